@@ -74,7 +74,7 @@ POSTGRES_SETTINGS = {
     "tcp_keepalives_count": "3",
     "jit": "off",
 }
-"""PostgreSQL drops an unreachable machine's connections and locks after 11 s; its default is two hours. JIT
+"""With these, PostgreSQL drops an unreachable client's connections and locks after 11 s (by default 2 h). JIT
 compilation is off, because it takes longer than any of our statements."""
 
 _HELD = text(
@@ -105,7 +105,7 @@ class Database:
         self._write_turn: asyncio.Lock | nullcontext[None] = asyncio.Lock() if is_sqlite else nullcontext()
         reading = engine if is_sqlite else engine.execution_options(**_ONE_STATE)
         self.info: dict[str, Any] = {}
-        """`AsyncSession.info` of read-only transactions."""
+        """The `AsyncSession.info` of read-only transactions, for caches."""
         self._readers = async_sessionmaker(reading, expire_on_commit=False, info=self.info)
         writing = engine.execution_options(sqlite_begin="BEGIN IMMEDIATE", sqlite_timeout_s=busy_timeout_s)
         self._writers = async_sessionmaker(writing, expire_on_commit=False)
@@ -207,7 +207,7 @@ class Database:
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[AsyncConnection]:
-        """A connection whose queries all see the current snapshot of the database, whatever others write.
+        """A connection whose queries all see one snapshot of the database, whatever others write meanwhile.
 
         It blocks no writer, but SQLite's write-ahead log (``-wal``) keeps growing while it is open.
 
@@ -241,19 +241,18 @@ class Database:
         return await self._engine.execution_options(isolation_level="AUTOCOMMIT").connect()
 
     def telling_failures(self) -> AbstractContextManager[None]:
-        """Convert failures of the database in the block to a `StorageError` that names it."""
+        """Convert database failures in the block to a `StorageError` that names the database."""
         return _storage_errors(self._url, "cannot use the database")
 
     async def try_writing(self) -> None:
-        """Raise `StorageError` if the database cannot be written; changes nothing."""
+        """Raise `StorageError` if the database cannot be written; nothing is changed."""
         with _storage_errors(self._url, "cannot write to the database"):
             async with self._write_turn, self._writers.begin() as session:
                 await session.execute(text("DELETE FROM events WHERE id < 0"))  # there are none
 
     @asynccontextmanager
     async def outside_transactions(self) -> AsyncIterator[AsyncConnection]:
-        """A connection that commits each statement by itself, for statements that cannot run in a
-        transaction.
+        """A connection in autocommit mode, for statements that cannot run in a transaction.
 
         Raises:
             StorageError: The database failed.
@@ -269,7 +268,7 @@ class Database:
     async def hold_role(self, name: str) -> AsyncIterator["Role"]:
         """Hold a role on this database, which only one program may hold at a time, while the block runs.
 
-        The operating system, or PostgreSQL, releases it when the program dies or its connection is lost.
+        If the program dies or loses its connection, the operating system or PostgreSQL releases the role.
 
         Raises:
             RoleTaken: Another program holds the role.
@@ -308,8 +307,8 @@ class Database:
 class Role:
     """A role that this program holds on a database (`Database.hold_role`).
 
-    On SQLite the operating system holds it until the program ends.  On PostgreSQL a connection keeps it, and
-    may be lost: the server was restarted, or the network failed.  Another program may then take the role.
+    On SQLite the operating system holds it until the program ends. On PostgreSQL a connection holds it, which
+    a server restart or a network failure can break; another program may then take the role.
     """
 
     def __init__(self, name: str, connection: AsyncConnection | None = None, backend: int = 0) -> None:
@@ -318,7 +317,7 @@ class Role:
         self._backend = backend
 
     async def watch(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
-        """Run until the role is lost.
+        """Watch the role until it is lost.
 
         Raises:
             RoleLost: The role is no longer held, or this cannot be determined.
@@ -348,7 +347,7 @@ class Role:
             raise self._lost()
 
     def _lost(self) -> RoleLost:
-        return RoleLost(f"the {self._name} is no longer ours: the connection to the database was lost")
+        return RoleLost(f"the {self._name} role was lost with the connection to the database")
 
 
 def _lock_path(database: str, role: str) -> str:
@@ -383,7 +382,7 @@ async def _close_or_leave(connection: AsyncConnection) -> None:
 
 
 def parse_url(url: str) -> URL:
-    """Parse a URL, and set the driver that we use.
+    """Parse a URL and add the driver to use.
 
     Raises:
         StorageError: The URL is of an unsupported kind, or is a SQLite URL with options.
@@ -509,16 +508,18 @@ def _check_sqlite_file(url: URL, *, create: bool) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StorageError(f"cannot make the folder of the database {path}: {_reason(error)}") from error
+            raise StorageError(
+                f"cannot create the folder of the database {path}: {_reason(error)}"
+            ) from error
         with suppress(OSError):  # SQLite then says what is wrong; its other files get the same permissions
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     elif not path.exists():
-        raise StorageError(f"there is no database at {path}; `desdemona run` makes one")
+        raise StorageError(f"there is no database at {path}; `desdemona run` creates one")
 
 
 @contextmanager
 def _opening(url: URL) -> Iterator[None]:
-    """`_storage_errors` for the first connection: asyncpg raises TypeError for options it does not know."""
+    """`_storage_errors` for the first connection, where asyncpg raises TypeError for unknown options."""
     try:
         with _storage_errors(url, "cannot open the database"):
             yield
@@ -528,7 +529,7 @@ def _opening(url: URL) -> Iterator[None]:
 
 @contextmanager
 def _storage_errors(url: URL, what: str) -> Iterator[None]:
-    """Turn a driver's error into a `StorageError` that names the database."""
+    """Convert a driver's error to a `StorageError` that names the database."""
     try:
         yield
     except (*_FAILURES, migrate.SchemaError, *_ODD_VALUES) as error:
@@ -543,7 +544,7 @@ def _shown(url: URL) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """The driver's message, in one line."""
+    """The driver's error message, in one line."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     if isinstance(cause, OSError) and cause.strerror:
         # Failures to resolve a name have their own, negative numbers.

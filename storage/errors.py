@@ -1,4 +1,4 @@
-"""The exceptions that storage raises on purpose, and those that a row with an invalid value raises."""
+"""The exceptions that storage itself raises, and those that reading an invalid value raises."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -22,11 +22,11 @@ class RoleTaken(StorageError):
 
 
 class RoleLost(StorageError):
-    """We lost a role: another program may have taken it."""
+    """This program has lost a role, which another program may have taken."""
 
 
 class UnreadableRow(StorageError):
-    """A row holds text that is not UTF-8 (SQLite stores it unchecked); the database itself works."""
+    """A row contains text that is not UTF-8 (SQLite does not check it); the database itself works."""
 
 
 class FilterError(Exception):
@@ -67,7 +67,7 @@ def is_damage(error: Exception) -> bool:
 
 
 def damage_text(error: Exception) -> str:
-    """The message to the operator about a record with an invalid value."""
+    """The message for the operator about a record with an invalid value."""
     return f"a record is damaged ({error}); `desdemona db recheck` lists such records"
 
 
@@ -75,8 +75,8 @@ def damage_text(error: Exception) -> str:
 def decoding(what: str = "") -> Iterator[None]:
     """Raise `RecordError` if the block cannot decode a record.
 
-    The block only decodes; computation with the values comes after it, so that a bug there is not reported as
-    damage.
+    The block should only decode; computation with the values belongs after it, so that a bug there is not
+    reported as damage.
 
     Args:
         what: The record, as the message names it, for instance ``game 12``.

@@ -1,4 +1,4 @@
-"""The filter of games, shared by all lists, counts and exports."""
+"""The filters of games, shared by all lists, counts and exports."""
 
 import re
 from collections.abc import Callable
@@ -105,7 +105,7 @@ class Filters:
     """Name of our account, ignoring case."""
     game: str | None = None
     speed: str | None = None
-    """The site's name of the speed class, ignoring case."""
+    """The speed class as the site names it, ignoring case."""
     opponent_id: str | None = None
     """The site's key of the opponent's account."""
     opponent: str | None = None
@@ -118,11 +118,11 @@ class Filters:
     trial: str | None = None
     """Name of the trial that a game belongs to."""
     since: datetime | None = None
-    """Started at or after this time (aware)."""
+    """Only games that started at or after this time (aware)."""
     until: datetime | None = None
-    """Started before this time (aware)."""
+    """Only games that started before this time (aware)."""
     ended_before: datetime | None = None
-    """Ended before this time (aware) and settled."""
+    """Only settled games that ended before this time (aware)."""
     min_opponent_rating: int | None = None
     """Minimum rating of the opponent; with either limit, opponents of unknown rating are left out."""
     max_opponent_rating: int | None = None

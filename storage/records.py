@@ -120,7 +120,7 @@ class NewGame:
     site_game_id: str
     """The site's key for the game."""
     game: str
-    """Name in `engine.games`."""
+    """The game's name in `engine.games`."""
     variant: str
     """The site's key for the variant."""
     initial_position: str | None
@@ -151,7 +151,7 @@ class NewGame:
 
     @property
     def owner(self) -> AccountKey:
-        """The owner of the game."""
+        """Our account that owns the game."""
         return AccountKey(self.site, self.account)
 
     @property

@@ -1,8 +1,8 @@
-"""Tests whether trappiness adds information to a model of people, the cost and the shallow scores.
+"""Tests whether trappiness adds information beyond a model of people, the cost and the shallow scores.
 
 Two conditional logits (McFadden 1974) predict which of a position's replies is played. The smaller one uses
 the logarithm of a model's probability, the cost, and the reply's deficit against the others at shallower
-depths; the larger one also the paper's trappiness in its three forms, alone and times the cost. Both are
+depths; the larger one adds the paper's trappiness in its three forms, alone and times the cost. Both are
 fitted on four fifths of the persons and evaluated on the others, so the larger one need not score better.
 """
 
@@ -46,8 +46,8 @@ def added_by_trappiness(
     """Compare the two logits for each model.
 
     Args:
-        probabilities: Each model's probabilities of the replies.
-        seed: Seed for drawing the folds.
+        probabilities: Each model's probabilities for the replies.
+        seed: Random seed for the folds.
 
     Returns:
         One result per model; none if there are fewer persons than folds.

@@ -22,7 +22,7 @@ _MAX_KEYS = 500  # per statement
 
 @dataclass(frozen=True, slots=True)
 class AnalysisSettings:
-    """One way of analysing positions; results of the same settings are comparable."""
+    """One way of analysing positions; results with the same settings are comparable."""
 
     game: str
     source: str
@@ -113,7 +113,7 @@ async def keep_analysis(session: AsyncSession, analysis: AnalysisSettings) -> in
 
 
 async def count_analyses(session: AsyncSession, game: str | None = None) -> list[AnalysisCount]:
-    """All analyses, sorted by number of positions, largest first."""
+    """All analyses, sorted by number of positions, the largest first."""
     positions = func.count(AnalysedPositionRow.id)
     games = func.count(AnalysedPositionRow.imported_game_id.distinct())
     statement = (
@@ -219,7 +219,7 @@ async def keep_model(session: AsyncSession, info: ModelInfo) -> int:
 async def list_models(session: AsyncSession, analysis_id: int) -> list[tuple[int, ModelInfo]]:
     """The models with predictions for an analysis's positions, and their keys.
 
-    The model added to this database last comes first.
+    The model that was added to this database last comes first.
     """
     predicted = (
         select(PredictionRow.model_id)

@@ -63,7 +63,7 @@ async def run_analysis(
 
     Args:
         engine: The engine to use; None: the native search.
-        stop: Ends the run early; the results so far stay stored.
+        stop: Event that ends the run early; stored results are kept.
 
     Returns:
         The analysis's key, and the tally of its moves.
@@ -113,7 +113,7 @@ async def predict(
     """Add a model's reply probabilities to positions that lack them, and return the number of positions.
 
     Raises:
-        BadModel: The model gives no answer.
+        BadModel: The model fails to answer.
     """
     async with database.write() as session:
         model_id = await keep_model(session, model.info)
@@ -191,7 +191,7 @@ def _by_source(games: Sequence[GivenGame]) -> Iterator[list[GivenGame]]:
 
 
 def analysed(game_id: int, each: Answered, found: ProfiledMove) -> AnalysedPosition:
-    """Convert a worker's result to a row of the game with this key."""
+    """Convert a worker's result to a stored position of the game with this key."""
     return AnalysedPosition(
         game_id=game_id,
         ply=each.ply,

@@ -31,7 +31,7 @@ def errors_by_experience(
     """Errors by band of the number of earlier games; bands without a reply are omitted.
 
     Args:
-        probabilities: Each model's probabilities of the replies, by model name.
+        probabilities: Each model's probabilities for the replies, by model name.
         games_before: Number of games that each person had played previously, by name; 0 for missing names.
             None: unknown.
 

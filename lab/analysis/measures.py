@@ -1,6 +1,6 @@
 """Quality of predictors (AUC, Brier score, log-loss, reliability), with intervals clustered by groups.
 
-Moves of one person are not independent. A resample therefore draws groups with replacement and includes all
+One person's moves are not independent. A resample therefore draws groups with replacement and includes all
 their moves (the cluster bootstrap); an interval spans the middle 95 % of the resamples. The difference
 between two predictors is computed within each resample, so it is much more precise than either predictor's
 own score. Below 30 effective groups there is no interval (docs/statistics.md): so few groups vary too little
@@ -88,7 +88,7 @@ class Resamples:
     """Resamples of groups, shared by all statistics on a set of cases; empty below 30 effective groups.
 
     Args:
-        groups: Number of each case's person or game, from 0.
+        groups: Index of each case's person or game, counted from 0.
     """
 
     def __init__(self, groups: Ints, count: int = RESAMPLES, seed: int = 1) -> None:

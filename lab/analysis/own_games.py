@@ -39,7 +39,7 @@ def with_predictions(
         The positions in the same order, without a prediction where the current rules forbid a stored reply.
 
     Raises:
-        BadModel: The model gives no answer.
+        BadModel: The model fails to answer.
     """
     game = get_rules(model.game)
     positions = [stored for stored, _ in given]

@@ -1,8 +1,8 @@
 """Fits the prior of the people model to a database's analyses, and evaluates it on other persons.
 
 Persons are split at random into halves: the prior is learned from one half and evaluated on the other
-(log-loss, and expected errors divided by actual errors), with intervals from resampling persons. A prior
-without a gain is rejected.
+(log-loss, and expected errors divided by actual errors), with intervals from resampling persons. A prior that
+gains nothing is rejected.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -73,7 +73,7 @@ class PersonReplies:
     ratings: tuple[float | None, ...]
     """Rating of the person before the game of each position."""
     games: tuple[int | None, ...]
-    """Number of games that the rating is based on; None if it counts in full."""
+    """Number of games that the rating is based on; None if the rating is fully trusted."""
     seconds: tuple[float | None, ...]
     """`engine.human.person_prior.speed_s` at each position."""
     experience: tuple[int | None, ...]
@@ -250,7 +250,7 @@ def fit_person_prior(
 
     Args:
         data: The replies, with the probabilities of `base` and the costs at `depth`.
-        seed: Seed for drawing the halves and the resamples.
+        seed: Random seed for the halves and the resamples.
         on_step: Called with the name of each step before it begins.
 
     Raises:
@@ -414,7 +414,7 @@ def _band_record(band: Band) -> dict[str, Any]:
 
 
 def _numbers(each: Estimate) -> list[float | None]:
-    """The value and its interval; None replaces NaN, which JSON lacks."""
+    """The value and its interval, with None in place of NaN, which JSON lacks."""
     return [
         round(float(number), 4) if np.isfinite(number) else None
         for number in (each.value, each.low, each.high)

@@ -28,7 +28,7 @@ def person_key(stored: StoredPosition) -> str:
 
 
 def seconds_of(time_control: str) -> float | None:
-    """`engine.human.person_prior.speed_s` of a time control as PGN or GGF files write it; None: unknown."""
+    """`engine.human.person_prior.speed_s` of a time control as written in PGN or GGF files; None: unknown."""
     if match := _INCREMENT.fullmatch(time_control):
         return speed_s(float(match[1]), float(match[2] or 0))
     if ":" not in time_control:

@@ -31,7 +31,7 @@ class Portion:
     """Only replies of half 0 or 1 of the persons (`lab.analysis.recorded_games.half_of_person`), excluding
     programs; the priors of the people model are learned from half 0. None: everybody."""
     seed: int = 1
-    """Seed of the splits into halves."""
+    """Random seed of the splits into halves."""
     from_year: int | None = None
     to_year: int | None = None
     min_rating: int | None = None
@@ -81,7 +81,7 @@ class Population:
 
     @property
     def persons(self) -> NDArray[np.int64]:
-        """The person who replied in each position, numbered from 0 (`person_key`)."""
+        """The person who replied in each position (`person_key`), numbered from 0."""
         return codes_of([person_key(stored) for stored in self.positions]).astype(np.int64)
 
     @property
@@ -124,7 +124,7 @@ def population(
 
     Args:
         model: Name of the human-move model.
-        others: Probabilities of other models, by model name and position key; models that lack a position are
+        others: Other models' probabilities, by model name and position key; models that lack a position are
             left out.
         on_count: Called with the number of positions just done.
     """

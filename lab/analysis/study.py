@@ -54,7 +54,7 @@ class Judged:
 
     name: str
     auc: Estimate
-    """AUC pooled over all cases of all positions."""
+    """AUC, pooled over all cases in all positions."""
     above: dict[str, Estimate]
     """Its AUC minus that of each human-move model and of the paper's trappiness, by name."""
     within: Estimate | None
@@ -82,7 +82,7 @@ class Study:
     replies: int
     bad_replies: int
     errors: PersonShare
-    """Share of the replies played that were bad."""
+    """Share of the replies played that were errors."""
     baits: BaitTable | None
     """Tempting replies, with the primary endpoint; None: not requested."""
     experience: tuple[ErrorBand, ...]
@@ -127,7 +127,7 @@ def study(
         calibrated: A calibrated model that was not fitted to these games; None: there is none.
         baits: The table of tempting replies (`lab.analysis.tempting_replies.bait_table`).
         tilted: Reply probabilities by models tilted to the person, by name, for errors by experience.
-        games_before: See `lab.analysis.experience.errors_by_experience`; None if unknown.
+        games_before: As for `lab.analysis.experience.errors_by_experience`; None if unknown.
         threshold_percent: Minimum quality of a trap that counts as set (`TrapParams.threshold_percent`).
         resamples: Number of resamples of persons, for the intervals of AUC, Brier score and log-loss.
         on_step: Called with the name of each step before it begins.

@@ -37,7 +37,7 @@ from lab.analysis.trap_counts import decision_of
 from storage.evidence.inference.fixed import fixed_ratio
 
 RANK_MODEL_NAME = "R"
-"""Name of the forecast from the scores alone."""
+"""Name of the forecasts from the scores alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,8 @@ class BaitRow:
     offered: PersonShare
     """Share of moves that set a bait."""
     played: PersonShare
-    """Share of replies to such moves that were the bait, which is the tempting reply with the highest
-    probability times cost."""
+    """Among the replies to such moves, the share that were the bait, which is the tempting reply with the
+    highest probability times cost."""
     predicted: float | None
     """Mean forecast probability of the bait; None if no move set one."""
     ratio: Estimate
@@ -87,8 +87,8 @@ class BaitTable:
     """The tempting replies in a population."""
 
     primary: BaitRow
-    """The study's primary endpoint: the first model's ratio for all people, for confirmed baits if a
-    confirming search was made, else for candidate baits. The other rows are exploratory."""
+    """The study's primary endpoint: the first model's ratio for all people, for confirmed baits if confirming
+    searches were made, otherwise for candidate baits. The other rows are exploratory."""
     rows: tuple[BaitRow, ...]
     decided: int
     """Number of positions left out because our move wins or loses by force."""
@@ -195,7 +195,7 @@ def confirm_all(
     """The forecasts after a search two plies deeper of each tempting reply, once for all forecasters.
 
     Args:
-        searcher: A searcher of the same kind and revision as made the profiles.
+        searcher: A searcher of the kind and revision that made the profiles.
         on_count: Called with the number of positions just done, including those without a candidate bait.
     """
     found: list[list[ReplyForecast | None]] = [[] for _ in given]

@@ -1,4 +1,4 @@
-"""Figure 9 for a population of players, and how often traps and other replies of equal cost are played."""
+"""Figure 9 for a population of players; and how often traps, and other replies of equal cost, are played."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,13 +41,13 @@ class Temptation:
 
     low: float
     high: float
-    """Bounds on the cost, in expected score."""
+    """Upper bound on the cost (`low` is the lower bound), in expected score."""
     trap: PersonShare
     other: PersonShare
 
 
 def trap_kinds(threshold_percent: float) -> dict[str, TrapParams]:
-    """Trap definitions, by their names in the tables."""
+    """The trap definitions, by their names in the reports."""
     kinds = {
         f"paper, {kind.value}": TrapParams(assessment=kind, threshold_percent=threshold_percent)
         for kind in Assessment

@@ -28,7 +28,7 @@ def require_writable(out: Path, suffix: str) -> None:
 
 
 def card_of(out: Path) -> Path:
-    """Path of a model's card."""
+    """The path of a model's card."""
     return out.with_suffix(".json")
 
 

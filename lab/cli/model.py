@@ -95,7 +95,7 @@ def _card(file: Path) -> dict[str, Any]:
 
 
 def _shortened(value: Any) -> Any:
-    """Replace a long machine-readable text by its length."""
+    """Replace a long machine-readable text with its length."""
     is_long = isinstance(value, str) and len(value) > _MAX_SHOWN_LENGTH
     return f"{len(value)} characters, machine-readable" if is_long else value
 

@@ -1,6 +1,6 @@
-"""Runs the tests that guard a module with a mutant in its place, each in a process of its own.
+"""Runs the tests that guard a module, with a mutant in the module's place, each in a process of its own.
 
-Nothing is written into the working tree: Python imports the mutated source from memory, and the C++ core is
+Nothing is written to the working tree: Python imports the mutated source from memory, and the C++ core is
 built in a temporary folder. Processes are forked, because importing pytest and the libraries takes longer
 than most tests.
 """
@@ -65,7 +65,7 @@ class MutantVerdict(StrEnum):
 
     @property
     def is_kill(self) -> bool:
-        """Whether the tests noticed the mutant."""
+        """Whether the tests detected the mutant."""
         return self in (MutantVerdict.KILLED, MutantVerdict.ENDLESS)
 
 

@@ -40,7 +40,7 @@ class Mutant:
 
 
 class BadTable(Exception):
-    """A fixed mutant no longer fits the source."""
+    """A fixed mutant does not fit the source any more."""
 
 
 def chosen(guarded: Guarded, source: bytes, sample: int | None = None) -> list[Mutant]:

@@ -65,11 +65,11 @@ class BaitCounts:
     """Bait counts of one game, without decided positions."""
 
     baits_set: int = 0
-    """Our moves with a confirmed bait, answered or not."""
+    """Number of our moves with a confirmed bait, answered or not."""
     baits_taken: int = 0
-    """Replies that took a bait."""
+    """Number of replies that took a bait."""
     slips: int = 0
-    """Other replies that cost a tenth of the game or more; see `storage.evidence.slips`."""
+    """Number of other replies that cost 10 % of the game or more; see `storage.evidence.slips`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ async def _records(session: AsyncSession, games: Sequence[int]) -> dict[int, Gam
         if isinstance(error, OperationalError) and "Could not decode" not in str(error):
             raise  # the database fails, not a row
         if len(games) == 1:
-            logger.warning("game %d counts in no statistic: %s", games[0], error)
+            logger.warning("game %d is left out of statistics: %s", games[0], error)
             return {}
     # One such row hides its whole batch, so read this batch game by game.
     return {key: record for game in games for key, record in (await _records(session, [game])).items()}
@@ -354,7 +354,7 @@ def _of_decisions(
 def is_outdated(row: Any) -> bool:
     """Whether a complete decision was judged or forecast under earlier rules, or lacks a forecast.
 
-    ``desdemona db recheck`` judges it again; until then no statistic counts it.
+    Until ``desdemona db recheck`` judges it again, statistics leave it out.
     """
     return row.is_complete and (
         row.rule not in (None, RULE)

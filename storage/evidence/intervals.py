@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 Z_95 = 1.959963984540054
-"""A standard normal variable stays within +- this 95 % of the time."""
+"""A standard normal variable lies within plus or minus this value with a probability of 95 %."""
 
 _ELO_SCALE = 400 / log(10)
 _FAR = 4000.0
@@ -171,8 +171,8 @@ def _roots(
 ) -> Floats:
     """The roots of decreasing functions, to a hundred-thousandth of a point.
 
-    Uses Newton's steps, and bisection if a step would leave the interval that contains the root. Far from 0,
-    where floating-point numbers are farther apart, it stops at two adjacent numbers.
+    Uses Newton's method, and bisection where a step would leave the interval that contains the root. Far from
+    0, where floating-point numbers are farther apart, it stops at two adjacent numbers.
 
     Args:
         falling: Returns the functions' values and slopes at the given points.

@@ -36,7 +36,7 @@ from storage.evidence.statistics.groups import Expected
 
 
 class Measure(NamedTuple):
-    """An event and its expectations."""
+    """An event whose observed and expected frequencies are measured."""
 
     name: str
     seen_in: str
@@ -217,13 +217,13 @@ _OPTIMAL, _FELL, _ERRED_ELSEWHERE = (
 
 
 class GroupSums:
-    """Sums of cells by group, and by group and person.
+    """Sums of the cells by group, and by group and person.
 
     Args:
         cells: The cells that count.
         groups: Index of each cell's group.
         persons: Index of each cell's person.
-        size: Number of groups.
+        size: The number of groups.
     """
 
     def __init__(self, cells: Cells, groups: Codes, persons: Codes, size: int) -> None:

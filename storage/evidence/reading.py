@@ -62,7 +62,7 @@ class PartCache:
         return sum(part.nbytes for _, part in self._parts.values())
 
     def get(self, number: int, stamps: Keys, *, with_replies: bool) -> ReplyTable | None:
-        """The cached part, if it was made from summaries with these stamps."""
+        """The cached part, if it was computed from summaries with these stamps; otherwise None."""
         for key in ((number, True), (number, with_replies)):
             known = self._parts.get(key)
             if known is not None and np.array_equal(known[0], stamps):
@@ -97,7 +97,7 @@ async def read_replies(
 
     Args:
         session: The transaction's session.
-        which: Conditions that select games.
+        which: SQL conditions that select games.
         with_replies: Whether to include the replies.
     """
     async for part, is_wanted in read_parts(session, *which, with_replies=with_replies):

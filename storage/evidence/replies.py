@@ -52,7 +52,7 @@ REPLY = np.dtype(
         *((name, "<u2") for name in ("flags", "model", "outcome")),
     ]
 )
-"""A reply that was judged, or a bait that was set and never answered; 72 bytes.
+"""The layout (72 bytes) of a judged reply, or of a bait that was set and never answered.
 
 The key of our decision; a number shared by baits after the same moves (0: there is no bait); the cost that
 the forecast expected, as a share of the game; the forecast probabilities of an error, of a fall into a trap
@@ -131,7 +131,7 @@ class Labels(NamedTuple):
     site: str
     speed: str
     probabilities: str
-    """The strategies' probabilities, as JSON from the assignment's record; empty: the game is in no trial."""
+    """The strategies' probabilities, as JSON from the assignment's record; empty: the game has no trial."""
     models: tuple[str, ...]
     """The models that forecast the game's replies, named by `model_text`; sorted."""
 
@@ -231,7 +231,7 @@ def phases_of(replies: ReplyArray) -> Codes:
 
 
 def days_of(at_us: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Days since 1970 (UTC)."""
+    """Number of days since 1970 (UTC)."""
     return at_us // _DAY_US
 
 
@@ -298,7 +298,7 @@ class GameRows:
 
 @dataclass(frozen=True, slots=True)
 class ReplyTable:
-    """Some games with their replies."""
+    """A set of games with their replies."""
 
     of: GameRows
     replies: ReplyArray

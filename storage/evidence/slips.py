@@ -16,8 +16,8 @@ def is_slip(cost: float | None, *, is_taken: bool, is_decided: bool | None) -> b
     Args:
         cost: Cost of the reply, in hundredths of a per cent of the game; None: it is not judged.
         is_taken: Whether the reply took a confirmed bait.
-        is_decided: Whether our move won or lost by force, so that its baits do not count; None: not all
-            replies are known, so nothing counts.
+        is_decided: Whether our move wins or loses by force, so that its baits do not count; None: not all
+            replies are known, so neither baits nor slips count.
     """
     if cost is None or is_decided is None:
         return False

@@ -1,4 +1,4 @@
-"""Trials: comparisons of players, planned and registered before their first game.
+"""Trials: comparisons of players that are planned and registered before their first game.
 
 At most one trial is open at a time. Games belong to it if they are drawn while it is open, blind and between
 its strategies (`trial_for`); its other data never changes.
@@ -45,7 +45,7 @@ class NewTrial:
     """
 
     name: str
-    """Letters, digits, ``-``, ``_`` and ``.``; at most 40."""
+    """At most 40 letters, digits, ``-``, ``_`` and ``.``."""
     arms: tuple[str, ...]
     """Names of the strategies to compare, two or more; or of one that randomises single decisions."""
     configurations: Mapping[str, Any]
@@ -70,8 +70,8 @@ class NewTrial:
             )
         if len(set(self.arms)) < len(self.arms) or not (len(self.arms) > 1 or self.draws_decisions):
             raise TrialError(
-                f"arms are {', '.join(self.arms) or 'none'}, must be two different players or more, "
-                "or one that draws single decisions"
+                f"arms are {', '.join(self.arms) or 'none'}, must be at least two different players, "
+                "or one that randomises single decisions"
             )
         if missing := sorted(set(self.arms) - set(self.configurations)):
             raise TrialError(f"configurations lack {missing[0]}")
@@ -82,7 +82,7 @@ class NewTrial:
             raise TrialError(f"alpha is {self.alpha}, must be between 0 and 1")
         if len(self.arms) == 1 and self.endpoint is not Endpoint.COST:
             raise TrialError(
-                f"endpoint is {self.endpoint.value}: single decisions have only the reply's cost to compare"
+                f"endpoint is {self.endpoint.value}: a trial of single decisions can compare only the reply's cost"
             )
 
     @property
@@ -140,7 +140,7 @@ async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | No
 async def end_trial(
     session: AsyncSession, name: str | None = None, *, at: datetime | None = None
 ) -> StoredTrial:
-    """End the open trial: running games still belong to it, later ones do not.
+    """End the open trial: games in progress still belong to it, later games do not.
 
     Args:
         name: The trial's name; None: the open trial.
@@ -169,7 +169,7 @@ async def open_trial(session: AsyncSession) -> StoredTrial | None:
 
 
 async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
-    """The key of the trial that a new game belongs to; None: it belongs to no trial.
+    """The key of the trial to which a new game belongs; None: it belongs to no trial.
 
     A game belongs to the open trial if its strategy was drawn blind, by unpredictable numbers, from exactly
     the trial's strategies; or if it has the trial's only strategy, which randomises single decisions in the

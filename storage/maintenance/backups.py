@@ -2,7 +2,7 @@
 
 SQLite's backup API copies page by page. A read transaction on the same connection fixes the snapshot, so that
 writers need not wait and do not restart the copy (https://sqlite.org/backup.html). The copy is checked and
-synced before it gets its name. Only its owner may read it, because it contains the whole database.
+synced before it gets its final name. Only its owner may read it, because it contains the whole database.
 """
 
 import os
@@ -87,14 +87,14 @@ def back_up(
         on_pages: Called with the progress.
 
     Raises:
-        StorageError: The database cannot be read, the backup cannot be written, or the backup is damaged;
-            earlier backups remain.
+        StorageError: The database cannot be read, or the backup cannot be written or is damaged; earlier
+            backups are kept.
         ValueError: The target is a file, so there is no series.
     """
     folder = database.parent if target is None else target
     is_series = folder.is_dir()
     if keep is not None and not is_series:
-        raise ValueError(f"{target} is one file, not a folder with a series of backups")
+        raise ValueError(f"{target} is a file, not a folder with a series of backups")
     path = folder
     if is_series:
         path = folder / f"{database.stem}-{(now or datetime.now(UTC)).strftime(_TIME_FORMAT)}.db"

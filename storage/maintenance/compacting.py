@@ -1,4 +1,4 @@
-"""Returns the space of deleted and shortened rows to the disk, and refreshes the query planner's statistics.
+"""Frees the disk space of deleted and shortened rows, and refreshes the query planner's statistics.
 
 SQLite rewrites the whole file and blocks all other writers meanwhile; PostgreSQL frees the space for new rows
 without blocking.

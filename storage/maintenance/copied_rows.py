@@ -34,7 +34,7 @@ from storage.errors import StorageError, is_damage, reason_of
 from storage.tables.types import PackedRecord, as_stored
 
 BATCH = 500
-"""Number of rows in memory at a time."""
+"""Maximum number of rows in memory at a time."""
 
 Row = tuple[Any, ...]
 """A row's values in the order of the table's columns."""
@@ -62,7 +62,7 @@ class CopiedTable:
         return f"row {', '.join(map(str, key))} of {self.name}"
 
     def _in_order(self, columns: Sequence[Any], dialect: str) -> Select[Any]:
-        """Select the rows ordered by key; texts are ordered by code point, as in Python."""
+        """Selects the rows, ordered by key; texts are ordered by code point, as in Python."""
         order: list[Any] = [self._columns[index] for index in self._key]
         if dialect == "postgresql":
             order = [collate(each, "C") if isinstance(each.type, String) else each for each in order]
@@ -72,7 +72,7 @@ class CopiedTable:
         return [_read(column).label(column.name) for column in self._columns]
 
     async def rows(self, connection: AsyncConnection) -> AsyncGenerator[Row, None]:
-        """All rows in the order of their keys, in batches.
+        """Yield all rows in the order of their keys, in batches.
 
         Raises:
             StorageError: A row has an invalid value.
@@ -141,7 +141,7 @@ class Digest:
         self._sha256 = hashlib.sha256()
 
     def add(self, row: str) -> None:
-        """Add the text of a row (`CopiedTable.canonical`)."""
+        """Add a row in canonical form (`CopiedTable.canonical`)."""
         self.rows += 1
         self._sha256.update(row.encode())
 
@@ -171,7 +171,7 @@ def _written(column: Any, dialect: str) -> ColumnElement[Any]:
 
 
 def _whole(value: Any) -> Any:
-    """A JSON value with whole numbers as integers: JSONB writes 1e22 without a point."""
+    """A JSON value with whole numbers as integers, because JSONB writes 1e22 without a decimal point."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):

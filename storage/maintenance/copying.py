@@ -1,6 +1,6 @@
 """Copies a whole database to another one; each may be SQLite or PostgreSQL.
 
-The source is read in one snapshot, so that a program may use it meanwhile. The target must be empty, or be an
+The source is read in one snapshot, so that a program can use it meanwhile. The target must be empty, or be an
 interrupted copy, which is started again from the beginning. During the copy its revision begins with
 `storage.migrate.UNFINISHED_COPY`, so that no program opens it. At the end all rows of both databases are read
 again and compared one by one.
@@ -53,7 +53,7 @@ async def copy_database(source_url: str, target_url: str, on_step: OnStep | None
     """Copy all tables of a database into an empty one.
 
     Args:
-        source_url: URL of a database with the newest schema.  It is only read.
+        source_url: URL of a database with the newest schema.  The database is only read.
         target_url: URL of a database without rows, or of an unfinished copy. Missing tables are created.
         on_step: Called with the progress.
 
@@ -163,7 +163,7 @@ class _Copying:
         """Write rows to the target in one transaction.
 
         Raises:
-            StorageError: The target refuses a row; the message names it and the reason.
+            StorageError: The target rejects a row; the message names the row and the reason.
         """
         if not rows:
             return

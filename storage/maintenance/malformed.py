@@ -40,7 +40,7 @@ _MAX_FLOAT = 1.7976931348623157e308
 """The largest finite floating-point number."""
 
 Tables = Mapping[Table, ColumnElement[bool] | None]
-"""Tables to check, each with a condition; None: all rows."""
+"""Tables to check, each with a condition that selects rows; None: all rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ async def _malformed(
 async def _reason(
     session: AsyncSession, table: Table, key_columns: Sequence[Any], keys: Sequence[tuple[Any, ...]]
 ) -> str | None:
-    """What is wrong with the first malformed row of a batch; None: no row is malformed."""
+    """What is wrong with the first malformed row in a batch; None: no row is malformed."""
     key = (
         tuple_(*key_columns).in_(keys)
         if len(key_columns) > 1

@@ -49,7 +49,7 @@ class Pruned:
 class _Batch:
     last_id: int
     new: list[tuple[int, bytes, bytes]] = field(default_factory=list)
-    """Key, original record, and pruned record."""
+    """A decision's key, its original record, and its pruned record."""
 
 
 async def prune(
@@ -65,7 +65,7 @@ async def prune(
         on_count: Called with the progress.
 
     Raises:
-        StorageError: The database failed; records pruned so far stay pruned.
+        StorageError: The database failed; records that are pruned already stay pruned.
     """
     result = Pruned()
     after_id = -(2**63)

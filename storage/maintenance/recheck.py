@@ -1,4 +1,4 @@
-"""Reads every decision of the database in batches, and stores missing outcomes."""
+"""Reads all decisions in the database in batches, and stores missing outcomes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class RecordedDecision:
     site: str
     site_game_id: str
     game: str
-    """Name in `engine.games`."""
+    """The game's name in `engine.games`."""
     initial_position: str | None
     selection: object
     """Why the player of this game was chosen."""
@@ -58,14 +58,14 @@ class RecordedDecision:
     forecast_rule: int | None
     """The version of the rules that made the forecast; None: there is no forecast."""
     forecast: object
-    """Input of `unpack`; None: there is no forecast."""
+    """The packed forecast (for `unpack`); None: there is no forecast."""
     opponent_rating: int | None
     clock_initial_s: int | None
     clock_increment_s: int | None
     derived: Mapping[str, object]
     """The columns that are derived from the record, by name (`wrong_columns`)."""
     record: object
-    """Input of `unpack`."""
+    """The packed record (for `unpack`)."""
     created_at: datetime
 
 
@@ -94,7 +94,7 @@ async def restore_columns(
     Args:
         session: The transaction's session.
         found: The decision as it was read before.
-        right: The result of `wrong_columns`, not empty.
+        right: The result of `wrong_columns`, which must not be empty.
     """
     is_same = type_coerce(DecisionRow.record, LargeBinary) == type_coerce(found.record, LargeBinary)
     restored = update(DecisionRow).where(DecisionRow.id == found.id, is_same).values(**right)

@@ -12,7 +12,7 @@ from pathlib import Path
 from storage.errors import StorageError
 
 UNFINISHED = ".new"
-"""Suffix of the name of a file that is being written."""
+"""Suffix of the names of files that are being written."""
 _ENDS = ("", "-wal", "-shm", "-journal")
 """Suffixes of the files of an unfinished SQLite database."""
 

@@ -218,7 +218,7 @@ _WRITERS: dict[type, Callable[[bytearray, Any, Sequence[int]], bool]] = {
 class ColumnReader:
     """Reads columns from bytes.
 
-    All methods raise ValueError, LookupError or RecursionError for invalid bytes.
+    All methods raise ValueError, LookupError or RecursionError if the bytes are invalid.
     """
 
     def __init__(self, data: bytes) -> None:

@@ -25,7 +25,7 @@ from storage.packing.columns import ColumnReader, from_json, to_json, write_colu
 from storage.packing.dictionary import DICTIONARY
 
 PLAIN, COLUMNS = 0, 1
-"""The formats, by their first byte."""
+"""The first bytes of the formats."""
 
 MAX_BYTES = 1 << 20
 """Maximum size of the contents, ten times that of any real record; above it, plain JSON is stored."""
@@ -58,7 +58,7 @@ def pack(record: object) -> bytes:
 
 
 def keep(found: bytes) -> bytes:
-    """Pack a text that is not a record without loss."""
+    """Pack bytes that are not a record, without loss."""
     return bytes((PLAIN,)) + found
 
 

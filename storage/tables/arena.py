@@ -93,10 +93,10 @@ class ArenaGame(Base):
     """Remaining time after the latest move, in milliseconds."""
     second_ms: Mapped[int | None] = mapped_column(Integer)
     first_draw: Mapped[bool] = mapped_column(Boolean)
-    """Whether a draw offer stands."""
+    """Whether there is an open draw offer."""
     second_draw: Mapped[bool] = mapped_column(Boolean)
     first_takeback: Mapped[bool] = mapped_column(Boolean)
-    """Whether a takeback offer stands."""
+    """Whether there is an open takeback offer."""
     second_takeback: Mapped[bool] = mapped_column(Boolean)
     status: Mapped[str] = mapped_column(String(32))
     """One of Lichess's status names; `started` while the game is in progress."""

@@ -16,5 +16,5 @@ class BlockRow(Base):
     id: Mapped[IntPk]
     site: Mapped[KeyColumn]
     name: Mapped[KeyColumn]
-    """The account's name or id at the site, in lower case."""
+    """The account's name or ID at the site, in lower case."""
     at: Mapped[UtcTime]

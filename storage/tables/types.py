@@ -73,7 +73,7 @@ class EnumText(_Checked[StrEnum]):
     def __init__(self, kind: type[StrEnum]) -> None:
         """
         Args:
-            kind: The enumeration.
+            kind: The enumeration's class.
         """
         super().__init__(
             kind,

@@ -38,12 +38,12 @@ class ExportColumn:
     read: Callable[..., Value] = str
     """Computes the value from the values of the sources."""
     sources: tuple[Any, ...] = ()
-    """The SQL expressions that the value depends on."""
+    """The SQL expressions from which the value is computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """An export: a table with these columns."""
+    """An export, which is a table with these columns."""
 
     about: str
     columns: tuple[ExportColumn, ...]
@@ -52,7 +52,7 @@ class Export:
     rows: Callable[[Any], Iterable[tuple[Value, ...]]]
     """Converts one row of the statement to one or more exported rows."""
     selected: Callable[[Filters], Sequence[ColumnElement[bool]]] = filter_conditions
-    """Converts filters to conditions on the statement."""
+    """Converts filters to SQL conditions for the statement."""
 
     @property
     def is_of_moves(self) -> bool:
@@ -69,7 +69,7 @@ def export_of(
     """An export with one row for each row of its statement.
 
     Args:
-        about: Meaning of a row.
+        about: The meaning of a row.
         base: The statement without the columns: it selects `id` and `game_id`.
         columns: The columns of the export.
         selected: See `Export`.
@@ -120,7 +120,7 @@ share = partial(_of, ColumnKind.NUMBER, lambda value: value / WHOLE)
 
 
 def timestamp_text(value: datetime | None) -> str | None:
-    """A time in the format of exports."""
+    """A time as text, in the format of exports."""
     return None if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-"""Includes full-width forms, which some spreadsheets treat alike."""
+"""Includes the full-width forms of these characters, which some spreadsheets treat in the same way."""
 
 
 def cell(value: object) -> object:

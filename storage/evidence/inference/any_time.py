@@ -3,8 +3,8 @@
 An ordinary 95 % interval is valid at one planned analysis. Checking it after each of 5,000 games, and
 stopping once it excludes 0, reports an effect in two of five trials without one. The asymptotic confidence
 sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (Annals of Statistics 2024, arXiv:2103.06476) is
-wider (3.04 standard errors where it is tightest, instead of 1.96) and excludes the truth at *any* look in at
-most 5 % of trials.
+wider (at its tightest 3.04 standard errors instead of 1.96), but in at most 5 % of trials does it exclude the
+truth at *any* look.
 
 People play repeatedly and one person's values are correlated, so the variance used is the larger of two: that
 of the values and that of the persons' sums. The first suffices for statements about the randomly assigned
@@ -20,7 +20,7 @@ With mean M of n values, n_c values of person c, d = value - M::
     interval  M +- sqrt(s2) w
     e-value   exp( (r - 1) n M^2 / (2 r s2) ) / sqrt(r);  it reaches 1/alpha when the interval excludes 0
 
-Never intersect an interval with earlier ones: V may grow.
+Never intersect an interval with earlier ones, because V may grow.
 """
 
 from collections.abc import Sequence
@@ -99,7 +99,7 @@ class SequenceDesign:
     def too_early(self, n: int, persons: float) -> str | None:
         """Why the interval for n values from this many effective persons is not shown; None if it is shown.
 
-        Persons are rounded down, so that the reason never says "30 of 30".
+        The number of persons is rounded down, so that the reason never says "30 of 30".
         """
         few, rare = n < self.least_values, persons < self.least_persons
         if few:
@@ -132,7 +132,7 @@ class AnyTimeEstimate:
     high: float | None
     """Upper limit; None while it is too early."""
     e_value: float | None
-    """Evidence (e-value) against a mean of 0: 1/alpha or more excludes it.  None while it is too early; at
+    """Evidence (e-value) against a mean of 0, which 1/alpha or more excludes.  None while it is too early; at
     most 10^304."""
     too_early: str | None
     """Why there is no interval, as in `SequenceDesign.too_early`."""
@@ -148,7 +148,7 @@ class AnyTimeEstimate:
 def estimate(
     values: Sequence[float] | Floats, persons: Sequence[PersonId] | NDArray[Any], design: SequenceDesign
 ) -> AnyTimeEstimate:
-    """The interval after all values.
+    """The estimate from all values, with its interval.
 
     Args:
         values: Shape (n,); their order does not matter.
@@ -166,13 +166,13 @@ def estimate(
 def estimates(
     values: Floats, persons: Codes, groups: Codes, size: int, design: SequenceDesign
 ) -> list[AnyTimeEstimate]:
-    """`estimate` for each of several groups.
+    """`estimate` applied to each of several groups.
 
     Args:
         values: Finite values of all groups, shape (n,).
         persons: Index of each value's person, shape (n,).
         groups: Index of each value's group, shape (n,).
-        size: Number of groups.
+        size: The number of groups.
         design: The design fixed beforehand.
     """
     pairs = groups * (int(persons.max(initial=0)) + 1) + persons
@@ -195,7 +195,7 @@ def estimates(
 def estimates_of_sums(
     n: Floats, persons: Floats, effective: Floats, mean: Floats, spread: Floats, design: SequenceDesign
 ) -> list[AnyTimeEstimate]:
-    """The interval of each of several groups from sums of its values.
+    """The estimate for each of several groups, from sums over its values.
 
     Args:
         n: Number of values, shape (groups,); where it is 0, the other numbers are ignored.
@@ -261,12 +261,12 @@ class InterimAnalyses:
 
     @property
     def readable(self) -> NDArray[np.bool_]:
-        """True where it is not too early for an interval."""
+        """Whether there is enough data for an interval, after each value."""
         enough = (self.n >= self.design.least_values) & (self.effective_persons >= self.design.least_persons)
         return np.asarray(enough)
 
     def ever_excludes(self, truth: float) -> bool:
-        """Whether any of the shown intervals excludes this mean."""
+        """Whether any of the intervals shown excludes this mean."""
         outside = np.abs(self.mean - truth) > self.half_width
         return bool((outside & self.readable).any())
 

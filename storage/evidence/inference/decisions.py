@@ -57,7 +57,7 @@ _CENTRE = 0.5
 class TrialDecision:
     """A decision randomised between a move that sets a trap and one that sets none.
 
-    Everything except `settled_at` and `cost` is known, and stored, before the draw. Costs and values are
+    Everything except `settled_at` and `cost` is known and stored before the draw. Costs and values are
     expected scores, from 0 to 1; costs are searched to the same depth after both moves.
     """
 

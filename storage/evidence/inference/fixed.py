@@ -65,7 +65,7 @@ def leave_one_out(
         value: The estimate from all values; None: not determined.
         without: The estimate without each person, shape (G,); not finite where the other persons do not
             determine it.
-        counts: Number of values of each person, shape (G,).
+        counts: Each person's number of values, shape (G,).
         alpha: Probability that the interval excludes the truth.
     """
     persons, effective = len(counts), effective_persons(counts)
@@ -75,7 +75,7 @@ def leave_one_out(
     elif effective < MIN_PERSONS:
         early = f"P {floor(effective)} of {MIN_PERSONS:g}"
     elif not np.isfinite(without).all():
-        early = "not determined without one of the persons"
+        early = "not determined if one of the persons is left out"
     else:
         variance = (persons - 1) / persons * ((without - value) ** 2).sum()
         half = t_quantile(1 - alpha / 2, effective - 1) * sqrt(variance)
@@ -199,7 +199,7 @@ def _fit_logit(design: Floats, happened: Floats, start: Floats) -> Floats | None
 
 
 def _logits_without(design: Floats, happened: Floats, code: Codes, full: Floats) -> Floats:
-    """The fit without each person, shape (G, 2); a row of NaN where there is no fit.
+    """The fits that leave out one person each, shape (G, 2); NaN where there is no fit.
 
     Runs Newton's method for all persons in parallel. Leaving a person out hardly moves the fit; near the fit,
     the sums over all replies are a power series in the difference (`_Around`), so only the person's own
@@ -257,7 +257,7 @@ class _Around:
     curvature: Floats
     """The negative second derivatives aa, ab and bb, shape (terms, terms, 3)."""
     reach: Floats
-    """The maximum |1| and |x| of a reply, shape (2,)."""
+    """The maxima of |1| and |x| over the replies, shape (2,)."""
 
     @classmethod
     def of(cls, design: Floats, happened: Floats, fit: Floats) -> "_Around":
@@ -282,7 +282,7 @@ class _Around:
         return cls(score, curvature, np.abs(design).max(axis=0))
 
     def sums(self, distance: Floats) -> tuple[Floats, Floats]:
-        """Both sums at distances from the fit, shape (G, 2): shapes (2, G) and (3, G)."""
+        """Evaluate both sums at distances from the fit, shape (G, 2); returns shapes (2, G) and (3, G)."""
         first, second = (distance[:, at, None] ** np.arange(_TERMS) for at in (0, 1))
         score = np.einsum("gi,gj,ijk->kg", first, second, self.score, optimize=True)
         curvature = np.einsum("gi,gj,ijk->kg", first, second, self.curvature, optimize=True)

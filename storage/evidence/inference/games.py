@@ -58,7 +58,7 @@ _PRIOR_GAMES = 10.0
 """A stratum's mean residual is shrunk towards 0, as by this many additional games with residual 0."""
 _ELO_PER_LOGIT = 400 / log(10)
 _UNRATED = 1_000
-"""Stands for a missing rating band."""
+"""Value for a missing rating band."""
 
 
 TRIAL_GAME = np.dtype(
@@ -68,11 +68,11 @@ TRIAL_GAME = np.dtype(
         ("kind", "<i4"),
     ]
 )
-"""A game assigned at random to trappy or standard: A = 1 for the treated player.
+"""The layout of a game assigned at random to trappy or standard; A = 1 for the treated player.
 
-Besides the columns of `UNIT`: the ratings before the game, the person's and ours, on the same scale; our
-score: 1, 1/2 or 0; the mean cost of the person's judged replies, in expected score from 0 to 1; NaN where one
-of these is missing; and the game's index in `TrialGames.kinds`.
+In addition to the columns of `UNIT`: the person's rating and ours before the game, on the same scale; our
+score (1, 1/2 or 0); the mean cost of the person's judged replies, in expected score from 0 to 1 (each of
+these is NaN if missing); and the game's index in `TrialGames.kinds`.
 """
 
 
@@ -103,7 +103,7 @@ def check_outcomes(games: Units) -> None:
     """Reject games with an impossible score or cost.
 
     Raises:
-        ValueError: The message names the game.
+        ValueError: A score or cost is impossible; the message names the game.
     """
     score, cost = games["score"], games["cost"]
     is_score = np.isnan(score) | np.isin(score, (0, 0.5, 1))
@@ -127,7 +127,7 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class StratumResult:
-    """The difference in one stratum."""
+    """The differences in one stratum."""
 
     stratum: Stratum
     score: AnyTimeEstimate
@@ -210,7 +210,7 @@ def games_report_and_interim(
     Games are in the order of the draws; the last interim analysis equals the report.
 
     Args:
-        games: All games drawn between its two strategies.
+        games: All games drawn between the trial's two strategies.
         terms: The trial's design.
         at: The current time, with a time zone.
         flags: Flags of suspect games: these count, but a separate line of the report excludes them.

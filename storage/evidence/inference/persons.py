@@ -1,4 +1,4 @@
-"""Groups of values: codes of their keys, effective numbers of persons, and sums of earlier values."""
+"""Functions on grouped values: codes of keys, effective numbers of persons, sums of earlier values."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
@@ -84,11 +84,11 @@ def checked(
     """Check values and return them as an array of shape (n,), with `codes_of` their persons.
 
     Args:
-        what: The word for a value in messages.
+        what: The word for a value, for messages.
         values: The values, shape (n,).
         persons: Each value's person, shape (n,).
-        least: Minimum of a value.
-        most: Maximum of a value.
+        least: Minimum allowed value.
+        most: Maximum allowed value.
 
     Raises:
         ValueError: The lengths differ, or a value is not finite or outside the limits.

@@ -1,4 +1,4 @@
-"""Sample sizes (games, decisions or traps) for an effect of a given size, for fixed and any-time analyses.
+"""Sample sizes (games, decisions or traps) needed to detect an effect, for fixed and any-time analyses.
 
 A fixed-sample interval excludes 0 with a power of 80 % once n >= 7.85 sd^2 / D^2. An any-time interval does
 so once sd (w(n) + 0.84 / sqrt(n)) <= D (`any_time` defines w); half of the trials with an effect end much
@@ -50,7 +50,7 @@ class PlanRow:
     given: str
     """The assumptions, in words."""
     effect: float
-    """In the values' own unit: score, cost, or share of baits taken."""
+    """The effect in the values' own unit: score, cost, or share of baits taken."""
     effect_elo: float | None
     """The effect in Elo; None unless it was stated in Elo."""
     sd: float
@@ -141,7 +141,7 @@ def elo_effect(score: float, elo: float) -> float:
 def game_sd(score: float, draws: float) -> float:
     """Standard deviation of a game's value if a fair coin assigns the games: sqrt(`FAIR_COIN` v).
 
-    Here v = S (1 - S) - draws / 4.
+    Here v = S (1 - S) - draws / 4, where S is the expected score.
 
     Raises:
         ValueError: There are more drawn games than the score allows.

@@ -1,4 +1,4 @@
-"""Suspect games, flagged by simple, verifiable rules.
+"""Flags suspect games by simple, verifiable rules.
 
 A flag by itself excludes nothing: the report has a second line without the flagged games. Exclusion by events
 in a game would bias the trial, because traps change those events.
@@ -86,8 +86,8 @@ def suspects(games: NDArray[np.void]) -> Flags:
 
 
 def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Whether the optimal replies of each game's person exceed the model's expectation by `ENGINE_ERRORS`
-    standard errors.
+    """Whether the number of optimal replies by each game's person exceeds the model's expectation by
+    `ENGINE_ERRORS` standard errors.
 
     The standard error is clustered by game, but is at least that of independent replies: two games that
     happen to have equal surpluses prove nothing.

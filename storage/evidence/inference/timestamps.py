@@ -12,5 +12,5 @@ def microseconds(at: datetime) -> int:
 
 
 def time_of(at_us: int) -> datetime:
-    """The time (UTC) from microseconds since the Unix epoch."""
+    """The time (UTC) that is this many microseconds after the Unix epoch."""
     return _EPOCH + timedelta(microseconds=at_us)

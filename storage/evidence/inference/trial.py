@@ -112,10 +112,10 @@ class CountedRows:
     missing: NDArray[np.bool_]
     """Whether each row has no outcome or was open for too long (`TrialTerms.open_days`), shape (rows,)."""
     left_out: dict[str, Any]
-    """The fields of `TrialCounts` about the rows that do not count."""
+    """The fields of `TrialCounts` that count rows left out."""
 
     def having(self, outcome: str) -> "CountedRows":
-        """These rows, with `missing` for one outcome.
+        """The same rows, with `missing` determined by one outcome.
 
         Args:
             outcome: The outcome's column, NaN where a row has no outcome.
@@ -216,8 +216,8 @@ _OF_AN_ESTIMATE = ("mean", "value", "sd", "low", "high", "e_value")
 def hide_early(found: Any, why: str | None = None) -> None:
     """Hide the premature estimates in a report's JSON, because showing them would invite peeking.
 
-    An estimate's counts stay; every other number becomes None. Each estimate gets `too_early`, true
-    or false, and `why_too_early`, a text or None.
+    An estimate's counts stay; every other number becomes None. Each estimate gets `too_early` (true or false)
+    and `why_too_early` (a text or None).
 
     Args:
         found: Estimates as plain JSON values, each with its reason in `too_early`; changed in place.
@@ -238,8 +238,8 @@ def hide_early(found: Any, why: str | None = None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RandomisationCheck:
-    """Whether the assignment matches its recorded probabilities, and whether outcomes are missing more often
-    in one arm."""
+    """Check that the assignment matches its recorded probabilities, and that outcomes are missing equally
+    often in both arms."""
 
     draw: AnyTimeEstimate
     """Mean of A - pi over all draws; 0 unless the draw or the bookkeeping is broken."""
@@ -280,14 +280,14 @@ class EndpointReport:
     largest: LargestPerson | None
     """The person with the largest share of the variance, and the estimate without them."""
     flagged: int
-    """Number of values of flagged games."""
+    """Number of values from flagged games."""
     flagged_for: dict[str, int]
     """Number of these values by reason; a game may have several reasons."""
     without_flagged: AnyTimeEstimate
     first_games: AnyTimeEstimate
-    """Estimate from each person's first game."""
+    """The estimate from only each person's first game."""
     later_games: AnyTimeEstimate
-    """Estimate from all games except each person's first."""
+    """The estimate from all games except each person's first."""
 
 
 def endpoint(
@@ -325,7 +325,7 @@ def check_draws(rows: Units, noun: str) -> None:
 
     Args:
         rows: The rows.
-        noun: The word for one row.
+        noun: The word for a row, for the message.
 
     Raises:
         ValueError: A row occurs twice, its probability is outside (0, 1), or its outcome is from before the

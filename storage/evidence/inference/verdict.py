@@ -28,9 +28,9 @@ class IntervalFinding(StrEnum):
     NO_DIFFERENCE = "no_difference"
     """The interval lies within the margin of no interest."""
     MORE = "more"
-    """The whole interval lies above 0."""
+    """The interval lies entirely above 0."""
     LESS = "less"
-    """The whole interval lies below 0."""
+    """The interval lies entirely below 0."""
 
     @property
     def is_decided(self) -> bool:
@@ -39,7 +39,7 @@ class IntervalFinding(StrEnum):
 
 
 def finding_of(low: float | None, high: float | None, margin: float = 0.0) -> IntervalFinding:
-    """The finding from an interval.
+    """The finding that follows from an interval.
 
     Args:
         low: Lower limit of the interval; None: there is no interval.
@@ -59,7 +59,7 @@ def finding_of(low: float | None, high: float | None, margin: float = 0.0) -> In
 
 
 class TrialOutcome(StrEnum):
-    """The outcome that is compared."""
+    """The outcome that a verdict compares."""
 
     SCORE = "score"
     """Our score in a game."""
@@ -76,7 +76,7 @@ class TrialOutcome(StrEnum):
     def margin(self) -> float:
         """The margin of no interest, in expected score; a smaller difference is not worth a trial.
 
-        It is about the smallest difference that `storage.evidence.inference.plan` plans for.
+        It is about the smallest difference for which `storage.evidence.inference.plan` makes plans.
         """
         return 0.03 if self is TrialOutcome.SCORE else 0.005
 
@@ -125,8 +125,8 @@ class TrialVerdict:
     more_to_narrow: int | None
     """Number of values still needed to make the interval a third narrower; None as for `more`."""
     broken: tuple[str, ...]
-    """Why the results are invalid: ``draw`` or ``missing``, as `RandomisationCheck.broken`; empty: they may
-    be valid."""
+    """Why the results are invalid (``draw`` or ``missing``, as in `RandomisationCheck.broken`); empty: they
+    may be valid."""
 
 
 def games_verdicts(

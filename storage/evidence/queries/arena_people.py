@@ -24,7 +24,7 @@ _HIDDEN = (ArenaAccess.BANNED, ArenaAccess.DELETED)
 
 @dataclass(frozen=True, slots=True)
 class ArenaGameLine:
-    """One game of a list; pairs are in the order of the sides."""
+    """A game in a list; pairs of values are in the order of the sides."""
 
     id: str
     variant: str
@@ -61,9 +61,9 @@ async def list_arena_games(
 
     Args:
         session: The transaction's session.
-        account_id: The account.
+        account_id: Key of the account.
         limit: Maximum number of games.
-        before: Only games that began before the game with this id; empty or unknown: the latest games.
+        before: Only games that began before the game with this ID; all games if it is empty or unknown.
     """
     row = ArenaGame
     start = None
@@ -114,7 +114,7 @@ def _line(row: Row[*tuple[Any, ...]]) -> ArenaGameLine:
 async def arena_ratings(session: AsyncSession, account_id: str) -> dict[str, list[tuple[datetime, int]]]:
     """An account's rating after each rated game and when the game began, by variant.
 
-    The latest games only, oldest first.
+    Only the latest games are included, the oldest first.
     """
     row = ArenaGame
     sides = (

@@ -41,7 +41,7 @@ MAX_SEARCHED = 20_000
 
 
 class BaitOrder(StrEnum):
-    """Orders of the list of baits."""
+    """The orders in which baits can be listed."""
 
     EXPECTED_LOSS = "expected_loss"
     """By probability times cost, descending."""
@@ -51,7 +51,7 @@ class BaitOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BaitEncounter:
-    """A bait that a move of ours set; costs are shares of the game, from 0 to 1."""
+    """A bait that one of our moves set; costs are shares of the game, from 0 to 1."""
 
     decision_id: int
     game_id: int
@@ -116,7 +116,7 @@ class BaitGroup:
     """Expected number of baits taken among those with a reply, by the forecasts."""
     persons: int
     interval: FixedInterval | None
-    """Interval of the share taken, clustered by person; None: fewer than `MIN_PERSONS` effective persons."""
+    """Interval of the share taken, clustered by person; None below `MIN_PERSONS` effective persons."""
     effective_persons: float
     """Effective number of persons."""
 
@@ -137,9 +137,9 @@ class BaitSummary:
 
     everything: BaitGroup
     by_phase: tuple[BaitGroup, ...]
-    """In the order of play; phases without a bait are left out."""
+    """The baits by phase, in the order of play; phases without a bait are left out."""
     by_rating: tuple[BaitGroup, ...]
-    """By rating, unrated opponents last."""
+    """The baits by rating band, with unrated opponents last."""
     replies: ReplyArray = field(compare=False, repr=False)
     """The baits themselves, in no particular order."""
 
@@ -274,7 +274,7 @@ def _have_outcome(baits: ReplyArray, outcome: BaitOutcome | None) -> NDArray[np.
 
 
 async def _with_keys(session: AsyncSession, keys: Sequence[int]) -> list[BaitEncounter]:
-    """The baits of the given decisions, in the given order."""
+    """The baits of these decisions, in the same order."""
     reply_cost = case((OutcomeRow.reply.is_not(None), cast(OutcomeRow.cost, Double) / WHOLE))
     rows = await session.execute(
         select(

@@ -1,6 +1,6 @@
 """Arithmetic on times, done by the database: the hour of a time, seconds between times, and quantiles.
 
-Reading the times of fifty thousand moves into Python would block the event loop, and with it the games.
+Reading the times of fifty thousand moves into Python would block the event loop, and thus all games.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def latest_moves(
 
     Args:
         columns: Columns of decisions and games to read.
-        games: Conditions on the games.
+        games: SQL conditions on the games.
         most: Maximum number of rows.
         which: Further conditions on the moves.
     """
@@ -52,7 +52,7 @@ def latest_moves(
 
 
 def hour_of(session: AsyncSession, at: Any) -> ColumnElement[str]:
-    """The hour (UTC) of a time, as ``2026-11-25 18``."""
+    """SQL for the hour (UTC) of a time, in the form ``2026-11-25 18``."""
     if session.get_bind().dialect.name == "sqlite":  # which stores UTC as text
         return func.substr(type_coerce(at, String), 1, 13)
     return func.to_char(func.timezone("UTC", at), "YYYY-MM-DD HH24")

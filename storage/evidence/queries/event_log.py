@@ -1,4 +1,4 @@
-"""Events for the operator: errors, declined challenges with reasons, and servers' response times."""
+"""Events for the operator (errors, declined challenges and their reasons), and sites' response times."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -71,7 +71,7 @@ def _reason() -> ColumnElement[str]:
 async def count_events(
     session: AsyncSession, since: datetime, *, kind: str = "", site: str = "", limit: int = 100
 ) -> list[EventCount]:
-    """The events after a given time by kind, site and reason, the most frequent first."""
+    """Counts of the events after a given time, by kind, site and reason, the most frequent first."""
     reason = func.substr(_reason(), 1, _MAX_REASON_LENGTH).label("reason")
     rows = await session.execute(
         select(

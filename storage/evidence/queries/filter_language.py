@@ -16,7 +16,7 @@ from storage.errors import FilterError
 from storage.filters import Filters, GamePhase, TrapSettings
 
 MAX_LENGTH = 200
-"""Maximum number of characters of a value."""
+"""Maximum number of characters in a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class FilterField:
 
 
 def parse_time(text: str, *, end_of_day: bool = False) -> datetime:
-    """Parse an ISO 8601 time, in this machine's time zone unless it names one.
+    """Parse an ISO 8601 time, which is in this machine's time zone unless it states one.
 
     Args:
         text: A date or a time.
@@ -137,7 +137,7 @@ FIELDS: dict[str, FilterField] = {
         ),
     )
 }
-"""Every filter by its name, in the order in which pages show them."""
+"""All filters by name, in the order in which pages show them."""
 OLD_FILTERS = {"player": "strategy"}
 """Names of filters in version 0.2, which remain valid until 0.4.0, and their current names."""
 OF_MOVES = ("phase",)

@@ -35,7 +35,7 @@ class WhichResult(StrEnum):
 
 
 class GameOrder(StrEnum):
-    """Orders of the list of games."""
+    """The orders in which games can be listed."""
 
     NEWEST = "newest"
     OLDEST = "oldest"
@@ -49,7 +49,7 @@ class GameOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameLine:
-    """One game of a list."""
+    """A game in a list."""
 
     game_id: int
     site: str

@@ -27,7 +27,7 @@ _FEW = 500
 
 
 class OpponentOrder(Enum):
-    """Orders of the list of opponents."""
+    """The orders in which opponents can be listed."""
 
     LATEST = "latest"
     GAMES = "games"
@@ -49,7 +49,7 @@ class OpponentLine:
     is_bot: bool
     games: int
     days: int
-    """Number of days (UTC) on which a game began."""
+    """Number of days (UTC) on which at least one game began."""
     decided: int
     """Number of games with a result."""
     points: float
@@ -69,7 +69,7 @@ class OpponentLine:
 
     @property
     def score(self) -> float | None:
-        """The opponent's share of the points; None without a result."""
+        """The opponent's share of the points; None if no game has a result."""
         return self.points / self.decided if self.decided else None
 
     @property

@@ -40,7 +40,7 @@ class Day:
 
     @property
     def score(self) -> float | None:
-        """Our share of the points; None without a result."""
+        """Our share of the points; None if no game has a result."""
         return self.points / self.decided if self.decided else None
 
 
@@ -97,7 +97,7 @@ def games_by_day(games: GameArray, first: date, days: int) -> list[Day]:
     Args:
         games: The games that began on these days, without aborted games.
         first: The first day.
-        days: Number of days.
+        days: The number of days.
     """
     day = days_of(games["began_us"]) - (first - FIRST_DAY).days
     known = ~np.isnan(games["score"])

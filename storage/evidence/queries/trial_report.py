@@ -1,4 +1,4 @@
-"""The current results of a trial, of randomly assigned games and of randomised single decisions."""
+"""The current results of a trial, from randomly assigned games and randomised single decisions."""
 
 import asyncio
 from collections.abc import Sequence
@@ -83,7 +83,9 @@ def choose_arms(trial: StoredTrial, text: str | None) -> tuple[str, ...]:
     if text is not None:
         asked = tuple(part.strip() for part in text.split(","))
         if len(asked) != 2 or asked[0] == asked[1] or not set(asked) <= set(trial.arms):
-            raise FilterError(f"arms: {text!r} is not two of the trial's players: {', '.join(trial.arms)}")
+            raise FilterError(
+                f"arms: {text!r} does not name two of the trial's players: {', '.join(trial.arms)}"
+            )
         return asked
     if len(trial.arms) != 2:
         raise FilterError(f"arms: the trial has {', '.join(trial.arms)}; name the two to compare")

@@ -25,12 +25,12 @@ from storage.filters import Filters, of_games
 
 @dataclass(frozen=True, slots=True)
 class GroupCalibration:
-    """One model's forecasts of errors in one group of replies."""
+    """The calibration of one model's forecasts of errors in one group of replies."""
 
     group: dict[str, str]
     """The values that the group's replies share, by the names in `By`; always includes model and game."""
     errors: Calibration
-    """Replies that cost a tenth of the game or more."""
+    """Expected and actual replies that cost 10 % of the game or more."""
 
 
 @dataclass(frozen=True, slots=True)

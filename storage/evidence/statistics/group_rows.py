@@ -121,7 +121,7 @@ async def count_outdated(session: AsyncSession, filters: Filters | None = None) 
 def outdated_of(games: GameRows) -> int:
     """Number of decisions in settled games that were judged or forecast by earlier rules or lack a forecast.
 
-    ``desdemona db recheck`` judges them again; until then no statistic counts them.
+    Until ``desdemona db recheck`` judges them again, statistics leave them out.
     """
     records = games.games
     return int(records["outdated"][(records["state"] == FINISHED) & (records["is_settled"] == 1)].sum())

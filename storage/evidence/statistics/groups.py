@@ -56,7 +56,7 @@ OF_REPLY = frozenset({By.PHASE, By.MODEL})
 
 
 def week_text(day: date) -> str:
-    """The week of a day, as the date of its Monday: ``2026-11-23``."""
+    """The week of a day as text: the date of its Monday, for instance ``2026-11-23``."""
     return str(day - timedelta(days=day.weekday()))
 
 
@@ -70,7 +70,7 @@ def phase_name(phase: int) -> str:
 class Expected:
     """An observed frequency with its expected values; all are shares or costs from 0 to 1.
 
-    Treat as immutable; like `AnyTimeEstimate` it is not frozen, because many instances are created.
+    Treat it as immutable; like `AnyTimeEstimate`, it is not frozen, because many instances are created.
     """
 
     n: int

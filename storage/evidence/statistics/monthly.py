@@ -50,7 +50,7 @@ class CostliestBait:
     bait_squares: tuple[str, ...]
     move_squares: tuple[str, ...]
     rows: tuple[str, ...]
-    """The board after our move, as `Game.board_rows` gives it."""
+    """The board after our move, in the form of `Game.board_rows`."""
     cost: float
     """The cost of the reply, as a share of the game."""
     probability: float
@@ -84,11 +84,11 @@ async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyRepo
         filters: Must have `since` and `until`, in UTC.
 
     Raises:
-        ValueError: The filters name no period.
+        ValueError: The filters lack `since` or `until`.
     """
     since, until = filters.since, filters.until
     if since is None or until is None:
-        raise ValueError("the filters name no stretch of time")
+        raise ValueError("the filters must include since and until")
     first, last = (at.astimezone(UTC).date() for at in (since, until - timedelta(microseconds=1)))
     games = (await read_games(session, *played(filters))).games
     grouped = await read_groups(session, filters, (By.STRATEGY, By.GAME))

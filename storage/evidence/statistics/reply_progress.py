@@ -6,7 +6,7 @@ count are used: judged replies outside decided positions (`storage.evidence.repl
 Replies within a game are correlated, so intervals are clustered by game: a jackknife leaves out one game at a
 time (`storage.evidence.inference.fixed`). A few replies may all be equal by chance. So the interval of the
 error rate is at least as wide as Wilson's, and the interval of the cost is widened in proportion
-(docs/statistics.md says how often they cover the truth).
+(docs/statistics.md states their coverage).
 """
 
 from dataclasses import asdict, dataclass
@@ -129,7 +129,7 @@ def _sums_by_game(table: ReplyTable) -> Floats:
     """For each game, the judged replies, errors and costs after moves with a bait, and after other moves.
 
     Returns:
-        Shape (3, games, 2).
+        An array of shape (3, games, 2).
     """
     counted = table.where(has(table.replies, ReplyFlag.JUDGED, ReplyFlag.DECIDED))
     kinds = 2 * counted.game + ~has(counted.replies, ReplyFlag.BAIT)
@@ -175,6 +175,6 @@ def reply_quality(replies: Floats, errors: Floats, costs: Floats) -> ReplyQualit
 
 
 def _widest(*ends: float | None) -> tuple[float | None, float | None]:
-    """The union of some intervals, within 0 to 1."""
+    """The smallest interval that contains several intervals, limited to 0 to 1."""
     known = [end for end in ends if end is not None]
     return (max(min(known), 0.0), min(max(known), 1.0)) if known else (None, None)

@@ -54,7 +54,7 @@ class Unreadable:
     game_id: int
     """Our key of its game."""
     ply: int | None = None
-    """Ply of the decision; None: a game."""
+    """Ply of the decision; None for a game."""
 
 
 async def trial_games(
@@ -241,7 +241,7 @@ def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> Tria
 
     Raises:
         RecordError: The row is damaged, or its seed or checksum does not match the stored data.
-        IncompleteProfile: A profile that should be complete is not.
+        IncompleteProfile: A profile that should be complete is incomplete.
     """
     decision = Decision.from_record(unpack(row.record))
     foreseen = None if row.forecast is None else ReplyForecast.from_record(unpack(row.forecast))

@@ -183,7 +183,7 @@ def test_questions_make_no_database(desdemona: Command, database_file: Path) -> 
     for command in (["stats"], ["games"], ["show", "first"], ["db", "current"]):
         status, out, err = desdemona(*command)
         assert (status, out) == (3, "")
-        assert err == f"desdemona: there is no database at {database_file}; `desdemona run` makes one\n"
+        assert err == f"desdemona: there is no database at {database_file}; `desdemona run` creates one\n"
     assert not database_file.exists()
 
 

@@ -324,7 +324,7 @@ def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
     assert report["endpoint"] == "score"
     assert (report["score"]["estimate"]["mean"], report["score"]["estimate"]["too_early"]) == (None, True)
     status, _, err = desdemona("stats", "--trial", "t1", "--arms", "standard,strong")
-    assert (status, "--arms: 'standard,strong' is not two of the trial's players" in err) == (2, True)
+    assert (status, "--arms: 'standard,strong' does not name two of the trial's players" in err) == (2, True)
 
 
 _by_lot: dict[tuple[str, ...], bytes] = {}
@@ -378,7 +378,7 @@ def test_a_report_of_single_decisions_alone(desdemona: Command, migrated_file: P
     assert report["decisions"]["counted"] == 8
     assert report["decisions"]["planned_n"] == report["decisions"]["opt"] == 1000
     status, _, err = desdemona("stats", "--trial", "m1", "--arms", "randomised,trappy")
-    assert (status, "is not two of the trial's players" in err) == (2, True)
+    assert (status, "does not name two of the trial's players" in err) == (2, True)
     assert desdemona("stats", "--trial", "m1", "--format", "csv")[0] == 2
 
 

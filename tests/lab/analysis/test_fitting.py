@@ -73,6 +73,7 @@ def test_what_is_worse_without_a_human_move_model_is_refused(monkeypatch: pytest
 
     monkeypatch.setattr(fitting, "tune", tune)
     with pytest.raises(
-        FitRefused, match=r"the model without a human-move model is significantly worse than test .* not saved"
+        FitRefused,
+        match=r"the model without a human-move model is significantly worse than test .* not saved",
     ):
         fit(people, name="alone worse", against=against, resamples=100)

@@ -206,7 +206,7 @@ async def test_its_games_are_counted(database: Database) -> None:
         ({"name": "a b"}, "name is 'a b'"),
         ({"name": "-x"}, "name is '-x'"),
         ({"name": "a" * 41}, "name is 'aaa"),
-        ({"arms": ("trappy",)}, "arms are trappy, must be two different players or more"),
+        ({"arms": ("trappy",)}, "arms are trappy, must be at least two different players"),
         ({"arms": ("randomised",), "configurations": {"randomised": {}}}, "endpoint is score: single"),
         ({"arms": ()}, "arms are none"),
         ({"arms": ("trappy", "trappy")}, "arms are trappy, trappy"),

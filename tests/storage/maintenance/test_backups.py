@@ -121,7 +121,7 @@ def test_the_backup_itself_is_never_removed(path: Path) -> None:
 
 
 def test_one_file_is_no_series(path: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"copy.db is one file, not a folder"):
+    with pytest.raises(ValueError, match=r"copy.db is a file, not a folder"):
         back_up(path, tmp_path / "copy.db", 3)
 
 
