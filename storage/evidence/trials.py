@@ -82,7 +82,7 @@ class NewTrial:
             raise TrialError(f"alpha is {self.alpha}, must be between 0 and 1")
         if len(self.arms) == 1 and self.endpoint is not Endpoint.COST:
             raise TrialError(
-                f"endpoint is {self.endpoint.value}: a trial of single decisions can compare only the reply's cost"
+                f"endpoint is {self.endpoint.value}: trials of single decisions compare only the reply's cost"
             )
 
     @property
