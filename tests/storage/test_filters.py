@@ -115,7 +115,7 @@ async def test_settings_are_found_by_the_text_that_is_shown(database: Database) 
 
 @pytest.mark.parametrize("text", ["", "median", "median, paper, margin x, value, risk 1/2 %, threshold 5 %"])
 def test_what_no_settings_show(text: str) -> None:
-    with pytest.raises(ValueError, match="as `stats --by settings` shows them"):
+    with pytest.raises(ValueError, match="is not a value that `stats --by settings` shows"):
         TrapSettings.parse(text)
 
 

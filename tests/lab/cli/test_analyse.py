@@ -144,7 +144,10 @@ def test_analyses_are_listed(desdemona: Command, monkeypatch: pytest.MonkeyPatch
     ]
     listed = json.loads(desdemona("lab", "study", "--game", "othello", "--list", "--format", "json")[1])
     assert [(each["id"], each["models"]) for each in listed] == [(1, ["fake ffffff"]), (2, [])]
-    assert "--list goes with" in desdemona("lab", "study", "--game", "othello", "--list", "--own")[2]
+    assert (
+        "--list can be combined only with"
+        in desdemona("lab", "study", "--game", "othello", "--list", "--own")[2]
+    )
     told = desdemona("lab", "study", "--game", "chess", "--list")
     assert told == (0, "", "there is no chess analysis: run `desdemona lab analyse`\n")
 
@@ -254,7 +257,7 @@ def test_own_games_of_all_players_count_alike(
         "3 positions of 3 games"
     )
     assert (found["positions"], found["human_models"]) == (3, [model.name])
-    assert found["baits"]["unconfirmed"].startswith("of our own games")
+    assert found["baits"]["unconfirmed"].startswith("for our own games")
     assert found["experience"] == []
 
     def guesses(_: HumanConfig) -> ModelRegistry:

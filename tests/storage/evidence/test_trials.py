@@ -207,7 +207,10 @@ async def test_its_games_are_counted(database: Database) -> None:
         ({"name": "-x"}, "name is '-x'"),
         ({"name": "a" * 41}, "name is 'aaa"),
         ({"arms": ("trappy",)}, "arms are trappy, must be at least two different players"),
-        ({"arms": ("randomised",), "configurations": {"randomised": {}}}, "endpoint is score: single"),
+        (
+            {"arms": ("randomised",), "configurations": {"randomised": {}}},
+            "endpoint is score: trials of single",
+        ),
         ({"arms": ()}, "arms are none"),
         ({"arms": ("trappy", "trappy")}, "arms are trappy, trappy"),
         ({"configurations": {"trappy": {}}}, "configurations lack standard"),

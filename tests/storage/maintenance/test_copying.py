@@ -275,7 +275,7 @@ async def test_another_writer_to_the_target_is_noticed(database: Database, url: 
             if (what, table, rows) == ("copy", "games", ROWS):
                 elsewhere(disturb)
 
-        with pytest.raises(StorageError, match=r"differs from its source at row 4 of games: does another"):
+        with pytest.raises(StorageError, match=r"differs from its source at row 4 of games: is another"):
             await copy_database(url, target_url, on_step)
 
 

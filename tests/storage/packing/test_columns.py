@@ -128,7 +128,7 @@ def test_other_bytes_are_refused(data: bytes, count: int | None, complaint: str)
 
 
 def test_bytes_after_the_end_are_refused() -> None:
-    with pytest.raises(ValueError, match="after its end"):
+    with pytest.raises(ValueError, match="trailing bytes after"):
         ColumnReader(b"x").end()
 
 

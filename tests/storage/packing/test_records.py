@@ -160,7 +160,7 @@ def packed_from(contents: bytes) -> bytes:
         (b"\x02[]\x02[]", "it has no names"),
         (b'\x07{"a":1}\x05["a"]\x01i\x01\x00', "a value occurs twice"),
         (b'\x02{}\x05["a"]\x01i\x01\x00', "'a'"),
-        (b"\x02{}\x02[]x", "after its end"),
+        (b"\x02{}\x02[]x", "trailing bytes after"),
         (b"\x02{}\x01" + b"5", "not iterable"),
         (b'\x0a{"a":null}\x05["a"]\x01' + b"l\x01\x02" * 300_000, "recursion"),
         (b"\xa0\x8d\x06" + b"[" * 100_000, "recursion"),
