@@ -62,7 +62,7 @@ def test_deep_first_moves_beside_moves_at_random(chosen: float, verdict: ClaimVe
     report = Pathology().report(results, Size.SMALL)
     claim = next(each for each in report.claims if each.says.endswith("is better than a random one"))
     assert claim.verdict is verdict
-    assert f"% are right, at random 40.0 (40.0 to 40.0) %: {100 * (chosen - 0.4):+.1f} (" in claim.found
+    assert f"% are right, 40.0 (40.0 to 40.0) % at random: {100 * (chosen - 0.4):+.1f} (" in claim.found
     assert claim.found.endswith("40 boards whose first move matters")
     assert report.tables[0].rows[-1] == ("a random move", "", "", "", "40.0 (40.0 to 40.0)", "-")
     assert "(40 with N, 0 with Y)" in report.tables[0].note
