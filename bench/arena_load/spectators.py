@@ -1,12 +1,12 @@
-"""A thousand spectators of one game, and fifty games at once: delay of moves, and cost of watching.
+"""Measures the delay of moves and the cost of watching: a thousand spectators of one of fifty games.
 
     python -m bench.arena_load.spectators [--spectators 1000] [--games 50] [--seconds 20]
 
-The arena, the players and the spectators have one process each; each player holds a stream open and moves
-every second. There are three rounds: without spectators, with one, and with all of them on one game. For each
-round it prints the latency of the players' moves (from request to response), the delay until spectators
-receive a move, and the arena's processor time. All traffic stays on the loopback, with client addresses as
-the documented proxy would forward them.
+The arena, the players and the spectators run in one process each; each player holds a stream open and moves
+every second. There are three rounds: without spectators, with one, and with all of them watching one game.
+For each round, the benchmark prints the latency of the players' moves (from request to response), the delay
+until spectators receive a move, and the arena's processor time. All traffic stays on the loopback interface,
+with client addresses as the documented proxy would forward them.
 """
 
 import argparse
@@ -48,7 +48,7 @@ class Round:
     spectators: int
     moves_s: list[float] = field(default_factory=list)
     delays_s: list[float] = field(default_factory=list)
-    """Time from sending a move until a spectator has read it."""
+    """Time from sending each move until a spectator has read it."""
     busy: float = 0.0
     """Share of one core used by the arena."""
 
@@ -87,7 +87,7 @@ class Table:
         """Time at which each move of the game was sent, by move number."""
 
     async def play(self) -> None:
-        """Play until cancelled; a game that ends is followed by another one."""
+        """Play until cancelled; a game that ends is followed by another."""
         await asyncio.sleep(self._rng.random() * THINKS_S)
         while True:
             await self._one_game()
@@ -258,7 +258,7 @@ async def bench(folder: Path, spectators: int, games: int, seconds: float) -> bo
         await _stop(arena)
     slowest = max(p95(each.moves_s) for each in rounds)
     holds = slowest < P95_S
-    print(f"{'yes' if holds else 'NO '}  the p95 of a move is below {1000 * P95_S:.0f} ms in each round")
+    print(f"{'yes' if holds else 'NO '}  the p95 of a move stays below {1000 * P95_S:.0f} ms in each round")
     return holds
 
 
@@ -279,7 +279,7 @@ async def _round(pid: int, url: str, tables: Sequence[Table], count: int, second
     if count:
         crowd = await _start("watch", url, table.game, str(count))
         if (await _line(crowd)).strip() != READY:
-            raise RuntimeError("the spectators did not come")
+            raise RuntimeError("the spectators failed to connect")
     for each in tables:
         each.moves_s.clear()
     game, began, busy = table.game, time.monotonic(), processor_s(pid)
@@ -311,7 +311,7 @@ async def _line(process: asyncio.subprocess.Process) -> str:
 
 
 async def _stop(process: asyncio.subprocess.Process) -> str:
-    """End a process; returns its last output."""
+    """End a process and return its last output."""
     assert process.stdin is not None
     process.stdin.close()
     out, _ = await process.communicate()
