@@ -154,7 +154,7 @@ class Summary(Findings):
                 f"without an event stream {len(deaf)} times; median {deaf[len(deaf) // 2]:.1f} s, "
                 f"longest {deaf[-1]:.1f} s"
             )
-        yield f"{self.plies} plies in {self.seconds:.0f} s: {self.plies / self.seconds:.0f} a second"
+        yield f"{self.plies} plies in {self.seconds:.0f} s: {self.plies / self.seconds:.0f} per second"
         bot_s, rest_s = self.processor_s
         yield (
             f"processor time: bot {bot_s:.0f} s, arena, proxy and people {rest_s:.0f} s; "
@@ -206,7 +206,7 @@ class Soak:
             arena = Arena(ArenaConfig(port=0, games_per_opponent=1000), database)
             async with arena.running([BOT.capitalize()]) as url:
                 plan = Chance(self._rng, **self._faults)
-                # Down for a request or so of each game: for twenty one that backs off takes minutes.
+                # Down for about one request per game; a client that backs off takes minutes for twenty.
                 self._proxy = FaultProxy(
                     url, plan, slow_s=SLOW_S, down_requests=self._at_once, stall_s=STALL_S
                 )
@@ -216,7 +216,7 @@ class Soak:
                         await self._play(url)
                         self._proxy.plan = NO_FAULTS
                         await wait_until_settled(self._folder / "data" / "desdemona.db", SETTLING_S)
-                        # It may have been killed after the last game: one that starts only dies of SIGTERM.
+                        # It may have been killed after the last game: while it starts, SIGTERM just kills it.
                         async with asyncio.timeout(SETTLING_S):
                             await self._proxy.listens.wait()
                         self.summary.status, _ = await self._bot.stop()

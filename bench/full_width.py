@@ -1,9 +1,9 @@
 """Compares full-width search with the trap analysis by time and nodes, for `bench.native` and `bench.games`.
 
 Times are processor seconds of one core; plain and trappy players search the same positions in the same run,
-each with its own table. Columns median, best and last give time and nodes with that trap assessment, divided
-by plain search. "same choice" counts the decisions in which the full table gives the same move with the same
-adjusted value.
+each with its own table. The columns median, best and last give time and nodes with that trap assessment,
+divided by those of plain search. "same choice" counts the decisions in which the full table gives the same
+move with the same adjusted value.
 """
 
 import time

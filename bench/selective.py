@@ -38,7 +38,7 @@ def depth_in(name: str, seconds: float) -> None:
         depths.append(result.depth)
         speeds.append(result.nodes / (time.perf_counter() - began))
     print(
-        f"{name}: depth in {seconds:g} s in {len(depths)} middle games: mean {statistics.mean(depths):.1f},"
+        f"{name}: depth in {seconds:g} s in {len(depths)} middlegames: mean {statistics.mean(depths):.1f},"
         f" {min(depths)} to {max(depths)}; {statistics.mean(speeds) / 1e6:.2f} M nodes/s"
     )
 
@@ -98,7 +98,7 @@ def xiangqi_time(depth: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=1.0, help="for the depth reached")
+    parser.add_argument("--seconds", type=float, default=1.0, help="seconds for the depth reached")
     parser.add_argument(
         "--sts-seconds", type=float, default=0.2, help="seconds for each position of the Strategic Test Suite"
     )

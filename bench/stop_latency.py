@@ -1,4 +1,4 @@
-"""Latency of stopping a search by its flag, from another thread.
+"""Measures the latency of stopping a search by its flag, from another thread.
 
     python -m bench.stop_latency [--times 200] [--threads 1 2] [--games othello chess xiangqi]
                                  [--kinds strong ...] [--earliest 0.01] [--models MAIA ...]

@@ -31,7 +31,7 @@ CLOCK = {"clock.limit": 300, "clock.increment": 3}
 
 @dataclass(slots=True)
 class AttackResult:
-    """The requests of an attack, and how many succeeded."""
+    """What an attack requested, and what it achieved."""
 
     asked: str
     got: str = ""
@@ -231,25 +231,25 @@ async def _flood(attacker: Attacker, found: AttackResult, path: str, sources: li
     await attacker.together(lambda number: attacker.ask(sources[number % len(sources)], "GET", path))
     took_s = time.monotonic() - began
     answered, asked = attacker.statuses["200"] / took_s, attacker.statuses.total() / took_s
-    found.got = f"{answered:.0f} of {asked:.0f} a second"
+    found.got = f"{answered:.0f} of {asked:.0f} per second"
     return found
 
 
 async def requests_one_address(attacker: Attacker) -> AttackResult:
     """One address requests the lobby as fast as it can."""
-    return await _flood(attacker, AttackResult("the lobby's list, one address"), "/api/arena", [ONE])
+    return await _flood(attacker, AttackResult("the lobby's list, from one address"), "/api/arena", [ONE])
 
 
 async def requests_many_addresses(attacker: Attacker) -> AttackResult:
     """Thirty addresses request the lobby as fast as they can."""
     sources = list(islice(addresses("10.67"), WORKERS))
-    return await _flood(attacker, AttackResult("the same, 30 addresses"), "/api/arena", sources)
+    return await _flood(attacker, AttackResult("the same, from 30 addresses"), "/api/arena", sources)
 
 
 async def finished_game(attacker: Attacker) -> AttackResult:
     """Thirty addresses request a long game that is over."""
     sources = list(islice(addresses("10.68"), WORKERS))
-    result = AttackResult("a finished game of 240 plies, 30 addresses")
+    result = AttackResult("a finished game of 240 plies, from 30 addresses")
     return await _flood(attacker, result, f"/api/arena/game/{attacker.game}", sources)
 
 
@@ -257,7 +257,9 @@ async def unknown_names(attacker: Attacker) -> AttackResult:
     """Thirty addresses request the status of a hundred unknown names."""
     sources = list(islice(addresses("10.69"), WORKERS))
     path = "/api/users/status?ids=" + ",".join(f"nobody{number}" for number in range(100))
-    return await _flood(attacker, AttackResult("status of 100 unknown names, 30 addresses"), path, sources)
+    return await _flood(
+        attacker, AttackResult("status of 100 unknown names, from 30 addresses"), path, sources
+    )
 
 
 async def illegal_moves(attacker: Attacker) -> AttackResult:
@@ -283,7 +285,7 @@ async def illegal_moves(attacker: Attacker) -> AttackResult:
 
     if games:
         await attacker.together(send)
-    result.got = f"{attacker.statuses['400']} refused as illegal, {attacker.statuses['429']} with 429"
+    result.got = f"{attacker.statuses['400']} refused as illegal, {attacker.statuses['429']} with status 429"
     return result
 
 

@@ -116,7 +116,7 @@ class Fuzz:
         schemas, parameters = description["components"]["schemas"], description["components"]["parameters"]
         schemas["Id"] = {"anyOf": [{"enum": [*games, waiting]}, schemas["Id"]]}
         schemas["Name"] = {"anyOf": [{"enum": [name, "Desdemona"]}, schemas["Name"]]}
-        schemas["Terms"]["properties"]["keepAliveStream"] = {"enum": [False]}  # endless, too
+        schemas["Terms"]["properties"]["keepAliveStream"] = {"enum": [False]}  # also endless
         move = parameters["move"]["schema"]
         parameters["move"]["schema"] = {"anyOf": [{"enum": ["f5", "d6", "e7e5", "pass", "e2e4"]}, move]}
         (self._folder / "described.yaml").write_text(yaml.safe_dump(description), encoding="utf-8")
@@ -139,7 +139,7 @@ class Fuzz:
                 env={**os.environ, "HOME": str(self._folder)},
             )  # fmt: skip
             status = await process.wait()
-        if status not in (0, 1):  # 1: it found something, as have we
+        if status not in (0, 1):  # 1: it found failures; we count them ourselves
             raise RuntimeError(said.read_text(encoding="utf-8", errors="replace")[-3000:])
 
 

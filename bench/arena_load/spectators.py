@@ -139,7 +139,7 @@ async def _drain(stream: aiohttp.ClientResponse) -> None:
 
 
 async def serve(folder: Path) -> None:
-    """Run the arena until standard input ends."""
+    """Run the arena until standard input is closed."""
     database = await Database.open(f"sqlite:///{folder / 'arena.db'}")
     try:
         config = ArenaConfig(port=0, trusted_proxies=("127.0.0.1",))
@@ -192,7 +192,7 @@ class SpectatorClient(asyncio.Protocol):
 
 
 async def watch(url: str, game: str, count: int) -> None:
-    """Watch a game until standard input ends, then print when each move arrived at each spectator."""
+    """Watch a game until standard input is closed, then print when each move reached each spectator."""
     arrived: list[tuple[int, float]] = []
     loop, ready, left = asyncio.get_running_loop(), asyncio.Event(), count
 
@@ -213,7 +213,7 @@ async def watch(url: str, game: str, count: int) -> None:
             address.port or 0,
         )
         opened.append(transport)
-        await asyncio.sleep(1 / 400)  # they come one after another
+        await asyncio.sleep(1 / 400)  # they connect one after another
     done = asyncio.create_task(asyncio.to_thread(sys.stdin.read))
     async with asyncio.timeout(LET_IN_S):
         await ready.wait()
@@ -323,7 +323,7 @@ def _print(found: Round) -> None:
     moves += f", p95 {1000 * p95(found.moves_s):4.0f} ms, slowest {1000 * max(found.moves_s):4.0f} ms"
     seen = ""
     if found.delays_s:
-        seen = f"; {len(found.delays_s)} sights, p95 {1000 * p95(found.delays_s):.0f} ms"
+        seen = f"; {len(found.delays_s)} moves seen, p95 {1000 * p95(found.delays_s):.0f} ms"
         seen += f", slowest {1000 * max(found.delays_s):.0f} ms"
     print(f"{found.spectators:5} spectators: {moves}{seen}; processor {found.busy:.0%}", flush=True)
 
@@ -341,7 +341,7 @@ def main() -> None:
     )
     parser.add_argument("--spectators", type=int, default=1000)
     parser.add_argument("--games", type=int, default=50)
-    parser.add_argument("--seconds", type=float, default=20.0, help="of each round")
+    parser.add_argument("--seconds", type=float, default=20.0, help="seconds per round")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         held = asyncio.run(

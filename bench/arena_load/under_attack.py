@@ -86,7 +86,7 @@ class AttackEffect:
     moves_s: list[float]
     most_descriptors: int
     descriptors: int
-    """Afterwards."""
+    """Number of descriptors after the attack."""
     mb: float
     log_bytes: int
     busy: float
@@ -172,7 +172,7 @@ class AttackRun:
             wish = Wish(rng.choice(VARIANTS), WISH_CLOCK, habits=Habits(thinks_s=0.5, resign_at=60))
             try:
                 self.games.append(await person.play(wish))
-            except AssertionError as error:  # a stream before the game was one too many
+            except AssertionError as error:  # a stream before the game exceeded the limit
                 if "ratelimit" not in str(error):
                     raise
                 person.refused.append(str(error))
@@ -307,7 +307,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seconds", type=float, default=8.0, help="of each attack")
+    parser.add_argument("--seconds", type=float, default=8.0, help="seconds per attack")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--attacks", nargs="+", choices=tuple(ATTACKS), default=tuple(ATTACKS))
     options = parser.parse_args()

@@ -102,7 +102,7 @@ def timed(reader: Reader, name: str, address: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Fetch pages until standard input ends."""
+    """Fetch pages until standard input is closed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("url")
     parser.add_argument("file", type=Path)

@@ -102,7 +102,7 @@ class Endured(Findings):
 
     def _pages_answer(self) -> Claim:
         bad = Counter(f"{each.page}: {each.status}" for each in self.fetches if each.status not in (0, 200))
-        # Not ready is an answer: while it signs in, or while the database is rewritten.
+        # 503 is a valid answer while the program signs in or the database is rewritten.
         statuses = [what for what in bad if what not in ("readyz: 503", "healthz: 503")]
         return Claim(
             "every page answers", not statuses, ", ".join(statuses) or f"{len(self.fetches)} answers"

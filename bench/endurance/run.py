@@ -343,7 +343,7 @@ class Endurance:
         found.games = len(self._ids)
         found.fetches = read_fetches(self._fetched, self._over_at, self._rested)
         await self._hold_against_the_arena()
-        # It judges what is not judged yet, so it comes last.
+        # It also judges what is not judged yet, so it comes last.
         status, out, err = await self._bot.ask("db", "recheck", "--format", "json")
         fields = json.loads(out) if out.startswith("{") else {}
         if status or not fields:
@@ -362,7 +362,7 @@ class Endurance:
             async with database.read() as session:
                 keys = list(await session.scalars(select(ArenaGame.id).order_by(ArenaGame.created_at)))
             records = {}
-            # All games of the arena: a kill may hide from a person that a challenge became a game.
+            # All games of the arena: after a kill, a person may not know that a challenge became a game.
             for game_id in keys:
                 match = await match_of(database, game_id)
                 record = match.record

@@ -3,10 +3,10 @@
     python -m bench.screenshots.sample_games FOLDER [--games 2000] [--people 120] [--at-once 12] [--weeks 9]
         [--seed 1]
 
-`desdemona run` plays with its own arena on the loopback, with a shallow search and in a trial of its two
-default strategies; people play over HTTP, each from a separate address. They differ in strength, prefer
-one of the four games and one speed, and some return far more often than others. Some resign, a few lose on
-time, and a few send challenges with a clock that the bot declines. The program is killed a few times.
+`desdemona run` plays with its own arena on the loopback interface, with a shallow search and in a trial of
+its two default strategies; people play over HTTP, each from a separate address. They differ in strength,
+prefer one of the four games and one speed, and some return far more often than others. Some resign, a few
+lose on time, and a few send challenges with a clock that the bot declines. The program is killed a few times.
 
 This takes minutes. At the end, the games are spread evenly over the weeks before today
 (`bench.screenshots.spread_over_weeks`): all times of a game are shifted equally, so durations do not change.
@@ -195,7 +195,7 @@ async def play(folder: Path, options: argparse.Namespace) -> None:
             nonlocal done
             while order:
                 at = next((at for at, number in enumerate(order) if number not in busy), None)
-                if at is None:  # those who are left still play
+                if at is None:  # the other people are still playing
                     await asyncio.sleep(0.2)
                     continue
                 number = order.pop(at)

@@ -98,7 +98,7 @@ async def _move(
     statement: sa.Select[Any],
     by: Mapping[Any, timedelta],
 ) -> None:
-    """Move times.
+    """Shift the times in a table.
 
     Args:
         statement: Selects the row's key, the game's key, and the times in the order of `names`.

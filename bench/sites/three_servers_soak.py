@@ -290,7 +290,7 @@ class ThreeServersSoak:
             none_found("records right: home", home),
             none_found("records right: abroad", abroad),
             none_found("records right: GGS", ggs),
-            Claim("no move doubled", not doubled, f"{doubled} without a decision"),
+            Claim("no move duplicated", not doubled, f"{doubled} without a decision"),
         ]
 
     async def _own_games(self) -> Claim:
@@ -319,7 +319,7 @@ class ThreeServersSoak:
         return Claim(
             f"our own arena's responses do not wait for a server that is down for {self._outage_s:.0f} s",
             ratio <= 1.2,
-            f"{_shown(before)} before, {_shown(away)} then; median {ratio:.2f} x",
+            f"{_shown(before)} before, {_shown(away)} during the outage; median {ratio:.2f} x",
         )
 
     async def _answers(self, daemon: Daemon, seconds: float) -> list[float]:
@@ -368,7 +368,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--games", type=int, default=1000)
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--outage", type=float, default=300.0, help="seconds without a server")
+    parser.add_argument(
+        "--outage", type=float, default=300.0, help="duration of the second arena's outage, in seconds"
+    )
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     logging.basicConfig(level=logging.ERROR)

@@ -7,7 +7,8 @@ Parts: `games` (trappy minus standard), `peeking` (no effect, and an analysis af
 the program; at most 5 % may exclude 0), `decisions` (single decisions), `kinds` (persons who reply at random,
 greedily, by a shallow score, or by the people model with a known susceptibility), `falls` (falls beyond the
 people model), `fixed` (coverage at one analysis of 50, 200 and 2,000 games), `widths`. The probability that a
-person returns is proportional to their number of games. "nominal" is the nominal level of the intervals.
+person returns is proportional to their number of games. The column "nominal" is the nominal error rate of the
+intervals.
 """
 
 import argparse

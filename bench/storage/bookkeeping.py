@@ -54,7 +54,7 @@ TABLE_MB = 16
 PLIES = 60
 REPLY = ReplyTime(2.5, TimeSource.SERVER)
 STEPS = ("commit", "sent", "confirmed", "outcome")
-"""Steps to which the target applies: at most 3 ms together."""
+"""Steps to which the target applies: together at most 3 ms."""
 OTHERS = ("find", "profile", "forecast")
 
 
@@ -233,8 +233,9 @@ async def measure(
     bare_ms: float,
 ) -> None:
     """Print one database's times."""
-    prefix = f"{time.time_ns():x}"  # a database that is given may have games of earlier runs
-    await record_game(opened, options.game, f"{prefix}-first", moves, made, Watch())  # statements compiled
+    prefix = f"{time.time_ns():x}"  # the database may contain games of earlier runs
+    # The first game compiles the statements.
+    await record_game(opened, options.game, f"{prefix}-first", moves, made, Watch())
     watch = Watch()
     for number in range(options.games):
         await record_game(opened, options.game, f"{prefix}-{number}", moves, made, watch)

@@ -56,7 +56,7 @@ SPEEDS = {"bullet": 0.2, "blitz": 0.5, "rapid": 0.25, "classical": 0.05}
 VERSIONS = ("0.1.0+3", "0.2.0+4", "0.3.0+5")
 ABORTED, TAKEN_BACK, INCOMPLETE, UNFORESEEN, TIMED = 0.03, 0.003, 0.005, 0.003, 0.95
 OPEN_GAMES = 20
-"""Number of last games that are still being played."""
+"""Number of games at the end that are still being played."""
 TRIAL_SHARE = 0.2
 Row = dict[str, Any]
 
@@ -78,7 +78,7 @@ class World:
         self._kinds = self._rng.choices([*GAMES], [*GAMES.values()], k=games)
         self._counts = self._decisions_of_games(decisions)
         self._opponents = opponents
-        # A few come back again and again: Zipf's law, flattened at the top.
+        # A few return very often: Zipf's law, flattened at the top.
         self._weights = [*accumulate(1 / (rank + 20) for rank in range(opponents))]
         self._decision_id = 0
 
@@ -327,7 +327,7 @@ class Writer:
         if not rows:
             return
         columns = {column.key: column for column in table.__table__.columns if column.key in rows[0]}
-        # Without types: what the drivers take has been made by them here, once for each record.
+        # Without types: the values are converted for the driver here, once for each record.
         raw = sa.table(table.__tablename__, *(sa.column(column.name) for column in columns.values()))
         convert = {
             name: column.type.dialect_impl(self._connection.dialect).bind_processor(self._connection.dialect)

@@ -237,7 +237,7 @@ def _name(arm: str, heat: float, first: int) -> str:
 
 
 def _games(results: Mapping[str, Result], size: Size) -> dict[str, np.ndarray[Any, Any]]:
-    """Results of the pairs that all arms have played: axes pair, game, and points or margin."""
+    """Results of the pairs that all arms have played, as arrays (pair, game, points or margin)."""
     found: dict[str, list[Any]] = {arm: [] for arm in ARMS}
     for heat in PEOPLE:
         for first in range(0, _PAIRS[size], _PAIRS_A_JOB):

@@ -203,10 +203,9 @@ def played(terms: Terms, number: int, seed: int) -> list[float]:
 
 
 def judged_reply(decision: Decision, reply: str) -> tuple[int, int] | None:
-    """The cost of a reply in hundredths of a per cent of expected score, and in centipawns with capped
-    scores.
+    """The cost of a reply in hundredths of a per cent of expected score, and in centipawns.
 
-    Scores are capped at ten pawns. None if there was only one reply, or no complete profile.
+    In centipawns, scores are capped at ten pawns. None if there was only one reply, or no complete profile.
     """
     profiles = {each.reply: each.scores_centi for each in decision.chosen.replies}
     if not decision.is_complete or len(profiles) < 2 or reply not in profiles:
@@ -307,7 +306,7 @@ def _claims(every: _Compared) -> Iterator[PaperClaim]:
         yield PaperClaim(
             f"It provokes more {what}",
             above_zero(more),
-            f"{in_points(more)} in 100 replies",
+            f"{in_points(more)} per 100 replies",
         )
 
 

@@ -16,7 +16,7 @@ class ClaimVerdict(StrEnum):
 
     @property
     def text(self) -> str:
-        """For people."""
+        """The verdict as text for people."""
         return self.name.lower() if self is ClaimVerdict.INCONCLUSIVE else self.value
 
 
@@ -80,7 +80,7 @@ def report_text(report: Report) -> str:
     parts = []
     if report.claims:
         rows = [(claim.says, claim.verdict.text, claim.found) for claim in report.claims]
-        parts.append(_table(("claim", "verdict", "what came out"), rows))
+        parts.append(_table(("claim", "verdict", "result"), rows))
     for table in report.tables:
         note = f"\n\n{table.note}" if table.note else ""
         parts.append(f"**{table.title}**\n\n{_table(table.columns, table.rows)}{note}")

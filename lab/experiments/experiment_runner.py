@@ -34,7 +34,7 @@ class RunState:
         run, at = self.run, ""
         if self.finished is not None:
             at = ", {:%Y-%m-%d %H:%M} to {:%Y-%m-%d %H:%M} UTC".format(*self.finished)
-        part = "" if self.done == self.jobs else "**A part**: "
+        part = "" if self.done == self.jobs else "**Incomplete**: "
         of = f"{self.done} of {counted(self.jobs, 'job')}"
         return f"{part}{run.size}, seed {run.seed}, version {run.version}: {of}{at}"
 

@@ -110,7 +110,7 @@ class MatchExperiment(Experiment):
             game=cell.game,
             a=parse_spec(cell.a),
             b=parse_spec(cell.b),
-            depth=1000,  # every player sets its own
+            depth=1000,  # each player sets its own depth
             openings=f"seed {seed}",
         )
         games, nodes, moves = [], [0, 0], [0, 0]

@@ -109,7 +109,7 @@ class Pathology(Experiment):
             for figure, evaluation, look_ahead in _cells(shape):
                 key = f"{figure.number} {evaluation} {look_ahead}"
                 sees = (look_ahead, 0) if figure.player == V else (0, look_ahead)
-                # Ties are drawn alike for each evaluation and look-ahead of a board.
+                # Ties are broken with the same seed for each evaluation and look-ahead on a board.
                 winner = position.play(evaluation, sees, np.random.default_rng([seed, number]))
                 wins[key] = wins.get(key, "") + str(int(winner == figure.player))
                 node = _node(position, figure.player, evaluation)

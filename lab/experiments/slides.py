@@ -363,7 +363,7 @@ def _exchange(_: Mapping[str, Any], __: int) -> Result:
 def _judge_exchange(found: Result) -> tuple[ClaimVerdict, str]:
     holds = found["plain"] == ["d2d6"] and "d2d6" not in found["quiet"] and found["core"] != "d2d6"
     return _verdict(holds), (
-        f"d2d6 takes a protected pawn; the best by material at depth 1 is {_some(found['plain'])} "
+        f"d2d6 takes a protected pawn; the best move by material at depth 1 is {_some(found['plain'])} "
         f"({found['score'] / 100:+.0f}), with a quiescence search {_some(found['quiet'])} "
         f"({found['quiet_score'] / 100:+.0f}); our strong search plays {found['core']}"
     )
@@ -393,7 +393,7 @@ def _horizon(_: Mapping[str, Any], __: int) -> Result:
 def _judge_horizon(found: Result) -> tuple[ClaimVerdict, str]:
     shallow, middle, deep = found["costs"]
     return _verdict(found["plain"] == ["e5e6"] and shallow == 0 < middle), (
-        f"the best by material at depth 4 is {_some(found['plain'])}; with a quiescence search, "
+        f"the best move by material at depth 4 is {_some(found['plain'])}; with a quiescence search, "
         f"{found['quiet']} moves are equally good. Our exact search finds that e6 costs {shallow / 100:.2f} "
         f"pawns at depth 4, {middle / 100:.2f} at depth 8, "
         f"{deep / 100:.2f} at depth 10"
@@ -438,7 +438,8 @@ def _judge_fewest(found: Result) -> tuple[ClaimVerdict, str]:
     margins = np.array(found["margins"], float)
     mean, wins = mean_of(margins), share(int((margins > 0).sum()), len(margins))
     return above_zero(mean), (
-        f"the player with the fewest discs until {_LATE_EMPTIES} squares are empty, against one who always "
+        f"a player who keeps the fewest discs until {_LATE_EMPTIES} squares are empty, against one who "
+        "always "
         f"takes the most: {with_interval(mean, 1, 1, '+')} discs, {share_percent(wins)} % wins in {mean.n} "
         "games"
     )

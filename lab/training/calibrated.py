@@ -32,7 +32,7 @@ PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 TREES = (0, 15, 30, 50)
 FOLDS = 5
 _CHECKED_AT = 2
-"""Trees are dropped after this many folds without an improvement."""
+"""Trees are abandoned if this many folds show no improvement."""
 _LEAVES, _MIN_LEAF = 8, 100
 _FEATURES_TRIED = 0.3
 """Fraction of the features tried at each split; this saves time and makes the trees more diverse."""

@@ -129,7 +129,7 @@ def _learn(options: argparse.Namespace) -> None:
     budget = Budget(options.minutes, options.batch, options.threads)
     whole = learn(state, learned, budget, options.checkpoint, say)
     openings = openings_of(learned)
-    text = f"What people play in Othello. Learned from {count} games of WTHOR, {years[0]}-{years[1]}."
+    text = f"Predicts human Othello moves. Trained on {count} games of WTHOR, {years[0]}-{years[1]}."
     content = to_onnx(state.averaged(), NAME, LICENCE, text, openings)
     options.out.write_bytes(content)
     say(f"{options.out}: {len(content):,} bytes{'' if whole else ' (interrupted)'}")

@@ -236,8 +236,8 @@ def learn(
                 shown_s = state.elapsed_s
                 say(
                     f"{state.elapsed_s / 60:6.1f} of {budget.minutes:g} min, {state.seen:9,} positions, "
-                    f"{1e6 * state.cpu_s / state.seen:4.0f} us of one core each: "
-                    f"log-loss {loss / weight:.4f}, top-1 {right / weight:.4f}"
+                    f"{1e6 * state.cpu_s / state.seen:4.0f} us of processor time each: log-loss "
+                    f"{loss / weight:.4f}, top-1 {right / weight:.4f}"
                 )
             if checkpoint is not None and state.elapsed_s - saved_s >= _SAVED_EVERY_S:
                 saved_s = state.elapsed_s

@@ -30,9 +30,9 @@ MAGIC = 0x1C0
 PLANES = 112
 POLICY_PLANES = 80
 MAX_BYTES = 16 << 20
-"""Size limit of a file; Maia's files have 1.3 MB."""
+"""Size limit of a file; Maia's files are about 1.3 MB."""
 MAX_UNPACKED_BYTES = 16 << 20
-"""Size limit of the unpacked content; Maia's networks have 1.7 MB."""
+"""Size limit of the unpacked content; Maia's networks are about 1.7 MB."""
 
 _VARIANCE_FLOOR = 1e-5  # of lc0's batch normalisation
 _GZIP = b"\x1f\x8b"
@@ -170,7 +170,7 @@ def _sub(within: ProtobufFields, field: int, where: str) -> ProtobufFields:
 
 
 _WANTED = (
-    # (field, what it is, the value Maia has, its name, names of the values known)
+    # (field, what it is, Maia's value, names of the known values)
     (1, "input", 1, {0: "unknown", 1: "classical, 112 planes"}),
     (3, "network", 4, {
         0: "unknown", 1: "classical", 2: "squeeze and excitation", 3: "classical with head format",

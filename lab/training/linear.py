@@ -61,7 +61,7 @@ class Subject:
 
 
 def start_weights(subject: Subject) -> bytes:
-    """Plain material."""
+    """The initial weights: plain material."""
     pairs = array("h")
     for name, size in subject.groups.items():
         pairs.extend([subject.material.get(name, 0)] * (2 * size))

@@ -32,7 +32,7 @@ from lab.training.lc0 import POLICY_PLANES, Convolution, Lc0Network, SqueezeExci
 Matrix = NDArray[Any]
 
 OPSET = 13
-_IR_VERSION = 8  # of the same age, so that older runtimes read it, too
+_IR_VERSION = 8  # of the same age, so that older runtimes can also read it
 
 PUBLISHED = {
     "e1cf1cd0c96b8a4fa6a275f4b9fd54ed1ffebf9fe44641b9fceded310e9619c4": 1100,
@@ -168,7 +168,7 @@ def write_onnx(
     helper.set_model_props(model, {PREFIX + key: text for key, text in metadata.items()})
     try:
         onnx.checker.check_model(model, full_check=True)
-    except Exception as error:  # several classes
+    except Exception as error:  # onnx raises several classes
         raise BadModel(f"{name}: not a valid network: {str(error).splitlines()[0]}") from None
     data: bytes = model.SerializeToString(deterministic=True)
     return data

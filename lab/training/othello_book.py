@@ -260,7 +260,7 @@ def search_all(keys: Iterable[BookKey], searches: Searches, told: str) -> None:
         _ = searches[key]
     if missing:
         took = time.monotonic() - began
-        say(f"{told}: {len(missing)} positions searched, {len(searches)} in all, {took:.0f} s")
+        say(f"{told}: {len(missing)} positions searched, {len(searches)} in total, {took:.0f} s")
 
 
 def backed_up(tree: Iterable[BookKey], searches: Searches) -> dict[BookKey, dict[Move, tuple[int, int]]]:

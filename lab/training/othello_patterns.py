@@ -172,7 +172,7 @@ def train(options: argparse.Namespace) -> tuple[bytes, dict[str, Any]]:
         options.label_depth, options.exact_empties, options.epochs, options.first_rate, options.last_rate,
         options.shrink, options.neighbours, options.result_share,
     )  # fmt: skip
-    # Nothing to learn from yet: bad settings are refused before the first sweep's games, not after them.
+    # With nothing to learn from, this only checks the settings, before the first sweep's games are played.
     _training.OthelloTrainer(options.seed, 1).learn(0, *settings)
     trainer = _training.OthelloTrainer(options.seed, options.threads)
     if options.start is not None:

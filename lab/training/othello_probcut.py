@@ -122,7 +122,7 @@ def parabola(points: Sequence[tuple[float, float]]) -> Parabola:
 
 def fit(measured: dict[Pair, float]) -> list[int]:
     """k in centidiscs, by number of empty squares from 0 to 64; held constant outside the measured range."""
-    # A search of depth 0 has an error of its own, which is largest in the opening: left to itself.
+    # A search of depth 0 has its own error, which is largest in the opening, and is left out.
     points = [
         (empties / 60, math.log(error / spread(deep, shallow)))
         for (empties, deep, shallow), error in measured.items()

@@ -81,7 +81,7 @@ class Figure6(MatchExperiment):
 
     def cells(self, size: Size) -> Sequence[Cell]:
         """See `MatchExperiment.cells`; the most informative cells come first, for partial runs."""
-        wanted = sorted([*EQUAL, *SHALLOWER], key=max)  # the cheap ones first
+        wanted = sorted([*EQUAL, *SHALLOWER], key=max)  # the cheapest first
         if size is Size.SMALL:
             wanted = [pair for pair in wanted if max(pair) <= _SMALL_DEPTH]
         kinds = (TRAPPY, ORIGINAL)
@@ -237,7 +237,7 @@ def _paper_s_counts() -> Iterator[PaperClaim]:
             better.append((at, _won_by(row, TRAPPY) > theirs))
     count = share(sum(is_better for _, is_better in better), len(better))
     yield PaperClaim(
-        "In 67 % of the cases trappy had a better final score than standard against a shallower opponent",
+        "In 67 % of the cases, trappy had a better final score than standard against a shallower opponent",
         ClaimVerdict.HOLDS if (count.low or 0) > 0.5 else ClaimVerdict.INCONCLUSIVE,
         f"{count.count} of {len(better)} rows "
         f"({', '.join(str(at) for at, is_better in better if is_better)}): {share_percent(count)} %",
@@ -247,7 +247,7 @@ def _paper_s_counts() -> Iterator[PaperClaim]:
 def _equal_depth(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]:
     for depth, _ in EQUAL:
         found = _found(games, TRAPPY, depth, depth, PLIES)
-        says = f"(a) At equal depth ({depth}) trappy plays slightly worse than standard"
+        says = f"(a) At equal depth ({depth}), trappy plays slightly worse than standard"
         if found is None:
             yield PaperClaim(says, ClaimVerdict.INCONCLUSIVE, "not played")
             continue
@@ -265,7 +265,9 @@ def _equal_depth(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]
 
 def _shallower(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]:
     for deep, shallow in SHALLOWER:
-        says = f"(b) Against a shallower opponent ({deep} v {shallow}) trappy wins by more than standard does"
+        says = (
+            f"(b) Against a shallower opponent ({deep} v {shallow}), trappy wins by more than standard does"
+        )
         trappy = _found(games, TRAPPY, deep, shallow, PLIES)
         original = _found(games, ORIGINAL, deep, shallow, PLIES)
         if trappy is None or original is None:

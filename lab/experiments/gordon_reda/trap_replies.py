@@ -50,8 +50,7 @@ class TrapReply(NamedTuple):
     erred: int
     """1 if the reply cost a tenth of expected score or more."""
     random_optimal: float
-    """Fraction of the legal replies that are optimal, the rate of a random mover; the next two are
-    similar."""
+    """Fraction of optimal replies, which is a random mover's rate; the next two fields are analogous."""
     random_fell: float
     random_erred: float
     band: int
@@ -262,7 +261,7 @@ def by_band(found: TrapReplies) -> list[tuple[PersonShare, PersonShare]]:
             counts = np.array([getattr(each, name)[band] for each in found.rows], np.int64)
             counts = counts * found.is_answered
             hits = (played_band == band) & of_kind & (counts > 0)
-            # One value for each reply that could be played, of which at most one was.
+            # One value for each legal reply in the band; at most one of them was played.
             ends = np.cumsum(counts)
             played = np.zeros(int(counts.sum()), bool)
             played[ends[hits] - 1] = True

@@ -100,7 +100,7 @@ def test_figure_6_s_claims_are_about_the_paper_s_options() -> None:
         {"trappy:decided=paper,depth=8 v standard:depth=8": -5, "trappy:decided=paper": 8, "trappy": -40,
          "standard": 4}
     )  # fmt: skip
-    verdicts = {claim.says.split(" trappy")[0]: claim.verdict for claim in report.claims}
+    verdicts = {claim.says.split(", trappy")[0]: claim.verdict for claim in report.claims}
     assert verdicts["(a) At equal depth (8)"] is ClaimVerdict.HOLDS
     assert verdicts["(a) At equal depth (9)"] is ClaimVerdict.FAILS
     assert verdicts["(b) Against a shallower opponent (9 v 7)"] is ClaimVerdict.HOLDS
