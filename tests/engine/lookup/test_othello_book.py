@@ -427,7 +427,7 @@ def test_damaged_searches_are_named(tmp_path: Path, line: str) -> None:
     [
         (["--depth", "1"], "2 .. 60"),
         (["--plies", "0"], "must be 1 or more"),
-        (["--time", "nan"], "above 0"),
+        (["--time", "nan"], "greater than 0"),
         (["--out", "/nowhere/at/all.gz"], "not a folder"),
         (["--from-games", "/nowhere/games.wtb"], "cannot be read"),
     ],
