@@ -50,7 +50,7 @@ class Round:
     delays_s: list[float] = field(default_factory=list)
     """Time from sending each move until a spectator has read it."""
     busy: float = 0.0
-    """Share of one core used by the arena."""
+    """Fraction of one core used by the arena."""
 
 
 @dataclass(slots=True)

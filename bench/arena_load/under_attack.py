@@ -90,7 +90,7 @@ class AttackEffect:
     mb: float
     log_bytes: int
     busy: float
-    """Share of one core used by the program."""
+    """Fraction of one core used by the program."""
 
 
 @dataclass(slots=True)

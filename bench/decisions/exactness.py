@@ -131,7 +131,7 @@ class Comparison:
             params = TrapParams(assessment, **SETTINGS[settings])
             player = MoveChooser(strategy_named("trappy"), self._game, params, self._lazy)
             decision = player.choose(position, Limits(self._depth), StopFlag())
-            params, depth = decision.params, decision.depth  # the depth is less near the end of a game
+            params, depth = decision.params, decision.depth  # the depth is smaller near the end of a game
             if depth not in tables:
                 tables[depth] = profiler.naive_candidates(depth)
             lost = is_swindle(tables[depth], params)

@@ -183,7 +183,7 @@ _GLANCE_ERROR = 0.08
 _SHALLOW_SCALE = 0.05
 _MODEL_SCALE = 0.06
 SUSCEPTIBILITY = 0.2
-"""Mean probability that persons of kind `MODEL` take a bait, whatever its cost."""
+"""Mean probability that persons of kind `MODEL` take a bait, regardless of its cost."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

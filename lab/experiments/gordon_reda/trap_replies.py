@@ -231,8 +231,8 @@ class EqualCost:
 def equal_cost(found: TrapReplies, alpha: float) -> EqualCost:
     """Compare traps with equally bad replies in the same positions.
 
-    A player who chooses by cost alone plays replies of equal cost equally often, whatever their number and
-    the position.
+    A player who chooses by cost alone plays replies of equal cost equally often, regardless of their number
+    and the position.
 
     Args:
         alpha: Error probability of the interval for `EqualCost.beyond`.
