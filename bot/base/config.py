@@ -252,7 +252,7 @@ class ArenaConfig(Section):
     """Sustained requests per second from one address; bursts may be ten times as large. Expensive requests
     count several times."""
     work_per_s: float = Field(default=500.0, gt=0, le=100_000)
-    """The same for all addresses together. Beyond it, the clients with the fewest recent requests are
+    """The same limit for all addresses together. Beyond it, the clients with the fewest recent requests are
     answered first."""
     rated_plies: int = Field(default=10, ge=0, le=200)
     """Minimum number of moves, of both sides together, for a rated game to change ratings."""
@@ -261,7 +261,7 @@ class ArenaConfig(Section):
     changes."""
     full_games: int = Field(default=5, ge=1, le=1000)
     """Number of rated games between the same two players in a variant that count in full within these hours.
-    After them the weight halves with each game; it is 0 from the fifth further game on."""
+    Each further game counts half as much as the one before, and nothing from the fifth on."""
     levels: tuple[Annotated[int, Field(ge=1, le=len(LEVELS))], ...] = ()
     """Levels of the bots that play at the arena, each with its own account and rating: 3 creates Level-3,
     which plays the strategy gentle at that level. Example: [1, 2, 3, 4, 5, 6]"""
@@ -416,8 +416,8 @@ class EngineConfig(Section):
     variety_centi: int = Field(default=40, ge=0, le=1000)
     """Maximum loss, in hundredths of a disc or pawn, of a random move played to avoid a repeated game; 0:
     never. A game is repeated if its first 20 plies equal those of one of the last two games with the
-    opponent, or at least eight plies those of a lost or drawn game with anybody. lichess.org does not rate
-    such games, and people could copy a win."""
+    opponent, or at least eight plies equal those of a lost or drawn game with anybody. lichess.org does not
+    rate such games, and people could copy a win."""
     contempt_centi: int = Field(default=10, ge=0, le=1000)
     """Contempt of the strategy strong: how much it gives up to avoid a draw, in hundredths of a pawn."""
     book: str = ""
@@ -429,9 +429,9 @@ class EngineConfig(Section):
     min_weight (1). Example: [{ file = "white.bin", colour = "white", choose = "best" }, { file = "all.bin",
     max_ply = 16 }]"""
     polyglot: str = ""
-    """One such book for chess, used before `books` with random moves by weight; empty: none."""
+    """One such book for chess, used before `books`, with moves chosen at random by weight; empty: none."""
     syzygy: str = ""
-    """Folder of Syzygy endgame tablebases (*.rtbw, *.rtbz) for the strong player at chess; empty: none."""
+    """Folder of Syzygy endgame tablebases (*.rtbw, *.rtbz) for the strategy strong at chess; empty: none."""
 
     def strong(self) -> StrongOptions:
         """Options of the strong player (one thread if `threads` is 0); opens its books and tablebases.
@@ -480,7 +480,7 @@ class TrapConfig(Section):
     """Behaviour in decided games: swindle (no bonus when winning; when losing, the trap that is hardest to
     see) or paper."""
     threshold_percent: float = Field(default=_TRAP.threshold_percent, gt=0, le=100)
-    """Minimum quality of a trap in the paper's sense, in points of expected score out of 100, so that games
+    """Minimum quality of a paper's trap, in points of expected score out of 100, so that games
     can be compared."""
     scale: Scale = _TRAP.scale
     """Unit of the arithmetic: paper (the game's own scores; a trap is weighed against the size of the score)
@@ -505,7 +505,7 @@ class HumanConfig(Section):
 
     models: tuple[str, ...] = ()
     """Human-move models, at most one per game: files written by `desdemona lab import-model`, or a folder of
-    them for different ratings. By default, Othello has a model of its own, and other games guess from shallow
+    them for different ratings. By default, Othello uses a built-in model, and other games use shallow
     searches. Example: ["data/models"]"""
     calibrated: tuple[str, ...] = ()
     """Calibrated models (files written by `desdemona lab fit`), at most one per game, replacing the
@@ -642,8 +642,8 @@ class UciConfig(Section):
 
 
 class OnlineConfig(Section):
-    """Look-ups at lichess.org for the players strong and standard_uci at chess, within the time for the move,
-    after your own books and tablebases."""
+    """Look-ups at lichess.org for the strategies strong and standard_uci at chess, within the time for the
+    move, after your own books and tablebases."""
 
     explorer: Literal["", "masters", "lichess"] = ""
     """Opening explorer: masters or lichess (games of the site's players); empty: none. It needs the token of
@@ -726,7 +726,7 @@ class AssignmentConfig(Section):
 
 
 class TrialConfig(Section):
-    """Blind trials: what opponents may learn about the strategy that they met (docs/trials.md)."""
+    """Blind trials: what opponents may learn about the strategy that they face (docs/trials.md)."""
 
     reveal: bool = False
     """Whether chat, reports and pages reveal the strategy of a game when `assignment` chose it at random, and
