@@ -217,7 +217,7 @@ class ArenaConfig(Section):
     """Proxies whose X-Forwarded-For header we trust for per-address limits: addresses or networks, for
     instance "127.0.0.1" or "10.1.0.0/16". Empty: the connection's own address counts."""
     public_games: bool = True
-    """Whether anybody may watch running games, replay finished ones and list games; otherwise only their
+    """Whether anybody may watch running games, replay finished ones and list games; otherwise only the
     players may."""
     keep_alive_s: float = Field(default=7.0, gt=0, le=60)
     """Seconds between keep-alive lines of a stream."""
@@ -787,7 +787,7 @@ class ChallengesConfig(Section):
     max_games: int = Field(default=8, ge=1, le=1000)
     """Maximum concurrent games with a real-time clock."""
     reserved_for_humans: int = Field(default=0, ge=0, le=1000)
-    """Number of `max_games` slots that bots may not take."""
+    """Number of `max_games` slots reserved for people."""
     max_slow_games: int = Field(default=16, ge=1, le=1000)
     """Maximum concurrent games without a real-time clock."""
     max_waiting: int = Field(default=8, ge=0, le=1000)
@@ -871,7 +871,7 @@ class MannersConfig(Section):
     draws: bool = True
     """Whether to offer and accept draws, in games that have them."""
     draw_score_centi: int = Field(default=15, ge=0, le=10_000)
-    """Maximum distance from 0 of our scores for agreeing to a draw, in hundredths of a pawn or disc."""
+    """Agree to a draw only if our scores are at most this far from 0, in hundredths of a pawn or disc."""
     draw_moves: int = Field(default=8, ge=1, le=100)
     """Number of consecutive moves for which our scores must be that close to 0."""
     draw_ply: int = Field(default=60, ge=0, le=1000)
@@ -881,7 +881,7 @@ class MannersConfig(Section):
     resign: bool = False
     """Whether to resign; off by default, because games that end early yield less data."""
     resign_score_centi: int = Field(default=900, ge=1, le=100_000)
-    """Minimum distance below 0 of our scores for resigning, in hundredths of a pawn or disc."""
+    """Resign only if our scores are at least this far below 0, in hundredths of a pawn or disc."""
     resign_moves: int = Field(default=5, ge=1, le=100)
     """Number of consecutive moves for which our scores must be that low."""
     resign_min_rating: int = Field(default=0, ge=0, le=5000)
@@ -964,8 +964,8 @@ class GgsConfig(Section):
     """Settings for GGS only; `matchmaking` chooses opponents and games, as on other sites."""
 
     bots: tuple[Name, ...] = ()
-    """Names of bots on GGS, which the site does not mark. They count as bots in the limits of `challenges`,
-    and `matchmaking` challenges them."""
+    """Names of bots on GGS, because the site does not mark them. They count as bots in the limits of
+    `challenges`, and `matchmaking` challenges them."""
     public: bool = False
     """Whether `matchmaking` sends public requests when none of these bots can be challenged."""
     extension_s: int = Field(default=120, ge=0, le=3600)
@@ -1059,8 +1059,8 @@ class AlarmsConfig(Section):
     """URL that receives each alarm as JSON when it starts to fire, every four hours, and when it clears;
     empty: none. Put a URL with a secret in the environment: DESDEMONA_ALARMS__WEBHOOK."""
     command: tuple[str, ...] = ()
-    """Program to run at the same times, with its arguments, without a shell. It receives the same JSON on
-    standard input, and its fields in ALARM_NAME, ALARM_STATE, ALARM_SINCE, ALARM_TEXT, ALARM_CURE and
+    """Program to run on the same occasions, with its arguments, without a shell. It receives the same JSON
+    on standard input, and its fields in ALARM_NAME, ALARM_STATE, ALARM_SINCE, ALARM_TEXT, ALARM_CURE and
     ALARM_URL."""
     backup_folder: str = ""
     """Folder with the database's backups, for an alarm when the newest is too old; empty: no alarm."""
