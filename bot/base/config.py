@@ -416,8 +416,8 @@ class EngineConfig(Section):
     variety_centi: int = Field(default=40, ge=0, le=1000)
     """Maximum loss, in hundredths of a disc or pawn, of a random move played to avoid a repeated game; 0:
     never. A game is repeated if its first 20 plies equal those of one of the last two games with the
-    opponent, or at least eight plies equal those of a lost or drawn game with anybody. lichess.org does not
-    rate such games, and people could copy a win."""
+    opponent, or at least its first eight plies equal those of a lost or drawn game with anybody. lichess.org does
+    not rate such games, and people could copy a win."""
     contempt_centi: int = Field(default=10, ge=0, le=1000)
     """Contempt of the strategy strong: how much it gives up to avoid a draw, in hundredths of a pawn."""
     book: str = ""
@@ -978,8 +978,8 @@ class ChatConfig(Section):
     enabled: bool = True
     """Whether the bot chats."""
     greeting: str = Field(default="Good luck, {opponent}! I am a program.", max_length=CHAT_LIMIT)
-    """Message at the start of a game; empty: none. Placeholders about the result or the traps are for the
-    farewell only."""
+    """Message at the start of a game; empty: none. Placeholders about the result or the traps work only in
+    the farewell."""
     farewell: str = Field(
         default="Good game, {opponent}! Traps set: {traps}, baits taken: {fell}; slips: {slips}.",
         max_length=CHAT_LIMIT,
