@@ -243,7 +243,7 @@ class ArenaConfig(Section):
     games_per_address: int = Field(default=40, ge=1, le=10_000)
     """Maximum concurrent games and unanswered challenges of all accounts at one address."""
     games_per_opponent: int = Field(default=3, ge=1, le=10_000)
-    """Maximum games and open challenges of a player with one bot, so that nobody occupies all its slots."""
+    """Maximum games and open challenges between a player and one bot, so that nobody takes all its slots."""
     streams_per_account: int = Field(default=16, ge=1, le=1000)
     """Maximum open streams of one account; a tab of the page opens at most two."""
     streams_per_address: int = Field(default=64, ge=1, le=10_000)
@@ -416,8 +416,8 @@ class EngineConfig(Section):
     variety_centi: int = Field(default=40, ge=0, le=1000)
     """Maximum loss, in hundredths of a disc or pawn, of a random move played to avoid a repeated game; 0:
     never. A game is repeated if its first 20 plies equal those of one of the last two games with the
-    opponent, or at least its first eight plies equal those of a lost or drawn game with anybody. lichess.org does
-    not rate such games, and people could copy a win."""
+    opponent, or at least its first eight plies equal those of a lost or drawn game with anybody. lichess.org
+    does not rate such games, and people could copy a win."""
     contempt_centi: int = Field(default=10, ge=0, le=1000)
     """Contempt of the strategy strong: how much it gives up to avoid a draw, in hundredths of a pawn."""
     book: str = ""
