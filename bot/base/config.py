@@ -555,8 +555,8 @@ class RandomisedConfig(Section):
     probability: float = Field(default=_RANDOMISED.chance, ge=0.1, le=0.9)
     """Probability of the move that sets the trap."""
     budget_percent: float = Field(default=_RANDOMISED.budget_percent, gt=0, le=5)
-    """Draw at random only if the best move without a trap loses at most this much, in points of expected score
-    out of 100."""
+    """Draw at random only if the best move without a trap loses at most this much, in points of expected
+    score out of 100."""
     max_profiles: int = Field(default=_RANDOMISED.most_profiles, ge=1, le=100)
     """Maximum number of moves, best first, to examine in order to find one without a trap."""
 
