@@ -114,7 +114,7 @@ class ChessVariant(StandardChess):
         if chess.popcount(board.occupied) + sum(map(len, pockets)) > _MAX_PIECES:
             raise BadPosition(f"{text!r}: more than {_MAX_PIECES} pieces")
         if isinstance(board, ThreeCheckBoard) and not set(board.remaining_checks) <= set(_CHECKS):
-            raise BadPosition(f"{text!r}: checks to be given are 0 to 3")
+            raise BadPosition(f"{text!r}: the checks still to be given must be 0 to 3")
         if board.ep_square is not None and not board.has_legal_en_passant():
             board.ep_square = None
         return board

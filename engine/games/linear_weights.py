@@ -18,7 +18,7 @@ Groups = Mapping[str, int]
 
 
 class BadWeights(ValueError):
-    """A file without weights of the requested groups; the message says what is wrong."""
+    """The file lacks valid weights for the requested groups; the message says what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class LinearWeights:
         return end + (opening - end) * middle / 64
 
     def to_bytes(self) -> bytes:
-        """The C++ core's form: two little-endian 16-bit integers for each feature."""
+        """The C++ core's format: two little-endian 16-bit integers for each feature."""
         pairs = [weight for pair in zip(self.middle, self.end, strict=True) for weight in pair]
         return struct.pack(f"<{len(pairs)}h", *pairs)
 
@@ -53,10 +53,10 @@ def starts(groups: Groups) -> dict[str, int]:
 
 
 def from_card(card: Mapping[str, Any], groups: Groups) -> LinearWeights:
-    """The weights in a card.
+    """Read the weights from a card.
 
     Raises:
-        BadWeights: The card has other groups, or a value that is not a weight.
+        BadWeights: The card has different groups, or a value that is not a weight.
     """
     held = card["weights"]
     if list(held) != list(groups):
@@ -77,12 +77,12 @@ def from_card(card: Mapping[str, Any], groups: Groups) -> LinearWeights:
 
 
 def linear_weights_file(game: str) -> str:
-    """Name of the program's own card for a game."""
+    """File name of the program's own card for a game."""
     return f"{game}_weights.json"
 
 
 def own_weights(game: str, groups: Groups) -> LinearWeights:
-    """The weights in one of the program's own cards.
+    """Read the weights from one of the program's own cards.
 
     Raises:
         DamagedFile: The file is missing or damaged.

@@ -55,7 +55,7 @@ def _at(file: int, rank: int) -> int | None:
 
 
 def _steps(square: int, steps: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-    """The squares at these offsets (files, ranks) from one, without those outside the board."""
+    """The squares at these offsets (files, ranks) from a square, without those off the board."""
     targets = (_at(square % FILES + files, square // FILES + ranks) for files, ranks in steps)
     return tuple(target for target in targets if target is not None)
 
@@ -280,7 +280,7 @@ class Xiangqi:
         return XiangqiPosition(after, 1 - side, quiet, ply + 1, past, line)
 
     def native_position(self, position: XiangqiPosition) -> str:
-        """The core's form: its text."""
+        """The core's format: the position's text."""
         return self.position_text(position)
 
     def for_search(self, position: XiangqiPosition) -> XiangqiPosition:

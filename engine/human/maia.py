@@ -56,7 +56,7 @@ class MaiaModel:
         network: See `lab.training.maia_onnx`.
 
     Raises:
-        BadModel: It is a network of a different kind.
+        BadModel: The network is of a different kind.
     """
 
     game = GAME
@@ -159,7 +159,7 @@ class EncodedPositions:
 
 
 class MaiaFamily:
-    """Several networks, each for people of its rating; between two ratings we interpolate.
+    """Several networks, each for people of one rating; between two ratings we interpolate.
 
     Weights are linear in the distance of the ratings; below the lowest and above the highest network, only
     that network counts. Used by one thread at a time.

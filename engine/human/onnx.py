@@ -41,7 +41,7 @@ thread-safe."""
 
 
 def read_model_file(path: Path, most_bytes: int = MAX_BYTES) -> bytes:
-    """The content of a regular file.
+    """Read a regular file.
 
     Raises:
         BadModel: It cannot be read, is a device, pipe or folder, or exceeds the limit.
@@ -82,13 +82,13 @@ class OnnxNetwork:
             model = message(data, "the model", (_CARD, _GRAPH, _METADATA, _FUNCTIONS))
             metadata, flow = _metadata(model), _control_flow(model)
         except BadModel as error:
-            raise BadModel(f"{where}: not a network of ONNX: {error}") from None
+            raise BadModel(f"{where}: not an ONNX network: {error}") from None
         self.metadata, self.card = metadata
-        """The file's metadata, without `PREFIX`: ``kind``, ``game``, ``name``, ``licence``, more.  And its
+        """The file's metadata, without `PREFIX`: ``kind``, ``game``, ``name``, ``licence`` and more; and its
         card, for people."""
         if lacking := [key for key in ("kind", "game", "name", "licence") if not self.metadata.get(key)]:
             raise BadModel(
-                f"{where}: not a network of this program: it does not say "
+                f"{where}: not a network for this program: it lacks "
                 + ", ".join(PREFIX + key for key in lacking)
             )
         if len(self.metadata["name"]) > MAX_NAME_LENGTH:
@@ -142,7 +142,7 @@ class OnnxNetwork:
             return onnxruntime.InferenceSession(self._data, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime's have no common class of their own
             raise BadModel(
-                f"{self.where}: a network of ONNX that cannot be run: {_first_line(error)}"
+                f"{self.where}: an ONNX network that cannot be run: {_first_line(error)}"
             ) from None
 
     @property
@@ -165,11 +165,11 @@ class OnnxNetwork:
             )
 
     def run(self, output: str, inputs: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
-        """Evaluate one output, in single precision, all values finite.
+        """Evaluate one output and check that it is in single precision and finite.
 
         Args:
             output: Its name.
-            inputs: By name.
+            inputs: The inputs by name.
 
         Raises:
             BadModel: The network rejects the inputs, or its output is malformed.

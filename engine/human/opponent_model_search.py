@@ -29,15 +29,15 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _AT_ONCE = 16
-"""Network queries between checks of the stop flag, some 4 ms; querying one at a time would cost far more."""
+"""Network queries between checks of the stop flag, about 4 ms; querying one at a time would cost far more."""
 
 FindProfiles = Callable[[str, Sequence[str]], Sequence[ReplyProfile]]
-"""A function that finds profiles of the given replies to our move with another program."""
+"""A function that uses another program to find the profiles of some replies to our move."""
 
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """Information for a strategy besides the position."""
+    """What a strategy knows besides the position."""
 
     before: tuple[Any, ...] = ()
     """The game's latest positions before this one, oldest first."""
@@ -82,7 +82,7 @@ class ModelHealth:
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The models of the people who play a game; for one thread at a time."""
+    """The models of people for one game; used by one thread at a time."""
 
     human: HumanModel
     calibrated: ReplyModel | None = None
@@ -103,7 +103,7 @@ class OpponentModelSearch:
         is_calibrated: Whether to take the replies' probabilities from `Models.calibrated`, if there is one.
         params: Parameters of the trap arithmetic, with the game's own logistic function.
         background: The earlier positions, and the person who will reply.
-        stop: Ends the decision; checked before every few queries of a model.
+        stop: Ends the decision; checked before each batch of model queries.
     """
 
     def __init__(
@@ -210,7 +210,7 @@ class OpponentModelSearch:
             values: Every legal move's score at the root, our view, or the result of a move that ends the
                 game; in the game's move order.
             over: The moves that end the game.
-            search: Searches replies with the program.
+            search: Searches replies with that program.
             most: Maximum number of moves to search, the best first.
 
         Returns:
@@ -287,7 +287,7 @@ class OpponentModelSearch:
         """The candidate with its replies' probabilities and the value that follows from them.
 
         Args:
-            looked: The searched replies by their text; empty for a move that ends the game or repeats a
+            looked: The searched replies, keyed by move text; empty for a move that ends the game or repeats a
                 position and so needs no prediction.
         """
         move, after = candidate.move, self._position_after(candidate.move)

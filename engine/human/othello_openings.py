@@ -1,4 +1,4 @@
-"""A table of the moves that people have played in openings, to correct a network's predictions.
+"""A table of the moves that people have played in openings, which corrects a network's predictions.
 
 A position that occurred in many games needs no estimate, because the counts of its moves are known. The table
 has the positions that occurred often enough, each in its upright orientation
@@ -59,10 +59,10 @@ class OpeningTable:
     def counted(
         cls, keys: Boards, squares: NDArray[np.integer], weights: NDArray[np.floating], least: int
     ) -> Self:
-        """Build the table from some games.
+        """Build the table from the moves of games.
 
         Args:
-            keys: Key of the position of each move.
+            keys: Key of the position before each move.
             squares: The moves.
             weights: The weight of each move.
             least: Minimum total weight; other positions are dropped.
@@ -91,7 +91,7 @@ class OpeningTable:
         """Parse the text form; an empty text gives an empty table.
 
         Raises:
-            BadModel: It is malformed; the message begins with ``where``.
+            BadModel: The text is malformed; the message begins with ``where``.
         """
         if not text:
             return cls.none()
@@ -101,7 +101,7 @@ class OpeningTable:
             count, moves = _COUNT.unpack_from(data)
             ends = np.cumsum([_COUNT.size, 8 * count, count, moves, 2 * moves])
             if not unpacker.eof or len(data) != ends[-1]:
-                raise ValueError("the length is not the stated one")
+                raise ValueError("the length differs from the stated one")
             keys, sizes, squares, games = (
                 np.frombuffer(data[start:end], dtype=kind)
                 for start, end, kind in zip(ends[:-1], ends[1:], ("<u8", "<u1", "<u1", "<u2"), strict=True)

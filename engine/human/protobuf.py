@@ -17,7 +17,7 @@ def message(data: bytes, where: str, wanted: Collection[int] | None = None) -> P
         wanted: Field numbers; the others are skipped, which takes no memory.  None: all.
 
     Raises:
-        BadModel: It is malformed.
+        BadModel: The message is malformed.
     """
     fields: ProtobufFields = {}
     at = 0

@@ -1,7 +1,7 @@
-"""The program's human-move models, by game; each searching thread opens its own copy.
+"""The program's human-move models for each game; each searching thread opens its own copy.
 
 For a game without a configured file the program has a default: a network for Othello, the estimate from
-shallow searches (`engine.human.shallow`) for other games. Default networks are opened on first use; the
+shallow searches (`engine.human.shallow`) for other games. Default networks are opened on first use, the
 operator's files at the start, so that a bad file is reported then.
 """
 
@@ -58,7 +58,7 @@ class ModelRegistry:
         folder: Folder of the program's own models.
 
     Raises:
-        BadModel: One in the settings cannot be used, or two are for the same game.
+        BadModel: A model in the settings cannot be used, or two are for the same game.
     """
 
     def __init__(
@@ -84,8 +84,8 @@ class ModelRegistry:
         return tuple(sorted({*self._humans, *self._calibrated}))
 
     def failures(self) -> dict[str, tuple[int, int]]:
-        """Games whose models have been used, with the number of failures since the start and of the latest
-        consecutive failures."""
+        """Games whose models have been used, each with its number of failures since the start and of
+        consecutive failures now."""
         with self._lock:
             return {game: health.failures for game, health in sorted(self._health.items())}
 
@@ -109,7 +109,7 @@ class ModelRegistry:
         """A game's models and their weights, as plain JSON values.
 
         Raises:
-            BadModel: One cannot be opened.
+            BadModel: A model cannot be opened.
         """
         with self.lend(game_name) as models:
             if isinstance(models.human, _Unopened):
@@ -125,7 +125,7 @@ class ModelRegistry:
         """A game's models, without a time limit.
 
         Raises:
-            BadModel: One cannot be opened.
+            BadModel: A model cannot be opened.
         """
         return self._models(game_name, ModelHealth())
 

@@ -176,5 +176,5 @@ async def test_both_moves_of_a_draw_have_one(database: Database, trap: bool) -> 
         await store_forecast(session, decision_id, made, both)
         assert await get_forecast(session, decision_id) == both
         assert await lacking_forecasts(session, game.id, RULE) == set()
-        with pytest.raises(ValueError, match="belongs to a draw, and to nothing else"):
+        with pytest.raises(ValueError, match="is needed if a draw decided, and only then"):
             await store_forecast(session, decision_id, MADE, replace(made_forecast(), other=both))
