@@ -152,7 +152,7 @@ async def test_a_forecast_of_something_else_is_refused(database: Database) -> No
     async with database.write() as session:
         game = await opened(session)
         decision_id = await commit_decision(session, game.id, 0, MADE)
-        with pytest.raises(ValueError, match="not of the replies to f5"):
+        with pytest.raises(ValueError, match="does not match the replies to f5"):
             await store_forecast(session, decision_id, MADE, replace(made, replies=made.replies[::-1]))
         with pytest.raises(IncompleteProfile):
             await store_forecast(session, decision_id, decision(complete=False), made)
@@ -167,7 +167,7 @@ async def test_both_moves_of_a_draw_have_one(database: Database, trap: bool) -> 
         game = await opened(session, strategy="randomised")
         decision_id = await commit_decision(session, game.id, 0, made)
         assert await lacking_forecasts(session, game.id, RULE) == {decision_id}
-        with pytest.raises(ValueError, match="a forecast of the other move belongs to a draw"):
+        with pytest.raises(ValueError, match="a forecast for the other move is needed if a draw decided"):
             await store_forecast(session, decision_id, made, replace(both, other=None))
         with pytest.raises(ValueError, match="the other forecast is not of the replies to"):
             await store_forecast(
