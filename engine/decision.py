@@ -126,7 +126,7 @@ class Candidate:
             IncompleteProfile: A reply or a score is missing.
         """
         if not self.is_whole:
-            raise IncompleteProfile(f"the profile of {self.move} is not whole")
+            raise IncompleteProfile(f"the profile of {self.move} is incomplete")
 
 
 @dataclass(frozen=True, slots=True)

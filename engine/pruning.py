@@ -18,7 +18,7 @@ def pruned(decision: Decision) -> Decision:
     """Remove the candidates that were not chosen, except those that other fields depend on.
 
     Raises:
-        IncompleteProfile: The chosen move's profile is not complete, and completing it may need the other
+        IncompleteProfile: The chosen move's profile is incomplete, and completing it may need the other
             candidates.
     """
     if not decision.is_complete:
@@ -40,16 +40,16 @@ def require_unpruned(decision: Decision) -> None:
     """Refuse a pruned decision, after checking its remaining data.
 
     Raises:
-        PrunedRecord: It is pruned, and its remaining data is valid.
-        RecordError: It is pruned, and its remaining data contradicts itself.
+        PrunedRecord: The record is pruned, and its remaining data is valid.
+        RecordError: The record is pruned, and its remaining data contradicts itself.
     """
     if not decision.is_pruned:
         return
     chosen = [each for each in decision.candidates if each.move == decision.move]
     if len(chosen) != 1:
-        raise RecordError(f"{decision.move} was played, but is {len(chosen)} times among the candidates")
+        raise RecordError(f"{decision.move} was played, but occurs {len(chosen)} times among the candidates")
     if not chosen[0].is_whole:
-        raise RecordError(f"it is pruned, but the profile of {decision.move} is not whole")
+        raise RecordError(f"the record is pruned, but the profile of {decision.move} is incomplete")
     finals = [each.final_centi for each in chosen[0].replies]
     if finals and not chosen[0].raw_is_bound and min(finals) != chosen[0].raw_centi:
         raise RecordError(

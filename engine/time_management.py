@@ -43,7 +43,7 @@ class EngineClock:
     """The clocks that another engine manages itself, in seconds."""
 
     remaining_s: float
-    """Our time left, less the cost of the move besides thinking."""
+    """Our time left, minus the cost of the move besides thinking."""
     their_remaining_s: float
     increment_s: float
 
@@ -62,11 +62,11 @@ class Limits:
     time_s: float | None = None
     """Thinking time in seconds, by the stop flag's clock; None: no limit of time."""
     engine_clock: EngineClock | None = None
-    """For an engine that manages the clock itself; `time_s` then applies if we decide without it."""
+    """The clock for an engine that manages its own time; `time_s` then applies only if we choose the move."""
     nodes: int | None = None
     """Approximate number of positions to visit; None: no such limit.  Only for our own searches."""
     stretch: float = 1.0
-    """Maximum ratio of wall-clock time to `time_s`, on a machine too busy for the search to run always."""
+    """Maximum ratio of wall-clock time to `time_s`, on a machine too busy to run the search all the time."""
 
     @property
     def longest_s(self) -> float | None:
@@ -145,8 +145,8 @@ def engine_clock(
         remaining_s: Our time left in seconds.
         their_remaining_s: The opponent's time left; None: unknown, assumed to be the same.
         increment_s: Time added after each move, in seconds.
-        overhead_s: As for `limits_from_clock`.
-        lag_s: As for `limits_from_clock`.
+        overhead_s: See `limits_from_clock`.
+        lag_s: See `limits_from_clock`.
     """
     reserve_s = min(max(overhead_s, LAG_MARGIN * lag_s), MAX_LAG_SHARE * remaining_s)
     ours_s = max(MIN_TIME_S, remaining_s - reserve_s)

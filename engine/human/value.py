@@ -35,7 +35,7 @@ def utility(score_centi: int, params: ValueParams) -> int:
     """Convert a score to the unit of values; monotonic: it never falls when the score rises.
 
     Raises:
-        BadSettings: The expected scale has no logistic function yet (`ValueParams.for_position`).
+        BadSettings: The logistic function has not been filled in yet (`ValueParams.for_position`).
     """
     if params.scale is ValueScale.PAWNS:
         return max(-params.checkmate_centi, min(params.checkmate_centi, score_centi))

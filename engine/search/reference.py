@@ -22,7 +22,7 @@ class Searcher(Protocol):
 
     @property
     def nodes(self) -> int:
-        """Positions visited since the searcher was made."""
+        """Positions visited since the searcher was created."""
 
     def search(self, position: Any, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
         """Score of a position after a full-width search of exactly `depth` plies.

@@ -57,7 +57,7 @@ class OpponentModel(Strategy):
         super().verify_choice(decision)
 
     def verify_scores(self, decision: Decision) -> None:
-        """See `Strategy.verify_scores`; if the record has values, no score can be open."""
+        """See `Strategy.verify_scores`; if the record has values, their check covers all scores."""
         if goes_by_values(decision):
             self.verify_choice(decision)
         else:

@@ -198,7 +198,7 @@ def test_costs() -> None:
     assert costs_of(move, 200.0, 2) == expected(0)
     assert costs_of(replace(move, replies=()), 200.0, 4) == ()
     for wrong in (replace(move, complete=False), replace(move, replies=(ReplyProfile("d6", (), 5),))):
-        with pytest.raises(IncompleteProfile, match="the profile of f5 is not whole"):
+        with pytest.raises(IncompleteProfile, match="the profile of f5 is incomplete"):
             costs_of(wrong, 200.0, 4)
 
 

@@ -169,7 +169,7 @@ async def test_both_moves_of_a_draw_have_one(database: Database, trap: bool) -> 
         assert await lacking_forecasts(session, game.id, RULE) == {decision_id}
         with pytest.raises(ValueError, match="a forecast for the other move is needed if a draw decided"):
             await store_forecast(session, decision_id, made, replace(both, other=None))
-        with pytest.raises(ValueError, match="the other forecast is not of the replies to"):
+        with pytest.raises(ValueError, match="the other forecast does not match the replies to"):
             await store_forecast(
                 session, decision_id, made, replace(both, other=forecast(made.chosen, scale))
             )
