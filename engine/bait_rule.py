@@ -5,13 +5,13 @@ another reply looks even better, and people take hardly any of its traps. Here a
 these hold (in expected score, from the opponent's view):
 
 - it is an error: it loses `ERROR` or more compared with the best reply;
-- it is likely: its probability in the model of people is `LIKELY` or more;
+- it is likely: the human-move model gives it a probability of `LIKELY` or more;
 - it deceives: at some shallower depth it looks at least as good as every truly best reply.
 
 Such a reply exists in one position in seven to ten (of more than 2,000 each in chess and Othello), and people
 played it in a fifth to a quarter of these, as often as predicted (docs/research/baits.md).
 
-The probabilities come from a model of people if the game has one (`engine.human`). Without one,
+The probabilities come from a human-move model if the game has one (`engine.human`). Without one,
 `rank_probabilities` uses only the scores: the rank of the shallow scores and the true cost.
 
 A search may be wrong about a bait: two plies deeper, a third of the baits cost less than `ERROR`, and people

@@ -298,7 +298,7 @@ class Decision:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the record has the chosen move's whole profile, so that any reply can be judged."""
+        """Whether the record has the chosen move's complete profile, so that any reply can be judged."""
         return self.chosen.complete
 
     def with_chosen(self, candidate: Candidate) -> Self:
@@ -374,7 +374,7 @@ class OutcomeKind(StrEnum):
     OPTIMAL = "optimal"
     """The reply is one of the best: its s_D equals the raw value of our move."""
     FELL_FOR_PAPER_TRAP = "fell"
-    """The reply is itself a trap by the threshold (`engine.judgement`)."""
+    """The reply itself reaches the threshold of a trap (`engine.judgement`)."""
     ERRED_ELSEWHERE = "erred_elsewhere"
     """Any other reply that is not optimal."""
     UNANSWERED = "unanswered"

@@ -1,4 +1,4 @@
-"""Forecasts of the replies to a decision's move, by models of people if available, with confirmed baits.
+"""Forecasts of the replies to a decision's move, by human-move models if available, with confirmed baits.
 
 This runs on the opponent's time, once the chosen move's profile is complete.
 """
@@ -49,11 +49,11 @@ def forecast_replies(
         decision: Must have the chosen move's complete profile.
         before: The game's latest positions, oldest first, ending with the decision's; empty: only that one is
             known.
-        models: Models of people for this game; None: the probabilities come from the scores alone.
+        models: Human-move models for this game; None: the probabilities come from the scores alone.
         person: The person who replies.
         seconds: `engine.human.person_prior.speed_s` of the game; None: unknown.
         searcher: Runs the confirming search.
-        engine: Confirms the scores of another engine; None: those are not confirmed.
+        engine: The engine that confirms its own scores; None: these are not confirmed.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
@@ -130,7 +130,7 @@ def forecast_job(
         rating: Rating of the person who replies; None: unknown.
         initial_s: Initial time of the game's clock; None: no clock.
         increment_s: Likewise.
-        engines: Lends the engine that confirms its own scores; None: these are not confirmed.
+        engines: Lends the engine that confirms its own scores; None: those are not confirmed.
     """
 
     def job(searcher: Searcher, stop: StopFlag) -> ReplyForecast:
@@ -146,7 +146,7 @@ def forecast_job(
 
 
 def is_own(decision: Decision, searcher: Searcher) -> bool:
-    """Whether a decision's scores come from this kind of search."""
+    """Whether the decision's scores come from this kind of search."""
     return decision.game not in ENGINE_GAMES and decision.profile_source == searcher.source
 
 
@@ -196,8 +196,8 @@ def confirm_by_engine(
     """The forecast after searching its baits `CONFIRM_PLIES` deeper, with the engine that gave the scores.
 
     It is unchanged if that takes more than `MAX_S`, if the engine fails, or if another engine is now in use.
-    Engines prune by their own rules, so a second run may find other costs; the record has the costs of this
-    run.
+    Engines prune by rules of their own, so a second run may find different costs; the record keeps those of
+    this run.
 
     Raises:
         Stopped: The flag was set first.

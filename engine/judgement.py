@@ -24,8 +24,8 @@ from engine.params import TrapParams
 from engine.trappy import reply_trappiness
 
 RULE = 2
-"""The version of these rules.  1, before 2026-11-25: qualities in the unit of the params' scale against a
-threshold in that unit, and any reply of quality above 0 counted as a fall."""
+"""The version of these rules. 1, before 2026-11-25: qualities and threshold in the unit of the params' scale,
+and any reply of quality above 0 counted as a fall."""
 
 ERROR = 1_000
 """Minimum cost of an error, in hundredths of a per cent of expected score."""
@@ -41,7 +41,7 @@ class ReplyVerdict:
     quality: float
     """Trappiness times cost."""
     is_best: bool
-    """It is one of the best replies according to the exact scores: the outcome *optimal*."""
+    """Whether it is one of the best replies by the exact scores (outcome *optimal*)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Judgement:
     threshold: float
     """Minimum quality of a trap that counts, in hundredths of a per cent of expected score."""
     is_decided: bool
-    """Our move wins or loses by force."""
+    """Whether our move wins or loses by force."""
 
     @property
     def trap(self) -> ReplyVerdict | None:

@@ -1,4 +1,4 @@
-"""Every parameter of trap arithmetic and opponent-model values, with its meaning, unit and source."""
+"""All parameters of the trap arithmetic and the opponent-model values, with meaning, unit and source."""
 
 import math
 from dataclasses import dataclass, replace

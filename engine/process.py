@@ -71,7 +71,7 @@ class Waiting(Protocol):
         """A monotonic clock, in seconds."""
 
     def check(self, name: str, since: float, /) -> None:
-        """Return if we may go on waiting for the program of that name, silent since `since`; otherwise raise.
+        """Return if we may keep waiting for the program of that name, silent since `since`; otherwise raise.
 
         Raises:
             Stopped: The answer is no longer wanted.
@@ -315,7 +315,7 @@ class EngineProcess:
 
 
 def end_group(pid: int) -> None:
-    """Kill the remains of an engine's process group: an engine must not outlive its wrapper script."""
+    """Kill what remains of an engine's process group: an engine must not outlive its wrapper script."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
 

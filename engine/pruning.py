@@ -1,8 +1,8 @@
 """Prunes the record of a decision to a small size by removing most of the other moves.
 
-Pruning keeps the data that later questions need: every number about the choice, the chosen move's complete
-profile, from which the reply was judged, the value of the move that the standard strategy might have played,
-and both moves' profiles for a draw in a trial of single decisions. All other candidates are removed.
+Pruning keeps the data that later questions need: every number about the choice; the chosen move's complete
+profile, from which the reply was judged; the value of the move that the standard strategy might have played;
+and, for a draw in a trial of single decisions, both moves' profiles. All other candidates are removed.
 
 The choice can then no longer be recomputed.
 """

@@ -1,6 +1,6 @@
 """Randomised single decisions: in some decisions a random draw decides whether we set a trap.
 
-A micro-randomised trial (Klasnja and others 2015, doi:10.1037/hea0000305; Boruvka and others 2018,
+A micro-randomised trial (Klasnja et al. 2015, doi:10.1037/hea0000305; Boruvka et al. 2018,
 doi:10.1080/01621459.2017.1305274). The strategy chooses as trappy does. Let T be its choice, and N the best
 move by raw value (the first in order among equals) that sets no trap. There is a draw when:
 
@@ -120,7 +120,7 @@ def with_draw(
     complete profiles. If this search is stopped, there is no draw.
 
     Args:
-        decision: A decision by the trap arithmetic on exact scores.
+        decision: A decision that the trap arithmetic made on exact scores.
         position: The decision's position, from `Game.for_search`.
         seed: A number from 0 to 2^64 - 1.
         stop: Ends the search.

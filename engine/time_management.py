@@ -6,7 +6,7 @@ MIN_TIME_S = 0.01
 """Minimum thinking time, in seconds; a shallow search always fits."""
 
 FASTEST_MOVE_S = 0.07
-"""Cost of a move besides lag if there is no time to think, in seconds: shallow search, recording, a busy
+"""Cost of a move besides lag when there is no time to think, in seconds: shallow search, recording, a busy
 machine."""
 
 LAG_MARGIN = 1.1
@@ -60,7 +60,7 @@ class Limits:
     depth: int
     """Deepest search in plies, at least 2."""
     time_s: float | None = None
-    """Thinking time in seconds, by the stop flag's clock; None: no limit of time."""
+    """Thinking time in seconds, by the stop flag's clock; None: no time limit."""
     engine_clock: EngineClock | None = None
     """The clock for an engine that manages its own time; `time_s` then applies only if we choose the move."""
     nodes: int | None = None
@@ -70,7 +70,7 @@ class Limits:
 
     @property
     def longest_s(self) -> float | None:
-        """The time after which the search ends in any case; None: no limit."""
+        """The time after which the search ends in any case, in seconds; None: no limit."""
         return self.time_s if self.engine_clock is None else self.engine_clock.longest_s
 
     def __post_init__(self) -> None:

@@ -53,9 +53,9 @@ class GameRecord:
     clocks: tuple[str, str] = ("", "")
     """As written in the source."""
     evaluations: tuple[float | None, ...] = ()
-    """Each mover's own evaluation of the position, in discs or pawns; empty: none recorded."""
+    """Each mover's own evaluation of the position, in discs or pawns; empty: not recorded."""
     times_s: tuple[float | None, ...] = ()
-    """Thinking time of each move in seconds; empty: none recorded."""
+    """Thinking time of each move in seconds; empty: not recorded."""
     tags: tuple[tuple[str, str], ...] = ()
     """Other data from the source, under the names used there."""
 
@@ -74,7 +74,7 @@ def is_margin(margin: float, komi: float = 0.0) -> bool:
     """Whether a game of Othello can end with this margin.
 
     Args:
-        komi: Discs deducted from the margin; a resigned game may be lost by all discs in addition to these.
+        komi: Discs deducted from the margin; a resigned game may be lost by all 64 discs on top of that.
     """
     return abs(komi) <= _SQUARES and abs(margin) <= _SQUARES + abs(komi)
 

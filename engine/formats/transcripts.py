@@ -2,7 +2,7 @@
 
 Othello has many spellings: ``f5d6c3``, ``1. F5 d6 2. c3 --``, lists of plies. Numbers are skipped. Passes may
 be written (``--``, ``pa``, ``ps``, ``pass``) or omitted; the rules insert them. For other games the line has
-the moves in this program's notation, separated by blanks. Lines do not name the players.
+the moves in this program's notation, separated by blanks. The lines do not name the players.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Weights of a linear evaluation, read from the JSON file beside the game.
 
 A *group* is a list of features under one name.  Each feature has a middlegame weight and an endgame weight,
-in centi-units.  The file is also the card that documents how the weights were made.
+in centi-units. The file is also the card that documents how the weights were learned.
 """
 
 import json
@@ -30,10 +30,10 @@ class LinearWeights:
     end: tuple[int, ...]
     """Endgame weights, centi-units."""
     scale_centi: tuple[float, float]
-    """s of the logistic expected result 1 / (1 + exp(-score / s)): in the endgame, in the middlegame."""
+    """s of the expected result 1 / (1 + exp(-score / s)), in the endgame and in the middlegame."""
 
     def expected_scale_centi(self, middle: int) -> float:
-        """s at the game phase ``middle``: 64 is the middlegame, 0 the endgame."""
+        """s at the game phase ``middle``, where 64 is the middlegame and 0 the endgame."""
         end, opening = self.scale_centi
         return end + (opening - end) * middle / 64
 

@@ -41,8 +41,8 @@ def expected_result(score_centi: float, empties: int) -> float:
         empties: Empty squares of the position.
 
     Returns:
-        0 lost .. 1 won, a draw being 1/2.  It never falls when the score rises, and the two sides' results
-        add up to 1.
+        0 lost .. 1 won, a draw being 1/2. It never falls when the score rises, and both sides' results add up
+        to 1.
     """
     if score_centi < 0:
         return 1.0 - expected_result(-score_centi, empties)

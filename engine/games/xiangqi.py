@@ -14,7 +14,7 @@ How games end, besides mate:
   chase is long (protected or not, pinned or not, by which piece), and rule books differ.
 * 100 plies without a capture are a draw.
 
-A search judges the third occurrence by the game before its root: see `XiangqiPosition.line`.
+A search judges the third occurrence by the game up to its root: see `XiangqiPosition.line`.
 """
 
 import re
@@ -194,7 +194,7 @@ class Earlier(NamedTuple):
 
 
 class XiangqiPosition(NamedTuple):
-    """A board, with the part of its game's history that can still matter."""
+    """A board, with the part of the game's history that can still matter."""
 
     board: str
     side: int
@@ -230,7 +230,7 @@ def _perpetual_check(checks: Sequence[bool]) -> int:
     """The loser by perpetual check: -1 the side to move at even indices, 1 the other, 0 none (or both).
 
     Args:
-        checks: For each position between two occurrences of the same one: is the side to move in check?
+        checks: For each position between two occurrences of the same position: is the side to move in check?
     """
     other_checks, own_checks = all(checks[::2]), all(checks[1::2])
     return other_checks - own_checks

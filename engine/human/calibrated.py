@@ -1,10 +1,10 @@
-"""Calibrated models: the probability of each reply, learned from recorded games of people.
+"""Calibrated models: the probability of each reply, learned from recorded human games.
 
 A conditional logit plus a few boosted trees: every reply has a utility, and a softmax over the position's
 replies converts utilities to probabilities. The utility depends on a reply's features (`reply_features`): how
 it compares with the others at each depth, its true cost, how deceptive it is, its probability by a human-move
-model if there is one, and the interaction of these with the person's rating and clock and with the stage of
-the game. This module reads and applies models; `lab.training.calibrated` trains them.
+model if there is one, and the interactions of these with the person's rating and clock and the stage of the
+game. This module reads and applies models; `lab.training.calibrated` trains them.
 
 Features use expected scores, so that models hardly depend on the engine that produced the scores, and
 relative depths (first, last but one, last), so that they also apply to profiles of other depths.
@@ -223,6 +223,6 @@ def open_calibrated(path: Path) -> CalibratedModel:
     """Open the model in a file.
 
     Raises:
-        BadModel: It is missing or unusable; the message names it and says what is wrong.
+        BadModel: The model is missing or unusable; the message names it and says what is wrong.
     """
     return CalibratedModel(OnnxNetwork.open(path))

@@ -77,10 +77,10 @@ class MaiaModel:
         """Load the network, and test it in a few openings.
 
         Returns:
-            The minimum total probability of the legal moves there.
+            The minimum total probability of the legal moves over these openings.
 
         Raises:
-            BadModel: It cannot be run, or gives illegal moves too much probability.
+            BadModel: The network cannot be run, or gives illegal moves too much probability.
         """
         self._is_tried = True
         mass = min(self.ask(openings())[1])

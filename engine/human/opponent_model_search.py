@@ -86,7 +86,7 @@ class Models:
 
     human: HumanModel
     calibrated: ReplyModel | None = None
-    """For strategies that use calibrated probabilities; None: they use the human-move model's."""
+    """For strategies that use calibrated probabilities; None: they use those of the human-move model."""
     value: ValueParams = field(default_factory=ValueParams)
     health: ModelHealth = field(default_factory=ModelHealth)
     person_prior: "PersonPrior | None" = None
@@ -136,7 +136,7 @@ class OpponentModelSearch:
 
     @property
     def needs_all_replies(self) -> bool:
-        """Whether the probabilities need whole profiles; if not, only the likely replies are searched."""
+        """Whether the probabilities need complete profiles; if not, only the likely replies are searched."""
         return self._calibrated is not None
 
     def failed(self, error: BadModel) -> str:
@@ -148,7 +148,7 @@ class OpponentModelSearch:
         """How the models were used, for the record of a decision.
 
         Args:
-            trouble: Why no model was used; empty: nothing went wrong.
+            trouble: Why no model was used; empty: no problem.
         """
         human = self._models.human.info if self._predicted and not trouble else None
         return OpponentModelUse(self.value, self._background.person, human, trouble)
@@ -201,7 +201,7 @@ class OpponentModelSearch:
     def from_engine(
         self, values: Mapping[str, int], over: Collection[str], search: FindProfiles, most: int
     ) -> tuple[list[Candidate], int]:
-        """Candidates with the values of all moves within the budget; the best move has its whole profile.
+        """Candidates with the values of all moves within the budget; the best move has its complete profile.
 
         The program searches the likely replies to each move within the budget.  It searches the remaining
         replies only for the chosen move; they may show it to be worse, and then another move is chosen.
@@ -209,7 +209,7 @@ class OpponentModelSearch:
         Args:
             values: Every legal move's score at the root, our view, or the result of a move that ends the
                 game; in the game's move order.
-            over: The moves that end the game.
+            over: Moves that end the game.
             search: Searches replies with that program.
             most: Maximum number of moves to search, the best first.
 
@@ -305,7 +305,7 @@ class OpponentModelSearch:
         return replace(judged, value=value_of(judged, self.value))
 
     def _probabilities_of(self, candidate: Candidate, after: Any) -> Sequence[float]:
-        """Probability of each reply; calibrated probabilities use the candidate's whole profile."""
+        """Probability of each reply; calibrated probabilities use the candidate's complete profile."""
         human, person, model = self._predicted.get(candidate.move), self._background.person, self._calibrated
         if model is None:
             return human or ()
@@ -325,7 +325,7 @@ class OpponentModelSearch:
         return self._after[move]
 
     def _ask(self, moves: Iterable[str]) -> None:
-        """Query the human-move model about the replies to those moves that are new, a few at a time."""
+        """Query the human-move model about the replies to the moves not queried yet, a few at a time."""
         new = [move for move in moves if move not in self._predicted]
         if not self._asks_human:
             return

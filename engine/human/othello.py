@@ -3,8 +3,8 @@
 The network (`lab.training.human_othello_graph` writes it) takes ``squares`` (n, 64, `PLANES`) and outputs
 ``logits`` (n, 64). Its input includes the rules: the legal moves, and their consequences, two plies deep.
 Each position is first turned into a canonical orientation, so equivalent positions get the same answer, and
-the network need not learn eight boards. In well-known positions the move counts of past games contribute, too
-(`engine.human.othello_openings`).
+the network need not learn eight versions of each board. In well-known positions, move counts from past games
+also contribute (`engine.human.othello_openings`).
 
 Rating and clock are ignored: the training games record neither.
 """

@@ -19,7 +19,7 @@ from engine.human.model import BadModel
 from engine.human.othello_boards import SQUARES, Boards
 
 NETWORK_GAMES = 5.0
-"""Weight of the network's prediction, as a number of games through the position.
+"""Weight of the network's prediction, expressed as a number of games through the position.
 
 On the validation years, any weight from 2 to 20 gives the same log-loss to within a thousandth.
 """
@@ -30,7 +30,7 @@ _FOLD = np.uint64(29)
 
 
 def keys_of(own: Boards, other: Boards) -> Boards:
-    """A hash key for each position; the probability that any two positions of a table collide is 10^-11."""
+    """A hash key for each position; the probability that any two positions in a table collide is 10^-11."""
     mixed = own * _FACTORS[0]
     mixed = (mixed ^ (mixed >> _FOLD)) * _FACTORS[1] + other
     mixed = (mixed ^ (mixed >> _FOLD)) * _FACTORS[0]
@@ -47,7 +47,7 @@ class OpeningTable:
     """Index of each position's first move; one more entry at the end."""
     squares: NDArray[np.uint8]
     games: NDArray[np.uint16]
-    """Number of games that continued with the move; older games have a lower weight."""
+    """Number of games that continued with the move, with a lower weight for older games."""
 
     @classmethod
     def none(cls) -> Self:
@@ -114,7 +114,7 @@ class OpeningTable:
         return cls(keys.astype(np.uint64), first, squares, games.astype(np.uint16))
 
     def corrected(self, keys: Boards, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-        """A network's prediction, corrected by the moves played in positions of the table.
+        """A network's prediction, corrected by the moves played in the table's positions.
 
         Args:
             keys: Keys of positions in upright orientation.

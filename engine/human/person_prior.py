@@ -1,4 +1,4 @@
-"""Tilts the probabilities of a person's replies by the person's rating and the game's speed.
+"""Tilts the probabilities of a person's replies according to the person's rating and the game's speed.
 
 A base model (a calibrated model or a human-move network) predicts average replies. Two numbers describe how a
 person differs: b = e^x, how closely they follow the base model, and k, how much of the replies' true cost
@@ -101,7 +101,7 @@ class RatingScale:
     centre: float
     unit: Annotated[float, Range(1.0, 1e6)]
     most: Annotated[float, Range(0.0, 100.0)]
-    """The rating feature is clipped to +-this."""
+    """The rating feature is clipped to plus or minus this."""
     games: Annotated[int, Range(0, 1_000_000)]
     """Number of rated games after which a rating counts in full; 0: always."""
 
@@ -117,7 +117,7 @@ class Gaussian:
     """Shape (2, 2)."""
 
     def weights(self, grid: Grid, features: Floats) -> Floats:
-        """The weight of each point, shape (persons, points); each row adds up to 1.
+        """The weight of each grid point, shape (persons, points); each row adds up to 1.
 
         Args:
             features: Shape (persons, features).
@@ -188,7 +188,7 @@ def tilted_rows(
 
     Args:
         points: Shape (points, 2), as `Grid.points`.
-        probabilities: Probabilities of the replies by the base model, shape (replies,).
+        probabilities: The base model's probabilities of the replies, shape (replies,).
         costs: Costs of the replies, from 0 to 1, shape (replies,).
         starts: Index of each position's first reply.
         least: See `BasePrior.least`.
@@ -280,7 +280,7 @@ class PersonPrior:
 
         Args:
             data: The content of the file.
-            where: Its name in messages.
+            where: The file's name in messages.
 
         Raises:
             BadModel: The data is not a card; the message names the file, and says what is wrong.

@@ -27,7 +27,7 @@ T = TypeVar("T", HumanModel, ReplyModel)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSettings:
-    """Settings: which models to use, and how they value moves."""
+    """Settings: which models to use, and how to value moves with them."""
 
     models: tuple[str, ...] = ()
     """Files or folders of human-move models, at most one for each game."""
@@ -80,7 +80,7 @@ class ModelRegistry:
 
     @property
     def games(self) -> tuple[str, ...]:
-        """The games of the files in the settings."""
+        """The games of the model files in the settings."""
         return tuple(sorted({*self._humans, *self._calibrated}))
 
     def failures(self) -> dict[str, tuple[int, int]]:
@@ -167,7 +167,7 @@ class ModelRegistry:
         return self._open_reply_model(own) if own.exists() else None
 
     def _taken(self, opened: dict[str, tuple[Path, T | None]], game_name: str) -> tuple[Path, T | None]:
-        """A game's file and, on the first call only, the model opened at the start."""
+        """A game's model file and, on the first call only, the model opened at the start."""
         with self._lock:
             path, first = opened[game_name]
             opened[game_name] = path, None
@@ -185,7 +185,7 @@ def _by_game(paths: Sequence[str], opened: Callable[[Path], T]) -> dict[str, tup
 
 
 class _Unopened:
-    """Placeholder for a model whose file has disappeared or broken since the start: every query fails."""
+    """Placeholder for a model whose file has vanished or been damaged since the start; every query fails."""
 
     plies_wanted = 1
 

@@ -1,8 +1,8 @@
 """The probabilities of a person's replies to a move of ours, from the best available models.
 
 The calibrated model predicts if there is one, otherwise the human-move network; if both are missing or fail
-there is no prediction. The people model (`engine.human.person_prior`) then tilts the prediction by the
-person's rating and the game's speed.
+there is no prediction. The people model (`engine.human.person_prior`) then tilts the prediction according to
+the person's rating and the game's speed.
 """
 
 from collections.abc import Sequence

@@ -34,13 +34,13 @@ class _Outcome(IntEnum):
 
 
 class _Judged(NamedTuple):
-    """The value of a move: the greater, the better."""
+    """The value of a move; greater is better."""
 
     outcome: _Outcome
     merit: float
     """Tie-break among moves of the same outcome."""
     is_sure: bool
-    """Whether the outcome is certain; it is not if the fifty-move rule depends on a single ply."""
+    """Whether the outcome is certain, that is, not dependent on one ply of the fifty-move count."""
 
 
 class SyzygyTables:

@@ -39,7 +39,7 @@ class ExternalEngine:
         self.settings = settings
         self._game = get_rules(settings.game)
         self.name = settings.command[0]
-        """The program's own name; its command until the program has sent one."""
+        """The program's own name, or its command until the program has sent its name."""
         self._start: Any = self._game.initial()
         self._process: EngineProcess | None = None
         self._client: EngineProtocol | None = None

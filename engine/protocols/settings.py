@@ -1,4 +1,4 @@
-"""Which program to start, and the limits of a move."""
+"""Which program to start, and the limits for a move."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -15,7 +15,7 @@ PROTOCOL_GAMES = {
 
 STOPPABLE = ("uci", "ucci")
 """Protocols that can limit a search by nodes, and have a command that ends a search with a move. Only with
-such a command can we limit processor time, which no protocol supports itself."""
+such a command can we limit processor time, for which no protocol has a command."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ class _ProcessorTimeUp(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _ProcessorTimeLimit:
-    """Waits until a program has used a given processor time; an `engine.process.Waiting`."""
+    """Waits until a program has used a set amount of processor time; an `engine.process.Waiting`."""
 
     wait: WaitLimit
     """The limit that ends the wait in any case."""
@@ -125,7 +125,7 @@ class UciClient(EngineProtocol):
         return EngineReply(move, said, best.evaluation_centi, best.variation, best.depth, thinking.nodes)
 
     def _search(self, go: str, question: MoveRequest, thinking: _Thinking, stop: StopFlag) -> list[str]:
-        """The words of the line that ends the search; enforces a limit on processor time."""
+        """Return the words of the line that ends the search; enforces a limit on processor time."""
         wait, cpu_s = wait_for(question, self._game, self._settings, stop), question.allowance.cpu_s
         used_s = self._process.processor_time_s()
         if cpu_s is not None and used_s is None:

@@ -14,7 +14,7 @@ INFINITY = 1_000_000
 
 
 class Searcher(Protocol):
-    """A search that finds exact scores at fixed depth. For one thread at a time."""
+    """A search that finds exact scores at fixed depth. Used by one thread at a time."""
 
     @property
     def source(self) -> str:

@@ -35,7 +35,7 @@ _LAST_NODES = 5_000  # of a search that was stopped
 _DRAWS_FROM_A_BOOK = 20
 _VARIETY_SHARE = 0.5  # the rest is for a search, in case there is nothing to draw from
 MIN_S, MAX_S = 0.001, 1e6
-"""Limits on the time of a search, in seconds."""
+"""Limits on a search's time, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class StrongOptions:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """The resources of a strategy for all moves of a game; for one thread at a time."""
+    """The resources of a strategy for all moves of a game; used by one thread at a time."""
 
     game: Game[Any]
     params: TrapParams
@@ -69,7 +69,7 @@ class Resources:
     engine: EngineSource | None
     """Another engine for the same game; None: none is available, or the strategy needs none."""
     models: Models | None
-    """Models of the people who play the game; None: the estimate from shallow searches."""
+    """Human-move models for the game; None: the estimate from shallow searches."""
     randomised: RandomisedParams
 
 
@@ -234,7 +234,7 @@ class MoveContext:
         return None
 
     def people(self, *, is_calibrated: bool) -> OpponentModelSearch:
-        """The models of the people who play the game, for this position."""
+        """The human-move models for the game, for this position."""
         game, models = self.use.game, self.use.models
         if models is None:
             models = Models(ShallowModel(game.name))

@@ -21,7 +21,7 @@ from engine.trappy import with_trap
 
 @dataclass(frozen=True, kw_only=True)
 class OnEngineScores(Strategy):
-    """A mixin that makes a strategy use the engine's scores instead of ours."""
+    """A mixin that lets a strategy use the engine's scores instead of ours."""
 
     asks_engine: ClassVar[bool] = True
     is_compared: ClassVar[bool] = False
@@ -59,7 +59,7 @@ class OnEngineScores(Strategy):
         return {**super().modes(), SearchMode.ENGINE: self.verify_window}
 
     def verify_window(self, decision: Decision) -> None:
-        """Check a choice by the engine's scores, which prove nothing about moves that it did not analyse.
+        """Check a choice made by the engine's scores, which prove nothing about moves it did not analyse.
 
         The moves not analysed must be exactly those below the record's floor; all other moves must have
         complete profiles, unless an opponent model chose the replies that count.

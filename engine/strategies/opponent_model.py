@@ -1,4 +1,4 @@
-"""Plays the move with the highest expected value over the replies that a model of people predicts."""
+"""Plays the move with the highest expected value over the replies that a human-move model predicts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

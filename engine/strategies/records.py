@@ -93,7 +93,7 @@ def verify_variety_draw(decision: Decision) -> None:
 
 
 def verify_pick(decision: Decision) -> None:
-    """Check a move that was not chosen by exact scores: it is accepted if its replies can be judged.
+    """Check a move that was not chosen by exact scores; it is accepted if its replies can be judged.
 
     Raises:
         RecordError: The record lacks the pick, or the move's exact value.

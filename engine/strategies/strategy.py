@@ -85,7 +85,7 @@ class Strategy(ABC):
 
         Args:
             context: The position and the limits.
-            people: Values the moves; None: no model of people.
+            people: Values the moves; None: no human-move model.
 
         Raises:
             BadModel: A model gives no answer.
