@@ -1,11 +1,11 @@
 """Tempting replies: bad replies that people are likely to play because they look good.
 
 The paper's arithmetic (`engine.trappy`) compares a reply's appearance with its true value; it ignores whether
-another reply looks even better, and people take hardly any of its traps. Here a reply is *tempting* if all of
-these hold (in expected score, from the opponent's view):
+another reply looks even better, and people take hardly any of the baits that it finds. Here a reply is
+*tempting* if all of these hold (in expected score, from the opponent's view):
 
 - it is an error: it loses `ERROR` or more compared with the best reply;
-- it is likely: the human-move model gives it a probability of `LIKELY` or more;
+- it is likely: its predicted probability is `LIKELY` or more;
 - it deceives: at some shallower depth it looks at least as good as every truly best reply.
 
 Such a reply exists in one position in seven to ten (of more than 2,000 each in chess and Othello), and people
@@ -41,7 +41,7 @@ CONFIRM_PLIES = 2
 """Plies beyond the decision's search at which a bait is confirmed."""
 
 _DIGITS = 6
-_TRUTH = 6.5  # fits to people's replies gave 6.2 at chess and 7.1 at Othello
+_TRUTH = 6.5  # fits to people's replies gave 6.2 for chess and 7.1 for Othello
 _RANK_MODEL_INFO = ModelInfo(RANK_MODEL, f"looks {_TRUTH}", "")
 
 

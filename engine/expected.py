@@ -1,4 +1,4 @@
-"""Converts scores to expected score, in hundredths of a per cent: the trap arithmetic's other scale.
+"""Converts scores to expected scores, in hundredths of a per cent: the trap arithmetic's second scale.
 
 A score x is worth 1 / (1 + exp(-x / s)) of a point (s: `Game.expected_scale_centi`), rounded to a whole
 number from 0 to 10,000, and looked up in a table shared with the C++ core. So Python and C++ compute with the

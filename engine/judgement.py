@@ -46,7 +46,7 @@ class ReplyVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The judgement of all replies to our move, independent of the one played."""
+    """The judgement of all replies to our move, whichever of them is played."""
 
     replies: tuple[ReplyVerdict, ...]
     """Every legal reply, in the order of the profile."""

@@ -101,7 +101,7 @@ def _kinds(kind: type) -> tuple[type, ...]:
 
 def _exactly(kinds: tuple[type, ...], within: Range | None) -> Read:
     def read(value: Any) -> Any:
-        if type(value) not in kinds:  # True is no number
+        if type(value) not in kinds:  # True is not a number
             raise TypeError(f"{value!r:.60} is not of the type {kinds[-1].__name__}")
         if within is not None and not within.least <= value <= within.most:  # nor NaN
             raise ValueError(f"{value} is out of range")

@@ -119,7 +119,7 @@ def limits_from_clock(
     measured_s = LAG_MARGIN * lag_s
     our_moves = max(2, (plies_left + 1) // 2)
     long_game = max(our_moves, min(LONG_GAME_MOVES, (most_plies_left + 1) // 2))
-    # What each move costs without thinking, less its increment; a negative cost is time to spend.
+    # What each move costs without thinking, minus its increment; a negative cost is time to spend.
     cost_s = (measured_s + FASTEST_MOVE_S if lag_s > 0 else overhead_s) - 0.8 * increment_s
     least_reserve_s = long_game * max(0.0, FASTEST_MOVE_S - 0.8 * increment_s)
     reserve_s = least_reserve_s + MAX_LAG_SHARE * remaining_s

@@ -104,7 +104,7 @@ def reply_trappiness(scores_centi: Sequence[int], params: TrapParams) -> float:
     """Trappiness of a reply, given its s_2 .. s_D from our view; 0 when there is no shallow score."""
     if len(scores_centi) < 2:
         return 0.0
-    # Opponent's view: on the expected scale this is the opponent's expected score less WHOLE, a constant that
+    # Opponent's view: on the expected scale this is the opponent's expected score minus WHOLE, a constant that
     # cancels in every difference.
     *shallow, final = (-utility(score, params) for score in scores_centi)
     return _trappiness_of(assess(shallow, params.assessment) - final, _size(final, params))
@@ -170,7 +170,7 @@ def bonus_cap(raw: int, params: TrapParams) -> float:
         return 0.25 * _size(raw, params)
     if params.decided is Decided.SWINDLE and raw <= -WIN_CENTI:
         return 0.0  # otherwise a bonus could be a reason to lose by force
-    # No reply is worth more than a sure win, so no trap lifts a move to the worth of a forced win.
+    # No reply is worth more than a sure win, so no trap lifts a move to the value of a forced win.
     return _bonus_of(WHOLE - utility(raw, params), _room(utility(raw, params), params))
 
 

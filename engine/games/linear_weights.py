@@ -67,7 +67,7 @@ def from_card(card: Mapping[str, Any], groups: Groups) -> LinearWeights:
             of_group = held[name][half]
             if len(of_group) != size:
                 raise BadWeights(f"{name} has {len(of_group)} weights, not {size}")
-            if not all(type(weight) is int and abs(weight) < 1 << 15 for weight in of_group):  # no True
+            if not all(type(weight) is int and abs(weight) < 1 << 15 for weight in of_group):  # not True
                 raise BadWeights(f"{name} has weights that are not 16-bit integers")
             weights += of_group
     scale = card["expected_scale_centi"]["end"], card["expected_scale_centi"]["middle"]

@@ -75,8 +75,8 @@ class ChessPosition:
 
     board: chess.Board = field(compare=False)
     start: str
-    """FEN of the position from which on repetitions are possible: usually after a capture, a pawn move or a
-    loss of castling rights."""
+    """FEN of the earliest position that can recur: usually the one after a capture, a pawn move or a loss of
+    castling rights."""
     moves: Moves
     """The game's moves since then."""
     line: Moves | None
@@ -282,7 +282,7 @@ class StandardChess:
         return (Highlight("check", (chess.SQUARE_NAMES[king],), f"{side} is in check."),)
 
     def plies_left(self, position: ChessPosition) -> int:
-        # Human games last 64 more plies from the start and some 20 from an endgame, on average; programs,
+        # Human games last 64 more plies from the start and about 20 from an endgame, on average; programs,
         # which seldom resign, play on longer.
         return 24 + 3 * chess.popcount(position.board.occupied) // 2
 

@@ -140,7 +140,7 @@ class OnnxNetwork:
         options.log_severity_level = _FATAL_ONLY  # errors come as exceptions, and need no log line
         try:
             return onnxruntime.InferenceSession(self._data, options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # onnxruntime's have no common class of their own
+        except Exception as error:  # onnxruntime's exceptions have no common class
             raise BadModel(
                 f"{self.where}: an ONNX network that cannot be run: {_first_line(error)}"
             ) from None

@@ -125,7 +125,7 @@ class OpponentModelSearch:
         self._background = background
         self._stop = stop
         root = game.for_search(position)
-        # Calibrated probabilities need whole profiles, so every reply is searched.
+        # Calibrated probabilities need complete profiles, so every reply is searched.
         value = models.value if self._calibrated is None else replace(models.value, least_percent=0.0)
         self.value = value.for_position(game.expected_scale_centi(root))
         wanted = max(1, models.human.plies_wanted)

@@ -287,7 +287,7 @@ class PersonPrior:
         """
         try:
             content = json.loads(data)
-        except ValueError as error:  # bad UTF-8, too
+        except ValueError as error:  # also for bad UTF-8
             raise BadModel(f"{where}: not JSON: {error}") from None
         try:
             bases = [_base_of(part) for part in content["bases"]]

@@ -1,6 +1,6 @@
 """Opening books for chess and its variants in Polyglot's format, read by python-chess.
 
-The format has moves and weights but no scores; so a decision from such a book has no score either. Positions
+The format has moves and weights but no scores, so a decision from such a book has no score either. Positions
 are identified by their squares, side to move, castling rights and en passant square; so a book also serves
 games of Chess960 that reach its positions.
 """

@@ -89,7 +89,7 @@ class Profiler:
             raw[move] = score, is_bound
         self._order.sort(key=lambda move: -raw[move][0])  # stable: ties stay as they were
         return [
-            # A move that ends the game has no replies: its empty profile is whole.
+            # A move that ends the game has no replies: its empty profile is complete.
             Candidate(
                 self.game.move_text(move),
                 *raw[move],
