@@ -104,8 +104,8 @@ def reply_trappiness(scores_centi: Sequence[int], params: TrapParams) -> float:
     """Trappiness of a reply, given its s_2 .. s_D from our view; 0 when there is no shallow score."""
     if len(scores_centi) < 2:
         return 0.0
-    # Opponent's view: on the expected scale this is the opponent's expected score minus WHOLE, a constant that
-    # cancels in every difference.
+    # Opponent's view: on the expected scale this is the opponent's expected score minus WHOLE, a constant
+    # that cancels in every difference.
     *shallow, final = (-utility(score, params) for score in scores_centi)
     return _trappiness_of(assess(shallow, params.assessment) - final, _size(final, params))
 
