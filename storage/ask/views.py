@@ -71,7 +71,7 @@ VIEWS: Mapping[str, AskView] = {
             "decision_id game_id ply reply is_played first_centi glance_centi shallow_centi final_centi "
             "cost_centi rank_first rank_final",
         ),
-        about=f"{REPLIES.about} The largest view: name a game or a decision.",
+        about=f"{REPLIES.about} The largest view: filter by game or decision.",
     ),
     "ask_opponents": AskView(
         "One row for each opponent's account, without aborted games.",
@@ -88,7 +88,7 @@ VIEWS: Mapping[str, AskView] = {
             "last_at": "time of the last game",
             "days_since": "whole days since the last game",
             "baits_met": "our moves with a confirmed bait",
-            "baits_taken": "those whose bait was taken",
+            "baits_taken": "number of those baits that were taken",
             "slips": "number of other errors",
         },
     ),

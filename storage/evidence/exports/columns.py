@@ -135,7 +135,7 @@ def seconds(start: datetime | None, end: datetime | None) -> Value:
 OF_GAME: list[ExportColumn] = [
     text("site", "the site, for instance arena", GameRow.site),
     text("game", "othello, chess, xiangqi or connect4", GameRow.game),
-    text("player", "deprecated: same as strategy", GameRow.strategy),
+    text("player", "old name of strategy", GameRow.strategy),
     whole("opponent_id", "key of the opponent's account", GameRow.opponent_id),
     text("opponent", "opponent's name", OpponentRow.name),
     flag("is_program", "1: a program, according to the site", OpponentRow.is_bot),

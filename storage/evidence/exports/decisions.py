@@ -73,7 +73,7 @@ DECISIONS = export_of(
         text("state", "committed, sent or confirmed", DecisionRow.state),
         whole("depth", "plies searched", DecisionRow.depth),
         whole("nodes", "positions searched", DecisionRow.nodes),
-        number("time_s", "seconds spent on the decision", DecisionRow.time_s),
+        number("time_s", "thinking time in seconds", DecisionRow.time_s),
         flag("is_complete", "1: all replies to the move were searched", DecisionRow.is_complete),
         flag(
             "is_decided", "1: the move wins or loses by force; statistics exclude it", DecisionRow.is_decided
@@ -98,7 +98,7 @@ DECISIONS = export_of(
         computed(
             "confirm_s",
             _NUMBER,
-            "seconds from then until the site showed it",
+            "seconds from then until the site showed the move",
             seconds,
             DecisionRow.sent_at,
             DecisionRow.confirmed_at,
@@ -108,7 +108,7 @@ DECISIONS = export_of(
 )
 
 OUTCOMES = export_of(
-    "One row for each judged reply to our moves, with expectations.",
+    "One row for each judged reply to our moves, with expected values.",
     _DECISIONS.join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
     .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
     .outerjoin(ReplyTimeRow, ReplyTimeRow.decision_id == DecisionRow.id),
@@ -194,12 +194,12 @@ BAITS = export_of(
         *_KEYS,
         text("move", "our move", DecisionRow.move),
         text("bait", "the most tempting reply", ForecastRow.bait),
-        number("probability", "forecast probability of the bait", ForecastRow.bait_probability),
+        number("probability", "forecast probability that people play the bait", ForecastRow.bait_probability),
         share("cost", "cost of the bait, as a share of the game", ForecastRow.bait_cost),
-        _expected_loss("surprise", "deprecated: same as expected_loss"),
+        _expected_loss("surprise", "old name of expected_loss"),
         text("model", "model that made the forecast", ForecastRow.model_name),
         text("reply", "reply played; null: none yet", OutcomeRow.reply),
-        flag("is_taken", "1: the reply took a bait; null: not judged", ForecastRow.is_taken),
+        flag("is_taken", "1: the reply took a bait; null: not judged yet", ForecastRow.is_taken),
         share("reply_cost", "cost of the reply, as a share of the game", OutcomeRow.cost),
         *OF_GAME,
         timestamp("at", "time of the decision", DecisionRow.created_at),
@@ -214,7 +214,7 @@ BAITS = export_of(
             "1: forecast by current rules; other rows count only after `db recheck`",
             ForecastRow.rule,
         ),
-        _expected_loss("expected_loss", "probability times cost, which ranks baits"),
+        _expected_loss("expected_loss", "probability times cost, by which baits are ordered"),
         STRATEGY,
     ],
     selected=of_moves,
@@ -248,12 +248,12 @@ REPLIES = Export(
         ExportColumn("reply", _TEXT, "the reply, in the notation for programs"),
         ExportColumn("is_played", _WHOLE, "1: this reply was played"),
         ExportColumn("first_centi", _WHOLE, "score after the shallowest search"),
-        ExportColumn("glance_centi", _WHOLE, "deprecated: same as shallow_centi"),
+        ExportColumn("glance_centi", _WHOLE, "old name of shallow_centi"),
         ExportColumn("final_centi", _WHOLE, "score at full depth"),
-        ExportColumn("cost_centi", _WHOLE, "how far below the best reply, at full depth"),
+        ExportColumn("cost_centi", _WHOLE, "difference from the best reply's score at full depth"),
         ExportColumn("rank_first", _WHOLE, "rank by the shallowest search; 1: best"),
         ExportColumn("rank_final", _WHOLE, "rank at full depth; 1: best"),
-        ExportColumn("shallow_centi", _WHOLE, "score after the second-deepest search"),
+        ExportColumn("shallow_centi", _WHOLE, "score one ply short of full depth"),
     ),
     _DECISIONS.add_columns(
         DecisionRow.ply, cast(DecisionRow.replies, Text).label("replies"), OutcomeRow.reply
@@ -270,7 +270,7 @@ def _json(stored: object) -> str:
 
 
 RECORDS = export_of(
-    "One row for each of our moves with its whole record.",
+    "One row for each of our moves with its whole record, from which all else can be computed.",
     _DECISIONS.outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id),
     [
         *_KEYS,

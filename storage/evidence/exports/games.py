@@ -102,7 +102,7 @@ GAMES = export_of(
         whole("our_side", "0: we moved first; 1: the opponent did", GameRow.our_side),
         text("engine_version", "version of our engine", EngineConfigRow.engine_version),
         text("trial", "name of the game's trial; null: none", TrialRow.name),
-        _probability("chance", "deprecated: same as probability"),
+        _probability("chance", "old name of probability"),
         whole("our_rating", "our rating at the start; null: unknown", GameRow.our_rating),
         computed(
             "rating_band",
@@ -152,7 +152,7 @@ GAMES = export_of(
         ),
         _if_closed(
             "baits_taken",
-            "those whose bait was taken",
+            "number of those baits that were taken",
             DecisionRow.is_decided.is_(False),
             ForecastRow.is_taken.is_(True),
         ),
