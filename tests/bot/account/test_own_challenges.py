@@ -101,7 +101,7 @@ async def test_no_game_comes_of_it(database: Database, accepted: bool | None) ->
             while not command.done():
                 time.advance(ACCEPTED_S)
                 await asyncio.sleep(0)
-        await refused(command, "the game has not begun")
+        await refused(command, "the game has not started")
 
 
 async def test_it_does_not_give_way(database: Database) -> None:
@@ -124,7 +124,7 @@ async def test_stopping_withdraws_it(database: Database) -> None:
         lobby.accepting = False
         await refused(command, "withdrawn: the program is stopping")
         await drained(lobby)
-        refusal = "no game may begin: the program is stopping"
+        refusal = "no game may start: the program is stopping"
         await refused(asyncio.create_task(lobby.challenge("anna", TERMS)), refusal)
 
 
@@ -138,7 +138,7 @@ async def test_it_ends_with_the_account(database: Database, is_answered: bool) -
             server.replies.put_nowait(Reply(GAME_ID, True, "accepted"))
             server.news.put_nowait(GameStarted(GAME_ID, True))
             await server.until(lambda: len(server.moves) == 1)
-    await refused(command, "the account is not played any more")
+    await refused(command, "the account is no longer being played")
 
 
 async def test_the_limit_of_the_whole_machine(database: Database) -> None:

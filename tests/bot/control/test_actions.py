@@ -41,7 +41,7 @@ async def test_a_pause_holds_new_games_and_spares_running_ones(database: Databas
         await called(server, f"decline other {DeclineReason.LATER}")
         assert server.has_room is not None
         assert not server.has_room(1)  # for what a site begins by itself
-        with pytest.raises(RefusedError, match="no game may begin: paused by the operator"):
+        with pytest.raises(RefusedError, match="no game may start: paused by the operator"):
             await rig.actions.challenge("ben", TERMS, by="socket")
         server.reply()
         await server.until(lambda: len(server.moves) >= 3)  # the running game goes on
@@ -54,7 +54,7 @@ async def test_a_pause_holds_new_games_and_spares_running_ones(database: Databas
         await called(server, "accept third")
         assert await rig.trail() == [
             ("", "pause", "dashboard ada", "paused until `resume`; games going on: 1"),
-            ("desdemona", "challenge", "socket", "refused: no game may begin: paused by the operator"),
+            ("desdemona", "challenge", "socket", "refused: no game may start: paused by the operator"),
             ("", "resume", "socket", "new games may begin"),
             ("", "resume", "socket", "refused: the program is not paused"),
         ]
@@ -81,7 +81,7 @@ async def test_a_pause_ends_by_itself_and_tournaments_wait_for_it(database: Data
         said = await rig.actions.pause(2, by="socket")
         assert said == "paused for 2 minutes; games going on: 0"
         await called(server, "leave cypr0001")
-        with pytest.raises(RefusedError, match="no game may begin: paused"):
+        with pytest.raises(RefusedError, match="no game may start: paused"):
             await rig.actions.join_tournament("other", by="socket")
         ticks = 0
 
