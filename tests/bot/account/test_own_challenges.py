@@ -111,7 +111,7 @@ async def test_it_does_not_give_way(database: Database) -> None:
         await tell(server, *offers("other"))
         assert "accept other" not in server.calls
         await refused(asyncio.create_task(lobby.challenge("ben", TERMS)), "no room for another game")
-        await refused(asyncio.create_task(lobby.challenge("Anna", TERMS)), "being challenged already")
+        await refused(asyncio.create_task(lobby.challenge("Anna", TERMS)), "already a challenge to Anna")
         server.replies.put_nowait(Reply("declined", False, "declined"))
         await refused(command, "anna did not accept: declined")
         await called(server, "accept other")
@@ -166,7 +166,7 @@ async def test_a_challenge_gives_way_to_who_waits_at_another_account(database: D
         async with asyncio.timeout(PATIENCE_S):
             assert await sending is None
         assert await lobby._ask(Bot("ben", "Ben", {}), TERMS) is None
-        with pytest.raises(RefusedError, match="another player waits"):
+        with pytest.raises(RefusedError, match="another player is waiting"):
             await lobby._challenge_again("ben", TERMS)
         limit.count("another account", 1, lambda: None)
         assert not limit.is_wanted(lobby.owner)
@@ -177,7 +177,7 @@ async def test_a_game_that_needs_an_engine_is_not_asked_for(database: Database) 
     server = FakeServer()
     server.site = "lichess"
     async with open_lobby(server, database) as lobby:
-        with pytest.raises(RefusedError, match="crazyhouse needs another engine"):
+        with pytest.raises(RefusedError, match="crazyhouse needs an external engine"):
             await lobby.challenge("anna", replace(TERMS, variant="crazyhouse"))
     assert not any(call.startswith("challenge") for call in server.calls)
 

@@ -374,13 +374,13 @@ async def test_alarms_are_acknowledged_and_snoozed(database: Database) -> None:
             rig.program.alarms.take(HealthSample(at_s, overdue_s={"abc": 99.0}, disk=DiskSample(1, 1)))
         assert "stuck" in {alarm.name for alarm in (await rig.actions.status()).firing}
         assert (
-            await rig.actions.acknowledge("stuck", by="socket") == "alarm stuck: acknowledged until it ends"
+            await rig.actions.acknowledge("stuck", by="socket") == "alarm stuck: acknowledged until it clears"
         )
         assert await rig.actions.snooze("disk", 30, by="dashboard") == "alarm disk: snoozed for 30 minutes"
         with pytest.raises(AlarmError, match="no alarm 'flood'"):
             await rig.actions.snooze("flood", 30, by="socket")
         first, second, third = await rig.trail()
-        assert first == ("", "ack", "socket", "alarm stuck: acknowledged until it ends")
+        assert first == ("", "ack", "socket", "alarm stuck: acknowledged until it clears")
         assert second == ("", "snooze", "dashboard", "alarm disk: snoozed for 30 minutes")
         assert third[3].startswith("refused: no alarm 'flood'; known: link_down, ")
         known = {alarm.name: alarm for alarm in rig.actions.alarms}
@@ -388,4 +388,4 @@ async def test_alarms_are_acknowledged_and_snoozed(database: Database) -> None:
         assert known["disk"].snoozed_until is not None
         shown = "\n".join(status_lines(await rig.actions.status()))
         assert "\n  stuck: firing for " in shown
-        assert ", acknowledged by socket: game abc: our move is 99 s later than it may be. Look into" in shown
+        assert ", acknowledged by socket: game abc: our move is 99 s overdue. Check the log" in shown

@@ -43,7 +43,7 @@ async def test_the_whole_program(tmp_path: Path) -> None:
             assert (await program.ask("snooze", alarm="disk", minutes=5)) == [
                 "alarm disk: snoozed for 5 minutes"
             ]
-            with pytest.raises(ControlError, match="the alarm disk does not fire"):
+            with pytest.raises(ControlError, match="alarm disk is not firing"):
                 await program.ask("ack", alarm="disk")
             with pytest.raises(ControlError, match="minutes is missing"):
                 await program.ask("snooze", alarm="disk")

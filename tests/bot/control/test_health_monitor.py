@@ -111,7 +111,7 @@ async def test_a_late_move_fires_is_recorded_and_told_of(database: Database, tmp
     assert event.detail == {
         "alarm": "stuck",
         "state": "firing",
-        "reason": "game othello1234: our move is 11 s later than it may be",
+        "reason": "game othello1234: our move is 11 s overdue",
     }
     assert rig.metrics.registry.get_sample_value("desdemona_events_total", {"kind": ALARM}) == 1
 
@@ -128,8 +128,8 @@ async def test_what_is_wrong_for_a_moment_is_no_event(database: Database, tmp_pa
         events = await list_events(session, kind=ALARM)
     assert [(event.detail["state"], event.detail["reason"]) for event in reversed(events)] == [
         ("firing", "a: signing in"),
-        ("recovering", "nothing is wrong now"),
-        ("ok", "nothing has been wrong for 5 minutes"),
+        ("recovering", "the problem is gone"),
+        ("ok", "no problem for 5 minutes"),
     ]
 
 
