@@ -57,12 +57,12 @@ async def test_the_whole_program(tmp_path: Path) -> None:
             assert banned == ["Anna is banned; games ended: 0"]
             async with http.get("/api/account", headers=headers) as answer:
                 assert answer.status == 401
-        with pytest.raises(ControlError, match="Desdemona is an account of this program"):
+        with pytest.raises(ControlError, match="Desdemona is one of our accounts"):
             await program.ask("arena_account", action="delete", name="desdemona")
         with pytest.raises(ControlError, match="no such action: 'explode'; known: approve, ban"):
             await program.ask("arena_account", action="explode", name="anna")
         deleted = await program.ask("arena_account", action="delete", name="anna")
-        assert deleted == ["the account is deleted; its games are those of deleted-1; games ended: 0"]
+        assert deleted == ["the account is deleted; its games are now under deleted-1; games ended: 0"]
         assert await program.ask("drain") == ["the program stops after its games; games going on: 0"]
         assert program._running is not None
         await program._running
