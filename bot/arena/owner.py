@@ -139,7 +139,7 @@ class ArenaOwner:
             account = await self._foreign(name)
             if not NAME.fullmatch(new_name) or is_reserved(new_name):
                 raise OwnerError(
-                    f"{new_name!a:.80} cannot be a name: 2 to 20 letters, digits, - or _, not reserved"
+                    f"{new_name!a:.80} cannot be a name: 2 to 20 letters, digits, - or _, no reserved word"
                 )
             if going_on := self._referee.games_of(account.id):
                 raise OwnerError(f"{account.name} has running games ({len(going_on)}): wait until they end")
