@@ -185,7 +185,7 @@ async def test_saying_something(database: Database) -> None:
         assert await rig.actions.say("game", "One moment, please.", by="socket") == f"game {GAME_ID}: said"
         assert server.said[-1] == "One moment, please."
         for text in ("", "  ", "x" * 141, "two\nlines", "\x1b[2J"):
-            with pytest.raises(ControlError, match="a message has 1 to 140 printable characters"):
+            with pytest.raises(ControlError, match="a message must have 1 to 140 printable characters"):
                 await rig.actions.say("game", text, by="socket")
         server.faults["chat"] = [RefusedError("the chat is full", 400)]
         with pytest.raises(ControlError, match="the message was refused: the chat is full"):
@@ -197,7 +197,7 @@ async def test_saying_something(database: Database) -> None:
     [
         ("nothing", "no running game has a key that starts with 'nothing'"),
         ("", "'' is no key of a game"),
-        ("../../etc", "no game is going on"),
+        ("../../etc", "no running game has a key"),
         ("a b", "'a b' is no key of a game: at most 64 ASCII characters, without spaces"),
         ("x" * 65, "is no key of a game"),
         ("пешка", "is no key of a game"),

@@ -59,7 +59,7 @@ async def test_commands(tmp_path: Path) -> None:
         assert await asked(path, command="echo", word="a\nb") == ["a\nb", "twice"]
         with pytest.raises(ControlError, match=r"^engine: no$"):
             await asked(path, command="fail")
-        with pytest.raises(ControlError, match="its log says why"):
+        with pytest.raises(ControlError, match="see its log"):
             await asked(path, command="crash")
         with pytest.raises(ControlError, match="unknown command; known: echo, fail, crash"):
             await asked(path, command=["echo"])
