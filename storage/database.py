@@ -122,7 +122,7 @@ class Database:
 
     @classmethod
     async def open(cls, url: str, *, upgrade: bool = True, busy_timeout_s: float = BUSY_TIMEOUT_S) -> Self:
-        """Open a database that has the newest schema, or (with `upgrade`) gets it.
+        """Open a database, which must have the newest schema or, with `upgrade`, is upgraded to it.
 
         Args:
             url: ``sqlite:///folder/file.db`` or ``postgresql://user:password@host/name``.

@@ -80,7 +80,7 @@ class MutantRun:
 
 @dataclass(frozen=True, slots=True)
 class MutantResult:
-    """The result."""
+    """The result of one run."""
 
     job: MutantRun
     verdict: MutantVerdict

@@ -40,7 +40,7 @@ class Mutant:
 
 
 class BadTable(Exception):
-    """A fixed mutant does not fit the source any more."""
+    """A fixed mutant no longer matches the source."""
 
 
 def chosen(guarded: Guarded, source: bytes, sample: int | None = None) -> list[Mutant]:

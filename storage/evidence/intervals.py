@@ -30,7 +30,7 @@ _MAX_STEPS = 200
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A count of successes as a share of trials, with its Wilson interval; None values without trials."""
+    """A count of successes as a share of trials, with its Wilson interval (None without trials)."""
 
     count: int
     of: int

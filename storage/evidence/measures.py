@@ -1,6 +1,6 @@
 """Measures of judged replies: sums by game, phase and model, and of these by group and person.
 
-A mean needs n and sum v, an interval clustered by person sum v^2 too (`storage.evidence.inference.any_time`).
+A mean needs n and sum v; an interval by person also needs sum v^2 (`storage.evidence.inference.any_time`).
 If person c has n_c values with sum S_c, M = sum S_c / n is the mean, and Q the sum of all squared values:
 
     sum d^2                 Q - n M^2                     d = v - M, over all values

@@ -37,7 +37,7 @@ class Backup:
 
     path: Path
     size: int
-    """In bytes."""
+    """Size in bytes."""
     removed: tuple[Path, ...]
     """Older backups of the series that were removed, the oldest first."""
 

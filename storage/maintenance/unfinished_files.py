@@ -23,7 +23,7 @@ class BeingWritten(StorageError):
 
 @contextmanager
 def unfinished_file(path: Path, mode: int = 0o666) -> Iterator[Path]:
-    """Context with an empty file beside `path`, locked against other callers.
+    """Create an empty file beside `path`, locked against other callers during the block.
 
     The caller renames the file when it is complete; otherwise it is removed after the block.
 

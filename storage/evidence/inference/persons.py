@@ -19,7 +19,7 @@ _SPARSEST = 20
 
 
 def codes_of(keys: Sequence[Hashable] | NDArray[Any]) -> Codes:
-    """Numbers 0 .. G-1 for the keys, shape (n,): equal numbers for equal keys, for arrays in their order."""
+    """Codes 0 .. G-1 of the keys, shape (n,); equal keys have equal codes, in sorted order for arrays."""
     if isinstance(keys, np.ndarray):
         if keys.dtype.kind == "i" and len(keys):
             least, most = int(keys.min()), int(keys.max())

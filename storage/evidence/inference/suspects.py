@@ -16,7 +16,7 @@ from storage.evidence.inference.persons import codes_of
 EARLY_PLY = 10
 FAST_S = 0.3
 ENGINE_ERRORS = 4.0
-"""A person with this many standard errors more optimal replies than predicted is suspect."""
+"""A person whose optimal replies exceed the prediction by this many standard errors is suspect."""
 ENGINE_REPLIES = 100
 """Minimum number of judged replies of a person."""
 COPIED_PLIES = 20

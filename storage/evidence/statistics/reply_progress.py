@@ -60,7 +60,7 @@ class ReplyQuality:
 
 @dataclass(frozen=True, slots=True)
 class ProgressBlock:
-    """Consecutive games."""
+    """A block of consecutive games."""
 
     first: int
     """Number of the block's first game, counted from 1."""
@@ -142,7 +142,7 @@ def reply_quality(replies: Floats, errors: Floats, costs: Floats) -> ReplyQualit
     """The quality of the replies of some games.
 
     Args:
-        replies: Number of replies in each game, of shape (games,).
+        replies: Number of replies in each game, shape (games,).
         errors: Number of these replies that cost 10 % of the game or more, shape (games,).
         costs: Total cost of these replies, in whole games, shape (games,).
     """
