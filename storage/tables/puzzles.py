@@ -20,7 +20,7 @@ class PuzzlePosition(Base):
     """A puzzle position; all games that share it reached it from the same start by the same moves."""
 
     __tablename__ = "training_positions"
-    # For the choice, which walks from a rating upwards and downwards.
+    # For choosing a position, which walks upwards and downwards from a rating.
     __table_args__ = (Index("ix_training_positions_rating", "game", "rating", "id"),)
 
     id: Mapped[IntPk]

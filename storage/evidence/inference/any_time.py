@@ -346,6 +346,6 @@ def _e_values(n: Floats, mean: Floats, variance: Floats, design: SequenceDesign)
     r = design.growth(n)
     with np.errstate(divide="ignore", invalid="ignore"):
         evidence = (r - 1) * n * mean * mean / (2 * r * variance)
-    # All values are alike: certainly 0, or certainly not.
+    # All values are equal: the mean is certainly 0, or certainly not.
     evidence = np.where(variance == 0, np.where(mean == 0, 0.0, inf), evidence)
     return np.exp(np.minimum(evidence - np.log(r) / 2, _MAX_LOG))

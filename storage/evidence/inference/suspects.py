@@ -93,7 +93,7 @@ def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:
     happen to have equal surpluses prove nothing.
     """
     persons, judged = codes_of(games["person"]), games["judged"].astype(np.float64)
-    expected = np.minimum(games["optimal_expected"], judged)  # a sum of chances may be a rounding above
+    expected = np.minimum(games["optimal_expected"], judged)  # rounding may make the sum slightly larger
     surplus, is_judged = games["optimal"] - expected, judged > 0
     replies, many, total = (np.bincount(persons, each) for each in (judged, is_judged, surplus))
     apart = (surplus - (total / np.maximum(many, 1))[persons]) ** 2
