@@ -73,7 +73,7 @@ class MoveLine:
     variation: tuple[str, ...]
     """The principal variation; its first move is `move`."""
     percent: int | None = None
-    """Confidence in per cent of a search to the end of the game (100: true result); None: not reached."""
+    """Confidence in per cent of a search to the game's end (100 if the result is exact); else None."""
     trap: str | None = None
     """The reply that is the best trap; None if none was found or searched for."""
     quality_centi: float = 0.0

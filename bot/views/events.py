@@ -40,10 +40,10 @@ from storage.evidence.queries.event_log import (
 from storage.evidence.queries.thinking_times import ThinkingTimes, thinking_times
 
 SPANS = ("30", "1", "7", "90", "365")
-"""The selectable numbers of days; the first is the default."""
+"""The numbers of days to choose from; the first is the default."""
 PER_PAGE = 50
 LAG_DAYS = 7
-"""Number of days (by the start of games) over which the sites' response times are measured."""
+"""Number of days for which the sites' response times are measured, by the start of the games."""
 WORDS = {
     "alarm": "an alarm changed its state",
     ACTION: "operator's action",
@@ -64,13 +64,13 @@ WORDS = {
     "takeback_granted": "takeback granted",
     "undecided_move": "a move that was not decided here",
 }
-"""Kinds of events in words; other kinds are shown unchanged."""
+"""Kinds of events in words; any other kind is shown unchanged."""
 _YES_NO = {True: "yes", False: "no"}
 
 
 @dataclass(frozen=True, slots=True)
 class EventsView:
-    """The contents of the page."""
+    """The content of the page."""
 
     days: int
     site: str
@@ -81,7 +81,7 @@ class EventsView:
     latest: tuple[LoggedEvent, ...]
     times: tuple[SiteTimes, ...]
     number: int
-    """Number of the page of latest events, from 1."""
+    """Number of the page of latest events; the first is 1."""
     has_more: bool
     endings: tuple[EndingCount, ...] = ()
     thinking: tuple[ThinkingTimes, ...] = ()
@@ -104,7 +104,7 @@ class EventsView:
 
     @property
     def _choices(self) -> tuple[Choice, Choice]:
-        """The span and the kind of events."""
+        """The choices of time span and kind of event."""
         days = [
             (counted(days, "day"), self._at(days=days), days == self.days) for days in sorted(map(int, SPANS))
         ]
@@ -204,29 +204,29 @@ class EventsView:
 
     @property
     def _pager(self) -> Pager:
-        """The total number of pages is unknown; only the existence of a next page is known."""
+        """The total number of pages is unknown; we only know whether there is a next page."""
         newer = self._at(number=self.number - 1) if self.number > 1 else ""
         older = self._at(number=self.number + 1) if self.has_more else ""
         return Pager(self.number, None, newer, older, ("Newer", "Older"))
 
     def _at(self, **changes: Any) -> str:
-        """The URL of this page with other parameters, from the first event on by default."""
+        """The URL of this page with some parameters changed; it starts again at the first page of events."""
         return f"?{query_text({'days': self.days, 'kind': self.kind, 'site': self.site, **changes})}"
 
     @staticmethod
     def words(kind: str) -> str:
-        """A kind in words."""
+        """Name a kind of event in words."""
         return WORDS.get(kind, kind.replace("_", " "))
 
     def what(self, event: LoggedEvent) -> str:
-        """The event in words; for an action of the operator, includes the action."""
+        """Describe the event in words, including the action if it is one of the operator."""
         words = self.words(event.kind)
         action = event.detail.get("action") if event.kind == ACTION else None
         return f"{words}: {action}" if isinstance(action, str) else words
 
     @staticmethod
     def told(event: LoggedEvent) -> str:
-        """An event's details in one line."""
+        """Format an event's details on one line."""
         return ", ".join(
             f"{name}: {_YES_NO.get(value, value) if isinstance(value, bool) else value}"
             for name, value in event.detail.items()
@@ -248,7 +248,7 @@ class EventsView:
 
 
 def _alarm(alarm: AlarmStatus) -> Control:
-    """An alarm with its buttons."""
+    """Show an alarm with its buttons."""
     told = [f"acknowledged by {alarm.acknowledged_by}"] if alarm.acknowledged_by else []
     told += [f"snoozed until {time_text(alarm.snoozed_until)} UTC"] if alarm.snoozed_until else []
     is_new = alarm.is_unacknowledged and not alarm.is_warning
@@ -309,7 +309,7 @@ def events_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
     Args:
-        actions: The running program, for its alarms; None if there is none.
+        actions: The running program, whose alarms are shown; None if there is none.
     """
 
     async def alarms() -> tuple[AlarmStatus, ...]:

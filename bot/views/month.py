@@ -1,4 +1,4 @@
-"""The report on a month: games, traps, ratings, trials, costly baits and events."""
+"""The report for a month: games, traps, ratings, trials, costly baits and events."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ from storage.evidence.statistics.monthly import CostliestBait, MonthlyReport
 
 _PER_CENT = NumberStyle(unit=" %")
 _MAX_DAYS = 62
-"""Maximum number of days shown by day; longer periods are grouped by week."""
+"""Maximum number of days shown day by day; longer periods are grouped by week."""
 _TRAPS = (
     "Traps in the sense of Gordon and Reda's paper, by what a reply looks like to a search; the baits of the "
     "other tables are replies that the model of people expects, so their numbers differ."
@@ -36,14 +36,14 @@ def month_parts(
     made_at: datetime,
     verdicts: Mapping[str, TrialVerdict],
 ) -> tuple[Part, ...]:
-    """The whole report.
+    """Build the whole report.
 
     Args:
         report: The data of the report.
         title: Name of the period, for instance ``November 2026``.
-        selected: The filters as text; empty: all games.
+        selected: The filters as text; empty for all games.
         made_at: Time of the report.
-        verdicts: The verdict on each trial's planned endpoint at that time, by the trial's name; omits trials
+        verdicts: The verdict at that time on each trial's planned endpoint, keyed by trial name; omits trials
             without a verdict, such as trials of more than two strategies.
     """
     games, results = sum(day.games for day in report.days), sum(day.decided for day in report.days)
@@ -81,7 +81,7 @@ def month_parts(
 
 
 def _summed(report: MonthlyReport) -> list[tuple[datetime, int, float, int]]:
-    """Moment, games, points and results of each day, or of each week of a longer period."""
+    """Start, games, points and results of each day, or of each week for a longer period."""
     step = 1 if len(report.days) <= _MAX_DAYS else 7
     summed = []
     for start in range(0, len(report.days), step):
@@ -151,7 +151,7 @@ def _performance(groups: Sequence[GroupStatistics]) -> IntervalChart:
 
 
 def _differences(title: str, what: str, groups: Sequence[GroupStatistics]) -> IntervalChart:
-    """Actual minus forecast events, in per cent of replies: ``baits`` taken, or erroneous ``replies``."""
+    """Actual minus forecast events, in per cent of replies: baits taken or, with ``replies``, errors."""
     rows = []
     for each in groups:
         expected = each.baits if what == "baits" else each.errors

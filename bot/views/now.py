@@ -1,4 +1,4 @@
-"""The first page: the bot's health and current activity."""
+"""The first page: the bot's health and what it is doing."""
 
 import json
 from collections import Counter
@@ -60,15 +60,15 @@ _SHARE = NumberStyle(unit=" %")
 
 @dataclass(frozen=True, slots=True)
 class NowView:
-    """The contents of the page: data from the database, plus the program's status once a request adds it."""
+    """The content of the page: data from the database, plus the program's status, which each request adds."""
 
     days: tuple[Day, ...]
     baits: tuple[BaitEvent, ...]
     times: tuple[MoveTimes, ...]
     declined: tuple[EventCount, ...]
-    """Declined challenges of today, by reason."""
+    """Challenges declined today, by reason."""
     status: Status | None = None
-    """Status of the program; None: no program runs here, and the page shows only the database."""
+    """Status of the program; None if no program runs here and the page shows only the database."""
 
     title = ""
 
@@ -99,7 +99,7 @@ class NowView:
 
     @property
     def _tiles(self) -> Tiles:
-        """The numbers of today."""
+        """Today's numbers."""
         today, days = self.days[-1], self.days
         scores = tuple(None if day.score is None else 100 * day.score for day in days)
         found = (
@@ -247,7 +247,7 @@ def now_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
     Args:
-        actions: The running program; None: the page shows only the database.
+        actions: The running program; None if the page shows only the database.
     """
     live = None if actions is None else actions.status
     return Page(

@@ -1,4 +1,4 @@
-"""One opponent: identity, trend of its replies, baits taken, rating, and visits."""
+"""One opponent: identity, trend of the replies, baits taken, rating, and visits."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,9 +63,9 @@ from storage.records import BaitOutcome
 GAMES = 10
 """Number of games on one page."""
 CARDS = 6
-"""Number of baits shown; the baits with the highest expected loss are chosen."""
+"""Number of baits shown; those with the highest expected loss are selected."""
 CURVES = 4
-"""Number of kinds of games whose ratings are drawn; the kinds with the most games are chosen."""
+"""Number of kinds of games whose ratings are drawn; those with the most games are selected."""
 _OTHERS = ("opponent", "opponents", "site", "match")
 """Filters that select opponents."""
 _PERCENT = NumberStyle(1, unit=" %")
@@ -96,7 +96,7 @@ _QUALITIES = tuple(
 
 @dataclass(frozen=True, slots=True)
 class OpponentView:
-    """The contents of the page."""
+    """The content of the page."""
 
     report: OpponentReport
     cards: tuple[TrapCard, ...]
@@ -106,11 +106,11 @@ class OpponentView:
     paging: Paging
     now: datetime
     status: Status | None = None
-    """The running program; None: the page shows only the database."""
+    """Status of the running program; None if the page shows only the database."""
 
     @property
     def path(self) -> str:
-        """The page's address, without filters."""
+        """The page's URL without filters."""
         return opponent_path(self.report.account.site, self.report.account.site_id)
 
     @property
@@ -147,7 +147,7 @@ class OpponentView:
 
     @property
     def _pills(self) -> tuple[Pill, ...]:
-        """The opponent in a few facts."""
+        """Describe the opponent in a few facts."""
         account, line = self.report.account, self.report.line
         pills = [Pill("program" if account.is_bot else "person")]
         if line is not None:
@@ -175,7 +175,7 @@ class OpponentView:
 
     @property
     def _seen(self) -> str:
-        """The dates of the first and last games with the opponent."""
+        """The times of the first and last games with the opponent."""
         line, first = self.report.line, time_text(self.report.account.first_seen_at, "%d %b %Y")
         if line is None:
             return f"First seen {first}."
@@ -189,7 +189,7 @@ class OpponentView:
 
     @property
     def _met(self) -> tuple[Part, ...]:
-        """The results of the opponent's games."""
+        """The sections to show if the opponent has games."""
         drawn = [each for each in self.report.progress if _is_drawn(each)]
         trends = (Beside((_trend(each, is_cost=False), _trend(each, is_cost=True))) for each in drawn)
         ratings = tuple(map(_rating, self.report.ratings[:CURVES]))
@@ -236,7 +236,7 @@ class OpponentView:
 
     @property
     def _filter_query(self) -> str:
-        """The query that selects the opponent's games on other pages; empty: filters cannot express the
+        """The query that selects the opponent's games on other pages; empty if filters cannot express the
         name."""
         name = self.report.account.name
         if not name.isprintable() or not name.strip() or len(name) > MAX_LENGTH:
@@ -282,7 +282,7 @@ class OpponentView:
 
     @property
     def returns(self) -> str:
-        """A sentence about when the opponent returns."""
+        """Say when the opponent comes back."""
         visits, gaps = self.report.visits, self.report.gaps
         if not visits:
             return ""
@@ -320,7 +320,7 @@ class OpponentView:
     # --- Controls -------------------------------------------------------------------------------------------
 
     def _controls(self, status: Status) -> ControlsPart:
-        """The operator's actions on the opponent."""
+        """The operator's actions that concern the opponent."""
         account = self.report.account
         ours = [each.name for each in status.accounts if each.site == account.site and each.link is not None]
         controls, note = list[Control](), ""
@@ -342,7 +342,7 @@ class OpponentView:
 
     @property
     def _address(self) -> str:
-        """The opponent's name for commands; empty: commands cannot express the name."""
+        """The opponent's name for use in commands; empty if commands cannot express it."""
         account = self.report.account
         for name in (account.site_id, account.name):
             try:
@@ -352,7 +352,7 @@ class OpponentView:
         return ""
 
     def challenge(self, ours: Sequence[str]) -> ActionForm | None:
-        """The form with which one of our accounts can challenge the opponent; None: it cannot."""
+        """The form for challenging the opponent with one of our accounts; None if that account cannot."""
         dialect = DIALECTS.get(self.report.account.site)
         if dialect is None or Ability.CHALLENGE not in dialect.abilities:
             return None
@@ -391,7 +391,7 @@ class OpponentView:
 
     @property
     def _why_no_challenge(self) -> str:
-        """The reason why the opponent cannot be challenged."""
+        """Why the opponent cannot be challenged."""
         site = self.report.account.site
         dialect = DIALECTS.get(site)
         if dialect is not None and Ability.CHALLENGE in dialect.abilities and not dialect.shows_challenges:
@@ -444,7 +444,7 @@ class OpponentView:
 
 
 def _is_drawn(found: GameProgress) -> bool:
-    """Whether there is enough data for a chart: two blocks of enough replies of one kind."""
+    """Whether there is enough data for a chart: two blocks with enough replies of one kind."""
     return any(
         sum(quality.is_shown for quality in qualities) > 1
         for qualities in (
@@ -455,7 +455,7 @@ def _is_drawn(found: GameProgress) -> bool:
 
 
 def _trend(found: GameProgress, *, is_cost: bool) -> ChartPart:
-    """The share of errors, or the mean cost of a reply, in each block of games."""
+    """Chart the share of errors, or the mean cost of a reply, in each block of games."""
     game = title_of(found.game)
     if is_cost:
         title, fields = f"{game}: what a reply costs, share of the game", ("cost", "cost_low", "cost_high")
@@ -468,7 +468,7 @@ def _trend(found: GameProgress, *, is_cost: bool) -> ChartPart:
 
 
 def _lines(found: GameProgress, value: str, low: str, high: str) -> Iterator[ChartLine]:
-    """The two lines of a chart, in per cent, by these fields of `ReplyQuality`."""
+    """The two lines of a chart, in per cent, from these fields of `ReplyQuality`."""
 
     def column(qualities: list[ReplyQuality], name: str) -> tuple[float | None, ...]:
         values = (getattr(each, name) for each in qualities)
@@ -496,7 +496,7 @@ def _block_cells(name: str, block: ProgressBlock) -> tuple[TableCell | str, ...]
 
 
 def _quality(found: ReplyQuality) -> tuple[TableCell | str, ...]:
-    """The number of replies, the share of errors and the mean cost, with their intervals."""
+    """The number of replies, the share of errors and the mean cost, with intervals."""
     if not found.is_shown:
         return number(found.replies), "too few", "too few"
     errors = (found.error_share, found.error_low, found.error_high)
@@ -520,7 +520,7 @@ def _tally(found: GameTally | None) -> TableCell | str:
 
 
 def _rating(seen: ObservedRatings) -> ChartPart:
-    """The opponent's rating at each game."""
+    """Chart the opponent's rating at each game."""
     name = f"{title_of(seen.game)}, {seen.speed}" if seen.speed else title_of(seen.game)
     about = f"Their rating at the start of each of {counted(len(seen.points), 'game')}."
     times, ratings = [point.at for point in seen.points], [point.rating for point in seen.points]
@@ -560,7 +560,7 @@ def opponent_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
     Args:
-        actions: The running program; None: the page shows only the database.
+        actions: The running program; None if the page shows only the database.
     """
     return Page(
         "opponent",

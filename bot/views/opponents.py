@@ -1,4 +1,4 @@
-"""Opponents: their games, returns, and baits taken."""
+"""Lists opponents with their games, returns, and baits taken."""
 
 from dataclasses import asdict, replace
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Ten frequent questions of operators, each with the command and the page that answer it in one step."""
+"""Ten questions that operators often ask, each with a command and a page that answer it in one step."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +15,7 @@ class Question:
     """URL of the page; ``MONTH`` as above."""
 
     def at(self, now: datetime) -> "Question":
-        """The question for the month that contains a time."""
+        """The question as asked for the month of the passed time."""
         first = f"{now:%Y-%m}-01"
         return Question(self.text, self.command.replace("MONTH", first), self.link.replace("MONTH", first))
 
@@ -48,5 +48,5 @@ QUESTIONS = (
 
 
 def questions(now: datetime) -> tuple[Question, ...]:
-    """The ten questions for the month that contains a time, in the time's own time zone."""
+    """The ten questions for the month of the passed time, in that time's time zone."""
     return tuple(question.at(now) for question in QUESTIONS)

@@ -1,4 +1,4 @@
-"""The arena owner's changes to accounts.  The caller owns the transaction.
+"""The arena owner's changes to accounts. The caller owns the transaction.
 
 An account's name is its primary key. So a rename inserts a new row, moves the games, ratings and chat of the
 old row to it, and updates our own accounts' records of the player.

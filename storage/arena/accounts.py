@@ -1,4 +1,4 @@
-"""The arena's queries.  The caller owns the transaction."""
+"""The arena's queries. The caller owns the transaction."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field

@@ -75,7 +75,7 @@ def _of_sqlite(path: str, sql: str, limit_s: float, most_rows: int) -> tuple[lis
             connection.set_progress_handler(lambda: time.monotonic() >= ends, _STEPS)
             cursor = connection.execute(sql)
             return _named(cursor.description), cursor.fetchmany(most_rows)
-    # sqlite3.Warning: two statements.  UnicodeError: half a character of UTF-16.
+    # sqlite3.Warning: two statements. UnicodeError: half a character of UTF-16.
     except (sqlite3.Error, sqlite3.Warning, UnicodeError) as error:
         if time.monotonic() >= ends:
             raise BadQuestion(f"the question takes longer than {limit_s:g} s; narrow it") from None

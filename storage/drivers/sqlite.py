@@ -1,6 +1,6 @@
 """SQLite for SQLAlchemy's asyncio: aiosqlite with one call to the connection's thread for each statement.
 
-A call to the thread and back costs more processor time than most statements.  SQLAlchemy's own adapter makes
+A call to the thread and back costs more processor time than most statements. SQLAlchemy's own adapter makes
 four for each statement (open a cursor, execute, fetch, close), and one for each rollback, also of a
 transaction that has ended. Here the thread does everything a statement needs in one call, the first
 statement's call also begins the transaction, and a connection without a transaction is not asked to end one.

@@ -16,7 +16,7 @@ from storage.tables.games import DecisionRow
 from storage.tables.types import now_utc
 
 # The bot's statements for every move are built once, and on the tables themselves: the ORM costs more than
-# SQLite does.  The values still go through the columns' types.
+# SQLite does. The values still go through the columns' types.
 _DECISIONS = core_table(DecisionRow)
 _ID: BindParameter[int] = bindparam("decision")  # a column's own name would be taken for a value to set
 _MARK_SENT = (
@@ -39,7 +39,7 @@ _STORE_PROFILE = (
 async def commit_decision(
     session: AsyncSession, game_id: int, ply: int, decision: Decision, judged: ProfileJudgement | None
 ) -> StoredDecision:
-    """Store a decision.  The move may be sent once the transaction is committed.
+    """Store a decision. The move may be sent once the transaction is committed.
 
     Args:
         ply: Moves made in the game before it, passes included.

@@ -280,7 +280,7 @@ async def count_by_strategy(
 async def count_bot_games(session: AsyncSession, owner: AccountKey, since: datetime) -> dict[str, int]:
     """The number of an account's games against each bot after a given time, by the site's key of the bot.
 
-    Aborted games count.  Bots without games are absent.
+    Aborted games count. Bots without games are absent.
     """
     statement = (
         select(OpponentRow.site_id, func.count().label("games"))

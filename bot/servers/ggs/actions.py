@@ -1,4 +1,4 @@
-"""Actions of an account on GGS: commands to send, and events to deliver."""
+"""Actions of a GGS account: commands to send, and events to deliver."""
 
 from dataclasses import dataclass, field
 
@@ -54,6 +54,6 @@ class Outbox:
         self._actions.append(TellGame(game_id, event))
 
     def take(self) -> list[GgsAction]:
-        """Remove and return the actions."""
+        """Return the actions and clear the list."""
         actions, self._actions = self._actions, []
         return actions

@@ -1,4 +1,4 @@
-"""Accuracy of the forecasts of errors, by model, as a table."""
+"""Shows the accuracy of each model's forecasts of errors in a table."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ _NOTE = (
 
 
 def calibration_table(groups: Sequence[GroupCalibration]) -> TablePart:
-    """A row for each model."""
+    """Build a table with a row for each model."""
     columns = (Column("Group", is_text=True), *map(Column, _HEADS), Column("Alarm", is_text=True))
     rows: list[tuple[TableCell | str, ...]] = []
     for each in groups:

@@ -1,4 +1,4 @@
-"""Statistics of groups of games as tables, the same for `desdemona stats`, pages and the month's report."""
+"""Statistics of groups of games as tables, the same for `desdemona stats`, pages and the monthly report."""
 
 from collections.abc import Sequence
 
@@ -36,12 +36,12 @@ _FIGURE_9_NOTE = (
 
 
 def group_name(group: GroupStatistics) -> str:
-    """The name of a group by game and player."""
+    """Name a group by its game and player."""
     return f"{title_of(group.group['game'])}, {group.group['strategy']}"
 
 
 def group_tables(groups: Sequence[GroupStatistics], names: Sequence[str]) -> tuple[TablePart, ...]:
-    """Per group: games, replies compared with expectations, and the outcomes of the paper's traps.
+    """Build tables with a row per group: games, replies and expectations, outcomes of the paper's traps.
 
     Args:
         groups: The groups.
@@ -104,5 +104,5 @@ def _fates(group: GroupStatistics) -> tuple[str, ...]:
 
 
 def points(found: AnyTimeEstimate) -> str:
-    """A difference in points of a hundred with its interval."""
+    """Format a difference in percentage points with its interval."""
     return difference_interval(found.mean, found.low, found.high)

@@ -1,4 +1,4 @@
-"""Numbers of games and days that an effect needs, as tables."""
+"""Shows the number of games and days needed to detect an effect, as tables."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -23,19 +23,19 @@ _LEGEND = (
 
 
 def plan_parts(rows: Sequence[PlanRow], rate: DrawRate | None, pace: Pace | None) -> tuple[Part, ...]:
-    """Sample sizes in three tables: values, games, and days.
+    """Build tables of sample sizes in values, games and days.
 
     Args:
         rows: The rows of the plan.
-        rate: The rate of randomised decisions so far; None: unknown.
-        pace: Recent number of games per day; None: unknown.
+        rate: The rate of randomised decisions so far; None if unknown.
+        pace: The recent number of games per day; None if unknown.
     """
     tables = (_table(kind, list(found), pace) for kind, found in groupby(rows, lambda row: row.kind))
     return (*tables, Note(_LEGEND), Note(f"Days: {_pace(pace)}"), Note(f"Decisions: {_draws(rate)}"))
 
 
 def _table(kind: str, rows: Sequence[PlanRow], pace: Pace | None) -> TablePart:
-    """A column per effect, and per assumption a line of values, games and days."""
+    """Build a table with a column per effect and, for each assumption, rows for values, games and days."""
     effects = dict.fromkeys(
         f"{100 * row.effect:g} %" if row.effect_elo is None else f"{row.effect_elo:g} Elo" for row in rows
     )

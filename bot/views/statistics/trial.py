@@ -1,4 +1,4 @@
-"""A trial's report: the verdict with its evidence, the strata, and its robustness."""
+"""A trial's report: the verdict with its evidence, the strata, and robustness checks."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -35,9 +35,9 @@ from storage.evidence.statistics.trial_rows import Unreadable
 from storage.records import Endpoint
 
 MAX_STRATA = 12
-"""Maximum number of strata in the chart; CSV contains all."""
+"""Maximum number of strata in the chart; the CSV has all of them."""
 _NAMED = 3
-"""Maximum number of damaged records listed; JSON contains all."""
+"""Maximum number of damaged records named; the JSON has all of them."""
 _WANTED_ELO = 50
 
 
@@ -55,7 +55,7 @@ def trial_parts(report: TrialReport, filters: Mapping[str, str]) -> tuple[Part, 
 
 
 def robustness(report: TrialReport) -> tuple[Part, ...]:
-    """Each outcome without suspect games, without the person with the most games, and in first games only."""
+    """Show each outcome without suspect games, without the person with most games, in first games only."""
     rows = []
     for verdict in report.verdicts:
         estimates, fixed = _estimates(report, verdict)
@@ -97,13 +97,13 @@ def _verdict(report: TrialReport) -> VerdictPart:
 
 
 def interim_analyses(report: TrialReport) -> InterimAnalyses | None:
-    """The difference in score after each game; None: nothing is compared."""
+    """The difference in score after each game; None if nothing is compared."""
     games = report.games
     return None if games is None or games.guard.lacks_an_arm(games) is not None else report.interim_analyses
 
 
 def _unreadable(damaged: Sequence[Unreadable]) -> str:
-    """The omitted records, with reasons; empty: none."""
+    """Name the omitted records with reasons; empty if there are none."""
     if not damaged:
         return ""
     reasons = [
@@ -174,7 +174,7 @@ def _draw_text(guard: RandomisationCheck) -> str:
 
 
 def _clear_since(analyses: InterimAnalyses) -> str:
-    """The game from which the interval of the difference in score excludes 0; empty: it includes 0."""
+    """Say since which game the interval of the difference in score excludes 0; empty if it includes 0."""
     unclear = np.flatnonzero(~analyses.readable | (np.abs(analyses.mean) <= analyses.half_width))
     since = int(unclear[-1]) + 1 if len(unclear) else 0
     if since == len(analyses.mean):
@@ -251,7 +251,7 @@ def _stratum_query(stratum: Stratum) -> dict[str, str]:
 
 
 def _estimates(report: TrialReport, verdict: TrialVerdict) -> tuple[EndpointReport, FixedInterval | None]:
-    """The estimates of an outcome: anytime-valid, and at one analysis."""
+    """The estimates of an outcome: anytime-valid ones, and one for a single analysis."""
     if verdict.unit == "game":
         assert report.games is not None  # noqa: S101 - there is a verdict on them
         return report.games.score if verdict.outcome is TrialOutcome.SCORE else report.games.cost, None
@@ -291,15 +291,15 @@ def _estimate(found: AnyTimeEstimate) -> str:
 
 
 def _fixed(found: FixedInterval) -> str:
-    """The estimate with its interval at one analysis; the reason if the data do not determine it."""
+    """The estimate with its interval for a single analysis, or why the data do not determine it."""
     if found.value is None or found.low is None:
         return f"{found.too_early}"
     return difference_interval(found.value, found.low, found.high)
 
 
 def _more(report: TrialReport, games: GamesReport) -> str:
-    """The number of further games needed for a difference in Elo, given the scores and the deviation of these
-    games."""
+    """Say how many more games are needed to detect a difference in Elo, judging by the mean and the spread so
+    far."""
     trial, wanted = report.trial, f"a difference of {_WANTED_ELO} Elo"
     effect = _WANTED_ELO * games.elo.score_per_elo
     unknown = f"For {wanted}: `desdemona stats --plan` says how many games."
