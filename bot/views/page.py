@@ -13,7 +13,7 @@ from storage.filters import Filters
 MAX_DIGITS = 12
 """Maximum number of digits of a number in a URL."""
 OLD_CHOICES = {"fallen": "baits-taken", "fell": "taken", "surprise": "expected_loss"}
-"""Words that URLs of 0.2 used, which work until 0.4.0, with today's words."""
+"""Maps words in URLs of 0.2 to today's words; the old words work until 0.4.0."""
 
 
 class BadQuery(DesdemonaError):

@@ -1,4 +1,4 @@
-"""Answers a question in SQL, read-only and within a time limit."""
+"""Answers an SQL question, read-only and within a time limit."""
 
 import asyncio
 import math
@@ -15,11 +15,11 @@ from urllib.parse import quote
 from storage.errors import StorageError
 
 _STEPS = 10_000
-"""Number of SQLite instructions between two checks of the clock."""
+"""Number of SQLite instructions between two checks of the time limit."""
 
 
 class BadQuestion(StorageError):
-    """The question cannot be answered; the message says why, in one line."""
+    """The question cannot be answered; the message gives the reason in one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class Answer:
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     is_cut: bool
-    """Whether rows beyond `most_rows` were cut off."""
+    """Whether rows beyond `most_rows` were omitted."""
 
     def records(self) -> list[dict[str, Any]]:
-        """The rows as objects, by column name; repeated names get a number."""
+        """The rows as objects, keyed by column name; repeated names get a number."""
         names: list[str] = []
         for name in self.columns:
             own, number = name, len(names) + 1
@@ -43,16 +43,16 @@ class Answer:
 
 
 def ask(url: str, sql: str, *, limit_s: float, most_rows: int) -> Answer:
-    """Ask a question. Call it in a thread without an event loop.
+    """Answer a question. Call it in a thread without an event loop.
 
     Args:
         url: URL of the database, as in the settings.
-        sql: One SELECT.
+        sql: A single SELECT.
         limit_s: Time limit in seconds.
         most_rows: Maximum number of rows to return.
 
     Raises:
-        BadQuestion: The SQL is wrong, would change data, or takes too long.
+        BadQuestion: The SQL is invalid, would change data, or takes too long.
     """
     if not sql.strip():
         raise BadQuestion("the question is empty")
@@ -112,7 +112,7 @@ def _named(description: Sequence[Any] | None) -> list[str]:
 
 
 def _told(error: Exception) -> str:
-    """An error in one line; for an unknown name, it lists the known names."""
+    """Format an error as one line; for an unknown name, list the known names."""
     said = " ".join(str(error).split())
     if re.search(r"no such (table|column)|(relation|column) .* does not exist", said):
         from storage.ask.views import VIEWS  # with the exports, which take longer to load than an answer
@@ -122,7 +122,7 @@ def _told(error: Exception) -> str:
 
 
 def _plain(cell: Any) -> Any:
-    """A value converted for JSON."""
+    """Convert a value for JSON."""
     if isinstance(cell, Decimal):
         cell = float(cell)
     if cell is None or isinstance(cell, (bool, int)) or (isinstance(cell, float) and math.isfinite(cell)):
