@@ -66,7 +66,7 @@ def terminal(parts: Iterable[Part]) -> Iterator[RenderableType]:
                 yield from _lines(f"{part.title}: {part.text}" if part.title else part.text)
             case Pager() if part.earlier or part.later:
                 of = "" if part.pages is None else f" of {part.pages}"
-                yield f"Page {part.page}{of}; --page shows another one."
+                yield f"Page {part.page}{of}; use --page to show another."
             case Beside():
                 yield from terminal(part.parts)
             case VerdictPart():

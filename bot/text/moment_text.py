@@ -545,7 +545,7 @@ def _how_modelled(moment: _Moment) -> Sentence | None:
     if decision.model is None:
         return None
     return Sentence(
-        "{bot} predicted what people reply here ({model}) and took the move that promised most.",
+        "{bot} predicted people's replies here ({model}) and chose the most promising move.",
         {"bot": moment.bot, "model": decision.model.name},
     )
 
@@ -557,8 +557,8 @@ def _for_what(moment: _Moment) -> Sentence | None:
     if not decision.sets_traps or standard.move == decision.move or not standard.raw_text:
         return None
     return Sentence(
-        "{other} would have played {best} ({bestScore}); {bot} took {move} ({score}) for what people reply "
-        "to it.",
+        "{other} would have played {best} ({bestScore}); {bot} chose {move} ({score}) because of how people "
+        "reply to it.",
         {
             "other": Sentence("Plain minimax") if decision.source is None else decision.source.name,
             "best": MoveText(standard.name),

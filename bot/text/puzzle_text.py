@@ -63,7 +63,7 @@ def good_replies_text(good: Sequence[NamedCost], found: NamedCost | None) -> Joi
     first = Sentence("{move} is the best reply.", arguments)
     if not is_best:
         arguments |= {"share": game_share(cost / WHOLE), "best": MoveText(best[0])}
-        first = Sentence("{move} is good: it costs {share} against {best}, the best reply.", arguments)
+        first = Sentence("{move} is good: it costs {share} compared with {best}, the best reply.", arguments)
     named = {shown} if is_best else {shown, best}
     others = [MoveText(each[0]) for each in good if each not in named]
     if not others:

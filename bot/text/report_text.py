@@ -76,9 +76,9 @@ def summarise_report(
     if unchecked := sum(_is_unchecked(each) for each in decisions):
         story.append(
             Sentence(
-                "Whether people are tempted is not known for {n} moves.",
+                "For {n} moves it is not known whether people are tempted.",
                 {"n": unchecked},
-                one="Whether people are tempted is not known for one move.",
+                one="For one move it is not known whether people are tempted.",
             )
         )
     return ReportSummary(

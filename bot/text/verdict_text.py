@@ -15,10 +15,10 @@ _SAYS = {
     TrialOutcome.EARNED: ("A trap earns {by}more than it gives up", "A trap earns {by}less than it gives up"),
 }
 """Sentences for an interval above 0 and for one below 0; ``by`` is empty or ends with a space."""
-_UNITS = {TrialOutcome.SCORE: "in a hundred games", TrialOutcome.COST: "a reply"}
+_UNITS = {TrialOutcome.SCORE: "per 100 games", TrialOutcome.COST: "per reply"}
 _BROKEN = {
     "draw": "the random assignment differs from the recorded probabilities by more than chance allows",
-    "missing": "outcomes are missing more often for one of the two than chance allows",
+    "missing": "outcomes are missing from one of the two more often than chance allows",
 }
 
 
@@ -71,7 +71,7 @@ def outlook(verdict: TrialVerdict) -> str:
     """Say how many more values are needed; empty if there is nothing to say."""
     if verdict.finding is IntervalFinding.NOT_CLEAR:
         if verdict.more is None:
-            return f"At this rate a million more {verdict.unit}s would not decide."
+            return f"At this rate, not even a million more {verdict.unit}s would decide."
         return f"At this rate the trial needs about {counted(verdict.more, f'more {verdict.unit}')}."
     if verdict.finding.is_decided and verdict.more_to_narrow:
         more = counted(verdict.more_to_narrow, f"more {verdict.unit}")
@@ -123,7 +123,7 @@ def _values(verdict: TrialVerdict) -> str:
 def _missing(verdict: TrialVerdict) -> str:
     for name, n in ((verdict.first, verdict.n_first), (verdict.second, verdict.n_second)):
         if verdict.n >= verdict.n_needed and not n:
-            return f"{_values(verdict)} so far, and none of them with {name}: there is nothing to compare."
+            return f"{_values(verdict)} so far, none of them with {name}: there is nothing to compare."
     needs = []
     if verdict.n < verdict.n_needed:
         needs.append(counted(verdict.n_needed, verdict.unit))
@@ -132,7 +132,5 @@ def _missing(verdict: TrialVerdict) -> str:
     effective = int(verdict.effective_persons)
     uneven = ""
     if effective < verdict.persons and verdict.effective_persons < verdict.persons_needed:
-        uneven = (
-            f" A few people have most of them, so they count like {counted(effective, 'person', 'people')}."
-        )
+        uneven = f" Most are from a few people, so they count like {counted(effective, 'person', 'people')}."
     return f"{_values(verdict)} so far.{uneven} The interval appears at {' with '.join(needs)}."

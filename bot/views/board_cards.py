@@ -72,10 +72,10 @@ def _board(game: LiveGame) -> Board | None:
 def _saying(game: LiveGame) -> str:
     if game.bait is not None:
         likely, cost = percent(game.bait.probability), percent(game.bait.cost)
-        return f"{game.bait.reply} tempts: {likely} likely, and costs {cost} of the game."
+        return f"{game.bait.reply} is the bait: {likely} likely, costs {cost} of the game."
     if game.our_turn is None:
         return "Joining the game."
     if game.our_turn:
         late = f" The move is {game.overdue_s:.0f} s late." if game.overdue_s else ""
         return f"Our move.{late}"
-    return "Their move. Nothing is armed."
+    return "Their move. No trap is armed."

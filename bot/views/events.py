@@ -45,24 +45,24 @@ PER_PAGE = 50
 LAG_DAYS = 7
 """Number of days for which the sites' response times are measured, by the start of the games."""
 WORDS = {
-    "alarm": "an alarm changed its state",
+    "alarm": "alarm changed state",
     ACTION: "operator's action",
     "account_link_back": "account reconnected",
     "account_link_lost": "account's connection lost",
-    "arena_outage": "the arena's clocks stood still",
+    "arena_outage": "the arena's clocks stopped",
     "challenge_declined": "challenge declined",
-    "challenge_queued": "challenge waits for a place",
-    "decision_unjudged": "a reply could not be judged",
-    "event_failed": "an event could not be handled",
+    "challenge_queued": "challenge waiting for a slot",
+    "decision_unjudged": "reply could not be judged",
+    "event_failed": "event could not be handled",
     "game_adjourned": "game adjourned",
     "game_link_back": "game reconnected",
     "game_link_lost": "game's connection lost",
-    "game_not_played_here": "a game that another program plays",
-    "opponent_renamed": "an opponent has another name",
-    "game_unknown": "the server does not know a game",
-    "profile_impossible": "a profile cannot be completed",
+    "game_not_played_here": "game played by another program",
+    "opponent_renamed": "opponent changed names",
+    "game_unknown": "game unknown to the server",
+    "profile_impossible": "profile could not be completed",
     "takeback_granted": "takeback granted",
-    "undecided_move": "a move that was not decided here",
+    "undecided_move": "move not chosen by this program",
 }
 """Kinds of events in words; any other kind is shown unchanged."""
 _YES_NO = {True: "yes", False: "no"}
@@ -135,7 +135,7 @@ class EventsView:
                 )
                 for each in self.counts
             ),
-            nothing="No event of this kind in this time.",
+            nothing="No event of this kind in this period.",
         )
         endings = TablePart(
             "How games ended",
@@ -144,12 +144,12 @@ class EventsView:
                 (each.result, each.reason, each.site, number(each.count), ago(each.last_at))
                 for each in self.endings
             ),
-            nothing="No game ended in this time.",
+            nothing="No game ended in this period.",
             records="endings",
         )
         thinking = TablePart(
             "How long our moves took",
-            _columns("Game Site", "Moves", "Median", "slowest twentieth", "longest"),
+            _columns("Game Site", "Moves", "Median", "95th percentile", "longest"),
             tuple(
                 (
                     title_of(each.game),
@@ -159,20 +159,20 @@ class EventsView:
                 )
                 for each in self.thinking
             ),
-            nothing="No move was made in this time.",
+            nothing="No move was made in this period.",
             aside=times,
             key="thinking",
         )
         lag = TablePart(
-            "How long the sites took with our moves",
+            "How long sites took to accept and show our moves",
             _columns(
                 "Site",
                 "Moves sent",
                 "Accepted after",
-                "slowest twentieth",
+                "95th percentile",
                 "Moves shown",
                 "Shown after",
-                "slowest twentieth",
+                "95th percentile",
             ),
             tuple(
                 (
@@ -184,14 +184,14 @@ class EventsView:
                 )
                 for each in self.times
             ),
-            nothing="No move was sent in this time.",
+            nothing="No move was sent in this period.",
             aside=times,
         )
         latest = TablePart(
             "The latest",
             (Column("When (UTC)", is_text=True), *_columns("Event Account Game Details")),
             tuple(self._latest_row(each) for each in self.latest),
-            nothing="No event in this time.",
+            nothing="No event in this period.",
         )
         return happened, endings, thinking, lag, latest, self._pager
 
@@ -282,7 +282,7 @@ async def load(database: Database, query: Query) -> EventsView:
     days = int(query.choice("days", SPANS))
     kind, site = query.own.get("kind", ""), query.filters.site or ""
     if not kind.isprintable():  # PostgreSQL, for one, refuses a null character
-        raise BadQuery(f"kind: {kind!a:.40} is no kind of events")
+        raise BadQuery(f"kind: {kind!a:.40} is not a kind of event")
     page = query.number("number", 1, 1, 10_000)
     now = datetime.now(UTC)
     since = now - timedelta(days=days)

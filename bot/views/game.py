@@ -50,13 +50,13 @@ FORMATS = {
 """Formats that `desdemona export` writes, with their media types."""
 _ENDINGS = {GameFormat.TRANSCRIPT.value: "txt"}
 _STATES = {
-    "committed": "stored; whether it was sent is not known",
+    "committed": "stored; it is not known whether it was sent",
     "sent": "the server accepted it",
     "confirmed": "the server shows it",
     "dropped": "never played: the game ended first",
 }
 _NO_REPLAY = (
-    "The moves of this game cannot be replayed to the end: {}. The list below has the rest as recorded."
+    "The moves of this game cannot be replayed to the end: {}. The list below shows the rest as recorded."
 )
 _MAX_MOVES = 1_000_000
 
@@ -132,13 +132,13 @@ class GameView:
         if self.moment is not None:
             return self.moment.story
         if self.mark is not None:
-            said = f"{self.moment_damage}. The rest of the game is shown. `desdemona db recheck` lists all."
+            said = f"{self.moment_damage}. The rest is shown. `desdemona db recheck` lists all damage."
             before = f"Move {self.mark.ply // 2 + 1} · we played {self.mark.move}"
             return Story(before, "The record of this move is damaged", "trap", (said,))
         if self.marks:
-            said = "Choose one of our moves in the list, or step with the links."
+            said = "Choose one of our moves in the list, or step through them with the links."
             return Story("", "We made no decision here", "", (said,))
-        said = "Only the moves are known: another engine played them, or the game ended before our first."
+        said = "Only the moves are known: another engine chose them, or the game ended before our first move."
         if self.stored.state is GameStatus.OPEN:
             said = "The game has just begun."
         return Story("", "No decision of ours is recorded", "", (said,))
@@ -287,7 +287,7 @@ async def load(database: Database, query: Query) -> GameView:
         ply = query.number("ply", _first_ply(marks), 0, _MAX_MOVES)
         last = max([len(stored.moves), *(mark.ply for mark in marks)])
         if ply > last:
-            raise BadQuery(f"ply: {ply} is beyond the game's last, {last}")
+            raise BadQuery(f"ply: {ply} is beyond the game's last ply, {last}")
         mark = next((each for each in marks if each.ply == ply), None)
         moment = None if mark is None else await read_moment_of(session, stored, ply)
     sides, names, rows, damage = await asyncio.to_thread(_replayed, stored, ply)

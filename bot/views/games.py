@@ -169,7 +169,7 @@ def _heading(count: int, *, is_filtered: bool) -> Heading:
         return Heading("game" if count == 1 else "games", number(count))
     if is_filtered:
         return Heading("No game passes these filters.", lead="Fewer filters show more.")
-    return Heading("No game has been played yet.", lead="As soon as one begins, it is listed here.")
+    return Heading("No game has been played yet.", lead="Games appear here as soon as they begin.")
 
 
 async def load(database: Database, query: Query) -> PartsView:

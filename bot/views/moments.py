@@ -157,7 +157,7 @@ class Moment:
         names = {best.reply: "best", other.reply: "bait" if other.reply in baits else "played"}
         return LineChart(
             title="Scores of the replies by depth",
-            description=f"Expected score after {best.name} and {other.name}, for who played it.",
+            description=f"Expected score after {best.name} and {other.name}, from the opponent's view.",
             x_name="plies ahead",
             lines=tuple(
                 ChartLine(
@@ -231,7 +231,7 @@ class Moment:
         source = "plain minimax" if told.source is None else told.source.name
         way = "With bonus: trappy minimax, which adds a bonus for a deceptive reply"
         if is_by_value:
-            way = "Promise: averaged over the replies expected of people"
+            way = "Promise: the average over the replies that people are expected to make"
         return TablePart(
             "Our legal moves",
             (
@@ -279,7 +279,7 @@ class Moment:
                 f"{percent(bait.cost / WHOLE)}; two plies deeper {percent(bait.confirmed_cost / WHOLE)}"
                 for bait in told.forecast.baits
             ]
-            checked = "not: the deeper search took too long, so no bait is named"
+            checked = "no: the deeper search took too long, so no bait is named"
             if told.forecast.is_confirmed:
                 checked = "by a search two plies deeper"
             rows = [
@@ -323,7 +323,7 @@ def _paper_trap(decision: DecisionReport) -> str:
     if decision.trap is None:
         return "No trap in the paper's sense."
     if not decision.is_trap:
-        return "No trap in the paper's sense worth counting."
+        return "No trap in the paper's sense that is large enough to count."
     accident = "" if decision.sets_traps else " by accident"
     quality = percent(decision.trap.quality / WHOLE, 1)
     trap = f"The paper's trap{accident}: {decision.trap.name}, quality {quality}."

@@ -51,7 +51,7 @@ _HOW_LONG = FormField(
     choices=(("", "until I resume"), ("15", "for 15 minutes"), ("60", "for an hour"), ("480", "for 8 hours")),
 )
 _CONTROLS_NOTE = (
-    'Pause declines new games, with the reason "later"; running ones go on. Drain also stops the program '
+    'Pause declines new games, with the reason "later"; running games continue. Drain also stops the program '
     "when the last game has ended."
 )
 _SECONDS = NumberStyle(decimals=2, unit=" s")
@@ -93,8 +93,8 @@ class NowView:
             yield Cards(tuple(map(board_card, self.status.games_on)), back=PATH)
         if closing := self.status.closing:
             yield Note(
-                f"{counted(closing, 'game')} {'is' if closing == 1 else 'are'} over and being closed: the "
-                "last decisions are still being analysed, when no move needs the processor."
+                f"{counted(closing, 'game')} {'is' if closing == 1 else 'are'} over and being closed: their "
+                "last decisions are analysed whenever no move needs the processor."
             )
 
     @property
@@ -131,12 +131,12 @@ class NowView:
             tuple(each.median_s for each in self.times),
             tuple(0.0 for _ in hours),
             tuple(each.p95_s for each in self.times),
-            "up to the slowest twentieth",
+            "all but the slowest twentieth",
         )
         title = "Time to move, last 24 hours"
         chart = LineChart(
             title=title,
-            description="How long our moves took, by the hour: the median and the slowest twentieth.",
+            description="How long our moves took, by hour: the median, and all but the slowest twentieth.",
             x_name="hour (UTC)",
             lines=(line,),
             y_style=_SECONDS,
@@ -172,9 +172,9 @@ class NowView:
             counts[each.reason or "no reason"] += each.count
         reasons = "; ".join(f"{reason}: {number(count)}" for reason, count in counts.most_common())
         said = f"Declined today: {number(counts.total())}{f' ({reasons})' if counts else ''}."
-        waiting = "" if status.queue else "Nobody waits for a game. "
+        waiting = "" if status.queue else "Nobody is waiting for a game. "
         return TablePart(
-            "Who waits",
+            "Waiting for a game",
             (Column("", is_text=True), Column("", is_text=True), Column("")),
             tuple(
                 (

@@ -74,18 +74,19 @@ _DAYS = NumberStyle(unit=" d")
 
 _SUSPECTS_SHOWN = 10
 _SUSPECT_RULES = (
-    "Left early: they resigned, left or lost on time before ply 10. Fast replies: half of them or more took "
-    "less than 0.3 s. Engine-like: over 100 replies or more, an optimal one far more often than the model of "
+    "Left early: they resigned, left or lost on time before ply 10. Fast replies: at least half of them "
+    "took less than 0.3 s. Engine-like: over at least 100 replies, far more optimal ones than the model of "
     "people expects. Copied: the first 20 plies are those of another account's game within the week before. "
-    "A flag excludes nothing."
+    "Flagged games still count."
 )
 _CHALLENGE_NOTE = (
-    "Clock: minutes, and seconds of increment. The outcome of a challenge appears among the "
-    "operator's actions on the page Events."
+    "Clock: minutes, and increment in seconds. The outcome of a challenge appears among the operator's "
+    "actions on the page Events."
 )
 _PROGRESS_NOTE = (
-    f"Small: the 95 % interval, by game. Numbers need {MIN_REPLIES} replies, as of {int(MIN_GAMES)} "
-    "games or more. An error costs a tenth of the game or more; positions that were decided do not count."
+    f"Small print: the 95 % interval, by game. Numbers need {MIN_REPLIES} replies that count like "
+    f"{int(MIN_GAMES)} games or more. An error costs at least a tenth of the game; decided positions do not "
+    "count."
 )
 _QUALITIES = tuple(
     Column(f"{what} {where}")
@@ -226,13 +227,14 @@ class OpponentView:
             if (query := self._filter_query)
             else ("", "")
         )
-        title = "The baits they took"
+        title = "Baits they took"
         if self.cards:
             cards = Cards(tuple(card.card for card in self.cards), has_keys=True)
-            return Note("Those with the greatest expected loss.", title, link=link), cards
+            return Note("The baits with the greatest expected loss.", title, link=link), cards
         line = self.report.line
         set_ = 0 if line is None else line.baits_set
-        return (Note(f"They met {number(set_)} and took none." if set_ else "They have met none.", title),)
+        met = f"They met {number(set_)} baits and took none." if set_ else "They have met no baits."
+        return (Note(met, title),)
 
     @property
     def _filter_query(self) -> str:
@@ -265,13 +267,13 @@ class OpponentView:
     def _visits(self) -> ChartPart:
         after = [visit for visit in self.report.visits if visit.days_since is not None]
         line = ChartLine(
-            "days since the visit before",
+            "days since the previous visit",
             tuple(datetime(each.day.year, each.day.month, each.day.day, tzinfo=UTC) for each in after),
             tuple(each.days_since for each in after),
         )
         chart = LineChart(
             title="Days between visits",
-            description="For each day with games, how many days after the last such day it was.",
+            description="For each day with games, the number of days since the previous one.",
             x_name="visit",
             lines=(line,),
             y_style=_DAYS,
@@ -291,7 +293,7 @@ class OpponentView:
             return f"Came on one day only, {last}."
         middle = median(gaps)
         days = "day" if middle == 1 else "days"
-        between = f"{middle:g} {days} from one visit to the next in the median, {max(gaps)} at most"
+        between = f"a median of {middle:g} {days} between visits, at most {max(gaps)}"
         return f"Came on {counted(len(visits), 'day')}, the last one {last}; {between}."
 
     @property
@@ -325,9 +327,7 @@ class OpponentView:
         ours = [each.name for each in status.accounts if each.site == account.site and each.link is not None]
         controls, note = list[Control](), ""
         if not self._address:
-            note = (
-                "Commands cannot name this account: a name has at most 64 ASCII characters, without spaces."
-            )
+            note = "Commands cannot name this account: a name has at most 64 ASCII characters and no spaces."
         elif not ours:
             note = f"None of our accounts is signed in at {account.site} at the moment."
         else:
@@ -395,10 +395,8 @@ class OpponentView:
         site = self.report.account.site
         dialect = DIALECTS.get(site)
         if dialect is not None and Ability.CHALLENGE in dialect.abilities and not dialect.shows_challenges:
-            return (
-                f"People cannot be challenged at {site}, whose page would not show it to them; programs can."
-            )
-        return f"Programs can challenge nobody at {site}."
+            return f"{site} does not show challenges to people, so only programs can be challenged there."
+        return f"Programs cannot challenge anybody at {site}."
 
     # --- JSON and CSV -----------------------------------------------------------------------------------
 
@@ -458,10 +456,10 @@ def _trend(found: GameProgress, *, is_cost: bool) -> ChartPart:
     """Chart the share of errors, or the mean cost of a reply, in each block of games."""
     game = title_of(found.game)
     if is_cost:
-        title, fields = f"{game}: what a reply costs, share of the game", ("cost", "cost_low", "cost_high")
+        title, fields = f"{game}: cost of a reply, as a share of the game", ("cost", "cost_low", "cost_high")
         about = "The mean cost of a reply in blocks of games, as a share of the game."
     else:
-        title, fields = f"{game}: replies that are errors", ("error_share", "error_low", "error_high")
+        title, fields = f"{game}: share of erroneous replies", ("error_share", "error_low", "error_high")
         about = "The share of errors in blocks of games, after baits and elsewhere."
     lines = tuple(_lines(found, *fields))
     return ChartPart(title, LineChart(title, about, "games played", lines, y_style=_PERCENT))
@@ -537,7 +535,8 @@ async def load(database: Database, query: Query) -> OpponentView:
         report = await opponent_report(session, site, site_id, query.filters) if is_possible else None
         if report is None:
             raise NoSuchThing(
-                f"We have met no account {site_id!a:.80} at {site!a:.80}; the page Opponents lists all."
+                f"We have never played {site_id!a:.80} at {site!a:.80}; the page Opponents lists all "
+                "opponents."
             )
         filters = replace(query.filters, site=site, opponent_id=site_id)
         counts = await read_baits(session, filters)

@@ -18,7 +18,7 @@ OPPONENTS = 50
 ORDERS = {
     OpponentOrder.LATEST.value: "latest",
     OpponentOrder.GAMES.value: "most games",
-    OpponentOrder.MOST_BAITS_TAKEN.value: f"take baits most often (of {MIN_BAITS} baits or more)",
+    OpponentOrder.MOST_BAITS_TAKEN.value: f"take baits most often (at least {MIN_BAITS} baits met)",
     OpponentOrder.SCORE.value: "score most",
 }
 _COLUMNS = (
@@ -73,8 +73,8 @@ async def load(database: Database, query: Query) -> PartsView:
         heading = Heading(
             f"{noun}, {returned:,} came back.",
             number(len(lines)),
-            f"{programs:,} of them {'is a program' if programs == 1 else 'are programs'}. "
-            "Somebody came back if their games began on different days.",
+            f"{programs:,} of them {'is a program' if programs == 1 else 'are programs'}. An opponent came "
+            "back if their games began on different days.",
         )
     table = TablePart("", _COLUMNS, tuple(_row(line, now) for line in shown), style="stacked games")
     parts: list[Part] = [heading, paging.choice("First", "sort", ORDERS, order.value)]

@@ -69,7 +69,7 @@ class Query:
             return default
         is_number = text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS
         if not is_number or not least <= int(text) <= most:
-            raise BadQuery(f"{name}: {text!a:.40} is no whole number from {least} to {most}")
+            raise BadQuery(f"{name}: {text!a:.40} is not a whole number from {least} to {most}")
         return int(text)
 
     def choice(self, name: str, choices: Sequence[str]) -> str:
@@ -150,5 +150,5 @@ class Page:
         for name in chosen:
             if OLD_FILTERS.get(name, name) not in self.filters:
                 known = ", ".join(sorted({*self.filters, *self.parameters})) or "none"
-                raise BadQuery(f"{name!a:.40} is no filter of this page; known: {known}")
+                raise BadQuery(f"{name!a:.40} is not a filter of this page; available: {known}")
         return Query(parse_filters(chosen), {**own, **parts})

@@ -95,5 +95,5 @@ class Paging:
 
 def without_matches(filters: Filters) -> tuple[Part, ...]:
     """A note that engine-match games are excluded; nothing if they are included."""
-    text = "Games of matches on this machine are left out; the filters Site and Match show them."
+    text = "Engine matches on this machine are left out; use the filters Site and Match to see them."
     return () if includes_matches(filters) else (Note(text),)

@@ -25,8 +25,8 @@ GROUPINGS = {
 }
 """Groupings offered as links, the default first. The URL may name other groupings."""
 _NOTE = (
-    "Weeks begin on Monday (UTC) and are named by it. Score: our share of the points. Errors and baits: in "
-    "positions that were not decided, the first 50 games of each opponent."
+    "Weeks begin on Monday (UTC) and are named after that day. Score: our share of the points. Errors and "
+    "baits: in positions that were not decided, the first 50 games of each opponent."
 )
 
 

@@ -74,7 +74,7 @@ def _counts(moments: Sequence[Moment]) -> str:
     counted_ = [each.decision for each in moments if not each.decision.is_decided and each.decision.is_trap]
     fell = sum(each.outcome == "fell" for each in counted_)
     accident = "" if all(each.decision.sets_traps for each in moments) else " by accident"
-    said = f"The paper's traps: {len(counted_)} set{accident}, {fell} fallen into."
+    said = f"Traps in the paper's sense: {len(counted_)} set{accident}, {fell} successful."
     unknown = sum(
         not each.is_checked and len(each.decision.replies) > 1 and each.decision.reply is not None
         for each in moments
@@ -113,8 +113,8 @@ def _baits(moments: Sequence[Moment]) -> list[Part]:
     if waiting:
         found.append(
             Note(
-                f"The analyses of {counted(waiting, 'move')} are still to be done: the running program does "
-                "them, or `desdemona db recheck`."
+                f"Not yet analysed: {counted(waiting, 'move')}. The running program or `desdemona db "
+                "recheck` will do it."
             )
         )
     return found

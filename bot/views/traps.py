@@ -53,7 +53,7 @@ ORDERS = {
     BaitOrder.EXPECTED_LOSS.value: "greatest expected loss",
     BaitOrder.COST.value: "most costly",
     BaitOrder.NEWEST.value: "newest",
-    TAKEN: "met again, most often taken",
+    TAKEN: "met repeatedly, most often taken",
 }
 ALL = "all"
 """The value that selects all outcomes."""
@@ -62,8 +62,8 @@ _LOOKS_GOOD = (
     "A bait is a reply that looks good, is likely to be played, and costs a tenth of the game or more"
 )
 _SHARES_NOTE = (
-    "Bar: taken; line: expected by the models of people. Small: the 95 % interval, by person; it takes as "
-    f"much as {MIN_PERSONS} people who met equally many."
+    "Bar: taken; line: expected by the models of people. Small print: the 95 % interval, by person; it "
+    f"needs the equivalent of {MIN_PERSONS} people who met equally many baits."
 )
 
 
@@ -178,17 +178,17 @@ def _heading(all_: BaitGroup, *, is_filtered: bool) -> Heading:
         return Heading(
             f"{noun} fooled somebody.",
             f"{number(all_.taken)} of {number(all_.encounters)}",
-            f"{_LOOKS_GOOD}. Taken in {percent(all_.share)} of the cases; the models of people expected "
+            f"{_LOOKS_GOOD}. People took {percent(all_.share)} of them; the models of people expected "
             f"{percent(all_.expected_share)}. 95 % interval, by person: {interval_words(all_)}.{more}",
         )
     if all_.unanswered:
         verb = "was" if all_.unanswered == 1 else "were"
-        lead = f"{number(all_.unanswered)} {verb} set, and the game ended before the reply."
+        lead = f"{number(all_.unanswered)} {verb} set, but the game ended before the reply."
         return Heading("Nobody has answered a bait yet.", lead=lead)
     lead = (
         f"{_LOOKS_GOOD}, by a search two plies deeper. Baits appear here as soon as a move of ours sets one."
     )
-    other = " Other filters may show some." if is_filtered else ""
+    other = " Try other filters." if is_filtered else ""
     return Heading("Nobody has met a bait yet.", lead=lead + other)
 
 
@@ -213,12 +213,12 @@ def _no_card(order: str, outcome: BaitOutcome | None) -> str:
     """Explain why the list is empty."""
     if order == TAKEN:
         return (
-            "No bait was met twice: the same moves have to lead to it. Searched: the latest "
-            f"{number(MAX_SEARCHED)} that were answered."
+            f"No bait was met twice, that is, after the same moves. Only the latest {number(MAX_SEARCHED)} "
+            "answered baits were searched."
         )
     if outcome is BaitOutcome.TAKEN:
-        return "Nobody took one of these baits."
-    return "All of these baits were taken, or not answered."
+        return "Nobody took any of these baits."
+    return "All of these baits were taken or went unanswered."
 
 
 def traps_view(

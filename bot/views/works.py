@@ -22,7 +22,7 @@ BY_DRAW = ("strategy", "version", "settings")
 """Filters by randomised properties; they would make the remaining games incomparable."""
 _NO_TRIAL = Heading(
     "Nobody knows yet.",
-    lead="Only the games of a trial are compared, and none was started. `desdemona trial start NAME` begins "
+    lead="Only games of a trial are compared, but no trial has started. `desdemona trial start NAME` begins "
     "one: in every game from then on, the strategies that `[assignment]` draws at random are compared.",
 )
 

@@ -105,7 +105,7 @@ def test_a_phase_is_of_moves_alone(desdemona: Command) -> None:
         status, _, err = desdemona("stats", option, "--phase", "1-20")
         assert (status, f"--phase: {reason} whole games" in err) == (2, True)
     status, _, err = desdemona("page", "works", "--phase", "1-20")
-    assert (status, "'phase' is no filter of this page; known: account" in err) == (2, True)
+    assert (status, "'phase' is not a filter of this page; available: account" in err) == (2, True)
     status, _, err = desdemona("stats", "--phase", "20")
     assert (status, "--phase: '20' is no phase; phases are 1-20, 21-40" in err) == (2, True)
     assert desdemona("stats", "--phase", "21-40")[2] == "No game passes these filters.\n"

@@ -37,13 +37,13 @@ EARLY = replace(
 
 def test_a_decided_trial() -> None:
     assert sentences(MORE) == [
-        "Trappy scores 5.9 points more in a hundred games.",
-        "The difference is between +0.7 and +11.0 points in a hundred games (95 %, valid at any time), from "
+        "Trappy scores 5.9 points more per 100 games.",
+        "The difference is between +0.7 and +11.0 points per 100 games (95 %, valid at any time), from "
         "1,240 games with 388 people.",
         "About 1,500 more games would make the interval a third narrower.",
     ]
     less = replace(MORE, finding=IntervalFinding.LESS, mean=-0.059, low=-0.11, high=-0.007)
-    assert headline(less) == "Standard scores 5.9 points more in a hundred games."
+    assert headline(less) == "Standard scores 5.9 points more per 100 games."
 
 
 def test_an_undecided_trial_states_no_difference() -> None:
@@ -64,8 +64,8 @@ def test_an_undecided_trial_states_no_difference() -> None:
             260,
             40,
             27.4,
-            "260 games with 40 people so far. A few people have most of them, so they count like 27 people. "
-            "The interval appears at 30 people.",
+            "260 games with 40 people so far. Most are from a few people, so they count like 27 people. The "
+            "interval appears at 30 people.",
         ),
     ],
 )
@@ -84,7 +84,7 @@ def test_nothing_to_compare() -> None:
 def test_numbers_that_must_not_be_used_say_so_first() -> None:
     assert sentences(replace(MORE, broken=("draw", "missing")))[0] == (
         "DO NOT USE: the random assignment differs from the recorded probabilities by more than chance "
-        "allows and outcomes are missing more often for one of the two than chance allows."
+        "allows and outcomes are missing from one of the two more often than chance allows."
     )
     assert warning(MORE) == ""
 
@@ -96,7 +96,7 @@ def test_numbers_that_must_not_be_used_say_so_first() -> None:
             TrialOutcome.COST,
             "Trappy costs people more",
             "Standard costs people more",
-            "Trappy costs people 5.90 points more a reply.",
+            "Trappy costs people 5.90 points more per reply.",
         ),
         (
             TrialOutcome.REPLY_COST,

@@ -75,7 +75,7 @@ async def test_few_games_have_no_course(database: Database, visitor: Visitor) ->
     page = await visitor.text("/dash/opponent?site=arena&id=anna")
     assert "replies that are errors" not in page
     assert "Othello, all 3" in page
-    assert "They have met none." in page
+    assert "They have met no baits." in page
     assert "None of their games is suspect." in page
 
 
@@ -88,7 +88,7 @@ async def test_baits_and_the_games_before(database: Database, visitor: Visitor) 
     page = await visitor.text("/dash/opponent?site=arena&id=one")
     assert page.count('<article class="card trap-card') == 1
     assert '<a href="/dash/traps?opponent=Clara&amp;site=arena&amp;outcome=taken">' in page
-    assert "They met 1 and took none." in await visitor.text("/dash/opponent?site=arena&id=two")
+    assert "They met 1 baits and took none." in await visitor.text("/dash/opponent?site=arena&id=two")
 
 
 async def test_filters_stay_with_the_opponent(database: Database, visitor: Visitor) -> None:
@@ -103,7 +103,7 @@ async def test_filters_stay_with_the_opponent(database: Database, visitor: Visit
     assert "No game with this opponent passes these filters" in page
     assert '<input type="hidden" name="id" value="anna">' in page  # so that a filter keeps the opponent
     for wrong in ("opponent=ben", "match=m", "opponents=people"):
-        assert "is no filter of this page" in await visitor.text(
+        assert "is not a filter of this page" in await visitor.text(
             f"/dash/opponent?site=arena&id=anna&{wrong}", 400
         )
 

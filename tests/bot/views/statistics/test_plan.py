@@ -43,7 +43,7 @@ def test_without_games_there_are_no_days() -> None:
     for pace in (None, Pace(0, 28.0)):
         words = [" ".join(line.split()) for line in lines(pace)]
         assert not any(line.startswith("days ") for line in words)
-        assert "Days: not known, without a finished game with a person in the last 28 days." in words
+        assert "Days: unknown, because no game with a person finished in the last 28 days." in words
 
 
 def test_without_draws_no_number_of_games_is_enough() -> None:
