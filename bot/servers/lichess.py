@@ -357,7 +357,7 @@ class LichessServer:
                 allow_redirects=False,
             ) as response:
                 if response.status == 404 and accept == "text/html":
-                    raise RefusedError(f"{what}: the site keeps no record of it", 404)
+                    raise RefusedError(f"{what}: the site has no record of it", 404)
                 if response.status >= 300:
                     raise await self._read_error(response, what)
                 return await read_answer(response)

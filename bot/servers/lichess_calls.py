@@ -159,4 +159,4 @@ class Calls:
             call(self._client)
         except _LichessCall as asked:
             return asked.request.path_url
-        raise AssertionError("a call makes a request")
+        raise AssertionError("the call made no request")

@@ -177,7 +177,7 @@ class PychessGame:
             async with asyncio.timeout(GOES_ON_S):  # the next lines of the stream wait
                 return read_end(await self._read(), self._reader)
         except (TimeoutError, TransientError, RefusedError, ProtocolError) as error:
-            logger.info("game %s: its page does not say whether it goes on: %s", self._game_id, error)
+            logger.info("game %s: its page does not say whether it is over: %s", self._game_id, error)
             return None
 
     async def _end(self, unknown: GameState) -> GameState | None:
@@ -186,11 +186,11 @@ class PychessGame:
             recorded = read_end(await self._read(), self._reader)
             if recorded is not None:
                 return recorded
-            reason = "it goes on there"
+            reason = "it is still running there"
         except TransientError as error:
             reason = str(error)
         except (RefusedError, ProtocolError) as error:
-            logger.warning("game %s: nobody can know how it ended: %s", self._game_id, error)
+            logger.warning("game %s: its outcome cannot be determined: %s", self._game_id, error)
             return unknown
         self._left -= 1
         if self._left:

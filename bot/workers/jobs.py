@@ -65,8 +65,8 @@ async def finished_jobs(
                     continue
                 deaths += 1
                 if deaths >= MAX_DEATHS * slots:
-                    raise WorkersError(f"{deaths} workers died one after the other; last with {name(job)}")
-                logger.warning("%s: its worker died; doing it again", name(job))
+                    raise WorkersError(f"{deaths} workers died in a row, the last one with {name(job)}")
+                logger.warning("%s: its worker died; retrying", name(job))
                 todo.appendleft(job)
             if done:
                 yield done
@@ -81,4 +81,4 @@ def _has_died(future: "asyncio.Future[Any]", workers: Workers) -> bool:
     try:
         return isinstance(future.exception(), workers.deaths)
     except (asyncio.CancelledError, CancelledError):  # not cancelled here
-        raise WorkersError("the workers are gone; run the command again to resume") from None
+        raise WorkersError("no workers are left; run the command again to resume") from None

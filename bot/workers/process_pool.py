@@ -144,7 +144,7 @@ class _Process:
         self._process.kill()
         self._pipe.close()
         if not wait([self._process.sentinel], _KILLED_S):
-            logger.warning("process %d was killed but does not end", self._process.pid)
+            logger.warning("process %d was killed but has not exited", self._process.pid)
             return
         self._process.join()
         with contextlib.suppress(ValueError):  # `multiprocessing.active_children` is reaping it

@@ -78,7 +78,7 @@ def _of_sqlite(path: str, sql: str, limit_s: float, most_rows: int) -> tuple[lis
     # sqlite3.Warning: two statements. UnicodeError: half a character of UTF-16.
     except (sqlite3.Error, sqlite3.Warning, UnicodeError) as error:
         if time.monotonic() >= ends:
-            raise BadQuestion(f"the question takes longer than {limit_s:g} s; narrow it") from None
+            raise BadQuestion(f"the question took longer than {limit_s:g} s; narrow it down") from None
         raise BadQuestion(_told(error)) from None
 
 
@@ -107,7 +107,7 @@ async def _of_postgresql(
 
 def _named(description: Sequence[Any] | None) -> list[str]:
     if not description:
-        raise BadQuestion("this is no question: it gives no rows")
+        raise BadQuestion("this is not a question: it returns no rows")
     return [each[0] for each in description]
 
 
@@ -117,7 +117,7 @@ def _told(error: Exception) -> str:
     if re.search(r"no such (table|column)|(relation|column) .* does not exist", said):
         from storage.ask.views import VIEWS  # with the exports, which take longer to load than an answer
 
-        said = f"{said}; ask the views {', '.join(VIEWS)}, whose columns `desdemona sql --views` lists"
+        said = f"{said}; use the views {', '.join(VIEWS)}; `desdemona sql --views` lists their columns"
     return said
 
 

@@ -141,7 +141,7 @@ class Archive:
                     ends.append((game, end_of(game, ours), query.change))
             self._queries = {key: query for key, query in self._queries.items() if query.games}
         except (BadGgf, IllegalMove) as error:
-            logger.warning("an impossible record in the archive: %s", error)
+            logger.warning("impossible record in the archive: %s", error)
         for ended in ends:
             self._games.end(*ended)
 

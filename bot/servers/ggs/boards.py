@@ -118,7 +118,7 @@ class Boards:
         try:
             board = read_board(message.id, record, self._name)
         except (BadPosition, IllegalMove, ProtocolError) as error:
-            logger.warning("match %s: an impossible game: %s", message.id, error)
+            logger.warning("match %s: impossible game: %s", message.id, error)
             return
         if game is not None and is_same(game, record, board.our_side):
             self._update(game, board, now_s)
@@ -274,7 +274,7 @@ class Boards:
                 raise IllegalMove(move.move, RULES.position_text(game.position))
             game.position = RULES.play(game.position, RULES.parse_move(game.position, move.move))
         except IllegalMove:
-            logger.info("game %s: %s does not fit; requesting its state", game.about.game_id, move.move)
+            logger.info("game %s: %s is not legal here; requesting the state", game.about.game_id, move.move)
             self._games.reread(game)
             return
         game.sent = ""

@@ -61,7 +61,7 @@ class GgsChallenges:
             return
         if len(self._requests) >= MAX_REQUESTS:
             if not self._is_full:
-                logger.warning("too many requests: ignoring %s of %s and later ones", line.id, line.asker)
+                logger.warning("too many requests: ignoring %s from %s and later ones", line.id, line.asker)
             self._is_full = True
             return
         self._is_full = False

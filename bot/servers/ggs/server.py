@@ -309,7 +309,7 @@ class GgsServer(Server):
             self._has_recalled = True
         link = self._link = self._link or await self._connect()
         opened_at = self._clock()
-        reason = "the connection was closed here"
+        reason = "we closed the connection"
         self._is_listening = True
         try:
             self._state.connected(self._clock())

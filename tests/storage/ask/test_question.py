@@ -51,7 +51,7 @@ def test_values_are_plain(filled_sqlite: str) -> None:
 
 def test_endless_questions_end(filled_sqlite: str) -> None:
     assert asked(filled_sqlite, ENDLESS, limit_s=0.1) == {
-        "error": "the question takes longer than 0.1 s; narrow it"
+        "error": "the question took longer than 0.1 s; narrow it down"
     }
 
 
@@ -60,8 +60,8 @@ def test_endless_questions_end(filled_sqlite: str) -> None:
     [
         (" \n", "the question is empty"),
         ("selec 1", "syntax error"),
-        ("select bait from ask_games", "no such column: bait; ask the views ask_games, "),
-        ("select 1 from foo", "no such table: foo; ask the views ask_games, "),
+        ("select bait from ask_games", "no such column: bait; use the views ask_games, "),
+        ("select 1 from foo", "no such table: foo; use the views ask_games, "),
         ("select 1; select 2", "one statement"),
         ("select 'a\n\nb", "unrecognized token"),
         ("select 1 where 1 = ?", "binding"),
