@@ -145,7 +145,7 @@ class ShownClock:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A board with a description of its game."""
+    """A board with a description of the game on it."""
 
     name: str
     """Name of the opponent."""
@@ -186,7 +186,7 @@ class Cards:
 
 @dataclass(frozen=True, slots=True)
 class Pill:
-    """A fact in a few words."""
+    """A short fact, shown as a pill."""
 
     strong: str
     after: str = ""
@@ -205,7 +205,7 @@ class Pill:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The first sentence of a view."""
+    """The sentence that heads a view."""
 
     text: str
     emphasis: str = ""
@@ -213,11 +213,11 @@ class Heading:
     lead: str = ""
     """Further explanation after the sentence."""
     state: tuple[str, str] = ("", "")
-    """Words before everything else, and their colour: ``good``, ``warn`` or ``bad``."""
+    """Words before everything else, with their colour: ``good``, ``warn`` or ``bad``."""
     crumbs: tuple[tuple[str, str], ...] = ()
     """Breadcrumbs: texts with their URLs; an empty URL means no link."""
     link: str = ""
-    """URL of `text` if it is the name of an opponent."""
+    """URL of the opponent's page if `text` is an opponent's name."""
     detail: str = ""
     """Text beside the name: a rating."""
     pills: tuple[Pill, ...] = ()
@@ -306,7 +306,7 @@ class Story:
     """A description of what one of our moves led to."""
 
     before: str
-    """A line before the title."""
+    """A line above the title."""
     title: str
     mood: str
     """The colour: ``trap``, ``good``, ``slip`` or empty."""

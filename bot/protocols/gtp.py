@@ -2,7 +2,7 @@
 
 Squares have Othello's usual names, with a1 in the upper left corner. Commands run one after another. The
 protocol has no command to stop a search, but the end of the input stops it. If a command names a side that is
-not to move, and the other side must pass, we insert the pass, as other programs do.
+not to move because the other side must pass, we insert the pass, as other programs do.
 """
 
 import logging
@@ -37,9 +37,9 @@ class Refusal(Exception):
 
 
 class GtpClock:
-    """The clocks of the two sides, as far as we know them.
+    """What we know about the two sides' clocks.
 
-    ``time_settings`` gives main time, byo-yomi time and byo-yomi stones: after the main time, a side has to
+    ``time_settings`` sets main time, byo-yomi time and byo-yomi stones: after the main time, a side has to
     play that many stones in each byo-yomi period.
     """
 
@@ -61,7 +61,7 @@ class GtpClock:
             self.left = [(main_s, 0) if main_s > 0 or stones == 0 else (byo_s, stones)] * 2
 
     def spend(self, side: int, seconds: float) -> None:
-        """Charge a side for a move."""
+        """Deduct the time that a side spent on a move."""
         if self.settings is None:
             return
         _, byo_s, stones_each = self.settings

@@ -1,12 +1,12 @@
 """NBoard version 2, so that our engine can run under NBoard, Novello or a match runner with this protocol.
 
-The GUI owns the game: it reports every change, and ``go`` does not make the move. After a change it sends
-``ping n`` and attributes all output before ``pong n`` to the old position, so we must not write anything
-about that position after the pong.
+The GUI owns the game: it reports every change, and ``go`` only asks for a move without making it. After a
+change it sends ``ping n`` and attributes all output before ``pong n`` to the old position, so we must not
+write anything about that position after the pong.
 
 As an extension, the text at the end of a thinking line names the move's best trap. In ``trap d6 2.31``, d6 is
-the reply that looks better to the opponent than it is, and 2.31 is the quality of the trap in discs (in per
-cent on the expected scale).
+the reply that looks better to the opponent than it is, and 2.31 is the trap's quality in discs (in per cent
+on the expected scale).
 """
 
 import logging

@@ -1,8 +1,8 @@
 """UCI for chess and xiangqi and UCCI for xiangqi, so that our engine can run under a GUI.
 
-The two protocols are nearly the same: UCCI counts xiangqi's ranks from 0 to 9, writes options without
-``name`` and ``value``, scores without ``cp``, and clocks as ``time``, ``increment`` and ``opptime``, in
-seconds unless the option ``usemillisec`` is on.
+The two protocols are nearly identical, but UCCI counts xiangqi's ranks from 0 to 9, writes options without
+``name`` and ``value`` and scores without ``cp``, and gives clocks as ``time``, ``increment`` and ``opptime``,
+in seconds unless the option ``usemillisec`` is on.
 
 The reading thread answers ``stop`` immediately with the move from the last finished depth.
 """
@@ -115,7 +115,7 @@ class UciSearch(ConsoleSearch):
         self.released = threading.Event()
         """Set when the search may report its move: immediately, unless it is pondering or infinite."""
         self.on_hit: Callable[[], None] | None = None
-        """Additional action on ``ponderhit``."""
+        """Extra action to perform on ``ponderhit``."""
 
 
 class Uci:

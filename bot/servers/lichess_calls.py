@@ -137,7 +137,7 @@ class Calls:
         self._client = berserk.Client(session, url)
 
     async def ask(self, what: str, call: Callable[[berserk.Client], T]) -> T:
-        """Run a function that makes one request with the client; return its result.
+        """Run a function that makes exactly one request with the client, and return its result.
 
         Args:
             what: Description of the request for messages.

@@ -50,7 +50,7 @@ _MAX_S = _UNLIMITED_MS // 1000
 _MAX_RATING = 10_000
 """Maximum absolute value of a rating or rating change; larger values are treated as missing."""
 _MAX_START = 500
-"""Maximum length of a starting position, in characters; more than any of our games needs."""
+"""Maximum length of a starting position, in characters; no game of ours needs more."""
 _LATEST_START = 1000
 """Cap on the full-move number of a starting position. Mate scores count the game's moves, and beyond a few
 thousand (`engine.game.MAX_PLIES`) all mates would score the same."""
@@ -190,7 +190,7 @@ def read_account_event(message: Mapping[str, Any], dialect: Dialect, our_id: str
 
 @dataclass(frozen=True, slots=True)
 class ChallengeMade:
-    """The site's confirmation that our challenge exists."""
+    """The site confirms that our challenge exists."""
 
     id: str
 
@@ -208,7 +208,7 @@ class ChallengeDone:
 
 
 def read_challenge_answer(message: Mapping[str, Any]) -> ChallengeMade | ChallengeDone:
-    """Parse a line of the answer to a new challenge."""
+    """Parse one line of the answer to a new challenge."""
     if "done" in message:
         return ChallengeDone(_clean(need(message, "done", str)))
     challenge = message.get("challenge")  # older sites wrap it

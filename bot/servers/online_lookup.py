@@ -1,8 +1,8 @@
 """Queries lichess.org's opening explorer and tablebase when it is our turn.
 
-Both are optional. A look-up may use a share of the clock; if no usable answer arrives in that time, the bot
-chooses the move without it. A service that fails several times in a row, or rate-limits us, is skipped for a
-while, which is logged once.
+Both services are optional. A look-up may use a share of the clock; if no usable answer arrives in that time,
+the bot chooses the move without it. A service that fails several times in a row, or rate-limits us, is
+skipped for a while, which is logged once.
 """
 
 import asyncio
@@ -102,7 +102,7 @@ class OnlineLookup:
         config: The enabled services and their limits.
         token: Token of a lichess.org account, sent only to the explorer; empty for none.
         clock: A monotonic clock, in seconds.
-        rng: Chooses among the explorer's moves.
+        rng: Source of randomness for choosing among the explorer's moves.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class OnlineLookup:
             game_name: Name in `engine.games`; only chess is looked up.
             position: A position of that game.
             remaining_s: Time left on our clock, in seconds; None without a clock.
-            avoid: Moves that the explorer must not repeat.
+            avoid: Moves that the explorer should avoid, because they would repeat earlier games.
         """
         if game_name != _GAME.name:
             return None
@@ -256,8 +256,8 @@ def explorer_move(
         answer: The JSON answer; None if the position is unknown.
         position: The position that was looked up.
         min_games: Minimum number of games with the move.
-        rng: Draws the move.
-        avoid: Moves to exclude if there are others.
+        rng: Source of randomness for the choice.
+        avoid: Moves to exclude unless there is no other.
         name: Name of the explorer's database.
 
     Raises:

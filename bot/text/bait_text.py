@@ -113,7 +113,7 @@ def bait_comparison(
     Args:
         bait: The bait.
         best: The best reply to name.
-        bests: All replies that are equally good.
+        bests: All replies as good as the best one.
         steps: Indices of the scores by depth to show, as in a blind report; empty for all.
 
     Returns:
@@ -155,5 +155,5 @@ def bait_costs(cost: int) -> Sentence:
 
 
 def _is_number(text: str | None) -> bool:
-    """Whether a cost is a number, not a word."""
+    """Whether a cost is a number rather than a word."""
     return bool(text) and all(each in "0123456789." for each in text or "")

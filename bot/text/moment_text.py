@@ -1,7 +1,6 @@
 """The verdict on a reply to one of our moves: its kind, and sentences that explain it.
 
-A reply is judged by its cost first: a reply that throws away a won game is a slip even if the game was
-decided.
+A reply is judged by its cost first, so throwing away a won game is a slip even if the game was decided.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +34,7 @@ class MomentKind(StrEnum):
     SAW = "saw"
     """The reply was the best one, although there was a bait."""
     AVOIDED = "avoided"
-    """The reply avoided the bait but was not quite the best."""
+    """The reply avoided the bait and was nearly the best one."""
     SLIPPED = "slipped"
     """The reply avoided the bait but was a slip."""
     OPEN = "open"
@@ -129,7 +128,7 @@ class MomentVerdict:
     """Whether there was a bait."""
     title: Sentence
     story: tuple[TextPart, ...]
-    """Paragraphs, including `baits` and `outcome`."""
+    """Paragraphs of the whole verdict, including `baits` and `outcome`."""
     baits: tuple[TextPart, ...]
     """One entry per bait: its probability, appearance and cost."""
     outcome: TextPart | None
@@ -186,7 +185,7 @@ class MomentVerdict:
 
 @dataclass(frozen=True, slots=True)
 class _Moment:
-    """A decision with its replies by role."""
+    """A decision, with its replies sorted by role."""
 
     decision: DecisionReport
     name: WhoText

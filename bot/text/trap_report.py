@@ -42,7 +42,7 @@ _UNIT_CENTI = 100
 
 @dataclass(frozen=True, slots=True)
 class CandidateReport:
-    """One of our legal moves, with the values of the paper's Figure 8."""
+    """One of our legal moves, with the values that the paper's Figure 8 shows."""
 
     move: str
     name: str
@@ -67,7 +67,7 @@ class CandidateReport:
     """The move's expected value over the predicted replies, in the unit of the decision's `ValueParams`; None
     if the strategy does not use it or the move gives up too much."""
     value_text: str | None
-    """A share of the point, or a score."""
+    """The value as a share of the point, or as a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class TrapReport:
     reply: str
     name: str
     quality: float
-    """In hundredths of a per cent of expected score."""
+    """Quality in hundredths of a per cent of expected score."""
     quality_text: str
 
 
@@ -175,7 +175,7 @@ class DecisionReport:
     squares: tuple[str, ...]
     strategy: str
     sets_traps: bool
-    """Whether the strategy sets traps on purpose; otherwise a trap is an accident."""
+    """Whether the strategy sets traps on purpose; otherwise, a trap is accidental."""
     search_mode: str
     pick: Pick | None
     pick_text: str | None
@@ -196,7 +196,7 @@ class DecisionReport:
     rows_after: tuple[str, ...]
     """The board that the opponent faced."""
     standard: CandidateReport
-    """Plain minimax's choice."""
+    """The move that plain minimax would choose."""
     chosen: CandidateReport
     candidates: tuple[CandidateReport, ...]
     is_complete: bool
@@ -226,7 +226,7 @@ class GameReport:
 
     header: StoredGame
     sets_traps: bool
-    """Whether our strategy sets traps on purpose; otherwise its traps are accidents."""
+    """Whether our strategy sets traps on purpose; otherwise, its traps are accidental."""
     sides: tuple[str, str]
     names: tuple[str, ...]
     """Every move of the game in human notation."""
@@ -336,7 +336,7 @@ def decision_report(
         forecast: How people are expected to reply; None if not known yet.
 
     Raises:
-        ValueError: The record contradicts the rules or itself.
+        ValueError: The record contradicts the rules or is inconsistent.
         EngineFault: The decision cannot be judged.
     """
     decision = made.decision

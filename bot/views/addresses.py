@@ -12,5 +12,5 @@ def opponent_path(site: str, site_id: str) -> str:
 
 
 def query_text(query: Mapping[str, Any]) -> str:
-    """A sorted query string, so that equal filters have equal URLs."""
+    """A query string in sorted order, so that equal filters give equal URLs."""
     return urlencode(sorted((name, str(value)) for name, value in query.items() if str(value)))

@@ -1,4 +1,4 @@
-"""Events by kind and reason, ends of games, and response times of the bot and the sites."""
+"""Events by kind and reason, how games ended, and response times of the bot and the sites."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -86,7 +86,7 @@ class EventsView:
     endings: tuple[EndingCount, ...] = ()
     thinking: tuple[ThinkingTimes, ...] = ()
     alarms: tuple[AlarmStatus, ...] = ()
-    """Alarms that are not ok or are snoozed."""
+    """Alarms that are firing, pending or snoozed."""
 
     title = ""
 

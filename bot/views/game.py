@@ -74,7 +74,7 @@ class GameView:
     """Why the moves cannot be fully replayed; empty if they can."""
     marks: tuple[MoveMark, ...]
     ply: int
-    """The displayed ply."""
+    """The ply shown."""
     mark: MoveMark | None
     """Mark of the displayed decision; None if we made no decision at this ply."""
     moment: Moment | None
@@ -358,7 +358,7 @@ async def download(database: Database, query: Query) -> Download:
     """The game in the format of another program (parameter ``format``).
 
     Raises:
-        BadQuery: The format is unknown, or cannot express the game.
+        BadQuery: The format is unknown or cannot express the game.
         NoSuchThing: The game does not exist.
     """
     form = GameFormat(query.choice("format", tuple(FORMATS)))

@@ -100,7 +100,7 @@ class Moment:
 
     @property
     def baits(self) -> tuple[BaitReport, ...]:
-        """Confirmed baits that count; excludes decided positions and moves that were never played."""
+        """Confirmed baits that count: none in decided positions or for moves that were never played."""
         found = self.decision.forecast
         if found is None or not found.is_confirmed or self.decision.is_decided or self.is_dropped:
             return ()

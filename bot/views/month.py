@@ -42,7 +42,7 @@ def month_parts(
         report: The data of the report.
         title: Name of the period, for instance ``November 2026``.
         selected: The filters as text; empty for all games.
-        made_at: Time of the report.
+        made_at: Time when the report was made.
         verdicts: The verdict at that time on each trial's planned endpoint, keyed by trial name; omits trials
             without a verdict, such as trials of more than two strategies.
     """

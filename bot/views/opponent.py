@@ -67,7 +67,7 @@ CARDS = 6
 CURVES = 4
 """Number of kinds of games whose ratings are drawn; those with the most games are selected."""
 _OTHERS = ("opponent", "opponents", "site", "match")
-"""Filters that select opponents."""
+"""Filters that this page does not offer, because it shows one opponent at one site."""
 _PERCENT = NumberStyle(1, unit=" %")
 _DAYS = NumberStyle(unit=" d")
 
@@ -103,7 +103,7 @@ class OpponentView:
     cards: tuple[TrapCard, ...]
     """Cards of the baits that the opponent took."""
     listed: tuple[GameLine, ...]
-    """Games (including aborted ones), newest first."""
+    """The opponent's games, newest first, including aborted ones."""
     paging: Paging
     now: datetime
     status: Status | None = None

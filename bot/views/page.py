@@ -29,7 +29,7 @@ class View(Protocol):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The view for people."""
+        """The view as parts, for people."""
         ...
 
     @property

@@ -10,9 +10,9 @@ class Question:
 
     text: str
     command: str
-    """Arguments of `desdemona`; ``MONTH`` stands for the first day of this month."""
+    """Arguments for `desdemona`, in which ``MONTH`` stands for the first day of this month."""
     link: str
-    """URL of the page; ``MONTH`` as above."""
+    """URL of the page, with ``MONTH`` as above."""
 
     def at(self, now: datetime) -> "Question":
         """The question as asked for the month of the passed time."""
@@ -44,7 +44,7 @@ QUESTIONS = (
     Question("How did our ratings develop?", "page ratings", "/dash/ratings"),
     Question("How many more games until we know?", "page works", "/dash/works"),
 )
-"""In the order of the operator's guide, "Ten questions"."""
+"""The questions in the order of the operator's guide, "Ten questions"."""
 
 
 def questions(now: datetime) -> tuple[Question, ...]:

@@ -69,7 +69,7 @@ _SHARES_NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class TrapCard:
-    """A bait of the gallery."""
+    """A bait in the gallery."""
 
     bait: BaitEncounter
     encounters: int
@@ -100,7 +100,7 @@ class TrapCard:
 
     @property
     def _is_slip(self) -> bool:
-        """Whether the reply avoided the bait but was still an error."""
+        """Whether the reply avoided the bait but was another error."""
         if self.is_repeated or self.bait.is_taken is None:
             return False
         return is_slip((self.bait.reply_cost or 0) * WHOLE, is_taken=self.bait.is_taken, is_decided=False)

@@ -28,7 +28,7 @@ _NO_TRIAL = Heading(
 
 
 def trial_json(report: TrialReport) -> dict[str, Any]:
-    """The fields of a trial in every export."""
+    """The fields that describe a trial in every export."""
     return {
         "arms": report.arms,
         "endpoint": report.trial.endpoint.value,
@@ -92,7 +92,7 @@ def _stratum_rows(report: GamesReport) -> Rows:
 
 
 def _interim_rows(analyses: InterimAnalyses) -> Rows:
-    """One row per game, from the first game with a valid interval on."""
+    """One row per game, starting with the first game that has a valid interval."""
     half, readable = analyses.half_width, analyses.readable
     return [
         {"games": at + 1, "score": float(mean), "low": float(mean - half[at]), "high": float(mean + half[at])}

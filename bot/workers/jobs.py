@@ -33,10 +33,10 @@ async def finished_jobs(
     jobs.
 
     Args:
-        start: Hands a job to a worker.
-        name: Returns a job's name, for messages.
+        start: Submits a job to a worker and returns its future.
+        name: Returns a job's name for messages.
         stop: Ends the run early.
-        ahead: Number of jobs handed out in advance for each worker.
+        ahead: Number of jobs handed out per worker at a time.
 
     Yields:
         Jobs, each with a future that holds the job's result or exception.

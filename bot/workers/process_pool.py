@@ -1,6 +1,6 @@
 """A pool of worker processes, any of which may die at any time.
 
-It imports little, so that a replacement for a dead process starts quickly.
+This module imports little, so that a replacement for a dead process starts quickly.
 """
 
 import contextlib

@@ -140,7 +140,7 @@ async def get_account(session: AsyncSession, account_id: str) -> AccountRecord |
 
 
 async def list_accounts_by_id(session: AsyncSession, ids: Collection[str]) -> list[AccountRecord]:
-    """The existing accounts among these ids."""
+    """Those accounts with these ids that exist."""
     return await _accounts(session, ArenaAccount.id.in_(ids), None)
 
 

@@ -43,7 +43,7 @@ class Answer:
 
 
 def ask(url: str, sql: str, *, limit_s: float, most_rows: int) -> Answer:
-    """Answer a question. Call it in a thread without an event loop.
+    """Answer a question. Call this in a thread without an event loop.
 
     Args:
         url: URL of the database, as in the settings.

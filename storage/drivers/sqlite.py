@@ -3,8 +3,8 @@
 A round trip to the thread costs more processor time than most statements. SQLAlchemy's own adapter makes four
 per statement (open a cursor, execute, fetch, close) and one per rollback, even if the transaction has already
 ended. Here, the thread does everything for a statement in one call, the first statement's call also begins
-the transaction, and a connection without a transaction is not asked to end one. Results cannot be streamed:
-all rows are fetched at once.
+the transaction, and a connection without a transaction is not asked to end one. Results cannot be streamed;
+all rows are fetched immediately.
 """
 
 import sqlite3
@@ -23,7 +23,7 @@ from sqlalchemy.util import await_
 
 
 class _Ran(NamedTuple):
-    """Cursor attributes that SQLAlchemy reads after a statement."""
+    """Cursor attributes that SQLAlchemy reads after running a statement."""
 
     description: Any = None
     rowcount: int = -1

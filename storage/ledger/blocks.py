@@ -1,4 +1,4 @@
-"""Accounts that the operator has blocked, by site."""
+"""Accounts blocked by the operator, by site."""
 
 from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -13,7 +13,7 @@ async def add_block(session: AsyncSession, site: str, name: str) -> bool:
 
     Args:
         site: The account's site.
-        name: Its name or id, in any case.
+        name: The account's name or id, in any case.
     """
     return await insert_new(session, BlockRow, site=site, name=name.lower(), at=now_utc()) is not None
 
@@ -35,7 +35,7 @@ async def blocked_as(session: AsyncSession, site: str, *names: str) -> str | Non
 
     Args:
         site: The account's site.
-        names: Its names and ids, in any case.
+        names: The account's names and ids, in any case.
     """
     known = {name.lower(): name for name in reversed(names)}
     found = set(

@@ -27,9 +27,9 @@ async def record_event(
     """Store an event.
 
     Args:
-        owner: The account concerned.
+        owner: The account that the event concerns.
         kind: A short key such as ``challenge_declined``.
-        detail: Plain JSON values; never a secret.
+        detail: Plain JSON values; must not contain secrets.
         game_id: Our key of the game that the event belongs to.
     """
     session.add(

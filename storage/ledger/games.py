@@ -250,7 +250,7 @@ async def reopen_game(session: AsyncSession, game_id: int) -> None:
 async def set_rating_diff(
     session: AsyncSession, owner: AccountKey, site_game_id: str, diff: int | None
 ) -> None:
-    """Store the change of our rating, which servers report after the game's end."""
+    """Store our rating change, which servers report after the game has ended."""
     statement = update(GameRow).where(*_of(owner), GameRow.site_game_id == site_game_id)
     await session.execute(statement.values(rating_diff=diff))
 
@@ -280,7 +280,7 @@ async def count_by_strategy(
 async def count_bot_games(session: AsyncSession, owner: AccountKey, since: datetime) -> dict[str, int]:
     """The number of games an account began since a time against each bot, keyed by the site's key of the bot.
 
-    Aborted games count. Bots without games are absent.
+    Aborted games are included. Bots without games are absent.
     """
     statement = (
         select(OpponentRow.site_id, func.count().label("games"))

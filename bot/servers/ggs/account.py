@@ -1,4 +1,4 @@
-"""An account on GGS as a state machine: messages in, commands and events out. No I/O.
+"""A GGS account as a state machine that turns messages into commands and events. No I/O.
 
 The server reuses its ids, so games and requests get keys of our own. The transition tables for games and for
 our attempts at a match are in `bot.servers.ggs.lifecycle`.
@@ -33,7 +33,7 @@ class GgsAccount(GgsState):
 
     Args:
         name: Name of the account.
-        programs: Names of opponents that are programs; the site does not mark them.
+        programs: Names of opponents that are programs, because the site does not mark them.
     """
 
     def __init__(self, name: str, *, programs: Collection[str] = ()) -> None:

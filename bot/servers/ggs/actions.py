@@ -33,7 +33,7 @@ GgsAction = Say | Tell | TellGame
 
 @dataclass(slots=True)
 class Outbox:
-    """Actions in the order in which they are to be performed."""
+    """Collects actions in the order in which they must be performed."""
 
     _actions: list[GgsAction] = field(default_factory=list)
 

@@ -1,4 +1,4 @@
-"""Boards on GGS: the server's messages about our games, from start to end. No I/O."""
+"""Boards on GGS: the server's messages about our games, from start to finish. No I/O."""
 
 import logging
 from dataclasses import replace
@@ -49,11 +49,11 @@ KOMI_BID_DISCS = 0.0
 
 
 class Boards:
-    """Updates our games from the server's messages about their boards.
+    """Updates our games according to the server's board messages.
 
     Args:
         state: State of the account.
-        programs: Names of opponents that are programs, in lower case; the site does not mark them.
+        programs: Names of opponents that are programs, in lower case, because the site does not mark them.
     """
 
     def __init__(self, state: GgsState, programs: frozenset[str]) -> None:
@@ -200,9 +200,9 @@ class Boards:
     def _resumed(self, match: GgsMatch, board: BoardRecord) -> GgsGame | None:
         """Our game that a board resumes, or None if the game is new.
 
-        The server gives a resumed match a new id, so only its request identifies it: a request with the
-        stored flag and id. Without one the match is a new game, with two exceptions where we missed messages:
-        the match was running before we knew of it, or its moves include all of ours. A tournament match never
+        The server gives a resumed match a new id, so only its request, with the stored flag and id,
+        identifies it. Without one the match is a new game, with two exceptions where we missed messages: the
+        match was running before we knew of it, or its moves include all of ours. A tournament match never
         resumes a game: the director starts new matches, and matches that continue without us keep their ids.
         """
         moves = board.moves

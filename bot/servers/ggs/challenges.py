@@ -51,7 +51,7 @@ class GgsChallenges:
     # --- Requests ---------------------------------------------------------------------------------------
 
     def requested(self, line: Request) -> None:
-        """Handle a request that appears or disappears."""
+        """Handle a request that has appeared or disappeared."""
         if self._name not in (line.asker, line.other):  # between others, or open to everybody
             return
         known = self._requests.remove(line.id)

@@ -25,7 +25,7 @@ class GgsGame:
     """One game."""
 
     about: GameSnapshot
-    """The game at its start; for an adjourned game, with the state from the database."""
+    """The game at its start or, for an adjourned game, with the state from the database."""
     status: GgsStatus
     board: str = ""
     """The server's id of the game while it is live: ``.1``, or ``.3.0`` in a synchro match."""
@@ -34,7 +34,7 @@ class GgsGame:
     clocks: tuple[GgsClock, GgsClock] = (wire.DEFAULT_CLOCK, wire.DEFAULT_CLOCK)
     """The clocks of the two sides."""
     komi: float = 0.0
-    """Discs taken from black's result."""
+    """Komi: discs subtracted from black's result."""
     moves: tuple[str, ...] = ()
     times_s: tuple[float, ...] = ()
     """Time charged for each move, in seconds."""
@@ -51,14 +51,14 @@ class GgsGame:
     timed_out: str = ""
     """The player whose time, including the grace time, has run out."""
     result: float | None = None
-    """Our result in discs when the board ended; set before the last moves if we missed them."""
+    """Our result in discs, known once the board has ended; set before the last moves if we missed them."""
     end: GameEnd | None = None
 
     def pass_to(self, event: GgsGameEvent) -> None:
         """Enter the state that follows an event.
 
         Raises:
-            ProtocolError: The event is not possible in the game's state.
+            ProtocolError: The event cannot happen in the game's state.
         """
         self.status = after(GAME, self.status, event)
 

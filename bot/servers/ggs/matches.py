@@ -75,6 +75,6 @@ class Matches:
         return gone
 
     def lost(self) -> None:
-        """Clear everything after the connection or service was lost."""
+        """Clear everything after a loss of the connection or service."""
         self.by_id.clear()
         self._known_at_query.clear()

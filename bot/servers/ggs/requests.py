@@ -42,7 +42,7 @@ class Asked:
         """Enter the state that follows an event.
 
         Raises:
-            ProtocolError: The event is not possible in the request's state.
+            ProtocolError: The event cannot happen in the request's state.
         """
         self.state = after(REQUEST, self.state, event)
 
@@ -124,7 +124,7 @@ class Requests:
         return "" if origin is None or origin.resumes else origin.key
 
     def is_accepting(self, asked: Asked) -> bool:
-        """Whether our acceptance of a request is still unanswered."""
+        """Whether the server has not yet answered our acceptance of a request."""
         return any(attempt.key == asked.key for attempt in self._unanswered)
 
     # --- Our commands -----------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ class Requests:
     # --- Server messages --------------------------------------------------------------------------------
 
     def add(self, line: wire.Request) -> Asked:
-        """Add a request that the server lists."""
+        """Add a request from the server's list."""
         self._keys += 1
         asked = self._table[line.id] = Asked(f"{line.id}/{self._keys}", line)
         return asked
@@ -251,7 +251,7 @@ class Requests:
         asked.pass_to(RequestEvent.RESUMES)
 
     def lost(self, reason: str) -> None:
-        """Clear everything after the connection or service was lost."""
+        """Clear everything after a loss of the connection or service."""
         for attempt in (*self._unanswered, *self._attempts.values()):
             attempt.pass_to(AttemptEvent.LOST, reason)
         for asked in self:

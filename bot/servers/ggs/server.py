@@ -421,7 +421,7 @@ class GgsServer(Server):
         """Wait until messages make `condition` true, on this connection or a later one.
 
         Raises:
-            TransientError: The condition is still false after the timeout.
+            TransientError: The condition is still false when the time runs out.
         """
         try:
             async with asyncio.timeout(within_s):

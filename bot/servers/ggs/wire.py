@@ -92,7 +92,7 @@ class Presence:
 
 @dataclass(frozen=True, slots=True)
 class OtherMessage:
-    """Any other answer, or a message that we do not use."""
+    """Any other answer, or a message that we ignore."""
 
     sender: str
     """Empty for the central server."""
@@ -107,7 +107,7 @@ class Flag(StrEnum):
     RATED = "R"
     UNRATED = "U"
     STORED = "S"
-    """The request resumes an adjourned game, which was rated."""
+    """The request resumes an adjourned game, which is always a rated one."""
     TOURNAMENT = "T"
 
 
@@ -292,10 +292,10 @@ class AdjournedMatch:
 @dataclass(frozen=True, slots=True)
 class StoredList:
     name: str
-    """The owner of these games."""
+    """The player whose games these are."""
     games: tuple[AdjournedMatch, ...]
     is_whole: bool = True
-    """Whether every row could be read."""
+    """Whether every row could be parsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +312,7 @@ class MatchList:
 
     matches: tuple[MatchBegan, ...]
     is_whole: bool = True
-    """Whether every row could be read."""
+    """Whether every row could be parsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +321,7 @@ class GgsPlayer:
 
     name: str
     is_open: bool
-    """Whether the player accepts new games."""
+    """Whether the player is open to new games."""
     rating: float
     deviation: float
 
@@ -416,7 +416,7 @@ class RawMessage:
     sender: str
     """Empty for the central server."""
     lines: tuple[str, ...]
-    """Lines without their markers (sender, ``|``)."""
+    """Lines without their leading markers (sender, ``|``)."""
 
 
 @dataclass(slots=True)

@@ -42,7 +42,7 @@ _WANTED_ELO = 50
 
 
 def trial_parts(report: TrialReport, filters: Mapping[str, str]) -> tuple[Part, ...]:
-    """The verdict, single decisions, strata, and the randomisation."""
+    """Build the parts: the verdict, single decisions, strata, and the randomisation check."""
     parts: list[Part] = [_verdict(report)]
     parts += [
         Note(text) for text in map(_unreadable, (report.damaged_games, report.damaged_decisions)) if text
@@ -167,7 +167,7 @@ def _draw(games: GamesReport, arms: Sequence[str]) -> TablePart:
 
 
 def _draw_text(guard: RandomisationCheck) -> str:
-    """The result of the randomisation check."""
+    """State the result of the randomisation check."""
     if guard.draw.too_early is not None:
         return "It is too early to check the random draws."
     return "" if guard.broken else "The random draws fit the recorded probabilities."

@@ -325,7 +325,7 @@ async def find_source(
         position_id: The position.
         account_id: The person; None without an account.
         site: The arena's site name in our own accounts' records.
-        has_others: Whether everybody may see other people's games.
+        has_others: Whether people may see games of others.
 
     Returns:
         The game and decision; None if there is no game that this person may see.
@@ -402,7 +402,7 @@ async def save_position_rating(session: AsyncSession, position_id: int, found: P
 
 
 async def get_game_name(session: AsyncSession, position_id: int) -> str | None:
-    """The name of the game that a position belongs to."""
+    """The name of the game (its rules) to which a position belongs."""
     return await session.scalar(select(PuzzlePosition.game).where(PuzzlePosition.id == position_id))
 
 

@@ -83,7 +83,7 @@ async def lock_solver(
 
 
 async def save_solver(session: AsyncSession, account_id: str, game: str, found: SolverRecord) -> None:
-    """Set all columns of a person's row."""
+    """Store all columns of a person's row."""
     await session.merge(
         PuzzleSolver(
             account_id=account_id, game=game, **asdict(found.strength), position_id=found.position_id
