@@ -45,7 +45,7 @@ VIEWS: Mapping[str, AskView] = {
         "probability our_rating rating_band state result points expected end_reason rating_diff started_at "
         "ended_at day week month hour days_ago duration_s plies baits_set baits_taken slips",
         game_id="the game's key, for the other views and `desdemona show`",
-        rating_band="the opponent's rating band, 200 points wide: 1400 to 1599; unrated",
+        rating_band="the opponent's rating band, 200 points wide, such as 1400 to 1599, or unrated",
         days_ago="whole days since the start",
         baits_set="moves of ours with a confirmed bait; null until the game is summarised",
     ),
@@ -63,7 +63,7 @@ VIEWS: Mapping[str, AskView] = {
         BAITS,
         "decision_id game_id ply move bait probability cost surprise expected_loss model reply is_taken "
         f"reply_cost {_OF_GAME} at days_ago",
-        days_ago="whole days since the move",
+        days_ago="whole days since the decision",
     ),
     "ask_replies": replace(
         _like(
@@ -71,7 +71,7 @@ VIEWS: Mapping[str, AskView] = {
             "decision_id game_id ply reply is_played first_centi glance_centi shallow_centi final_centi "
             "cost_centi rank_first rank_final",
         ),
-        about=f"{REPLIES.about} This is the largest view: select a game or a decision.",
+        about=f"{REPLIES.about} The largest view: filter by game or decision.",
     ),
     "ask_opponents": AskView(
         "One row per opponent account; aborted games do not count.",
