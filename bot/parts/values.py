@@ -64,7 +64,7 @@ class TablePart:
     """An explanation below the table."""
     aside: str = ""
     """A few words beside the title."""
-    nothing: str = "No game passes these filters."
+    nothing: str = "No games match these filters."
     """The text shown instead of an empty table."""
     link: tuple[str, str] = ("", "")
     """A link beside the title: text and URL."""

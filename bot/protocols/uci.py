@@ -328,7 +328,7 @@ class Uci:
         self._stop()
         search = self._search = UciSearch(self._console)
         if self._position is None:
-            why = "info string there is no position to search: the last one was refused"
+            why = "info string no position to search: the last one was rejected"
             worker.submit(lambda: search.say_last(why, self._nothing()))  # after the previous search
             return
         position = if_it_goes_on(self._game, self._position)

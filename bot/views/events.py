@@ -58,7 +58,7 @@ WORDS = {
     "game_link_back": "game reconnected",
     "game_link_lost": "game's connection lost",
     "game_not_played_here": "game played by another program",
-    "opponent_renamed": "opponent changed names",
+    "opponent_renamed": "opponent renamed",
     "game_unknown": "game unknown to the server",
     "profile_impossible": "profile could not be completed",
     "takeback_granted": "takeback granted",

@@ -168,7 +168,7 @@ def _heading(count: int, *, is_filtered: bool) -> Heading:
     if count:
         return Heading("game" if count == 1 else "games", number(count))
     if is_filtered:
-        return Heading("No game passes these filters.", lead="Fewer filters show more.")
+        return Heading("No games match these filters.", lead="Fewer filters show more.")
     return Heading("No game has been played yet.", lead="Games appear here as soon as they begin.")
 
 

@@ -186,7 +186,7 @@ class OpponentView:
     @property
     def _nothing(self) -> Note:
         aborted = ", or all were aborted" if self.listed else ""
-        return Note(f"No game with this opponent passes these filters{aborted}.", is_card=True)
+        return Note(f"No games with this opponent match these filters{aborted}.", is_card=True)
 
     @property
     def _met(self) -> tuple[Part, ...]:

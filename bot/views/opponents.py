@@ -67,7 +67,7 @@ async def load(database: Database, query: Query) -> PartsView:
     paging = replace(paging, count=len(lines))
     shown = lines[paging.offset : paging.offset + OPPONENTS]
     returned, programs = sum(line.returned for line in lines), sum(line.is_bot for line in lines)
-    heading = Heading("No opponent passes these filters.")
+    heading = Heading("No opponents match these filters.")
     if lines:
         noun = "opponent" if len(lines) == 1 else "opponents"
         heading = Heading(

@@ -191,7 +191,7 @@ def test_an_empty_database_answers_kindly(desdemona: Command) -> None:
     assert desdemona("db", "upgrade")[0] == 0
     for command in ("stats", "games"):
         assert "No games yet." in desdemona(command)[2]
-        assert "No game passes these filters." in desdemona(command, "--rated")[2]
+        assert "No games match these filters." in desdemona(command, "--rated")[2]
     assert desdemona("stats", "--format", "json")[1] == "[]\n"
     assert desdemona("stats", "--format", "csv")[1] == ""
 

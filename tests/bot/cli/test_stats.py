@@ -130,7 +130,7 @@ def test_forecasts_by_several_models_are_named(desdemona: Command, migrated_file
 @pytest.mark.usefixtures("three_games")
 def test_no_forecast_no_calibration(desdemona: Command) -> None:
     status, out, err = desdemona("stats", "--calibration", "--strategy", "standard")
-    assert (status, out, err) == (0, "", "No reply with a forecast passes these filters.\n")
+    assert (status, out, err) == (0, "", "No replies with a forecast match these filters.\n")
     assert (
         json.loads(desdemona("stats", "--calibration", "--strategy", "standard", "--format", "json")[1]) == []
     )

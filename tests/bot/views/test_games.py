@@ -44,7 +44,7 @@ async def test_filters_and_results_select(database: Database, visitor: Visitor) 
         told = await visitor.json(f"/dash/api/games?{query}")
         assert [line["site_game_id"] for line in told["games"]] == names, query
         assert told["count"] == len(names)
-    assert "No game passes these filters." in await visitor.text("/dash/games?result=loss")
+    assert "No games match these filters." in await visitor.text("/dash/games?result=loss")
 
 
 async def test_an_empty_database_says_so(visitor: Visitor) -> None:

@@ -100,7 +100,7 @@ async def test_filters_stay_with_the_opponent(database: Database, visitor: Visit
     told = await visitor.json("/dash/api/opponent?site=arena&id=anna&side=first")
     assert (told["games"], told["list"]["count"]) == (2, 2)
     page = await visitor.text("/dash/opponent?site=arena&id=anna&game=chess")
-    assert "No game with this opponent passes these filters" in page
+    assert "No games with this opponent match these filters" in page
     assert '<input type="hidden" name="id" value="anna">' in page  # so that a filter keeps the opponent
     for wrong in ("opponent=ben", "match=m", "opponents=people"):
         assert "is not a filter of this page" in await visitor.text(
@@ -175,7 +175,7 @@ async def test_an_aborted_game_is_listed_alone(database: Database, visitor: Visi
         game = await begun(session, "g1")
         await session.execute(update(GameRow).where(GameRow.id == game.id).values(state="aborted"))
     page = await visitor.text("/dash/opponent?site=arena&id=anna")
-    assert "No game with this opponent passes these filters, or all were aborted." in page
+    assert "No games with this opponent match these filters, or all were aborted." in page
     assert '<span class="tag">aborted</span>' in page
 
 
