@@ -50,7 +50,7 @@ def test_an_undecided_trial_states_no_difference() -> None:
     open_ = replace(MORE, finding=IntervalFinding.NOT_CLEAR, low=-0.02, more=17000)
     assert headline(open_) == "Not decided yet."
     assert outlook(open_) == "At this rate the trial needs about 17,000 more games."
-    assert outlook(replace(open_, more=None)) == "At this rate a million more games would not decide."
+    assert outlook(replace(open_, more=None)) == "At this rate, not even a million more games would decide."
     none = replace(MORE, finding=IntervalFinding.NO_DIFFERENCE, mean=0.001, low=-0.02, high=0.02)
     assert headline(none) == "No difference that matters."
 
@@ -77,7 +77,7 @@ def test_before_the_interval(n: int, persons: int, effective: float, text: str) 
 def test_nothing_to_compare() -> None:
     told = evidence(replace(EARLY, n_second=0))
     assert told == (
-        "1,240 games with 388 people so far, and none of them with standard: there is nothing to compare."
+        "1,240 games with 388 people so far, none of them with standard: there is nothing to compare."
     )
 
 

@@ -63,7 +63,7 @@ async def test_hostile_names_stay_text(database: Database, visitor: Visitor, nam
 
 @pytest.mark.parametrize(
     ("query", "part"),
-    [("result=won", "known: any, win"), ("sort=size", "known: newest"), ("ply=3", "no filter")],
+    [("result=won", "known: any, win"), ("sort=size", "known: newest"), ("ply=3", "not a filter")],
 )
 async def test_what_is_unknown_is_said(visitor: Visitor, query: str, part: str) -> None:
     assert part in await visitor.text(f"/dash/games?{query}", 400)

@@ -61,10 +61,10 @@ async def test_what_the_page_says(database: Database, visitor: Visitor) -> None:
     assert (told["list"]["count"], told["list"]["pages"], len(told["list"]["games"])) == (44, 5, 10)
     page = await visitor.text("/dash/opponent?site=arena&id=anna")
     assert "<strong>44</strong> games" in page
-    assert "Othello: replies that are errors" in page
+    assert "Othello: share of erroneous replies" in page
     assert "21.7 %<small>" in page
     assert "too few" in page
-    assert "Came on 44 days, the last one 19 Feb 2027; 2 days from one visit to the next" in page
+    assert "Came on 44 days, the last one 19 Feb 2027; a median of 2 days between visits" in page
     assert '<li class="pill warn"><strong>engine-like</strong> 44 games</li>' in page
     assert "And 34 more; the CSV has all." in page
     assert "Controls" not in page  # the database alone
@@ -131,7 +131,7 @@ async def test_tables(database: Database, visitor: Visitor) -> None:
 )
 async def test_nobody(database: Database, visitor: Visitor, query: str) -> None:
     await regular(database, 1)
-    assert "We have met no account" in await visitor.text(f"/dash/opponent?{query}", 404)
+    assert "We have never played" in await visitor.text(f"/dash/opponent?{query}", 404)
 
 
 @pytest.mark.parametrize("keys", [KEYS[:7], KEYS[7:]])
@@ -200,7 +200,7 @@ async def test_block_and_unblock(database: Database, opened: Opened) -> None:
         _, page = await browser.get(address)
         assert ">Controls</h2>" in page
         assert set(forms(page)) == {"block"}
-        assert "People cannot be challenged at arena" in page
+        assert "arena does not show challenges to people" in page
         fields = forms(page)["block"]
         assert fields == {"action": "block", "next": address, "name": "anna", "account": "arena"}
         assert "Play no more games with anna" in (await browser.act(**fields))[2]  # it asks

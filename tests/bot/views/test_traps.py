@@ -144,7 +144,7 @@ async def test_a_damaged_record_is_named_and_hides_no_other(database: Database, 
         ("outcome=maybe", "known: all, taken, held"),
         ("sort=luck", "known: expected_loss, cost, newest, taken"),
         ("page=0", "page: "),
-        ("page=two", "no whole number"),
+        ("page=two", "not a whole number"),
         ("colour=red", "is not a filter of this page"),
         ("game=go", "known: "),
     ],
@@ -157,7 +157,7 @@ async def test_an_empty_database_says_what_will_be_here(visitor: Visitor) -> Non
     page = await visitor.text("/dash/traps")
     assert "Nobody has met a bait yet." in page
     assert "Baits appear here" in page
-    assert "Other filters" in await visitor.text("/dash/traps?game=chess")
+    assert "Try other filters" in await visitor.text("/dash/traps?game=chess")
 
 
 async def test_what_nobody_answered_is_said(database: Database, visitor: Visitor) -> None:

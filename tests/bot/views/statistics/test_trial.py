@@ -153,7 +153,7 @@ def test_many_games_of_one_player_are_no_comparison_either(only: bool, empty: st
     said = verdict_of(report_of(rows))
     assert said.headline == "Too early to say."
     assert said.evidence == (
-        f"200 games with 60 people so far, and none of them with {empty}: there is nothing to compare.",
+        f"200 games with 60 people so far, none of them with {empty}: there is nothing to compare.",
     )
     assert "The random draws fit the recorded probabilities." in lines_of(trial_parts(report_of(rows), {}))
 
@@ -176,7 +176,7 @@ def test_warnings_stand_above_the_headline(even: list[Game]) -> None:
     biased = verdict_of(report_of([row for row in even if row.treated]))
     assert biased.warning.startswith("DO NOT USE: the random assignment differs")
     gone = report_of([replace(row, score=None) if is_fifth_of_trappy(row) else row for row in even])
-    assert verdict_of(gone).warning.startswith("DO NOT USE: outcomes are missing more often")
+    assert verdict_of(gone).warning.startswith("DO NOT USE: outcomes are missing from one of")
     assert rows_of(trial_parts(gone, {})[-1].parts, "The draw")["without a result"][0] != "0, 0"  # type: ignore[union-attr]
     dear = report_of([replace(row, cost=None) if is_fifth_of_trappy(row) else row for row in even])
     assert verdict_of(dear).warning.startswith("Cost (exploratory): DO NOT USE: outcomes are missing")
@@ -269,7 +269,7 @@ def test_what_one_look_cannot_determine_is_said() -> None:
 def test_decisions_whose_draw_is_broken_say_so_first() -> None:
     rows = [decision(n, person=n // 10, cost=None if n % 4 == 1 else 0.1) for n in range(600)]
     report = of_decisions(decisions_report(rows, TrialTerms(), NOW))
-    assert verdict_of(report).warning.startswith("DO NOT USE: outcomes are missing more often")
+    assert verdict_of(report).warning.startswith("DO NOT USE: outcomes are missing from one of")
 
 
 def test_verdicts_name_the_player() -> None:
