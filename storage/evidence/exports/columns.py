@@ -139,6 +139,6 @@ OF_GAME: list[ExportColumn] = [
     whole("opponent_id", "key of the opponent's account", GameRow.opponent_id),
     text("opponent", "name of the opponent", OpponentRow.name),
     flag("is_program", "1: a program, according to the site", OpponentRow.is_bot),
-    whole("opponent_rating", "the opponent's, at the start; null: none", GameRow.opponent_rating),
+    whole("opponent_rating", "opponent's rating at the start; null: none", GameRow.opponent_rating),
 ]
 STRATEGY = text("strategy", "our strategy: trappy, standard, ...", GameRow.strategy)

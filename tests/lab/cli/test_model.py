@@ -56,8 +56,8 @@ def test_several_at_once(desdemona: Command, published: Path, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"hello", "not packed with gzip, as networks of lc0 (*.pb.gz) are"),
-        (b"\x1f\x8b\x08", "cut off: the packed data ends after 3 bytes in the middle"),
+        (b"hello", "not compressed with gzip, as lc0 networks (*.pb.gz) are"),
+        (b"\x1f\x8b\x08", "truncated: the compressed data ends prematurely after 3 bytes"),
         (None, "No such file or directory"),
     ],
 )

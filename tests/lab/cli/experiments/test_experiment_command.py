@@ -89,7 +89,7 @@ def test_a_signal_stops_it_and_the_same_command_resumes(
     assert "stopped; the same command resumes" in err
     monkeypatch.setattr(Formulas, "report", lambda *_: Report())
     code, out, err = desdemona("lab", "tell", "figures-3-to-5", "--full")
-    assert "**A part**: full, seed 1, version 1: 2 of 4 jobs, 2" in out
+    assert "**Incomplete**: full, seed 1, version 1: 2 of 4 jobs, 2" in out
     assert "2 of 4 jobs are done: verdicts are on these" in err
 
 
