@@ -257,7 +257,7 @@ async def test_a_restart_of_the_database_server_is_survived(
             await session.execute(
                 sql("SELECT pg_terminate_backend(pid, 60000) FROM pg_locks WHERE locktype = 'advisory'")
             )
-        await program.shows("home: the ")  # its trouble: a role is no longer ours
+        await program.shows("home: the ")  # its trouble: a role was lost
         await program.shows("home: playing")
         await online(program.url)
         anna = person(program.url, 1)

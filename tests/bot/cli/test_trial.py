@@ -143,7 +143,7 @@ def test_single_decisions_beside_other_players() -> None:
 def test_single_decisions_that_cannot_be_a_trial() -> None:
     alone = Config(assignment=ALONE)
     assert complaint_about(alone) == (
-        "endpoint is score: single decisions have only the reply's cost to compare"
+        "endpoint is score: trials of single decisions compare only the reply's cost"
     )
     told = Config(assignment=ALONE, trial=TrialConfig(reveal=True))
     assert complaint_about(told).startswith("trial.reveal is true")
