@@ -279,7 +279,7 @@ async def _account(config: Config) -> str:
     if not account.is_bot:
         raise ConfigError(
             f"{config.server.token_setting}: the account {account.name} is not a bot account; "
-            "`desdemona upgrade-account` makes it one"
+            "run `desdemona upgrade-account` to make it one"
         )
     return f"{account.name} at {url}{'; ' * bool(account.about)}{account.about}"
 
