@@ -88,7 +88,7 @@ class AccountGames:
         self._games: dict[str, _Game] = {}
         """By game id, in order of their start."""
         self._begun: dict[str, asyncio.Future[str]] = {}
-        """For each challenge whose caller waits: a future set to the game's id when the game begins."""
+        """Futures, by challenge, for callers that wait; each is set to the game's id when the game starts."""
 
     def __contains__(self, game_id: str) -> bool:
         return game_id in self._games
@@ -345,7 +345,7 @@ class AccountGames:
             logger.error("game %s: cannot record the rating change of %+d: %s", game_id, diff, error)
 
     def unreported(self) -> list[str]:
-        """Ended games whose end the account's stream has not reported; the report may have been lost."""
+        """Finished games whose end the account's stream has not reported; the report may have been lost."""
         return [game_id for game_id, game in self._games.items() if game.phase is Phase.UNREPORTED]
 
     async def ask_ratings(self, game_ids: list[str]) -> None:

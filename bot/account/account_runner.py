@@ -242,7 +242,7 @@ async def sign_in(
     setting: str = "server.token",
     report: Callable[[str], None] = lambda _: None,
 ) -> Account | None:
-    """Return our account once the server answers; None if stopped first.
+    """Return our account once the server answers, or None if `stop` is set first.
 
     Args:
         server: The adapter.
@@ -291,7 +291,7 @@ async def _stopped(stop: asyncio.Event, wait_s: float) -> bool:
 
 
 async def _unless_stopped(stop: asyncio.Event, wanted: Awaitable[T]) -> T | None:
-    """The result of an awaitable; if stopped first, cancels it and returns None."""
+    """Return the result of an awaitable; if `stop` is set first, cancel it and return None."""
 
     async def result() -> T:
         return await wanted

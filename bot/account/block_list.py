@@ -117,7 +117,7 @@ class BlockLists:
 
     Args:
         config: The settings with the file's path and the URLs.
-        database: Holds the accounts that the operator has blocked at the site by command.
+        database: Holds the accounts that the operator has blocked by command.
         site: The site.
         sleep: Waits the given number of seconds.
     """

@@ -31,8 +31,8 @@ ACCEPTED_S = 30.0
 LATER_S = 60.0
 """If the server asks us to wait for more than this many seconds, decline as "later": it is a daily limit."""
 PERSON_WAITS_S = 20.0
-"""Seconds after which a person who challenged us to a game with a clock may have left; lichess.org drops the
-challenge then."""
+"""Seconds after which a person who sent a challenge with a clock may have left; lichess.org then drops the
+challenge."""
 DECLINE_S = 120.0
 """Seconds for which we keep trying to decline a challenge if the server does not answer."""
 MAX_DECLINES = 100

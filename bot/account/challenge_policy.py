@@ -32,11 +32,11 @@ class Load:
     ahead: Sequence[GameSlot] = ()
     """Waiting challenges ahead of this one."""
     bot_games: Mapping[str, int] = field(default_factory=dict)
-    """Games with programs in the last 24 hours, by the program's id, including those of `games`."""
+    """Games against programs in the last 24 hours, by program id, including those in `games`."""
     closed: str = ""
     """Why no game may start at the moment; empty if games may start."""
     machine_free: float = math.inf
-    """Maximum number of games with a real-time clock on this machine, including those of `games`."""
+    """Maximum number of games with a real-time clock on this machine, including those in `games`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ class _Taken:
     slot: GameSlot
     has_started: bool
     is_stored: bool = False
-    """Whether the database already counts the game among those of the last 24 hours."""
+    """Whether the database's count of games in the last 24 hours includes this game."""
 
 
 class GameSlots:
@@ -193,7 +193,7 @@ class GameSlots:
         """Seconds until a waiting challenge times out; None if no waiting challenge has a time limit.
 
         Args:
-            now_s: As `arrive`.
+            now_s: See `arrive`.
         """
         since_s = [each.since_s for each in self._waiting.values() if each.challenge.clock is not None]
         return max(0.0, min(since_s) + WAITS_S - now_s) if since_s else None
@@ -241,8 +241,8 @@ class GameSlots:
         returned only the first time.
 
         Args:
-            bot_games: As `load`.
-            now_s: As `arrive`.
+            bot_games: See `load`.
+            now_s: See `arrive`.
         """
         decided: list[tuple[Challenge, ChallengeAnswer]] = []
         ahead: list[GameSlot] = []

@@ -136,7 +136,7 @@ class Lobby:
         )
 
     def reload(self, config: Config) -> None:
-        """Apply new settings; running games keep the manners and chat that they began with."""
+        """Apply new settings; running games keep their previous settings for manners and chat."""
         old, self._services.config = self._services.config, config
         self._slots.config = config.challenges
         self._follow_rules()
@@ -413,7 +413,7 @@ class Lobby:
 
         Raises:
             RefusedError: The challenge was declined or could not be sent, or there is no room for a game.
-            ServerError: As `bot.servers.Server.challenge`.
+            ServerError: See `bot.servers.Server.challenge`.
         """
         variant = DIALECTS[self._server.site].variants.get(proposal.variant)
         if variant is not None and self._games.lacks_engine(variant.game):
@@ -456,16 +456,16 @@ class Lobby:
     async def join_tournament(self, tournament_id: str, *, password: str, team: str) -> Tournament:
         """Join a tournament for the operator.
 
-        From then on the site pairs us regardless of our challenge rules, even after a restart.
+        The site then pairs us regardless of our challenge rules, even after a restart.
 
         Args:
             tournament_id: The site's id.
-            password: As `bot.servers.Server.join_tournament`.
-            team: As there.
+            password: See `bot.servers.Server.join_tournament`.
+            team: See `bot.servers.Server.join_tournament`.
 
         Raises:
             RefusedError: The site has no tournaments for programs, or we cannot take part in this one.
-            ServerError: As `bot.servers.Server.join_tournament`.
+            ServerError: See `bot.servers.Server.join_tournament`.
         """
         return await self._tournaments.join(
             tournament_id, password=password, team=team, closed=self._slots.closed

@@ -140,7 +140,7 @@ class Matchmaker:
         return self._services.config.matchmaking
 
     async def run(self) -> None:
-        """Challenge others until cancelled; return at once if matchmaking is disabled or unsupported.
+        """Challenge others until cancelled; return immediately if matchmaking is disabled or unsupported.
 
         All errors are handled here, so that they never cost a game. A refused account is reported by the
         account's own stream.

@@ -48,7 +48,7 @@ class OwnChallenges:
 
         Raises:
             RefusedError: There is no room for the game, or the server refused the challenge.
-            ServerError: As `bot.servers.Server.challenge`.
+            ServerError: See `bot.servers.Server.challenge`.
         """
         dialect = DIALECTS[self._server.site]
         variant = dialect.variants.get(proposal.variant)

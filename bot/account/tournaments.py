@@ -20,7 +20,7 @@ class _Joined:
 
 
 class Tournaments:
-    """Joins and leaves tournaments, and stays away from them while new games are held back.
+    """Joins and leaves tournaments, and stays out of them while new games are held back.
 
     It knows only tournaments joined since sign-in, because the site does not list the others.
 
@@ -42,8 +42,8 @@ class Tournaments:
 
         Args:
             tournament_id: The site's id.
-            password: As `bot.servers.Server.join_tournament`.
-            team: As there.
+            password: See `bot.servers.Server.join_tournament`.
+            team: See `bot.servers.Server.join_tournament`.
             closed: Why no game may start at the moment; empty if games may start.
         """
         tournament = await self._server.tournament(tournament_id)

@@ -14,7 +14,7 @@ Reading = str | None
 Condition = Callable[[SampleHistory, AlarmsConfig], Reading]
 
 OVERDUE_S = 10.0
-"""Seconds past a move's longest allowed time after which it counts as stuck."""
+"""Seconds beyond a move's maximum time after which it counts as stuck."""
 SLOW_OF = 20
 """Reciprocal of the share of cases above the 95th percentile."""
 MIN_DECISIONS = 20

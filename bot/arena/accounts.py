@@ -106,7 +106,7 @@ def is_reserved(name: str) -> bool:
 
 
 class Accounts:
-    """Caches the accounts seen since the start, in front of the database.
+    """Caches the accounts seen since startup, to save database queries.
 
     The cache drops tokens but never accounts: an account takes half a kilobyte, and account creation is
     rate-limited.

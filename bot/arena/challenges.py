@@ -48,7 +48,7 @@ class ArenaChallenge:
     """The challenger's side; if random, it is chosen when the challenge is created."""
     rematch_of: str | None
     deadline: float
-    """When the challenge expires, by the arena's clock."""
+    """When the challenge expires, in the arena's time."""
     address: str = ""
     """The challenger's network address; if it is empty, limits by address do not apply."""
     status: ChallengeStatus = ChallengeStatus.CREATED
@@ -73,7 +73,7 @@ def check(variant: ArenaVariant, clock: Clock | None, *, rated: bool) -> None:
     """Check the terms, including Lichess's rules for clocks.
 
     Raises:
-        ArenaRefusal: The terms are not allowed; the message lists what is.
+        ArenaRefusal: The terms are not allowed; the message lists the allowed ones.
     """
     if rated and not variant.is_rated:
         raise ArenaRefusal(f"Games of the variant {variant.name} cannot be rated")

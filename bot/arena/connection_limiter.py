@@ -75,7 +75,7 @@ class ConnectionLimiter:
         self._most = most
         self._proxies = proxies
         self._open: dict[web.RequestHandler, str] = {}
-        """The connections with their addresses, the oldest first; may include closed ones."""
+        """The connections with their addresses, oldest first; may include closed connections."""
         self._by_address: Counter[str] = Counter()
         self._warned_at = float("-inf")
 

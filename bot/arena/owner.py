@@ -114,8 +114,8 @@ class ArenaOwner:
     async def revoke(self, name: str) -> str:
         """Revoke an account's token; its streams end, and its games continue.
 
-        A person can then no longer play under that name; `desdemona arena-account add-bot` gives a program
-        a new token.
+        A person can then no longer play under the name; `desdemona arena-account add-bot` gives a program a
+        new token.
 
         Raises:
             OwnerError: There is no such account, or it is ours.

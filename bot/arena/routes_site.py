@@ -153,7 +153,7 @@ class SiteRoutes:
         except UnicodeDecodeError:
             raise HttpError(400, "Send the tokens as text, separated by commas") from None
         if len(tokens) > _MAX_TOKENS:
-            raise HttpError(400, f"At most {_MAX_TOKENS} tokens at once")
+            raise HttpError(400, f"At most {_MAX_TOKENS} tokens per request")
         accounts = await self._accounts.by_tokens(token for token in map(str.strip, tokens) if token)
         return web.json_response({token: _scopes(account) for token, account in accounts.items()})
 
@@ -167,7 +167,7 @@ class SiteRoutes:
     async def users_status(self, request: web.Request) -> web.Response:
         ids = [each for each in request.query.get("ids", "").split(",") if each]
         if len(ids) > _MAX_IDS:
-            raise HttpError(400, f"At most {_MAX_IDS} ids at once")
+            raise HttpError(400, f"At most {_MAX_IDS} ids per request")
         accounts = await self._accounts.get_all(each.strip() for each in ids)
         return web.json_response(
             [
@@ -180,7 +180,7 @@ class SiteRoutes:
         )
 
     async def _bots(self) -> list[tuple[AccountRecord, bool]]:
-        """Our own bots with their online state, then other online bots, the oldest connection first."""
+        """Our own bots with their online state, then the other online bots, oldest connection first."""
         online = self._referee.account_streams.keys()
         found = [await self._accounts.get(name) for name in dict.fromkeys((*self._gate.embedded, *online))]
         bots = [(bot, self._referee.is_online(bot.id)) for bot in found if bot is not None and bot.is_bot]

@@ -24,7 +24,7 @@ class ArenaVariant:
     game_name: str
     """Name of the rules in `engine.games`."""
     colours: tuple[ColourName, ColourName]
-    """The API's colour of the side that moves first, then of the other side."""
+    """The API's colours for the side that moves first and for the other side."""
     is_offered: bool = True
     """Whether the page offers the variant; programs may request any variant."""
     is_rated: bool = True

@@ -312,10 +312,10 @@ def lobby(
     keep_alive_s: float,
     no_takebacks: Collection[str] = (),
 ) -> Json:
-    """The lobby: variants, programs with whether each is online, clocks, and the viewer's own account.
+    """The lobby: variants, programs with their online state, clocks, and the viewer's own account.
 
     Args:
-        bots: The programs, each with whether it is online.
+        bots: The programs, each with its online state.
         you: The viewer's account, or None for a visitor without an account.
         keep_alive_s: Seconds between keep-alives on a quiet stream.
         no_takebacks: Ids of the programs that never allow a takeback.

@@ -262,9 +262,9 @@ class OperatorActions:
         """Send a message to the opponent in a game.
 
         Args:
-            game: As `abort`.
+            game: See `abort`.
             text: 1 to 140 printable characters.
-            account: As `abort`.
+            account: See `abort`.
             by: See the class.
         """
         async with self._audit.recording("say", by, game=game, text=text[:CHAT_LIMIT]) as note:

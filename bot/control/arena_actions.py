@@ -65,12 +65,12 @@ class ArenaActions:
             action: An `ArenaAction`.
             name: The account's name, or the game's id.
             new_name: The new name, only for `ArenaAction.RENAME`.
-            by: As in `bot.control.actions.OperatorActions`.
+            by: See `bot.control.actions.OperatorActions`.
 
         Raises:
             ControlError: There is no such action.
             OwnerError: See `bot.arena.owner.ArenaOwner`.
-            StorageError: As `list`.
+            StorageError: See `list`.
         """
         if action not in set(ArenaAction):
             raise ControlError(f"no such action: {action!a:.40}; known: {', '.join(ArenaAction)}")

@@ -23,7 +23,7 @@ def exposition(
         metrics: The counters, and the gauges to update.
         status: The current status.
         recent: Our recent ratings, or None if not read yet.
-        failures: As `engine.human.registry.ModelRegistry.failures`.
+        failures: See `engine.human.registry.ModelRegistry.failures`.
         firing: Whether each alarm is firing, by name.
     """
     metrics.follow_model_failures({game: total for game, (total, _) in failures.items()})

@@ -279,7 +279,7 @@ def plain_readiness(status: Status, failures: dict[str, tuple[int, int]]) -> dic
 
     Args:
         status: The current status.
-        failures: As `engine.human.registry.ModelRegistry.failures`.
+        failures: See `engine.human.registry.ModelRegistry.failures`.
     """
     troubles = {f"account {each.name}": link_trouble(each) for each in status.accounts}
     troubles["database"] = status.database.trouble

@@ -238,7 +238,7 @@ async def gather_status(
         database: The database, which is sent a test query.
         started_at: When the program started.
         admission: Whether new games may start.
-        workers: As `bot.game.search_pool.SearchPool.load`.
+        workers: See `bot.game.search_pool.SearchPool.load`.
         arena: The embedded arena, or None if there is none.
         log_level: The minimum level of logged messages.
         last_error: The last error in the log.

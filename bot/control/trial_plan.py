@@ -81,7 +81,7 @@ def plan(
 
 
 def _arms_of(config: Config) -> tuple[str, ...]:
-    """An account's strategies to draw from, sorted; the only one, if it draws single decisions; or none."""
+    """The strategies that an account compares, sorted; only one if it randomises each decision; or none."""
     assignment = config.assignment
     match assignment.method:
         case AssignmentMethod.BALANCED:

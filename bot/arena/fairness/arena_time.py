@@ -81,7 +81,7 @@ class ArenaTime:
         return min(until, self._saved_at + _SAVE_S if is_needed else until) - self._clock()
 
     def suspect(self, since: float) -> None:
-        """Stop until the next `save` (due at once), because an attempt to use the database has failed.
+        """Stop the time until the next `save`, now due immediately, because a database access has failed.
 
         Args:
             since: When the attempt began, on the clock.

@@ -64,7 +64,7 @@ def render(template: str, **values: Any) -> bytes:
 
 
 def _day(at: datetime | int) -> Markup:
-    """The date of a datetime or of milliseconds; the page's script formats it in the reader's language."""
+    """The date of a datetime or of a POSIX time in milliseconds; the page's script localises it."""
     value = at if isinstance(at, datetime) else datetime.fromtimestamp(at / 1000, UTC)
     return tag("time", f"{value.astimezone(UTC):%Y-%m-%d}", datetime=value.astimezone(UTC).isoformat())
 

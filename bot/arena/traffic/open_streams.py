@@ -1,7 +1,7 @@
 """Limits open streams per account and per address, and chooses which to close at the limit.
 
 A stream is needed if this program plays its account, or if it is the newest of its kind of an account in a
-game. All others (anonymous clients, further tabs) can be closed at the limit, the newest first.
+game. All others (anonymous clients, further tabs) can be closed at the limit, newest first.
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -45,7 +45,7 @@ def cut(connection: web.RequestHandler) -> None:
 
 
 class OpenStreams:
-    """All open streams, the oldest first.
+    """All open streams, oldest first.
 
     Args:
         per_account: Maximum number of streams of an account.

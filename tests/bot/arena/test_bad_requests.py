@@ -149,7 +149,7 @@ async def test_too_many_tokens(house: House) -> None:
         tokens = ",".join(f"token{number}" for number in range(count))
         got, body = await house.request("POST", "/api/token/test", data=tokens)
         assert got == status, body
-    assert body == {"error": "At most 50 tokens at once"}
+    assert body == {"error": "At most 50 tokens per request"}
 
 
 async def test_too_many_requests(house: House) -> None:

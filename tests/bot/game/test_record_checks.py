@@ -131,7 +131,7 @@ async def test_a_forecast_of_another_decision_is_found(database: Database) -> No
     (wrong,) = (await recheck(database)).wrong
     assert (wrong.ply, wrong.reason) == (
         first.ply,
-        f"its forecast is not of the replies to {first.decision.move}",
+        f"its forecast does not match the replies to {first.decision.move}",
     )
 
 
