@@ -157,7 +157,7 @@ def reply_quality(replies: Floats, errors: Floats, costs: Floats) -> ReplyQualit
     if is_enough:
         error_ends = _widest(erred.low, erred.high, by_reply.low, by_reply.high)
         if count and cost.value is not None:
-            # Nearly all of the cost comes from errors; if these are few, their number is the main uncertainty.
+            # Nearly all of the cost comes from errors; if they are few, their number is the main uncertainty.
             in_proportion = (cost.value * end * total / count for end in error_ends if end is not None)
             cost_ends = _widest(cost.low, cost.high, *in_proportion)
     return ReplyQuality(
