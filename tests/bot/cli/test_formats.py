@@ -275,7 +275,7 @@ def test_wthor_names_are_told_or_numbers_stand_for_them(desdemona: Command, tmp_
     shutil.copy(tmp_path / "p.jou", base / "two.jou")
     status, _, err = desdemona("import", "base/a.wtb")
     assert status == 1
-    assert "there are several .jou files: base/one.jou, base/two.jou; name one" in err
+    assert "several .jou files beside it: base/one.jou, base/two.jou; choose one" in err
     assert "p.jou: names only; give the .wtb file" in desdemona("import", "p.jou")[2]
 
 
