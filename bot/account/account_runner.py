@@ -271,8 +271,8 @@ async def sign_in(
         else:
             if not account.is_bot:
                 raise ConfigError(
-                    f"{setting}: the account {account.name} is not a bot account; "
-                    "`desdemona upgrade-account` makes it one"
+                    f"{setting}: the account {account.name} is not a bot account; run "
+                    "`desdemona upgrade-account`"
                 )
             about = f" ({account.about})" if account.about else ""
             logger.info("signed in at %s as %s%s", server.site, account.name, about)

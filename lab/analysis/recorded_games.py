@@ -265,7 +265,7 @@ def _file(
         length = os.fstat(file.fileno()).st_size
         form = form or files.detect(file.read(files.HEAD_BYTES), length)
         if form is None:
-            raise BadGame("its beginning does not show the format; give it with --format")
+            raise BadGame("cannot detect the format; specify it with --format")
         file.seek(0)
         if form is GameFormat.PGN:
             yield from _pgn(pgn.split(lines_of(file)), path.name)

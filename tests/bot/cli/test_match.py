@@ -246,7 +246,7 @@ def test_openings_of_a_file(place: Place, desdemona: Command) -> None:
             ("standard", "trappy", "--openings", "/dev/zero"),
             "--openings: /dev/zero cannot be read: not a regular file",
         ),
-        (("standard", "trappy", "--opening-plies", "4"), "--opening-plies is for a file"),
+        (("standard", "trappy", "--opening-plies", "4"), "--opening-plies needs --openings"),
         (
             ("standard", "uci:/nowhere/x", "--games", "2"),
             "player B (/nowhere/x) cannot begin a game: cannot start /nowhere/x: No such file",

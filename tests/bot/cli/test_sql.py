@@ -96,7 +96,7 @@ def test_while_the_bot_writes(desdemona: Command, games: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "give a question, or --views"),
+        ((), "give a query, or --views"),
         (("delete from games",), "attempt to write a readonly database"),
         (("selec 1",), 'near "selec": syntax error'),
         (("",), "give a question"),
