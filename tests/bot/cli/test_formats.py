@@ -284,4 +284,4 @@ def test_more_games_than_are_kept_at_once(
 ) -> None:
     monkeypatch.setattr(cli_formats, "BATCH", 2)
     (tmp_path / "a.txt").write_text("f5\nf5d6\nf5f6\nf5f4\nd3\n")
-    assert "5 games new, 0 known" in desdemona("import", "a.txt")[1]
+    assert "5 games new, 0 already known" in desdemona("import", "a.txt")[1]

@@ -48,7 +48,7 @@ def test_a_unique_beginning_is_enough(desdemona: Command, arguments: tuple[str, 
         ("far", "2 games have keys that begin with 'far': far01, far02"),
         ("zed", "unknown game 'zed'; `desdemona games` lists the keys"),  # the letters are exact
         ("%", "unknown game '%'; `desdemona games` lists the keys"),
-        ("abcdef", "no game 'abcdef' is known; `desdemona games` lists the keys"),
+        ("abcdef", "unknown game 'abcdef'; `desdemona games` lists the keys"),
         ("", "the game's key is empty; `desdemona games` lists the keys"),
     ],
 )
