@@ -217,7 +217,7 @@ class ArenaConfig(Section):
     """Proxies whose X-Forwarded-For header we trust for per-address limits: addresses or networks, for
     instance "127.0.0.1" or "10.1.0.0/16". Empty: trust no header."""
     public_games: bool = True
-    """Whether anybody may watch running games, replay finished ones and list games; otherwise only their
+    """Whether anybody may watch running games, replay finished ones and list games; otherwise only the
     players may."""
     keep_alive_s: float = Field(default=7.0, gt=0, le=60)
     """Seconds between keep-alive lines in a stream."""
@@ -261,7 +261,7 @@ class ArenaConfig(Section):
     affects rating changes."""
     full_games: int = Field(default=5, ge=1, le=1000)
     """Number of rated games between the same two players in a variant that count in full within these hours.
-    Each further game counts half as much as the one before, and from the fifth further game on nothing."""
+    Each further game counts half as much as the one before, and nothing from the fifth on."""
     levels: tuple[Annotated[int, Field(ge=1, le=len(LEVELS))], ...] = ()
     """Levels at which a bot plays at the arena, each with its own account and rating: 3 creates Level-3,
     which plays the strategy gentle at level 3. Example: [1, 2, 3, 4, 5, 6]"""
@@ -416,8 +416,8 @@ class EngineConfig(Section):
     variety_centi: int = Field(default=40, ge=0, le=1000)
     """Maximum loss, in hundredths of a disc or pawn, of a random move played to avoid a repeated game; 0:
     never. A game is repeated if its first 20 plies equal those of one of the last two games with the
-    opponent, or its first eight those of a game that we lost or drew with anybody. lichess.org does not rate
-    such games, and people could copy a win."""
+    opponent, or its first eight equal those of a game that we lost or drew with anybody. lichess.org does not
+    rate such games, and people could copy a win."""
     contempt_centi: int = Field(default=10, ge=0, le=1000)
     """Contempt of the strategy strong: how much it gives up to avoid a draw, in hundredths of a pawn."""
     book: str = ""
@@ -429,9 +429,9 @@ class EngineConfig(Section):
     min_weight (1). Example: [{ file = "white.bin", colour = "white", choose = "best" }, { file = "all.bin",
     max_ply = 16 }]"""
     polyglot: str = ""
-    """One such book for chess, used before `books`, with a random choice by the weights; empty: none."""
+    """One such book for chess, used before `books`, with moves chosen at random by weight; empty: none."""
     syzygy: str = ""
-    """Folder of Syzygy endgame tablebases (*.rtbw, *.rtbz) for the strong player at chess; empty: none."""
+    """Folder of Syzygy endgame tablebases (*.rtbw, *.rtbz) for the strategy strong at chess; empty: none."""
 
     def strong(self) -> StrongOptions:
         """Options of the strong player (one thread if `threads` is 0); opens its books and tablebases.
@@ -481,7 +481,7 @@ class TrapConfig(Section):
     see) or paper (the paper's rule)."""
     threshold_percent: float = Field(default=_TRAP.threshold_percent, gt=0, le=100)
     """Minimum quality of a trap as defined in the paper, in points of expected score out of 100, so that
-    different games can be compared."""
+    games can be compared."""
     scale: Scale = _TRAP.scale
     """Unit of the arithmetic: paper (the game's own scores; a trap is weighed against the size of the score)
     or expected (points of expected score, weighed against risk_percent)."""
@@ -505,8 +505,8 @@ class HumanConfig(Section):
 
     models: tuple[str, ...] = ()
     """Human-move models, at most one per game: files written by `desdemona lab import-model`, or a folder of
-    them for different ratings. By default, Othello has a built-in model, and the predictions for other games
-    come from shallow searches. Example: ["data/models"]"""
+    them for different ratings. By default, Othello uses a built-in model, and other games use shallow
+    searches. Example: ["data/models"]"""
     calibrated: tuple[str, ...] = ()
     """Calibrated models (files written by `desdemona lab fit`), at most one per game, replacing the
     built-in ones; in games that have none, calibrated plays like opponent_model."""
@@ -642,8 +642,8 @@ class UciConfig(Section):
 
 
 class OnlineConfig(Section):
-    """Look-ups at lichess.org for the strategies strong and standard_uci at chess: within the time for the
-    move, and after your own books and tablebases."""
+    """Look-ups at lichess.org for the strategies strong and standard_uci at chess, within the time for the
+    move, after your own books and tablebases."""
 
     explorer: Literal["", "masters", "lichess"] = ""
     """Opening explorer: masters or lichess (games between the site's users); empty: none. It needs the token
@@ -726,7 +726,7 @@ class AssignmentConfig(Section):
 
 
 class TrialConfig(Section):
-    """Blind trials: what opponents may learn about the strategy that they met (docs/trials.md)."""
+    """Blind trials: what opponents may learn about the strategy that they face (docs/trials.md)."""
 
     reveal: bool = False
     """Whether chat, reports and pages reveal the strategy of a game when `assignment` chose it at random, and
@@ -787,7 +787,7 @@ class ChallengesConfig(Section):
     max_games: int = Field(default=8, ge=1, le=1000)
     """Maximum concurrent games with a real-time clock."""
     reserved_for_humans: int = Field(default=0, ge=0, le=1000)
-    """Number of `max_games` slots that are reserved for people."""
+    """Number of `max_games` slots reserved for people."""
     max_slow_games: int = Field(default=16, ge=1, le=1000)
     """Maximum concurrent games without a real-time clock."""
     max_waiting: int = Field(default=8, ge=0, le=1000)
@@ -871,7 +871,7 @@ class MannersConfig(Section):
     draws: bool = True
     """Whether to offer and accept draws, in games in which players can agree on one."""
     draw_score_centi: int = Field(default=15, ge=0, le=10_000)
-    """Maximum distance from 0 of our scores for agreeing to a draw, in hundredths of a pawn or disc."""
+    """Agree to a draw only if our scores are at most this far from 0, in hundredths of a pawn or disc."""
     draw_moves: int = Field(default=8, ge=1, le=100)
     """Number of consecutive moves for which our scores must be that close to 0."""
     draw_ply: int = Field(default=60, ge=0, le=1000)
@@ -881,7 +881,7 @@ class MannersConfig(Section):
     resign: bool = False
     """Whether to resign; off by default, because games that end early yield less data."""
     resign_score_centi: int = Field(default=900, ge=1, le=100_000)
-    """Minimum distance below 0 of our scores for resigning, in hundredths of a pawn or disc."""
+    """Resign only if our scores are at least this far below 0, in hundredths of a pawn or disc."""
     resign_moves: int = Field(default=5, ge=1, le=100)
     """Number of consecutive moves for which our scores must be that low."""
     resign_min_rating: int = Field(default=0, ge=0, le=5000)
@@ -964,7 +964,7 @@ class GgsConfig(Section):
     """Settings for GGS only; `matchmaking` chooses opponents and games, as on other sites."""
 
     bots: tuple[Name, ...] = ()
-    """Names of bots on GGS; the site itself does not mark bots. They count as bots in the limits of
+    """Names of bots on GGS, because the site does not mark them. They count as bots in the limits of
     `challenges`, and `matchmaking` challenges them."""
     public: bool = False
     """Whether `matchmaking` sends public requests when none of these bots can be challenged."""
@@ -1059,7 +1059,7 @@ class AlarmsConfig(Section):
     """URL that receives each alarm as JSON when it starts to fire, every four hours, and when it clears;
     empty: none. Put a URL with a secret in the environment: DESDEMONA_ALARMS__WEBHOOK."""
     command: tuple[str, ...] = ()
-    """Program to run on the same occasions, with its arguments and without a shell. It receives the same JSON
+    """Program to run on the same occasions, with its arguments, without a shell. It receives the same JSON
     on standard input, and its fields in ALARM_NAME, ALARM_STATE, ALARM_SINCE, ALARM_TEXT, ALARM_CURE and
     ALARM_URL."""
     backup_folder: str = ""

@@ -22,7 +22,7 @@ MASS_TOLERANCE = 1e-3
 
 
 class BadModel(Exception):
-    """A model is unreadable or gives malformed answers; the message names it and says what is wrong."""
+    """The model is unreadable or gives malformed answers; the message names it and says what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)

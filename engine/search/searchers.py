@@ -123,10 +123,10 @@ class NativeSearcher:
         """Candidates that give the choice of the strategy tempting, with bounds that prove it.
 
         Args:
-            position: As the root of a search.
+            position: The root of a search (`Game.for_search`).
             depth: D, at least `engine.tempting_player.MIN_DEPTH`.
-            params: Decide how to treat positions in which every move loses by force.
-            tempting: With the logistic function.
+            params: Determine how to treat positions in which every move loses by force.
+            tempting: The strategy's settings, including the logistic function.
             stop: Ends the search.
 
         Raises:
@@ -184,11 +184,11 @@ class NativeSearcher:
             position: A position in which the game is not over.
             depth: Maximum depth in plies, 1 to `Game.deepest_search`.  Othello: a depth of at least the
                 number of empty squares solves the endgame if time allows, and always without a clock.
-            time_s: Time limit in seconds, by the flag's clock; None: no clock. No iteration is started that
-                would exceed it.
+            time_s: Time limit in seconds, by the flag's clock; None: no clock. An iteration that would exceed
+                it is not started.
             stop: Ends the search early; it then returns its best result so far.
             confidence_percent: Othello only: required confidence of a selective cut, 73, 87, 95 or 99. 100:
-                full width, as `search`.
+                full width, like `search`.
             threads: With more than one, the result is not deterministic.
             contempt_centi: How far below zero a draw scores for the side to move, in games with draws.
             nodes: Approximate number of positions to visit; None: no limit.

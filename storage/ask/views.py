@@ -44,10 +44,10 @@ VIEWS: Mapping[str, AskView] = {
         f"game_id {_OF_GAME} account site_game_id variant speed rated our_side engine_version trial chance "
         "probability our_rating rating_band state result points expected end_reason rating_diff started_at "
         "ended_at day week month hour days_ago duration_s plies baits_set baits_taken slips",
-        game_id="its key, for the other views and for `desdemona show`",
-        rating_band="of the opponent, 200 points wide: 1400 to 1599; unrated",
+        game_id="key of the game, for the other views and `desdemona show`",
+        rating_band="of the opponent, 200 points wide, such as 1400 to 1599; or unrated",
         days_ago="whole days since the start",
-        baits_set="moves of ours with a confirmed bait; null until the game is summed up",
+        baits_set="moves of ours with a confirmed bait; null until the game is summarised",
     ),
     "ask_decisions": _like(
         DECISIONS,
@@ -63,7 +63,7 @@ VIEWS: Mapping[str, AskView] = {
         BAITS,
         "decision_id game_id ply move bait probability cost surprise expected_loss model reply is_taken "
         f"reply_cost {_OF_GAME} at days_ago",
-        days_ago="whole days since",
+        days_ago="whole days since the decision",
     ),
     "ask_replies": replace(
         _like(
@@ -71,24 +71,24 @@ VIEWS: Mapping[str, AskView] = {
             "decision_id game_id ply reply is_played first_centi glance_centi shallow_centi final_centi "
             "cost_centi rank_first rank_final",
         ),
-        about=f"{REPLIES.about} The largest view: name a game or a decision.",
+        about=f"{REPLIES.about} The largest view: filter by game or decision.",
     ),
     "ask_opponents": AskView(
         "One row for each opponent's account; aborted games do not count.",
         {
-            "opponent_id": "its key",
-            "site": "of the account",
-            "opponent": "its name",
+            "opponent_id": "key of the opponent",
+            "site": "site of the account",
+            "opponent": "name of the opponent",
             "is_program": "1: a program",
-            "games": "with us",
+            "games": "number of games with us",
             "days": "number of days on which a game began",
-            "their_points": "won by the opponent",
-            "best_rating": "highest at the start of a game",
+            "their_points": "points won by the opponent",
+            "best_rating": "highest rating at the start of a game",
             "first_at": "time of the first game",
-            "last_at": "time of the last one",
-            "days_since": "whole days since then",
+            "last_at": "time of the last game",
+            "days_since": "whole days since the last game",
             "baits_met": "moves of ours with a confirmed bait",
-            "baits_taken": "of these, taken",
+            "baits_taken": "number of those baits taken",
             "slips": "other errors",
         },
     ),
@@ -98,7 +98,7 @@ VIEWS: Mapping[str, AskView] = {
             "event_id site account kind game_id reason at day days_ago",
             reason="reason, if stated",
             day="date",
-            days_ago="whole days since",
+            days_ago="whole days since the event",
         ),
         about="One row for each event other than a move: lost links, declined challenges, failures.",
     ),

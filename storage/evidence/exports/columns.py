@@ -135,10 +135,10 @@ def seconds(start: datetime | None, end: datetime | None) -> Value:
 OF_GAME: list[ExportColumn] = [
     text("site", "key of the site, for instance arena", GameRow.site),
     text("game", "othello, chess, xiangqi or connect4", GameRow.game),
-    text("player", "the same as strategy, which replaces it", GameRow.strategy),
+    text("player", "old name of strategy", GameRow.strategy),
     whole("opponent_id", "key of the opponent's account", GameRow.opponent_id),
-    text("opponent", "its name", OpponentRow.name),
-    flag("is_program", "1: a program, as far as the site says", OpponentRow.is_bot),
-    whole("opponent_rating", "at the start; null: none", GameRow.opponent_rating),
+    text("opponent", "name of the opponent", OpponentRow.name),
+    flag("is_program", "1: a program, according to the site", OpponentRow.is_bot),
+    whole("opponent_rating", "the opponent's, at the start; null: none", GameRow.opponent_rating),
 ]
-STRATEGY = text("strategy", "ours: trappy, standard, ...", GameRow.strategy)
+STRATEGY = text("strategy", "our strategy: trappy, standard, ...", GameRow.strategy)

@@ -42,7 +42,7 @@ EVENTS = export_of(
         text("site", "key of the site, for instance arena", EventRow.site),
         text("account", "name of our account", EventRow.account),
         text("kind", "for instance challenge_declined", EventRow.kind),
-        whole("game_id", "key of the game that it is about; null: none", EventRow.game_id),
+        whole("game_id", "key of the game concerned; null: none", EventRow.game_id),
         text("detail", "JSON: details, such as reason or error", EventRow.detail, _detail),
     ],
     _selected,

@@ -81,17 +81,17 @@ def _if_closed(name: str, about: str, *conditions: ColumnElement[bool]) -> Expor
 
 
 GAMES = export_of(
-    "One row a game, aborted ones too (state).",
+    "One row per game, including aborted games (see state).",
     select(GameRow.id, GameRow.id.label("game_id"))
     .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
     .join(EngineConfigRow, EngineConfigRow.id == GameRow.engine_config_id)
     .outerjoin(TrialRow, TrialRow.id == GameRow.trial_id)
     .order_by(GameRow.id),
     [
-        whole("game_id", "its key, for the other exports", GameRow.id),
+        whole("game_id", "key of the game, used in the other exports", GameRow.id),
         *OF_GAME,
         text("account", "name of our account", GameRow.account),
-        text("site_game_id", "the site's key, for `desdemona show`", GameRow.site_game_id),
+        text("site_game_id", "the site's key of the game, for `desdemona show`", GameRow.site_game_id),
         text("variant", "the site's key of the variant", GameRow.variant),
         text(
             "speed",
@@ -101,13 +101,13 @@ GAMES = export_of(
         flag("rated", "1: rated", GameRow.rated),
         whole("our_side", "0: we moved first; 1: the opponent did", GameRow.our_side),
         text("engine_version", "version of our engine", EngineConfigRow.engine_version),
-        text("trial", "name of the trial that it belongs to; null: none", TrialRow.name),
-        _probability("chance", "the same as probability, which replaces it"),
-        whole("our_rating", "at the start; null: none", GameRow.our_rating),
+        text("trial", "name of the game's trial; null: none", TrialRow.name),
+        _probability("chance", "old name of probability"),
+        whole("our_rating", "our rating at the start; null: none", GameRow.our_rating),
         computed(
             "rating_band",
             _TEXT,
-            "of the opponent, 200 points wide: 1400-1599; unrated",
+            "of the opponent, 200 points wide, such as 1400-1599; or unrated",
             lambda rating: RatingBand.of(rating).text.replace(" to ", "-"),
             GameRow.opponent_rating,
         ),

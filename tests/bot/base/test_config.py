@@ -354,7 +354,7 @@ def test_players_on_another_engines_scores_need_one(tmp_path: Path) -> None:
         ('books = [{ file = "none.bin" }]', "engine.books.0: none.bin: cannot be read: no such file"),
         ('polyglot = "my.toml"', "engine.polyglot: my.toml: truncated, or not a Polyglot book"),
         ('syzygy = "none"', "engine.syzygy: none: no such folder"),
-        ('syzygy = "."', "engine.syzygy: .: no Syzygy tables of the kind *.rtbw there"),
+        ('syzygy = "."', "engine.syzygy: .: no Syzygy tables (*.rtbw) there"),
     ],
 )
 def test_books_and_tables_that_are_none(tmp_path: Path, text: str, message: str) -> None:

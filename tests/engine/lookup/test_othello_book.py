@@ -199,7 +199,7 @@ START = "-" * 27 + "OX" + "-" * 6 + "XO" + "-" * 27
         (["[1]"], "line 1: not the header"),
         (['{"format": "another"}'], "line 1: not the header"),
         ([HEADER.replace("1,", "2,")], "line 1: version 2 of the format; this program reads 1"),
-        ([HEADER.replace("othello", "chess")], "line 1: a book of 'chess'"),
+        ([HEADER.replace("othello", "chess")], "line 1: a book for 'chess'"),
         ([HEADER.replace('"entries": 1, ', "")], "line 1: the header lacks"),
         ([HEADER], "ends after 0 of 1 entries"),
         ([HEADER, "[]"], "line 2: not an entry"),
