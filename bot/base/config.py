@@ -372,7 +372,7 @@ class OpeningBook(Section):
         return game
 
     def use(self) -> BookUse:
-        """The section as the engine's own type."""
+        """Convert the section to the engine's own type."""
         return BookUse(
             game=self.game,
             side={"white": 0, "black": 1}.get(self.colour),
@@ -408,8 +408,8 @@ class EngineConfig(Section):
     """Confidence required by the ProbCut of the strategy strong, in per cent: 73, 87, 95, 99, or 100 (full
     width)."""
     max_games: int = Field(default=0, ge=0, le=1000)
-    """Maximum concurrent games with a real-time clock, over all accounts; 0: only the limits of each
-    account."""
+    """Maximum concurrent games with a real-time clock, over all accounts; 0: only each account's own limits
+    apply."""
     threads: int = Field(default=0, ge=0, le=64)
     """Threads per search of the strategy strong. 0: use the workers that are idle when the search starts, at
     most eight, until it ends."""
@@ -448,7 +448,7 @@ class EngineConfig(Section):
         )
 
     def _sources(self) -> dict[str, tuple[RootSource, ...]]:
-        """The opened books and tablebases by game, in order of precedence."""
+        """The opened books and tablebases, keyed by game, in order of precedence."""
         sources: dict[str, list[RootSource]] = {}
         wanted: list[tuple[str, str, Callable[[], RootSource]]] = [
             (key, game, partial(opened, Path(path)))
@@ -496,7 +496,7 @@ class TrapConfig(Section):
         return self
 
     def params(self) -> TrapParams:
-        """The section as the engine's own type."""
+        """Convert the section to the engine's own type."""
         return TrapParams(**dict(self))
 
 
@@ -555,13 +555,13 @@ class RandomisedConfig(Section):
     probability: float = Field(default=_RANDOMISED.chance, ge=0.1, le=0.9)
     """Probability of the move that sets the trap."""
     budget_percent: float = Field(default=_RANDOMISED.budget_percent, gt=0, le=5)
-    """Draw only if the best move without a trap loses at most this much, in points of expected score out of
-    100."""
+    """Make a random draw only if the best move without a trap loses at most this much, in points of expected
+    score out of 100."""
     max_profiles: int = Field(default=_RANDOMISED.most_profiles, ge=1, le=100)
     """Maximum number of moves to examine, best first, when looking for one without a trap."""
 
     def params(self) -> RandomisedParams:
-        """The section as the engine's own type."""
+        """Convert the section to the engine's own type."""
         return RandomisedParams(self.probability, self.budget_percent, self.max_profiles)
 
 
@@ -602,7 +602,7 @@ class UciEngine(Section):
         return self
 
     def settings(self, start_s: float, silence_s: float) -> EngineSettings:
-        """The section as the engine's own type."""
+        """Convert the section to the engine's own type."""
         options = tuple(
             (name, str(value).lower() if isinstance(value, bool) else str(value))
             for name, value in self.options.items()
@@ -637,7 +637,7 @@ class UciConfig(Section):
         return self
 
     def settings(self) -> tuple[EngineSettings, ...]:
-        """The engines as the engine's own type."""
+        """Convert the engines to the engine's own type."""
         return tuple(engine.settings(self.start_s, self.silence_s) for engine in self.engines)
 
 
@@ -830,7 +830,7 @@ class ChallengesConfig(Section):
         return changes
 
     def of(self, *, is_bot: bool) -> "ChallengesConfig":
-        """The settings for challenges of people, or of bots."""
+        """The settings for challenges from people, or from bots."""
         changes = self.for_bots if is_bot else self.for_people
         if not changes:
             return self
@@ -901,7 +901,7 @@ class MannersConfig(Section):
 
 
 class MatchmakingConfig(Section):
-    """Challenges to other bots, sent while nobody wants to play us."""
+    """Challenges sent to other bots while ours is idle."""
 
     enabled: bool = False
     """Whether to challenge other bots."""
@@ -1428,7 +1428,7 @@ def _variable(*loc: object) -> str:
 
 
 def sections() -> dict[str, type[Section]]:
-    """All tables of config.toml by name, in order."""
+    """All tables of config.toml in order, keyed by name."""
     return {
         name: field.annotation
         for name, field in Config.model_fields.items()

@@ -31,8 +31,8 @@ class Ability(StrEnum):
     TOURNAMENTS = "tournaments"
     """Tournaments that programs can join."""
     CORRESPONDENCE = "correspondence"
-    """Games with days for a move. On sites without it, people wait at the board for the moves of a game
-    without a clock."""
+    """Games with days per move. On sites without this feature, people wait at the board for the moves of a
+    game without a clock."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ class Challenge:
     days_per_turn: int | None
     """Days per move in a correspondence game; None: real time, or unlimited."""
     initial_position: str | None
-    """Text of the start (`Game.parse_position`); None: the usual one."""
+    """Starting position as text (`Game.parse_position`); None: the usual one."""
     is_ours: bool
     """Whether we sent it."""
     our_rating: int | None = None
@@ -251,7 +251,7 @@ class GameSnapshot:
     game: str
     variant: str
     initial_position: str | None
-    """Text of the start (`Game.parse_position`); None: the usual one."""
+    """Starting position as text (`Game.parse_position`); None: the usual one."""
     our_side: int
     rated: bool
     speed: Speed
@@ -303,7 +303,7 @@ class ChatLine:
     """A line in a game's chat."""
 
     name: str
-    """The author's name on the site; includes the bot's own lines."""
+    """The author's name on the site, also for the bot's own lines."""
     room: Room
     text: str
     by_site: bool = False

@@ -31,9 +31,9 @@ class AssignmentContext:
     speed: Speed
     opponent_rating: int | None
     against_opponent: Mapping[str, int]
-    """Games so far of each strategy against this opponent; missing strategies have none."""
+    """Number of earlier games of each strategy against this opponent; 0 for missing strategies."""
     overall: Mapping[str, int]
-    """Games so far of each strategy against all opponents."""
+    """Number of earlier games of each strategy against all opponents."""
 
 
 @dataclass(frozen=True, slots=True)

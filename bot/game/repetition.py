@@ -26,7 +26,7 @@ PLIES = 20
 """A game counts as different if it deviates within this many plies."""
 
 OPENING_PLIES = 8
-"""A game copies one that we did not win if at least its first eight plies are equal."""
+"""A game copies one that we did not win if at least this many first plies are equal."""
 NON_WINS = 300
 """Number of latest games, of each kind and account, that we did not win and must not repeat."""
 MAX_DOUBLINGS = 3

@@ -219,5 +219,5 @@ def _checked(game: Game[Any], opening: Opening, what: str) -> Opening:
     except (BadPosition, IllegalMove) as error:
         raise MatchError(f"{what}: {error}") from None
     if not game.legal_moves(position):
-        raise MatchError(f"{what}: the game is over after it; use --opening-plies to take fewer moves")
+        raise MatchError(f"{what}: the game is already over; use --opening-plies to take fewer moves")
     return opening

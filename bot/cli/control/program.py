@@ -144,7 +144,7 @@ def challenge(
     ] = "standard",
     clock: Annotated[str, typer.Option(help="Minutes + increment in seconds.")] = "3+2",
     rated: Annotated[bool, typer.Option("--rated/--casual")] = True,
-    colour: Annotated[str, typer.Option(help="first, second or random; --games alternates.")] = "random",
+    colour: Annotated[str, typer.Option(help="first, second or random; alternates with --games.")] = "random",
     games: Annotated[int, typer.Option(min=1, max=1000, help="Number of games in a row.")] = 1,
     account: OurAccount = None,
 ) -> None:
