@@ -104,7 +104,7 @@ def test_games_as_openings() -> None:
         ("|\n", "othello", "x: line 1: nothing before the bar"),
         ("f5 | f9\n", "othello", "x: line 1: neither a position"),
         ("e2e5\n", "chess", "x: line 1"),
-        ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1\n", "chess", "x: line 1: the game is over"),
+        ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1\n", "chess", "x: line 1: the game is already over"),
         ('[Event "?"]\n\n1. e5 *\n', "chess", "x: game 1"),
     ],
 )

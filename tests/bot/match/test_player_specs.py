@@ -115,7 +115,7 @@ def test_where_it_is_started() -> None:
             "'clever' is not known; known: standard, trappy, strong, opponent_model, calibrated, tempting, ",
         ),
         ("trappy_uci", "engine is missing; write 'standard_uci:engine=stockfish,"),
-        ("trappy_uci:engine=''", "there is no command"),
+        ("trappy_uci:engine=''", "the command is missing"),
         ("trappy_uci:engine=x,protocol=gtp", "must be one of uci, ucci"),
         ("standard_uci:engine=x,limit=time", "'time' is not a valid MoveLimit"),
         ("standard_uci:engine=x,protocol=ucci,limit=clock", "limit clock is for protocol uci"),
@@ -153,8 +153,8 @@ def test_where_it_is_started() -> None:
         ("human:plies=11", "it must be a whole number from 0 to 10"),
         ("human:percent=0", "percent is 0.0, must be above 0"),
         ("human:model=x,plies=1", "plies is only for people without a model"),
-        ("uci:", "there is no command"),
-        ("uci: ; time=1", "there is no command"),
+        ("uci:", "the command is missing"),
+        ("uci: ; time=1", "the command is missing"),
         ("uci:'a", "the command cannot be read"),
         (
             "uci:a; Threads=1",
@@ -238,7 +238,7 @@ def test_limits_of_a_player_replace_those_of_the_match() -> None:
     ("a", "b", "limits", "says"),
     [
         ("standard", "trappy", {"depth": None}, "there is no limit"),
-        ("standard", "trappy", {"clock": GameClock(1, 0), "move_s": 1.0}, "only one of them"),
+        ("standard", "trappy", {"clock": GameClock(1, 0), "move_s": 1.0}, "exclude each other"),
         ("standard:time=1", "trappy", {"clock": GameClock(1, 0)}, "a clock excludes a time per move"),
         (
             "standard:nodes=9",
