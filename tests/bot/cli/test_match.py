@@ -234,7 +234,7 @@ def test_openings_of_a_file(place: Place, desdemona: Command) -> None:
         (("standard", "trappy", "--games", "5"), "--games is 5, must be even"),
         (("standard", "trappy", "--time", "-1"), "--time is -1"),
         (("standard", "trappy", "--time", "1", "--tc", "1+1"), "a clock and a time per move exclude each"),
-        (("standard", "trappy", "--tc", "fast"), "--tc: 'fast' is no clock"),
+        (("standard", "trappy", "--tc", "fast"), "--tc: 'fast' is not a clock"),
         (("standard", "trappy", "--sprt", "5"), "--sprt: '5'"),
         (("standard", "trappy", "--adjudicate", "5"), "--adjudicate: '5'"),
         (("standard", "trappy", "--id", "a b"), "--id: 'a b'"),
