@@ -243,7 +243,7 @@ class ArenaConfig(Section):
     games_per_address: int = Field(default=40, ge=1, le=10_000)
     """Maximum concurrent games and unanswered challenges of all accounts at one address."""
     games_per_opponent: int = Field(default=3, ge=1, le=10_000)
-    """Maximum games and open challenges of a player with one bot, so that nobody occupies all its slots."""
+    """Maximum games and open challenges between a player and one bot, so that nobody takes all its slots."""
     streams_per_account: int = Field(default=16, ge=1, le=1000)
     """Maximum open streams of one account; a tab of the page opens at most two."""
     streams_per_address: int = Field(default=64, ge=1, le=10_000)
@@ -416,8 +416,8 @@ class EngineConfig(Section):
     variety_centi: int = Field(default=40, ge=0, le=1000)
     """Maximum loss, in hundredths of a disc or pawn, of a random move played to avoid a repeated game; 0:
     never. A game is repeated if its first 20 plies equal those of one of the last two games with the
-    opponent, or its first eight equal those of a game that we lost or drew with anybody. lichess.org does not
-    rate such games, and people could copy a win."""
+    opponent, or at least its first eight plies equal those of a lost or drawn game with anybody. lichess.org
+    does not rate such games, and people could copy a win."""
     contempt_centi: int = Field(default=10, ge=0, le=1000)
     """Contempt of the strategy strong: how much it gives up to avoid a draw, in hundredths of a pawn."""
     book: str = ""
@@ -555,7 +555,7 @@ class RandomisedConfig(Section):
     probability: float = Field(default=_RANDOMISED.chance, ge=0.1, le=0.9)
     """Probability of the move that sets the trap."""
     budget_percent: float = Field(default=_RANDOMISED.budget_percent, gt=0, le=5)
-    """Make a random draw only if the best move without a trap loses at most this much, in points of expected
+    """Draw at random only if the best move without a trap loses at most this much, in points of expected
     score out of 100."""
     max_profiles: int = Field(default=_RANDOMISED.most_profiles, ge=1, le=100)
     """Maximum number of moves to examine, best first, when looking for one without a trap."""
@@ -978,8 +978,8 @@ class ChatConfig(Section):
     enabled: bool = True
     """Whether the bot chats."""
     greeting: str = Field(default="Good luck, {opponent}! I am a program.", max_length=CHAT_LIMIT)
-    """Message at the start of a game; empty: none. Placeholders about the result or the traps are for the
-    farewell only."""
+    """Message at the start of a game; empty: none. Placeholders about the result or the traps work only in
+    the farewell."""
     farewell: str = Field(
         default="Good game, {opponent}! Traps set: {traps}, baits taken: {fell}; slips: {slips}.",
         max_length=CHAT_LIMIT,

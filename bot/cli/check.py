@@ -278,8 +278,8 @@ async def _account(config: Config) -> str:
         await server.close()
     if not account.is_bot:
         raise ConfigError(
-            f"{config.server.token_setting}: the account {account.name} is not a bot account; run "
-            "`desdemona upgrade-account`"
+            f"{config.server.token_setting}: the account {account.name} is not a bot account; "
+            "run `desdemona upgrade-account` to make it one"
         )
     return f"{account.name} at {url}{'; ' * bool(account.about)}{account.about}"
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from storage.filters import Filters
 
 WHOLE_GAMES = (
-    "--phase: selects moves, and this is about whole games; `stats`, `export --what` of moves, and the pages "
+    "--phase: selects moves, but this is about whole games; `stats`, `export --what` of moves, and the pages "
     "traps and results have it"
 )
 Suspects = Annotated[

@@ -441,7 +441,7 @@ class LiveSettings:
     def on_hangup(self) -> None:
         """Reload on SIGHUP."""
         try:
-            logger.info("settings read again; changed: %s", self.reload())
+            logger.info("settings reloaded; changed: %s", self.reload())
         except DesdemonaError as error:
             logger.error("the settings are unchanged: %s", error)
 

@@ -66,7 +66,7 @@ def ratings_view(curves: Sequence[RatingCurve], now: datetime) -> PartsView:
         ),
     )
     empty = Heading(
-        "No rated game yet.", lead="The curve begins with the first rated game that passes these filters."
+        "No rated games yet.", lead="The curve begins with the first rated game that passes these filters."
     )
     shown = (Heading("Our ratings over time."), table, Beside(tuple(map(_figure, curves[:SHOWN]))))
 

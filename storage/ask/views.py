@@ -44,10 +44,10 @@ VIEWS: Mapping[str, AskView] = {
         f"game_id {_OF_GAME} account site_game_id variant speed rated our_side engine_version trial chance "
         "probability our_rating rating_band state result points expected end_reason rating_diff started_at "
         "ended_at day week month hour days_ago duration_s plies baits_set baits_taken slips",
-        game_id="key of the game, for the other views and `desdemona show`",
-        rating_band="of the opponent, 200 points wide, such as 1400 to 1599; or unrated",
+        game_id="the game's key in the other views and for `desdemona show`",
+        rating_band="opponent's rating band, for instance 1400 to 1599; or unrated",
         days_ago="whole days since the start",
-        baits_set="moves of ours with a confirmed bait; null until the game is summarised",
+        baits_set="our moves with a confirmed bait; null until the game is summarised",
     ),
     "ask_decisions": _like(
         DECISIONS,
@@ -74,11 +74,11 @@ VIEWS: Mapping[str, AskView] = {
         about=f"{REPLIES.about} The largest view: filter by game or decision.",
     ),
     "ask_opponents": AskView(
-        "One row for each opponent's account; aborted games do not count.",
+        "One row for each opponent's account, without aborted games.",
         {
-            "opponent_id": "key of the opponent",
+            "opponent_id": "key of the account",
             "site": "site of the account",
-            "opponent": "name of the opponent",
+            "opponent": "name of the account",
             "is_program": "1: a program",
             "games": "number of games with us",
             "days": "number of days on which a game began",
@@ -87,9 +87,9 @@ VIEWS: Mapping[str, AskView] = {
             "first_at": "time of the first game",
             "last_at": "time of the last game",
             "days_since": "whole days since the last game",
-            "baits_met": "moves of ours with a confirmed bait",
-            "baits_taken": "number of those baits taken",
-            "slips": "other errors",
+            "baits_met": "our moves with a confirmed bait",
+            "baits_taken": "number of those baits that were taken",
+            "slips": "number of other errors",
         },
     ),
     "ask_events": replace(
@@ -97,10 +97,10 @@ VIEWS: Mapping[str, AskView] = {
             EVENTS,
             "event_id site account kind game_id reason at day days_ago",
             reason="reason, if stated",
-            day="date",
+            day="date of the event",
             days_ago="whole days since the event",
         ),
-        about="One row for each event other than a move: lost links, declined challenges, failures.",
+        about="One row for each event other than a move: lost connections, declined challenges, failures.",
     ),
 }
 """Every view by its name."""

@@ -47,7 +47,7 @@ _DECISIONS = (
 
 
 def _is(rule: int, name: str, about: str, source: Any) -> ExportColumn:
-    """A column that tells whether the source equals the current version of the rules."""
+    """A column that is 1 if the source equals the current version of the rules, otherwise 0."""
     return computed(name, _WHOLE, about, lambda value: int(value == rule), source)
 
 
@@ -61,7 +61,7 @@ def _expected_loss(name: str, about: str) -> ExportColumn:
 _KEYS: list[ExportColumn] = [
     whole("decision_id", "key of the decision", DecisionRow.id),
     whole("game_id", "key of its game", DecisionRow.game_id),
-    whole("ply", "moves made before our move", DecisionRow.ply),
+    whole("ply", "number of moves before ours", DecisionRow.ply),
 ]
 
 DECISIONS = export_of(
@@ -69,17 +69,19 @@ DECISIONS = export_of(
     _DECISIONS,
     [
         *_KEYS,
-        text("move", "in the game's notation for programs", DecisionRow.move),
+        text("move", "our move, in the notation for programs", DecisionRow.move),
         text("state", "committed, sent or confirmed", DecisionRow.state),
         whole("depth", "plies searched", DecisionRow.depth),
         whole("nodes", "positions searched", DecisionRow.nodes),
         number("time_s", "thinking time in seconds", DecisionRow.time_s),
         flag("is_complete", "1: all replies to the move were searched", DecisionRow.is_complete),
-        flag("is_decided", "1: it won or lost by force; statistics exclude it", DecisionRow.is_decided),
-        flag("is_trap", "1: the move sets a paper's trap (Figure 9)", DecisionRow.is_trap),
+        flag(
+            "is_decided", "1: the move wins or loses by force; statistics exclude it", DecisionRow.is_decided
+        ),
+        flag("is_trap", "1: the move sets a trap (Figure 9)", DecisionRow.is_trap),
         number(
             "trap_quality",
-            "of the best trap, in points of expected score out of 100",
+            "quality of the best trap, in per cent of the game",
             DecisionRow.trap_quality,
             lambda quality: quality / 100,
         ),
@@ -106,55 +108,55 @@ DECISIONS = export_of(
 )
 
 OUTCOMES = export_of(
-    "One row for each judged reply to a move of ours, with expected values.",
+    "One row for each judged reply to our moves, with expected values.",
     _DECISIONS.join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
     .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
     .outerjoin(ReplyTimeRow, ReplyTimeRow.decision_id == DecisionRow.id),
     [
         *_KEYS,
         text("kind", "optimal, fell, erred_elsewhere (Figure 9) or unanswered", OutcomeRow.kind),
-        text("reply", "null: the game ended first", OutcomeRow.reply),
-        flag("fell_for_best", "1: it takes the best paper's trap", OutcomeRow.fell_for_best),
+        text("reply", "the reply; null: the game ended first", OutcomeRow.reply),
+        flag("fell_for_best", "1: the reply falls into the best trap (Figure 9)", OutcomeRow.fell_for_best),
         share("cost", "cost of the reply, as a share of the game", OutcomeRow.cost),
         computed(
             "is_error",
             _WHOLE,
-            "1: the reply cost a tenth of the game or more",
+            "1: the reply cost 10 % of the game or more",
             lambda cost: int(cost is not None and cost >= ERROR_COST),
             OutcomeRow.cost,
         ),
-        flag("is_decided", "1: our move won or lost by force; exclude these", DecisionRow.is_decided),
+        flag("is_decided", "1: our move wins or loses by force; exclude such rows", DecisionRow.is_decided),
         whole("reply_count", "number of legal replies", DecisionRow.reply_count),
         number("random_error", "probability that a random reply is an error", ForecastRow.error_uniform),
-        number("expected_error", "the same, according to the forecast", ForecastRow.error_expected),
+        number("expected_error", "forecast probability of an error", ForecastRow.error_expected),
         share("random_cost", "mean cost of a random reply", ForecastRow.cost_uniform),
-        share("expected_cost", "mean cost according to the forecast", ForecastRow.cost_expected),
+        share("expected_cost", "mean cost by the forecast", ForecastRow.cost_expected),
         computed(
             "has_bait",
             _WHOLE,
-            "1: our move had a confirmed bait",
+            "1: our move set a confirmed bait",
             lambda bait: int(bait is not None),
             ForecastRow.bait,
         ),
         computed(
             "is_bait_taken",
             _WHOLE,
-            "1: the reply took the bait",
+            "1: the reply takes a bait",
             lambda is_taken: int(bool(is_taken)),
             ForecastRow.is_taken,
         ),
         number("probability", "forecast probability of this reply", ForecastRow.reply_probability),
-        number("reply_time_s", "seconds that the reply took; null: not timed", ReplyTimeRow.time_s),
+        number("reply_time_s", "seconds taken to reply; null: not timed", ReplyTimeRow.time_s),
         timestamp("at", "time of the judgement", OutcomeRow.at),
-        flag("is_trap", "1: our move set a paper's trap", DecisionRow.is_trap),
+        flag("is_trap", "1: our move set a trap (Figure 9)", DecisionRow.is_trap),
         number("random_bait", "probability that a random reply takes a bait", ForecastRow.bait_uniform),
-        number("expected_bait", "the same, according to the forecast", ForecastRow.bait_expected),
+        number("expected_bait", "forecast probability of taking a bait", ForecastRow.bait_expected),
         number(
             "random_fall",
-            "probability that a random reply takes a paper's trap",
+            "probability that a random reply falls into a trap (Figure 9)",
             ForecastRow.fall_uniform,
         ),
-        number("expected_fall", "the same, according to the forecast", ForecastRow.fall_expected),
+        number("expected_fall", "forecast probability of such a fall", ForecastRow.fall_expected),
         number(
             "expected_optimal",
             "forecast probability of an optimal reply",
@@ -163,7 +165,7 @@ OUTCOMES = export_of(
         computed(
             "model",
             _TEXT,
-            "model of the forecast, as `stats --by model` names it; null if there is none",
+            "model of the forecast, named as in `stats --by model`; null: none",
             lambda model_name, model_sha256, prior: (
                 None if model_name is None else model_text(model_name, model_sha256, prior)
             ),
@@ -174,28 +176,28 @@ OUTCOMES = export_of(
         _is(
             RULE,
             "is_current",
-            "1: judged by this version's rules; other rows are not counted until `db recheck`",
+            "1: judged by current rules; other rows count only after `db recheck`",
             OutcomeRow.rule,
         ),
-        _is(FORECAST_RULE, "is_forecast_current", "1: forecast by this version's rules", ForecastRow.rule),
+        _is(FORECAST_RULE, "is_forecast_current", "1: forecast by current rules", ForecastRow.rule),
     ],
     selected=of_moves,
 )
 
 BAITS = export_of(
-    "One row for each move with a confirmed bait, in positions that were not decided.",
+    "One row for each of our moves with a confirmed bait, except in decided positions.",
     _DECISIONS.join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
     .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
     .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
     .where(ForecastRow.bait.is_not(None), DecisionRow.is_decided.is_(False)),
     [
         *_KEYS,
-        text("move", "ours", DecisionRow.move),
+        text("move", "our move", DecisionRow.move),
         text("bait", "the most tempting reply", ForecastRow.bait),
-        number("probability", "forecast probability that people play it", ForecastRow.bait_probability),
+        number("probability", "forecast probability that people play the bait", ForecastRow.bait_probability),
         share("cost", "cost of the bait, as a share of the game", ForecastRow.bait_cost),
         _expected_loss("surprise", "old name of expected_loss"),
-        text("model", "model of the forecast", ForecastRow.model_name),
+        text("model", "model that made the forecast", ForecastRow.model_name),
         text("reply", "reply played; null: none yet", OutcomeRow.reply),
         flag("is_taken", "1: the reply took a bait; null: not judged yet", ForecastRow.is_taken),
         share("reply_cost", "cost of the reply, as a share of the game", OutcomeRow.cost),
@@ -209,7 +211,7 @@ BAITS = export_of(
         _is(
             FORECAST_RULE,
             "is_current",
-            "1: forecast by this version's rules; other rows are not counted until `db recheck`",
+            "1: forecast by current rules; other rows count only after `db recheck`",
             ForecastRow.rule,
         ),
         _expected_loss("expected_loss", "probability times cost, by which baits are ordered"),
@@ -240,16 +242,16 @@ def _reply_rows(row: Any) -> Iterable[tuple[Value, ...]]:
 
 
 REPLIES = Export(
-    "One row for each legal reply to each of our moves, with shallow and full scores.",
+    "One row for each legal reply to each of our moves, with its scores.",
     (
         *_KEYS,
-        ExportColumn("reply", _TEXT, "in the game's notation for programs"),
-        ExportColumn("is_played", _WHOLE, "1: the reply was played"),
+        ExportColumn("reply", _TEXT, "the reply, in the notation for programs"),
+        ExportColumn("is_played", _WHOLE, "1: this reply was played"),
         ExportColumn("first_centi", _WHOLE, "score after the shallowest search"),
         ExportColumn("glance_centi", _WHOLE, "old name of shallow_centi"),
         ExportColumn("final_centi", _WHOLE, "score at full depth"),
         ExportColumn("cost_centi", _WHOLE, "difference from the best reply's score at full depth"),
-        ExportColumn("rank_first", _WHOLE, "rank in the shallowest search; 1: best"),
+        ExportColumn("rank_first", _WHOLE, "rank by the shallowest search; 1: best"),
         ExportColumn("rank_final", _WHOLE, "rank at full depth; 1: best"),
         ExportColumn("shallow_centi", _WHOLE, "score one ply short of full depth"),
     ),
@@ -274,13 +276,13 @@ RECORDS = export_of(
         *_KEYS,
         text(
             "record",
-            "JSON: position, candidates, scores by depth, settings; scores from our side",
+            "JSON: position, candidates, scores by depth (from our side), settings",
             as_stored(DecisionRow.record),
             _json,
         ),
         text(
             "forecast",
-            "JSON: expected replies of people, and the baits; null if there is none",
+            "JSON: forecast of people's replies, and the baits; null: none",
             as_stored(ForecastRow.record),
             _json,
         ),

@@ -61,7 +61,7 @@ async def test_games_of_others(house: House) -> None:
     person, bot, other = await house.person("Anna"), await house.bot("Desdemona"), await house.person("Carl")
     game = await house.start(person, bot)
     for action in ("move/f5", "abort", "resign", "draw/yes", "rematch", "chat"):
-        assert await other.act(game, action) == (404, {"error": "You do not play in this game"})
+        assert await other.act(game, action) == (404, {"error": "You are not playing in this game"})
     assert (await other.request("GET", f"/api/board/game/stream/{game}"))[0] == 404
     assert (await other.request("GET", f"/api/board/game/{game}/chat"))[0] == 404
     # Programs and people have separate endpoints.
@@ -149,7 +149,7 @@ async def test_too_many_tokens(house: House) -> None:
         tokens = ",".join(f"token{number}" for number in range(count))
         got, body = await house.request("POST", "/api/token/test", data=tokens)
         assert got == status, body
-    assert body == {"error": "At most 50 tokens at once"}
+    assert body == {"error": "At most 50 tokens per request"}
 
 
 async def test_too_many_requests(house: House) -> None:

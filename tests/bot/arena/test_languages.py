@@ -76,5 +76,5 @@ def test_the_page_lists_the_languages() -> None:
 
 @pytest.mark.parametrize("data", [b"{", b"{}", b"[]"])
 def test_a_broken_catalogue_is_named(data: bytes) -> None:
-    with pytest.raises(ValueError, match=r"languages/xx\.json is no catalogue"):
+    with pytest.raises(ValueError, match=r"languages/xx\.json is not a translation file"):
         Assets({INDEX: b"", "languages/xx.json": data})

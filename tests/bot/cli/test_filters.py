@@ -100,14 +100,14 @@ def test_a_phase_is_of_moves_alone(desdemona: Command) -> None:
         ("export", "--format", "csv", "--what", "events"),
     ):
         status, _, err = desdemona(*words, "--phase", "1-20")
-        assert (status, "--phase: selects moves, and this is about whole games" in err) == (2, True), words
+        assert (status, "--phase: selects moves, but this is about whole games" in err) == (2, True), words
     for option, reason in (("--plan", "a plan is for"), ("--trial=t1", "a trial compares")):
         status, _, err = desdemona("stats", option, "--phase", "1-20")
         assert (status, f"--phase: {reason} whole games" in err) == (2, True)
     status, _, err = desdemona("page", "works", "--phase", "1-20")
     assert (status, "'phase' is no filter of this page; known: account" in err) == (2, True)
     status, _, err = desdemona("stats", "--phase", "20")
-    assert (status, "--phase: '20' is no phase; phases are 1-20, 21-40" in err) == (2, True)
+    assert (status, "--phase: '20' is not a phase; phases are 1-20, 21-40" in err) == (2, True)
     assert desdemona("stats", "--phase", "21-40")[2] == "No game passes these filters.\n"
     assert desdemona("export", "--format=csv", "--what=outcomes", "--phase=1-20")[2] == "0 rows written\n"
 
@@ -124,7 +124,7 @@ def test_commands_pass_their_options_on(desdemona: Command) -> None:
     assert json.loads(out)[0]["games"] == 3
     assert desdemona("games", "--trial", "t2")[2] == "No game passes these filters.\n"
     status, _, err = desdemona("games", "--settings", "bold")
-    assert (status, "--settings: 'bold' are no settings" in err) == (2, True)
+    assert (status, "--settings: 'bold' is not a value that" in err) == (2, True)
 
 
 @pytest.mark.usefixtures("three_games")

@@ -183,7 +183,7 @@ def test_questions_make_no_database(desdemona: Command, database_file: Path) -> 
     for command in (["stats"], ["games"], ["show", "first"], ["db", "current"]):
         status, out, err = desdemona(*command)
         assert (status, out) == (3, "")
-        assert err == f"desdemona: there is no database at {database_file}; `desdemona run` makes one\n"
+        assert err == f"desdemona: there is no database at {database_file}; `desdemona run` creates one\n"
     assert not database_file.exists()
 
 
@@ -215,11 +215,11 @@ def test_the_schema_is_told_and_upgraded(desdemona: Command, database_file: Path
         (["--config", "nowhere.toml", "stats"], "nowhere.toml"),
         (["stats", "--engine", "deep"], "--strategy: 'deep' is not known; known: standard, trappy"),
         (["games", "--game", "go"], "--game: 'go' is not known; known: othello, chess, xiangqi, connect4"),
-        (["stats", "--since", "yesterday"], "--since: 'yesterday' is no date or time"),
-        (["stats", "--until", "9999-12-31"], "--until: '9999-12-31' is no date or time"),
+        (["stats", "--since", "yesterday"], "--since: 'yesterday' is not a date or time"),
+        (["stats", "--until", "9999-12-31"], "--until: '9999-12-31' is not a date or time"),
         (
             ["stats", "--since", "0001-01-01T00:00+14:00"],
-            "--since: '0001-01-01T00:00+14:00' is no date or time",
+            "--since: '0001-01-01T00:00+14:00' is not a date or time",
         ),
     ],
 )

@@ -206,7 +206,7 @@ def test_a_plan_needs_no_database(desdemona: Command) -> None:
     assert "assumed of people 0.5 % 1 % 2 %" in lines_of(out)
     assert "residual sd 0.1 12,558 / 25,329 3,140 / 6,012 785 / 1,648" in lines_of(out)
     assert "games (1 each, assumed) 12,558 / 25,329 3,140 / 6,012 785 / 1,648" in lines_of(out)
-    assert "falls 20%, 10 traps per person 5,683 / 11,210 909 / 1,795 227 / 560" in lines_of(out)
+    assert "20% of baits taken, 10 traps per person 5,683 / 11,210 909 / 1,795 227 / 560" in lines_of(out)
     assert "games (2 each, assumed) 2,841 / 5,605 455 / 898 114 / 280" in lines_of(out)
     assert "Days: not known, without a finished game with a person in the last 28 days." in lines_of(out)
     assert "Decisions: 1 randomised in a game is assumed until there are 30 finished games of" in out
@@ -324,7 +324,7 @@ def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
     assert report["endpoint"] == "score"
     assert (report["score"]["estimate"]["mean"], report["score"]["estimate"]["too_early"]) == (None, True)
     status, _, err = desdemona("stats", "--trial", "t1", "--arms", "standard,strong")
-    assert (status, "--arms: 'standard,strong' is not two of the trial's players" in err) == (2, True)
+    assert (status, "--arms: 'standard,strong' does not name two of the trial's players" in err) == (2, True)
 
 
 _by_lot: dict[tuple[str, ...], bytes] = {}
@@ -378,7 +378,7 @@ def test_a_report_of_single_decisions_alone(desdemona: Command, migrated_file: P
     assert report["decisions"]["counted"] == 8
     assert report["decisions"]["planned_n"] == report["decisions"]["opt"] == 1000
     status, _, err = desdemona("stats", "--trial", "m1", "--arms", "randomised,trappy")
-    assert (status, "is not two of the trial's players" in err) == (2, True)
+    assert (status, "does not name two of the trial's players" in err) == (2, True)
     assert desdemona("stats", "--trial", "m1", "--format", "csv")[0] == 2
 
 

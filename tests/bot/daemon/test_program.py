@@ -182,7 +182,9 @@ async def test_another_server(database: Database, tmp_path: Path) -> None:
 
         with pytest.raises(AuthError, match="401"):
             await play(playing_with("wrong"))
-        with pytest.raises(ConfigError, match="anna is not a bot account; run `desdemona upgrade-account`"):
+        with pytest.raises(
+            ConfigError, match="anna is not a bot account; run `desdemona upgrade-account` to make it one"
+        ):
             await play(playing_with(persons_token))
         with pytest.raises(ConfigError, match="needs a token"):
             await play(playing_with(""))
@@ -355,7 +357,7 @@ async def test_a_second_signal_leaves_at_once(tmp_path: Path) -> None:
         assert program is not None
         program.send_signal(signal.SIGTERM)
         async with asyncio.timeout(PATIENCE_S):
-            while "stopping; games going on: 1" not in daemon.log.read_text():  # noqa: ASYNC110
+            while "stopping; running games: 1" not in daemon.log.read_text():  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         program.send_signal(signal.SIGINT)
         async with asyncio.timeout(PATIENCE_S):

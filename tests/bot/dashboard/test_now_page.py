@@ -23,7 +23,7 @@ async def test_the_page_of_a_busy_program(opened: Opened) -> None:
         assert "Nxe5 tempts: 44 % likely, and costs 29 % of the game." in page
         assert re.search("grandpa_joe.*chess at arena", page)
         assert "Declined today: 6 (tooFast: 4; variant: 2)." in page
-        assert "New games may begin." in page
+        assert "New games may start." in page
         assert "style=" not in page  # the security policy forbids it
         assert 'class="strip"' not in page
 

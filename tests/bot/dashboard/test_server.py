@@ -177,7 +177,7 @@ async def test_silent_connections_make_room(
         assert not stream.content.at_eof()
         for _, writer in silent:
             writer.close()
-    assert caplog.messages == ["too many connections: 8; the latest comes from 127.0.0.1"]
+    assert caplog.messages == ["too many connections: 8; the latest is from 127.0.0.1"]
 
 
 async def test_silence_is_cut(open_site: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:

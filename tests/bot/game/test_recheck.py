@@ -182,7 +182,9 @@ async def test_a_record_of_no_decision_goes_to_the_quarantine(database: Database
         ("decisions", stored.id) for stored in (first, second, third)
     ]
     for row, reason in zip(
-        found.quarantined, ("z9 is not among the candidates", "not the record", "no JSON object"), strict=True
+        found.quarantined,
+        ("z9 is not among the candidates", "not the record", "not a JSON object"),
+        strict=True,
     ):
         assert reason in row.reason
     assert (found.wrong, found.judged, found.verified) == ([], len(others), len(others))

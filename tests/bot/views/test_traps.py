@@ -88,7 +88,7 @@ async def test_a_phase_selects_baits_and_replies_but_no_games(database: Database
     page = await visitor.text("/dash/traps?phase=241-260")
     assert '<option value="241-260" selected>241-260</option>' in page
     said = await visitor.text("/dash/traps?phase=7", 400)
-    assert "phase: &#39;7&#39; is no phase; phases are 1-20, 21-40, 41-60 and so on, in plies" in said
+    assert "phase: &#39;7&#39; is not a phase; phases are 1-20, 21-40, 41-60 and so on, in plies" in said
     said = await visitor.text("/dash/games?phase=1-20", 400)
     assert "&#39;phase&#39; is no filter of this page; known: account, game" in said
 

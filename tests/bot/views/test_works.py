@@ -135,7 +135,7 @@ async def test_too_few_games_show_no_number(database: Database, visitor: Visitor
     ("query", "words"),
     [
         ("trial=other", "no trial &#39;other&#39; is known; known: t1"),
-        ("arms=trappy", "is not two of the trial"),
+        ("arms=trappy", "does not name two of the trial"),
     ],
 )
 async def test_what_there_is_not_is_named(

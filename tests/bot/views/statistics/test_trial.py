@@ -263,7 +263,7 @@ def test_what_one_look_cannot_determine_is_said() -> None:
     ]
     report = of_decisions(decisions_report(rows, TrialTerms(planned_decisions=600), NOW))
     found = rows_of(robustness(report), "How robust is it?").values()
-    assert {row[-1] for row in found} == {"not determined without one of the persons"}
+    assert {row[-1] for row in found} == {"not determined if one of the persons is left out"}
 
 
 def test_decisions_whose_draw_is_broken_say_so_first() -> None:
