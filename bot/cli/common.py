@@ -188,7 +188,7 @@ def write(
         if rows:
             print_parts(parts)
         else:
-            note("No game passes these filters." if is_filtered else "No games yet.")
+            note("No games match these filters." if is_filtered else "No games yet.")
     else:
         print_csv(rows)
 

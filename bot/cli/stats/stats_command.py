@@ -153,7 +153,7 @@ def _calibration(
         calibrations = rows.calibrations()
     nested = [asdict(each) for each in calibrations]
     if not calibrations and output is CommandFormat.TABLE:
-        note("No reply with a forecast passes these filters.")
+        note("No replies with a forecast match these filters.")
     else:
         write(output, (calibration_table(calibrations),), [flat_row(row) for row in nested], nested=nested)
     _note_outdated(outdated)

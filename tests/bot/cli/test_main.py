@@ -155,7 +155,7 @@ def test_show_tells_a_game(desdemona: Command) -> None:
     assert "The paper's trap: d6, quality 7.4 %." in unanswered
     assert "Figure 9" not in unanswered
     assert "0 of 0 baits taken" in words
-    assert "The paper's traps: 2 set, 1 fallen into. Baits are not known for 2 moves." in words
+    assert "Traps in the paper's sense: 2 set, 1 successful. Baits are not known for 2 moves." in words
     assert "(best score)" in out
     assert "≤ +0.40" in out
     assert out.count("Move ") == 3
@@ -191,7 +191,7 @@ def test_an_empty_database_answers_kindly(desdemona: Command) -> None:
     assert desdemona("db", "upgrade")[0] == 0
     for command in ("stats", "games"):
         assert "No games yet." in desdemona(command)[2]
-        assert "No game passes these filters." in desdemona(command, "--rated")[2]
+        assert "No games match these filters." in desdemona(command, "--rated")[2]
     assert desdemona("stats", "--format", "json")[1] == "[]\n"
     assert desdemona("stats", "--format", "csv")[1] == ""
 

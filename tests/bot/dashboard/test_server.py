@@ -42,8 +42,8 @@ async def test_a_page_is_html_json_and_csv(open_site: OpenSite) -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("colour=red", "'colour' is no filter of this page; known: game, number, opponent"),
-        ("site=arena", "'site' is no filter of this page"),
+        ("colour=red", "'colour' is not a filter of this page; available: game, number, opponent"),
+        ("site=arena", "'site' is not a filter of this page"),
         ("game=go", "game: 'go' is not known"),
         ("table=none", "table: 'none' is not known; known: numbers"),
     ],
