@@ -22,7 +22,7 @@ def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision
     exact, so a later run in another process gives the same result.
 
     Raises:
-        Stopped: The flag was set first.
+        Stopped: The flag was set before the work was done.
         EngineMismatch: The engine version that made the decision has a different search; a profile must not
             mix scores from two searches.
         RecordError: The record contradicts the result of the search.

@@ -57,7 +57,7 @@ def forecast_replies(
 
     Raises:
         IncompleteProfile: The profile is incomplete.
-        Stopped: The flag was set first.
+        Stopped: The flag was set before the work was done.
     """
     forecast = _unconfirmed(decision, decision.chosen, before, models, person, seconds)
     if decision.trial_draw is not None:
@@ -162,7 +162,7 @@ def confirm(
     Another program's scores stay unconfirmed: our search says nothing about them. See `confirm_by_engine`.
 
     Raises:
-        Stopped: The flag was set first.
+        Stopped: The flag was set before the work was done.
     """
     game = get_rules(decision.game)
     if not is_own(decision, searcher):
@@ -200,7 +200,7 @@ def confirm_by_engine(
     this run.
 
     Raises:
-        Stopped: The flag was set first.
+        Stopped: The flag was set before the work was done.
     """
     game, source = get_rules(decision.game), decision.profile_source
     root = game.parse_position(decision.position)

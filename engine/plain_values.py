@@ -9,7 +9,7 @@ from types import NoneType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 OLD_NAMES = "old names"
-"""Key in a field's metadata for other names of the field in records."""
+"""Key in a field's metadata for the field's other names in records."""
 
 
 class Range(NamedTuple):

@@ -63,7 +63,7 @@ class Connect4(PlainGame[Connect4Position]):
         return tuple(place for place in range(COLUMNS * _HEIGHT) if free >> place & 1)
 
     def native_position(self, position: Connect4Position) -> tuple[int, int]:
-        """The core's format: discs of the mover, discs of the other."""
+        """The position in the core's format: discs of the mover, discs of the other."""
         return position.mover, position.waiter
 
     def play(self, position: Connect4Position, move: Move) -> Connect4Position:

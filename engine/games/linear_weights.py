@@ -38,7 +38,7 @@ class LinearWeights:
         return end + (opening - end) * middle / 64
 
     def to_bytes(self) -> bytes:
-        """The C++ core's format: two little-endian 16-bit integers for each feature."""
+        """The weights in the C++ core's format: two little-endian 16-bit integers for each feature."""
         pairs = [weight for pair in zip(self.middle, self.end, strict=True) for weight in pair]
         return struct.pack(f"<{len(pairs)}h", *pairs)
 

@@ -35,7 +35,7 @@ def read(path: Path) -> bytes:
 
 @cache
 def weights(game: str) -> bytes:
-    """The core's format of the program's own network for a game in `INPUTS`.
+    """The program's own network for a game in `INPUTS`, in the core's format.
 
     Raises:
         DamagedFile: The file is missing or damaged; the core checks its size.

@@ -103,7 +103,7 @@ class Othello(PlainGame[OthelloPosition]):
         return OthelloPosition(waiter & ~flipped, mover | flipped | 1 << move, 1 - side)
 
     def native_position(self, position: OthelloPosition) -> tuple[int, int]:
-        """The core's format: discs of the mover, discs of the other."""
+        """The position in the core's format: discs of the mover, discs of the other."""
         return position.mover, position.waiter
 
     def result_centi(self, position: OthelloPosition) -> int:

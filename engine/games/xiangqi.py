@@ -280,7 +280,7 @@ class Xiangqi:
         return XiangqiPosition(after, 1 - side, quiet, ply + 1, past, line)
 
     def native_position(self, position: XiangqiPosition) -> str:
-        """The core's format: the position's text."""
+        """The position in the core's format: as text."""
         return self.position_text(position)
 
     def for_search(self, position: XiangqiPosition) -> XiangqiPosition:
@@ -441,7 +441,7 @@ class Xiangqi:
         return tuple(highlights)
 
     def plies_left(self, position: XiangqiPosition) -> int:
-        """An estimate: games last about 90 plies; a longer game lasts at least 24 more."""
+        """An estimate: a game lasts about 90 plies, and always at least 24 more."""
         return max(24, 90 - position.ply)
 
     def most_plies_left(self, position: XiangqiPosition) -> int:

@@ -207,7 +207,7 @@ class OpponentModelSearch:
         replies only for the chosen move; they may show it to be worse, and then another move is chosen.
 
         Args:
-            values: Every legal move's score at the root, our view, or the result of a move that ends the
+            values: Every legal move's score at the root (our view), or the result of a move that ends the
                 game; in the game's move order.
             over: Moves that end the game.
             search: Searches replies with that program.

@@ -62,7 +62,7 @@ _AT_ONCE = 128
 
 
 class Sight(NamedTuple):
-    """The part of positions that the network sees, as arrays of equal length.
+    """What the network sees of each position, as arrays of equal length.
 
     The last ply is omitted (both boards are 0) when it was a pass or is unknown.
     """

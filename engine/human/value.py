@@ -7,8 +7,8 @@ reply is weighted by its probability (as in "When Suboptimal Minimax is Better",
 
 Replies that are hardly ever played are not searched; each counts as w(raw(m)), as if it were the best.
 (Calibrated models need complete profiles: then every reply is searched and counts.) An expectation is not a
-guarantee, so only moves with a small guaranteed loss get a value: those at most a budget of expected score
-below the best, and at most a share of the best one's expected score below it (`floor_centi`). A forced win is
+guarantee, so only moves with a small guaranteed loss get a value: those that give up at most a budget of
+expected score, and at most a share of the best move's expected score (`floor_centi`). A forced win is
 worth the whole point, and no expectation exceeds that: the shortest forced win is played without a model.
 """
 

@@ -95,7 +95,7 @@ class EngineHealth:
         self._failures = 0
         self._not_before = -math.inf
         self.trouble: EngineError | None = None
-        """The latest failure; None: it works."""
+        """The latest failure; None: the engine is working."""
 
     @property
     def may_start(self) -> bool:
@@ -152,7 +152,7 @@ class EngineSource:
 
     @property
     def trouble(self) -> EngineError | None:
-        """The engine's latest failure; None: it works."""
+        """The engine's latest failure; None: it is working."""
         return self._health.trouble
 
     @property
@@ -260,7 +260,7 @@ class EngineSource:
             None: the engine had no result in time, or failed (the failure is logged).
 
         Raises:
-            Stopped: The flag was set first.
+            Stopped: The flag was set before the work was done.
         """
         until = self._clock() + longest_s
 
@@ -559,7 +559,7 @@ class EngineSource:
         *,
         is_part: bool = False,
     ) -> dict[str, tuple[int, ...]]:
-        """Each move's scores at depths 1 .. `depth`, side to move's view."""
+        """Each move's scores at depths 1 .. `depth`, from the side to move's view."""
         text = self._game.position_text(position)
         lines = searches.run(text, moves, depth, is_part=is_part)
         return by_depth(lines, moves, depth, plies_played(text))
@@ -646,7 +646,7 @@ class EnginePool:
                 source.close()
 
     def close(self) -> None:
-        """End all processes; a process that is lent ends when it is returned."""
+        """End all processes; a process on loan ends when it is returned."""
         with self._lock:
             self._is_closed = True
             sources = [source for idle in self._idle.values() for source in idle]

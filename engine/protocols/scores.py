@@ -44,7 +44,7 @@ def centi(value: int, is_mate: bool, ply: int) -> int:
 def by_depth(
     lines: Iterable[InfoLine], moves: Sequence[str], depth: int, ply: int
 ) -> dict[str, tuple[int, ...]]:
-    """Each move's scores at depths 1 .. `depth`, side to move's view.
+    """Each move's scores at depths 1 .. `depth`, from the side to move's view.
 
     Every line counts for the depth that it names, and the last one for a move and depth wins: after three
     seconds Stockfish prints the whole list again after every line, old depths and new ones mixed.

@@ -166,7 +166,7 @@ def scores_after(
     """Like `NativeSearcher.scores_after`, with any searcher.
 
     Raises:
-        Stopped: The flag is or becomes set.
+        Stopped: The flag was set before or during the search.
     """
     if isinstance(searcher, NativeSearcher):
         return searcher.scores_after(position, moves, least, most, stop)

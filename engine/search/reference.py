@@ -32,7 +32,7 @@ class Searcher(Protocol):
             a lower bound >= beta.
 
         Raises:
-            Stopped: The flag is or becomes set.
+            Stopped: The flag was set before or during the search.
         """
 
 

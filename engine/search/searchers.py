@@ -68,7 +68,7 @@ class NativeSearcher:
             For each move the scores that `exact_score` finds, from the view of the side to reply.
 
         Raises:
-            Stopped: The flag is or becomes set.
+            Stopped: The flag was set before or during the search.
         """
         native = self._game.native_position(position)
         return self._core.scores_after(native, moves, least, most, stop)
@@ -83,7 +83,7 @@ class NativeSearcher:
         choice (`engine.verification.verify` checks them).
 
         Raises:
-            Stopped: The flag is or becomes set.
+            Stopped: The flag was set before or during the search.
         """
         is_expected = params.scale is Scale.EXPECTED
         found = self._core.trappy_candidates(
@@ -130,7 +130,7 @@ class NativeSearcher:
             stop: Ends the search.
 
         Raises:
-            Stopped: The flag is or becomes set.
+            Stopped: The flag was set before or during the search.
         """
         to_expected_score(0, tempting)  # raises if the logistic function is missing
         gap, won_gap = gaps_centi(tempting, params.decided)
@@ -194,7 +194,7 @@ class NativeSearcher:
             nodes: Approximate number of positions to visit; None: no limit.
 
         Raises:
-            Stopped: The flag is set too early for any answer.
+            Stopped: The flag was set before there was any answer.
             ValueError: The game is over, or a limit is out of range.
         """
         if time_s is not None and time_s <= 0:
@@ -238,7 +238,7 @@ class NativeOthelloSearcher(NativeSearcher):
         """A best move and the game's true result in centi-units (see `engine.game.WIN_CENTI`).
 
         Raises:
-            Stopped: The flag is or becomes set.
+            Stopped: The flag was set before or during the search.
             ValueError: The game is over.
         """
         move, score = self._solver.solve(self._game.native_position(position), stop)

@@ -30,7 +30,7 @@ STRATEGIES: dict[str, Strategy] = {
         CALIBRATED_UCI,
     )
 }
-"""Every strategy keyed by its name, in the order of help texts."""
+"""Every strategy, keyed by name, in the order of help texts."""
 
 
 def strategy_named(name: str) -> Strategy:

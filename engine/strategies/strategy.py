@@ -89,7 +89,7 @@ class Strategy(ABC):
 
         Raises:
             BadModel: A model gives no answer.
-            Stopped: Before a model had judged the moves of the first iteration.
+            Stopped: The search was stopped before a model had judged the moves of the first iteration.
         """
         candidates, depth = context.deepen(self.analysis(context, people), context.own_limits())
         return context.with_variation(self.by_scores(context, candidates, depth))

@@ -1,9 +1,9 @@
-"""The views for questions in SQL; their names and columns stay the same from version to version.
+"""The views for SQL questions; their names and columns stay the same across versions.
 
-The migration that creates them has their SQL; most columns have the meaning of the exports' columns
-(`storage.evidence.exports`). Flags are 0 or 1; times are text in UTC, ``2026-11-30 18:00:05``; costs and
-probabilities are from 0 to 1; scores named ``_centi`` are hundredths of a disc or pawn, from the opponent's
-side. They exclude decisions that were taken back or never played.
+Their SQL is in the migration that creates them; most columns have the same meaning as in the exports
+(`storage.evidence.exports`). Flags are 0 or 1; times are UTC text, ``2026-11-30 18:00:05``; costs and
+probabilities range from 0 to 1; scores named ``_centi`` are hundredths of a disc or pawn, from the opponent's
+view. The views exclude decisions that were taken back or never played.
 """
 
 from collections.abc import Mapping
@@ -21,15 +21,15 @@ class AskView:
 
     about: str
     columns: Mapping[str, str]
-    """The meaning of each column, in order."""
+    """Each column's meaning, in column order."""
 
 
 def _like(export: Export, names: str, **others: str) -> AskView:
-    """A view with columns of an export, by name.
+    """A view with some of an export's columns.
 
     Args:
         export: The export that defines the columns.
-        names: The view's columns, in order.
+        names: The view's columns in order, separated by spaces.
         others: The meaning of columns that the export lacks or defines differently.
     """
     meanings = {column.name: column.about for column in export.columns} | others
@@ -103,4 +103,4 @@ VIEWS: Mapping[str, AskView] = {
         about="One row for each event other than a move: lost connections, declined challenges, failures.",
     ),
 }
-"""Every view by its name."""
+"""All views by name."""

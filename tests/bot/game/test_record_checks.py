@@ -131,7 +131,7 @@ async def test_a_forecast_of_another_decision_is_found(database: Database) -> No
     (wrong,) = (await recheck(database)).wrong
     assert (wrong.ply, wrong.reason) == (
         first.ply,
-        f"its forecast is not of the replies to {first.decision.move}",
+        f"its forecast does not match the replies to {first.decision.move}",
     )
 
 
@@ -189,7 +189,7 @@ async def test_a_seed_draws_once(database: Database, changes: dict[str, Any], is
     checks.check(row, made)
     again = replace(row, id=row.id + 1, **changes)
     if is_forged:
-        with pytest.raises(RecordError, match=f"its seed 0{{16}} is that of decision {row.id}, too"):
+        with pytest.raises(RecordError, match=f"its seed 0{{16}} is also that of decision {row.id}"):
             checks.check(again, made)
     else:
         checks.check(again, made)
