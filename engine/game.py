@@ -207,8 +207,8 @@ class Game(Protocol[P]):
 def positions(game: Game[P], moves: Iterable[str], start: P | None = None) -> Iterator[P]:
     """The positions of a game: the start position, then one for each move.
 
-    Moves after a rule has ended the game are still played (`Game.goes_on`): not every server applies every
-    rule.
+    Moves after a rule has ended the game are also played (`Game.goes_on`), since not every server applies
+    every rule.
 
     Raises:
         IllegalMove: The rules do not allow one of the moves; the message names the first.

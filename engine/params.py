@@ -142,7 +142,7 @@ class ValueParams:
     """Replies less likely than this are not searched: each counts as if it were the best. 0 with calibrated
     probabilities, which need every reply searched."""
     checkmate_centi: int = 1000
-    """Value of a decided game on the scale of pawns, and the limit on any score there (the paper's
+    """Value of a decided game in centi-units, and the limit on any score in that unit (the paper's
     CHECKMATE_WEIGHT, ten pawns)."""
     logistic_centi: float = 0.0
     """s of the expected score's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the

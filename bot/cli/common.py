@@ -76,7 +76,7 @@ def ask_database(
 
     Raises:
         StorageError: The database failed.
-        DesdemonaError: A record in it is damaged.
+        DesdemonaError: A record in the database is damaged.
     """
     import asyncio
 
@@ -94,7 +94,7 @@ def ask_database(
 
 
 def stop_on_signals() -> "tuple[asyncio.Event, list[int]]":
-    """An event that SIGINT and SIGTERM set, and the signals received so far; needs a running event loop."""
+    """An event that SIGINT and SIGTERM set, and the signals received; needs a running event loop."""
     import asyncio
     import signal
 

@@ -441,7 +441,7 @@ class Xiangqi:
         return tuple(highlights)
 
     def plies_left(self, position: XiangqiPosition) -> int:
-        """An estimate: games last about 90 plies; a longer game lasts at least 24 more."""
+        """An estimate: a game lasts about 90 plies, and always at least 24 more."""
         return max(24, 90 - position.ply)
 
     def most_plies_left(self, position: XiangqiPosition) -> int:

@@ -220,7 +220,7 @@ async def test_settings_are_read_again(tmp_path: Path, caplog: pytest.LogCapture
         program.write(HOME, IAGO, more="[chat]\ngreeting = 'Hello'\n")
         assert await program.ask("reload") == ["settings reloaded; changed: chat"]
         refused: Mapping[str, str] = {
-            "[trap]\nmargin_centi = 7\n": "trap: a change there needs a new start",
+            "[trap]\nmargin_centi = 7\n": "trap: a change there needs a restart",
             "[chat]\ngreting = 'x'\n": "chat.greting is not a setting",
         }
         for more, message in refused.items():
@@ -228,16 +228,16 @@ async def test_settings_are_read_again(tmp_path: Path, caplog: pytest.LogCapture
             with pytest.raises(ControlError, match=message):
                 await program.ask("reload")
         program.write(HOME)
-        with pytest.raises(ControlError, match="another list of accounts needs a new start"):
+        with pytest.raises(ControlError, match="a change to the list of accounts needs a restart"):
             await program.ask("reload")
         program.write(HOME, IAGO.replace('"arena"', '"arena"\nlogin = "other"'))
-        with pytest.raises(ControlError, match="account iago: server: a change there needs a new start"):
+        with pytest.raises(ControlError, match="account iago: server: a change there needs a restart"):
             await program.ask("reload")
         os.kill(os.getpid(), signal.SIGHUP)
         await program.shows("home: playing")
         program.write(HOME, IAGO)
         assert await program.ask("reload") == ["settings reloaded; changed: chat"]
-    assert "the settings stay as they were: account iago: server" in caplog.text
+    assert "the settings are unchanged: account iago: server" in caplog.text
 
 
 async def test_a_restart_of_the_database_server_is_survived(

@@ -165,7 +165,7 @@ def test_show_tells_a_game(desdemona: Command) -> None:
 
 @pytest.mark.usefixtures("two_games")
 def test_show_of_an_unknown_or_ambiguous_game(desdemona: Command, database_file: Path) -> None:
-    unknown = "desdemona: no game 'third' is known; `desdemona games` lists the keys\n"
+    unknown = "desdemona: unknown game 'third'; `desdemona games` lists the keys\n"
     assert desdemona("show", "third") == (2, "", unknown)
 
     async def add(database: Database) -> None:
@@ -430,7 +430,7 @@ def test_an_upgrade_without_a_question(
 @pytest.mark.parametrize(
     ("account", "says"),
     [
-        (Account("iago", "Iago", is_bot=True), "is a bot account already"),
+        (Account("iago", "Iago", is_bot=True), "is already a bot account"),
         (Account("iago", "Iago", is_bot=False, games=3), "has played already (games: 3)"),
     ],
 )

@@ -119,8 +119,8 @@ def test_forecasts_by_several_models_are_named(desdemona: Command, migrated_file
     in_database(migrated_file, change)
     _, _, err = desdemona("stats")
     assert err == (
-        "The forecasts of trappy, othello are by different models (looks 6.5, people 01234567): "
-        "`--by` with model tells them apart.\n"
+        "The forecasts of trappy, othello come from different models (looks 6.5, people 01234567): "
+        "add model to `--by` to separate them.\n"
     )
     _, out, err = desdemona("stats", "--by", "model", "--format", "csv")
     assert [row["models"] for row in csv.DictReader(io.StringIO(out))] == ["looks 6.5", "people 01234567"]
@@ -141,23 +141,23 @@ def test_no_forecast_no_calibration(desdemona: Command) -> None:
     ("arguments", "complaint"),
     [
         (("--by", "player,colour"), "--by: 'colour' is not known; known: strategy, game, site"),
-        (("--calibration", "--plan"), "--calibration: a plan is another report"),
+        (("--calibration", "--plan"), "--calibration: a plan is a different report"),
         (("--calibration", "--arms", "a,b"), "--arms: --calibration compares no players"),
         (("--trial", "t9"), "--trial: no trial 't9' is known; known: none"),
         (("--plan", "--by", "strategy"), "--by: a plan has no groups"),
-        (("--plan", "--arms", "a,b"), "--arms: a plan is of no trial's players"),
+        (("--plan", "--arms", "a,b"), "--arms: a plan does not depend on a trial's strategies"),
         (
             ("--plan", "--without-suspects"),
-            "--without-suspects: a plan does not tell",
+            "--without-suspects: a plan does not distinguish",
         ),
-        (("--trial", "t9", "--by", "strategy"), "--by: a trial's report has groups of its own, the strata"),
-        (("--trial", "t9", "--engine", "trappy"), "--strategy: selects by what was drawn"),
-        (("--trial", "t9", "--version", "1"), "--version: selects by what was drawn"),
+        (("--trial", "t9", "--by", "strategy"), "--by: a trial's report has its own groups, the strata"),
+        (("--trial", "t9", "--engine", "trappy"), "--strategy: selects by the result of the draw"),
+        (("--trial", "t9", "--version", "1"), "--version: selects by the result of the draw"),
         (
             ("--trial", "t9", "--settings", SETTINGS),
-            "--settings: selects by what was drawn, so what is left could not be compared",
+            "--settings: selects by the result of the draw, which would bias the comparison",
         ),
-        (("--arms", "trappy,standard"), "--arms: names two players of a trial; give --trial, too"),
+        (("--arms", "trappy,standard"), "--arms: selects two strategies of a trial and needs --trial"),
     ],
 )
 def test_what_is_not_known_or_changes_nothing(
@@ -180,7 +180,7 @@ def test_decisions_that_earlier_rules_judged_are_named(desdemona: Command, migra
     in_database(migrated_file, fill)
     _, out, err = desdemona("stats")
     assert any(line.startswith("trappy, othello errors 0 ") for line in lines_of(out))
-    assert err.startswith("1 decision is not judged by today's rules and not counted above: run")
+    assert err.startswith("1 decision is not judged by current rules and not counted above: run")
 
 
 def test_games_that_cannot_be_read_are_counted(desdemona: Command, migrated_file: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_plan_needs_no_database(desdemona: Command) -> None:
     assert "Days: unknown, because no game with a person finished in the last 28 days." in lines_of(out)
     assert "Decisions: 1 randomised decision per game is assumed until there are 30 finished games of" in out
     assert "there is no database at" in err
-    assert "; so the plan assumes how often a draw decides" in err
+    assert "; the plan therefore assumes a rate of draws per game" in err
 
 
 def draws(path: Path, games: int, decisions: int) -> None:

@@ -376,4 +376,4 @@ async def test_a_level_whose_name_a_person_has_is_left_out(
     await accounts.add_person("Level-2")
     assert list(await without_taken_levels(config, configs, database)) == ["arena", "Level-1", "Level-4"]
     (line,) = caplog.messages
-    assert "arena.levels: Level-3 does not play, because a person at the arena has that name" in line
+    assert "arena.levels: Level-3 cannot play, because a person at the arena has that name" in line

@@ -67,7 +67,7 @@ async def test_what_comes_from_outside_stays_text(open_site: OpenSite) -> None:
     [
         (NoSuchThing("There is no game 7."), 404, "There is no game 7."),
         (StorageError("cannot use the database x: gone"), 503, "cannot use the database x: gone"),
-        (RuntimeError("a secret"), 500, "Something went wrong; the log says what."),
+        (RuntimeError("a secret"), 500, "Something went wrong; see the log."),
     ],
 )
 async def test_a_failure_is_told_in_words(
@@ -157,7 +157,9 @@ async def test_a_name_that_cannot_be_one_does_not_stop_the_bot(
     async with Dashboard(config, database, []).running() as address:
         assert not address
     # The rest of the sentence is Python's, another one in each version.
-    assert re.search(r"no dashboard at a\.\.b:8766 \(setting dashboard\.port\): .*'idna'", caplog.text)
+    assert re.search(
+        r"the dashboard cannot listen at a\.\.b:8766 \(setting dashboard\.port\): .*'idna'", caplog.text
+    )
 
 
 async def test_silent_connections_make_room(

@@ -266,7 +266,7 @@ async def test_a_profile_that_takes_for_ever_is_left(
     await play_with_crashes(database, monkeypatch)
     monkeypatch.setattr("bot.game.recheck.MAX_COMPLETION_S", 0.0)
     incomplete = sum(not stored.is_complete for stored in await stored_decisions(database))
-    assert (await recheck(database)).left == {"completing its profile takes more than 0 s": incomplete}
+    assert (await recheck(database)).left == {"completing its profile took more than 0 s": incomplete}
 
 
 async def test_a_record_that_the_search_contradicts_is_wrong(

@@ -189,7 +189,7 @@ async def test_a_seed_draws_once(database: Database, changes: dict[str, Any], is
     checks.check(row, made)
     again = replace(row, id=row.id + 1, **changes)
     if is_forged:
-        with pytest.raises(RecordError, match=f"its seed 0{{16}} is that of decision {row.id}, too"):
+        with pytest.raises(RecordError, match=f"its seed 0{{16}} is also that of decision {row.id}"):
             checks.check(again, made)
     else:
         checks.check(again, made)
