@@ -85,7 +85,7 @@ def test_an_imported_network_says_what_it_is() -> None:
         "desdemona.rating": "1234",
         "desdemona.source_sha256": made.source_sha256,
     }
-    assert "not one of the published networks" in model.doc_string
+    assert "not one of those published" in model.doc_string
     assert import_network(PUSHER, "maia-1234.pb.gz").data == made.data
 
 
