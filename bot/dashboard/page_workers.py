@@ -53,9 +53,9 @@ class PageWorkers:
             async with asyncio.timeout(TIMEOUT_S):
                 return await asyncio.wrap_future(job)
         except TimeoutError:
-            raise TooSlow("The pages before this one take too long; try again.") from None
+            raise TooSlow("The server is busy with other pages; try again.") from None
         except WorkerDied:
-            raise DesdemonaError("The process that makes the pages has ended; try again.") from None
+            raise DesdemonaError("The process that computes the pages crashed; try again.") from None
 
     async def close(self) -> None:
         """End the processes, whatever they are doing."""

@@ -69,7 +69,7 @@ def robustness(report: TrialReport) -> tuple[Part, ...]:
     heads = ("Difference", "e-value", "Without suspect games", "Without the largest person", "First games")
     columns = (Column("Outcome", is_text=True), *map(Column, (*heads, "Later games", "At one analysis")))
     parts: list[Part] = [
-        TablePart("How robust is it?", columns, tuple(rows), note, nothing="Too early to say.")
+        TablePart("Robustness", columns, tuple(rows), note, nothing="Too early to say.")
     ]
     if report.games is not None and report.trial.endpoint is Endpoint.SCORE:
         parts.append(Note(_more(report, report.games)))
