@@ -1,15 +1,15 @@
-"""Many games at once with every kind of fault, and a check of the bot's ledger at the end.
+"""Plays many games at once with every kind of fault, and checks the bot's ledger at the end.
 
     python -m bench.arena_soak [--games 1000] [--at-once 20] [--seed 1] [--kills 20]
 
 The real program plays at a real arena through a proxy that corrupts requests and streams at random, with
-every kind of fault in turn; it is killed with ``kill -9`` at random times in the first two thirds. People
-play bullet and blitz games of every kind of chess and of Othello with random moves; some resign, offer draws
-or request takebacks. At the end the ledger is compared with the arena's records, move by move. The report
-counts the faults of each kind, and the verdict checks every claim: no game lost on time or left hanging
-through the bot's fault, no duplicate move, no decision missing or doubled, memory flat.
+every kind of fault in turn; it is killed with ``kill -9`` at random times in the first two thirds of the run.
+People play bullet and blitz games of every chess variant and of Othello with random moves; some resign, offer
+draws or request takebacks. At the end the ledger is compared with the arena's records, move by move. The
+report counts the faults of each kind, and the verdict checks every claim: no game lost on time or left
+hanging because of the bot, no duplicate move, no decision missing or duplicated, memory flat.
 
-A loss on time counts against the bot unless faults took a third of the last turn or half of its clock.
+A loss on time counts against the bot unless faults used up a third of its last turn or half of its clock.
 """
 
 import argparse
@@ -53,7 +53,7 @@ POSITION = "r1bqk2r/ppp2ppp/2np1n2/2b1p3/2B1P3/2NP1N2/PPP2PPP/R1BQK2R w KQkq - 0
 OF_REQUESTS, OF_LINES = 0.015, 0.01
 SLOW_S, STALL_S = 1.0, 2.0
 THINKS_S = 2.0
-"""Longest thinking time of people; without it, twenty people moving at once overload a small machine."""
+"""Maximum thinking time of people; if they all moved immediately, twenty would overload a small machine."""
 KILL_UNTIL = 0.67
 SETTLING_S = 60.0
 DEAF_LIMIT_S = 15.0
@@ -81,9 +81,9 @@ class Summary(Findings):
     results: Counter[str] = field(default_factory=Counter)
     endings: Counter[str] = field(default_factory=Counter)
     lost_on_time: list[str] = field(default_factory=list)
-    """Games lost on time through the bot's own fault."""
+    """Games lost on time because of the bot itself."""
     excused: list[str] = field(default_factory=list)
-    """Games lost on time or not begun because injected faults took the time."""
+    """Games lost on time, or not begun, because of injected faults."""
     not_begun: list[str] = field(default_factory=list)
     """Games aborted because the bot did not make its first move."""
     hanging: list[str] = field(default_factory=list)
@@ -112,11 +112,11 @@ class Summary(Findings):
         """All claims about the run."""
         late = sum(s > DEAF_LIMIT_S for s in self.deaf_s)
         return [
-            none_found("no game lost on time through the bot's fault", self.lost_on_time),
+            none_found("no game lost on time because of the bot", self.lost_on_time),
             none_found("no game left hanging", self.hanging),
             none_found("no game left without the bot's first move", self.not_begun),
             Claim("no duplicate move", not self.duplicates, f"{self.duplicates} without a decision"),
-            none_found("no decision missing, doubled or wrong", self.troubles),
+            none_found("no decision missing, duplicated or wrong", self.troubles),
             memory_flat(self.rss_mb, STEADY_S),
             none_found("no crash and no error in the log", self.broken),
             Claim(
@@ -139,10 +139,10 @@ class Summary(Findings):
     def lines(self) -> Iterator[str]:
         """The report."""
         yield f"games: {self.games}; " + _counted(self.results) + "; ended by " + _counted(self.endings)
-        yield f"lost on time by the bot: {len(self.lost_on_time)}; by faults: {len(self.excused)}"
+        yield f"games lost on time: {len(self.lost_on_time)} by the bot, {len(self.excused)} due to faults"
         yield f"not begun: {len(self.not_begun)}; hanging: {len(self.hanging)}"
-        yield f"moves without a decision: {self.duplicates}; sent once more than needed: {self.resent}"
-        yield f"decisions missing, doubled or wrong, other problems in the ledger: {len(self.troubles)}"
+        yield f"moves without a decision: {self.duplicates}; sent again unnecessarily: {self.resent}"
+        yield f"missing, duplicated or wrong decisions, other problems in the ledger: {len(self.troubles)}"
         yield from (f"  {each}" for each in [*self.lost_on_time, *self.not_begun, *self.hanging][:20])
         yield from (f"  {each}" for each in [*self.troubles, *self.broken][:40])
         yield f"kills: {self.kills}; faults: {sum(self.faults.values())}, by kind:"
@@ -154,7 +154,7 @@ class Summary(Findings):
                 f"without an event stream {len(deaf)} times; median {deaf[len(deaf) // 2]:.1f} s, "
                 f"longest {deaf[-1]:.1f} s"
             )
-        yield f"{self.plies} plies in {self.seconds:.0f} s: {self.plies / self.seconds:.0f} a second"
+        yield f"{self.plies} plies in {self.seconds:.0f} s: {self.plies / self.seconds:.0f} per second"
         bot_s, rest_s = self.processor_s
         yield (
             f"processor time: bot {bot_s:.0f} s, arena, proxy and people {rest_s:.0f} s; "
@@ -168,7 +168,7 @@ def _counted(counts: Counter[str]) -> str:
 
 
 class Soak:
-    """One run, in a folder of its own."""
+    """One run in its own folder."""
 
     def __init__(
         self,
@@ -206,7 +206,7 @@ class Soak:
             arena = Arena(ArenaConfig(port=0, games_per_opponent=1000), database)
             async with arena.running([BOT.capitalize()]) as url:
                 plan = Chance(self._rng, **self._faults)
-                # Down for a request or so of each game: for twenty one that backs off takes minutes.
+                # Down for about one request per game; a client that backs off takes minutes for twenty.
                 self._proxy = FaultProxy(
                     url, plan, slow_s=SLOW_S, down_requests=self._at_once, stall_s=STALL_S
                 )
@@ -216,7 +216,7 @@ class Soak:
                         await self._play(url)
                         self._proxy.plan = NO_FAULTS
                         await wait_until_settled(self._folder / "data" / "desdemona.db", SETTLING_S)
-                        # It may have been killed after the last game: one that starts only dies of SIGTERM.
+                        # It may have been killed after the last game: while it starts, SIGTERM just kills it.
                         async with asyncio.timeout(SETTLING_S):
                             await self._proxy.listens.wait()
                         self.summary.status, _ = await self._bot.stop()
@@ -301,7 +301,7 @@ class Soak:
         while True:
             await asyncio.sleep(1.0)
             if self._bot.has_ended:
-                raise RuntimeError(f"the bot has ended by itself: {await self._bot.last_words()}")
+                raise RuntimeError(f"the bot has exited unexpectedly: {await self._bot.last_words()}")
             if (mb := rss_mb(self._bot.pid)) is not None:
                 self.summary.rss_mb.append((self._bot.starts, mb))
             seconds = round(time.monotonic() - began)
@@ -373,13 +373,13 @@ class Anywhere:
 
 
 async def open_games(database: Database) -> list[str]:
-    """The sites' keys of the games that the bot's records show as open."""
+    """The site's ids of the games that are open in the bot's records."""
     async with database.read() as session:
         return [game.site_game_id for game in await list_open_games(session, OWNER)]
 
 
 async def wait_until_settled(path: Path, longest_s: float) -> None:
-    """Wait until the bot has closed all its records, at most for a time in seconds."""
+    """Wait until no game is open in the bot's records, at most ``longest_s`` seconds."""
     database = await Database.open(f"sqlite:///{path}", upgrade=False)
     try:
         until = time.monotonic() + longest_s
@@ -437,8 +437,8 @@ def _told(match: ReplayedGame, proxy: FaultProxy) -> str:
     lost_s = _overlap(proxy.outages, match.id, since_s, until_s)
     return (
         f"{match.id} {record.variant} {record.initial_s}+{record.increment_s}: {record.status} at ply "
-        f"{len(record.moves)}, last turn {until_s - since_s:.1f} s, of it lost by faults {lost_s:.1f} s; "
-        f"before the end: {', '.join(faults) or 'no fault'}"
+        f"{len(record.moves)}, last turn {until_s - since_s:.1f} s, of which faults took {lost_s:.1f} s; "
+        f"faults before the end: {', '.join(faults) or 'none'}"
     )
 
 
@@ -449,7 +449,7 @@ def main() -> int:
     parser.add_argument("--at-once", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--folder", type=Path, help="not deleted afterwards; default: a temporary one")
+    parser.add_argument("--folder", type=Path, help="folder to use and keep (default: a temporary folder)")
     given = vars(parser.parse_args())
     logging.basicConfig(level=logging.ERROR)
     with working_folder(given.pop("folder")) as folder:

@@ -67,7 +67,7 @@ def memory_flat(rss_mb: Sequence[tuple[int, float]], steady_s: int) -> Claim:
     life = [mb for number, mb in rss_mb if number == rss_mb[-1][0]]
     quarter = len(life) // 4
     if len(life) < steady_s:
-        return Claim("memory flat", None, f"the bot's last life had only {len(life)} s")
+        return Claim("memory flat", None, f"the bot's last life lasted only {len(life)} s")
     # The first quarter is warm-up.
     early, late = median(life[quarter : 2 * quarter]), median(life[-quarter:])
     return Claim("memory flat", late <= early * GROWTH, f"{early:.0f} MB early, {late:.0f} MB late")

@@ -3,8 +3,8 @@
     python -m bench.fault_fuzzer [--server ggs] [--schedules 2000] [--seed 0] [--show]
 
 The seed alone determines a schedule.  For each violation (`tests.fuzz.play`, `tests.fuzz.ggs_play`) the
-report names the seed and a log with as few faults as possible; at the end it counts the
-faults and the calls.
+report gives the seed and a log with as few faults as possible; at the end it gives the numbers of faults and
+calls.
 """
 
 import argparse
@@ -25,12 +25,12 @@ SERVERS: dict[str, tuple[Play, type[StrEnum], type[StrEnum]]] = {
 
 
 def main() -> int:
-    """Run the schedules; return 1 if any was violated."""
+    """Run the schedules; return 1 if any led to a violation."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--server", choices=SERVERS, default="lichess", help="default: lichess")
     parser.add_argument("--schedules", type=int, default=2000, help="number of schedules (default: 2000)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the first one (default: 0)")
-    parser.add_argument("--show", action="store_true", help="tell the story of every schedule")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the first schedule (default: 0)")
+    parser.add_argument("--show", action="store_true", help="print the log of every schedule")
     arguments = parser.parse_args()
     logging.getLogger("bot").setLevel(logging.CRITICAL + 1 if not arguments.show else logging.WARNING)
     began = time.monotonic()

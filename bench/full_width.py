@@ -1,9 +1,9 @@
 """Compares full-width search with the trap analysis by time and nodes, for `bench.native` and `bench.games`.
 
 Times are processor seconds of one core; plain and trappy players search the same positions in the same run,
-each with its own table. Columns median, best and last give time and nodes with that trap assessment, divided
-by plain search. "same choice" counts the decisions in which the full table gives the same move with the same
-adjusted value.
+each with its own table. The columns median, best and last give time and nodes with that trap assessment,
+divided by those of plain search. "same choice" counts the decisions in which the full table gives the same
+move with the same adjusted value.
 """
 
 import time
@@ -40,7 +40,7 @@ def print_full_width(
     depths: Sequence[int],
     naive_depths: Collection[int],
 ) -> None:
-    """Print a line for each depth; at the naive depths also fill the full table."""
+    """Print a line for each depth; at the naive depths, also compute the full table."""
     count = len(positions)
     print(f"{'depth':>5}  {'plain s':>8} {'M nodes':>8} {'Mnps':>5}", end="")
     for assessment in Assessment:
@@ -82,7 +82,7 @@ def _whole_table(
     decisions: dict[str, list[Decision]],
     plain_s: float,
 ) -> str:
-    """Time of the full table over plain search, and whether both make exactly the same choice."""
+    """The full table's time relative to plain search, and how often the choice is exactly the same."""
     table_s, same = 0.0, 0
     for number, position in enumerate(positions):
         profiler = Profiler(game, searcher, position, TrapParams(), StopFlag())

@@ -34,7 +34,7 @@ def python_chess_perft(board: chess.Board, depth: int) -> int:
 
 def print_perft() -> None:
     """Time perft without bulk counting, in both implementations."""
-    print(f"perft, every leaf played ({_native.UNIT} is in use)")
+    print(f"perft, playing every leaf (code for {_native.UNIT})")
     for name, text, depth, slow in (("start", chess.STARTING_FEN, 6, 3), ("Kiwipete", KIWIPETE, 5, 3)):
         seconds, leaves = min(timed(_native.chess_perft, text, depth) for _ in range(3))
         slow_s, slow_leaves = timed(python_chess_perft, chess.Board(text), slow)
@@ -49,7 +49,7 @@ def print_perft() -> None:
 
 def print_search(name: str, depths: Sequence[int], naive_depths: Sequence[int], count: int) -> None:
     game = get_rules(name)
-    print(f"\n{game.title}: full width on {count} middle games: plain, and trappy over plain")
+    print(f"\n{game.title}: full-width search of {count} middlegames: plain, and trappy relative to plain")
     positions = middle_games(game, count)
     print_full_width(game, positions, lambda: make_searcher(name, TABLE_MB), depths, naive_depths)
 
@@ -63,7 +63,7 @@ def main() -> None:
     )
     parser.add_argument("--depths", type=int, nargs="*", default=[4, 6, 7, 8])
     parser.add_argument(
-        "--naive", type=int, nargs="*", default=[4], help="depths at which to fill the whole table"
+        "--naive", type=int, nargs="*", default=[4], help="depths at which to compute the full table"
     )
     parser.add_argument("--positions", type=int, default=12)
     options = parser.parse_args()

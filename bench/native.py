@@ -3,10 +3,10 @@
     python -m bench.native [--depths 6 8 10 12] [--naive 6 8] [--strong 12 16 20] [--endings 40 41 42]
                            [--positions 20]
 
-Times are processor seconds of one core, with tables already in use, because the first access to fresh memory
-costs time; they may contain results for the position at smaller depths. `bench.full_width` describes the
-columns of full-width search. The fingerprint is the number of nodes in a fixed set of searches: it changes if
-and only if the search or the evaluation changes.
+Times are processor seconds of one core, with tables that are already in use, because the first access to
+fresh memory costs time; the tables may contain results for the position at smaller depths. `bench.full_width`
+describes the columns of full-width search. The fingerprint is the number of nodes in a fixed set of searches:
+it changes if and only if the search or the evaluation changes.
 """
 
 import argparse
@@ -69,7 +69,7 @@ def fingerprint() -> int:
 
 def print_perft() -> None:
     here = json.dumps(perft(10))
-    print(f"perft 10 from the start, in leaves per second ({_native.UNIT} is in use)")
+    print(f"perft 10 from the start, in leaves per second (code for {_native.UNIT})")
     results = {_native.UNIT: json.loads(here)}
     for unit in _native.units():
         if unit not in results:
@@ -93,14 +93,16 @@ def print_perft() -> None:
 
 def print_search(depths: list[int], naive_depths: list[int], count: int) -> None:
     name, positions = midgames(count)
-    print(f"\nFull width on {len(positions)} middle games ({name}): plain, and trappy over plain")
+    print(
+        f"\nFull-width search of {len(positions)} middlegames ({name}): plain, and trappy relative to plain"
+    )
     print_full_width(GAME, positions, used_searcher, depths, naive_depths)
 
 
 def print_strong(depths: list[int], count: int) -> None:
     """Measure selective search without a clock; the table has no entries for the position."""
     name, positions = midgames(count)
-    print(f"\nStrong search (73 % cuts) on {len(positions)} middle games ({name})")
+    print(f"\nStrong search (73 % cuts) of {len(positions)} middlegames ({name})")
     print("depth  mean s  worst s  M nodes  plies of full width in the same time")
     for depth in depths:
         times, nodes, widths = [], 0, []
@@ -154,7 +156,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--depths", type=int, nargs="*", default=[6, 8, 10, 12])
     parser.add_argument(
-        "--naive", type=int, nargs="*", default=[6, 8], help="depths to compare the whole table at"
+        "--naive", type=int, nargs="*", default=[6, 8], help="depths at which to compare the full table"
     )
     parser.add_argument("--endings", type=int, nargs="*", default=[e.number for e in ENDINGS])
     parser.add_argument(

@@ -2,8 +2,8 @@
 
     python -m bench.selective [--seconds 1] [--sts-seconds 0.2] [--every 10]
 
-* Chess: depth in a second in middlegames, mates in two by depth, percentage of points in the Strategic Test
-  Suite; the suites are read from the folder beside the project, if present.
+* Chess: depth reached in a second in middlegames, mates in two found at each depth, percentage of points in
+  the Strategic Test Suite; the suites are read from the folder next to the project, if present.
 * Xiangqi: time to depth 8.
 
 Times are wall-clock times, so the machine should be idle.
@@ -38,14 +38,14 @@ def depth_in(name: str, seconds: float) -> None:
         depths.append(result.depth)
         speeds.append(result.nodes / (time.perf_counter() - began))
     print(
-        f"{name}: depth in {seconds:g} s in {len(depths)} middle games: mean {statistics.mean(depths):.1f},"
+        f"{name}: depth in {seconds:g} s in {len(depths)} middlegames: mean {statistics.mean(depths):.1f},"
         f" {min(depths)} to {max(depths)}; {statistics.mean(speeds) / 1e6:.2f} M nodes/s"
     )
 
 
 def mates_in_two() -> None:
     if not MATES.exists():
-        print(f"chess: no {MATES.name} beside the project")
+        print(f"chess: no {MATES.name} next to the project")
         return
     game = get_rules("chess")
     lines = [line.strip() for line in MATES.read_text().splitlines() if line.strip()]
@@ -64,7 +64,7 @@ def mates_in_two() -> None:
 
 def strategic(seconds: float, every: int) -> None:
     if not STS.exists():
-        print(f"chess: no {STS.name} beside the project")
+        print(f"chess: no {STS.name} next to the project")
         return
     game, searcher = get_rules("chess"), native_searcher("chess", TABLE_MB)
     points, best, depths = 0, 0, list[int]()
@@ -98,11 +98,11 @@ def xiangqi_time(depth: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=1.0, help="for the depth reached")
+    parser.add_argument("--seconds", type=float, default=1.0, help="seconds for the depth reached")
     parser.add_argument(
-        "--sts-seconds", type=float, default=0.2, help="for each position of the strategic test suite"
+        "--sts-seconds", type=float, default=0.2, help="seconds for each position of the Strategic Test Suite"
     )
-    parser.add_argument("--every", type=int, default=10, help="use every N-th position of it")
+    parser.add_argument("--every", type=int, default=10, help="use every N-th position of that suite")
     arguments = parser.parse_args()
     depth_in("chess", arguments.seconds)
     mates_in_two()

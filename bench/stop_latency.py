@@ -1,13 +1,13 @@
-"""Latency of stopping a search by its flag, from another thread.
+"""Measures the latency of stopping a search by its flag, from another thread.
 
     python -m bench.stop_latency [--times 200] [--threads 1 2] [--games othello chess xiangqi]
                                  [--kinds strong ...] [--earliest 0.01] [--models MAIA ...]
 
 Each search would run for a very long time. Another thread stops it after a moment, and measures the time
 until the search has ended and the processor time that all threads of the process used in that time. The
-target is at most 10 ms. Only the strategy strong searches with several threads; the others are measured with
-one. Strategies with a model of people use the models that come with the program, and those of `--models`. A
-busy machine lengthens wall-clock times, but not processor times.
+target is at most 10 ms. Only the strategy `strong` searches with several threads; the others are measured
+with one. Strategies with a model of people use the models that come with the program, and those given with
+`--models`. A busy machine lengthens wall-clock times, but not processor times.
 """
 
 import argparse
@@ -80,7 +80,9 @@ def main() -> None:
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--games", nargs="+", default=["othello", "chess", "xiangqi"])
     parser.add_argument("--kinds", nargs="+", default=own_strategies(), choices=own_strategies())
-    parser.add_argument("--earliest", type=float, default=0.01, help="seconds before a stop, at least")
+    parser.add_argument(
+        "--earliest", type=float, default=0.01, help="minimum number of seconds before a stop"
+    )
     parser.add_argument("--models", nargs="*", default=[], help="human-move models")
     arguments = parser.parse_args()
     registry = ModelRegistry(ModelSettings(models=tuple(arguments.models)))

@@ -56,7 +56,7 @@ ENDINGS = (
     Ending(48, "-----X--X-XXX---XXXXOO--XOXOOXX-XOOXXX--XOOXX-----OOOX---XXXXXX- O", 28, ("f6",)),
     Ending(49, "--OX-O----XXOO--OOOOOXX-OOOOOX--OOOXOXX-OOOOXX-----OOX----X-O--- X", 16, ("e1",)),
 )
-"""FFO end-game test positions 40 .. 49 (20 to 27 empty squares), with their published results."""
+"""FFO endgame test positions 40 .. 49 (20 to 27 empty squares), with their published results."""
 
 
 def native_searcher(name: str, table_mb: int) -> NativeSearcher:

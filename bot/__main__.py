@@ -1,4 +1,4 @@
-"""The program: ``desdemona``, or ``python -m bot``."""
+"""The command-line program, run as ``desdemona`` or ``python -m bot``."""
 
 import errno
 import gc
@@ -17,16 +17,16 @@ except KeyboardInterrupt:
     sys.exit(130)  # before anything was open
 
 FAILED = 2
-"""Exit status for errors that the operator must fix."""
+"""Exit status for an error that the operator must fix."""
 NO_STORAGE = 3
-"""Exit status for failures of the database, which may be temporary."""
+"""Exit status for a database failure, which may be temporary."""
 
 EXTRAS = {"matplotlib": "lab", "onnx": "lab", "sklearn": "lab", "torch": "train"}
-"""Packages that only the lab needs, with the extra that installs each."""
+"""Packages that only the lab needs, each with the extra that installs it."""
 
 
 def main() -> None:
-    """Run the command; report an error in one line."""
+    """Run the command and report any error in one line."""
     try:
         try:
             app()

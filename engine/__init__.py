@@ -13,6 +13,6 @@ ENGINE_VERSION = f"{VERSION}+{SEARCH_REVISION}"
 def is_same_search(engine_version: str) -> bool:
     """Whether this version finds the same scores as the engine version in a record.
 
-    Releases before 0.2.0 recorded the search revision alone.
+    Releases before 0.2.0 recorded only the search revision.
     """
     return engine_version.rpartition("+")[2] == SEARCH_REVISION

@@ -1,22 +1,22 @@
 """Tempting replies: bad replies that people are likely to play because they look good.
 
 The paper's arithmetic (`engine.trappy`) compares a reply's appearance with its true value; it ignores whether
-another reply looks even better, and people take hardly any of its traps. Here a reply is *tempting* if all of
-these hold, in expected score and from the opponent's view:
+another reply looks even better, and people take hardly any of the baits that it finds. Here a reply is
+*tempting* if all of these hold (in expected score, from the opponent's view):
 
-- it is an error: it costs `ERROR` or more against the best reply;
-- it is likely: its probability in the model of people is `LIKELY` or more;
+- it is an error: it loses `ERROR` or more compared with the best reply;
+- it is likely: its predicted probability is `LIKELY` or more;
 - it deceives: at some shallower depth it looks at least as good as every truly best reply.
 
-Such a reply exists in one of seven to ten positions (of more than 2,000 each at chess and Othello), and
-people played it in a quarter to a fifth of these, as often as expected (docs/research/baits.md).
+Such a reply exists in one position in seven to ten (of more than 2,000 each in chess and Othello), and people
+played it in a fifth to a quarter of these, as often as predicted (docs/research/baits.md).
 
-The probabilities come from a model of people if the game has one (`engine.human`). Without one,
-`rank_probabilities` uses only the scores: shallow scores count by rank, the true cost by price.
+The probabilities come from a human-move model if the game has one (`engine.human`). Without one,
+`rank_probabilities` uses only the scores: the rank of the shallow scores and the true cost.
 
-A search may be wrong about a bait: two plies deeper, a third of the baits no longer cost that much, and
-people play these most often, because they saw further. So a bait counts and is reported only if a search two
-plies deeper *confirms* it (`confirm_depth`).
+A search may be wrong about a bait: two plies deeper, a third of the baits cost less than `ERROR`, and people
+play these most often, because they saw further. So a bait counts and is reported only if a search two plies
+deeper *confirms* it (`confirm_depth`).
 """
 
 import math
@@ -29,7 +29,7 @@ from engine.human.reply_forecast import Expectations, ReplyForecast, TemptingRep
 from engine.judgement import ERROR, Judgement
 
 RULE = 1
-"""The version of these rules; changes with the meaning of anything here."""
+"""The version of these rules; increase it when the meaning of anything in this module changes."""
 
 LIKELY = 0.10
 """Minimum probability of a tempting reply."""
@@ -41,19 +41,19 @@ CONFIRM_PLIES = 2
 """Plies beyond the decision's search at which a bait is confirmed."""
 
 _DIGITS = 6
-_TRUTH = 6.5  # fits to people's replies gave 6.2 at chess and 7.1 at Othello
+_TRUTH = 6.5  # fits to people's replies gave 6.2 for chess and 7.1 for Othello
 _RANK_MODEL_INFO = ModelInfo(RANK_MODEL, f"looks {_TRUTH}", "")
 
 
 def rank_probabilities(scores_centi: Sequence[Sequence[int]], scale_centi: float) -> tuple[float, ...]:
     """The probability of each reply, from its scores alone: p ~ exp(-6.5 score) / (1 + rank).
 
-    `rank` is the number of replies that look better after two and three plies together, `score` our expected
-    score after the reply, as a share of a game: its cost plus a constant.
+    `rank` is the number of replies that look better at depths 2 and 3 combined; `score` is our expected score
+    after the reply, from 0 to 1: its cost plus a constant.
 
     Args:
-        scores_centi: For each reply s_2 .. s_D, our view.
-        scale_centi: s of the logistic function to expected score.
+        scores_centi: For each reply s_2 .. s_D, from our view.
+        scale_centi: s of the logistic function that converts scores to expected score.
 
     Returns:
         Probabilities that add up to 1, in the same order.
@@ -73,7 +73,7 @@ class ExpectedReplies:
     """The probability of each reply, and the model it comes from."""
 
     probabilities: tuple[float, ...]
-    """In the order of the profile."""
+    """In the order of the profile's replies."""
     model: ModelInfo
     base: tuple[float, ...] = ()
     """See `ReplyForecast.base`."""
@@ -82,7 +82,7 @@ class ExpectedReplies:
 
 
 def expected_by_rank(candidate: Candidate, scale_centi: float) -> ExpectedReplies:
-    """`rank_probabilities` of a move's whole profile."""
+    """`rank_probabilities` for a move's complete profile."""
     scores = [reply.scores_centi for reply in candidate.replies]
     return ExpectedReplies(rank_probabilities(scores, scale_centi), _RANK_MODEL_INFO)
 
@@ -93,8 +93,8 @@ def forecast(
     """The forecast of people's replies to a move, with unconfirmed baits.
 
     Args:
-        candidate: The move with its whole profile.
-        scale_centi: s of the logistic function to expected score (`engine.judgement.expected_scale_centi`).
+        candidate: The move with its complete profile.
+        scale_centi: s of the logistic function for expected scores (`engine.judgement.expected_scale_centi`).
         expected: The probability of each reply; None: `expected_by_rank`.
 
     Raises:
@@ -167,7 +167,7 @@ def _deceives_at(reply: ReplyProfile, best: Sequence[ReplyProfile], scale_centi:
 
 
 def confirmed_by(made: ReplyForecast, depth: int, costs: Sequence[int], source: str) -> ReplyForecast:
-    """The forecast with the costs of its tempting replies by a deeper search.
+    """The forecast, with the costs of its tempting replies in a deeper search added.
 
     Args:
         depth: Plies of that search, counted from the decision's position.

@@ -22,10 +22,10 @@ def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision
     exact, so a later run in another process gives the same result.
 
     Raises:
-        Stopped: The flag was set first.
-        EngineMismatch: The engine version that made the decision has a different search; one profile must not
-            mix the scores of two.
-        RecordError: The record contradicts the search's result.
+        Stopped: The flag was set before the work was done.
+        EngineMismatch: The engine version that made the decision has a different search; a profile must not
+            mix scores from two searches.
+        RecordError: The record contradicts the result of the search.
     """
     if decision.is_complete:
         return decision

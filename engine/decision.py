@@ -1,7 +1,7 @@
 """`Decision`: the complete, frozen record of one choice, the same in memory and in the database.
 
 The record alone is enough to recompute the choice (`engine.verification.verify`) and to derive all later
-results about a trap: whether it was set, whether the opponent fell into it, and what it cost.
+results about a trap: whether it was set, whether the opponent took the bait, and what it cost.
 """
 
 from dataclasses import asdict, dataclass, field, replace
@@ -15,16 +15,16 @@ from engine.plain_values import OLD_NAMES, Range, reader
 _GLANCE = "glance_centi"
 """The name of `ReplyProfile.shallow_scores_centi` in records."""
 _USE = "reckoning"
+"""The name of `Decision.model_use` in records."""
 _STORED_NAMES = {"model_use": _USE, "strategy": "player"}
 """Names of fields in stored records that must not change."""
-"""The name of `Decision.model_use` in records."""
 
 Size = Annotated[int, Range(0, 2**31 - 1)]
 Count = Annotated[int, Range(0, 2**63 - 1)]
 
 
 class SearchMode(StrEnum):
-    """Sources of a choice.
+    """Where a choice came from.
 
     Except in `ENGINE` and `ENGINE_MOVE` the candidates' scores are exact at the decision's depth, so that the
     reply can be judged.
@@ -46,13 +46,13 @@ class SearchMode(StrEnum):
     """A random draw among the moves whose exact scores are nearly the best, ignoring traps, to vary the
     opening (`Decision.variety_draw`)."""
     TRIAL = "trial"
-    """A draw between two moves of a trial of single decisions (`Decision.trial_draw`)."""
+    """A draw between two moves, in a trial that randomises single decisions (`Decision.trial_draw`)."""
     ENGINE = "engine"
     """Another engine's scores (`Decision.source`), from selective searches of the candidates sent to it."""
     ENGINE_MOVE = "engine_move"
-    """The best move of such an engine's own search. The replies to it have the engine's scores, and its score
-    bounds all other moves; or, if `Decision.profile_source` is not the engine, the candidates' scores are
-    exact."""
+    """The best move from such an engine's own search. The replies to it have the engine's scores, and its
+    score bounds all other moves; if `Decision.profile_source` is not the engine, the candidates' scores are
+    exact instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +61,23 @@ class ReplyProfile:
 
     reply: str
     scores_centi: tuple[int, ...]
-    """s_2 .. s_D: exact scores of the line after searches of 2 .. D plies, our view. Empty if bounds were
-    enough."""
+    """s_2 .. s_D: exact scores of the line after searches of 2 .. D plies, from our view. Empty if bounds
+    were enough."""
     bound_centi: int | None = None
     """The search only proved that s_D is at most this (our view); None when the scores are known.  A bound at
     or beyond `engine.search.reference.INFINITY` means that the reply was not searched."""
     shallow_bound_centi: float | None = None
-    """The search proved that the assessment of the shallow scores is at least this (our view, in the unit of
-    the params' scale).  A bound at or beyond `engine.search.reference.INFINITY` carries no information; None:
-    no bound, or the scores are known."""
+    """The search proved that the value computed from the shallow scores is at least this (our view, in the
+    unit of the params' scale). A bound at or beyond `engine.search.reference.INFINITY` carries no
+    information; None: no bound, or the scores are known."""
     probability: float | None = None
-    """Probability in the decision's model that the person plays it; None: the model was not queried."""
+    """Probability that the person plays it, by the decision's model; None: the model was not queried."""
     shallow_scores_centi: tuple[int, int] | None = field(default=None, metadata={OLD_NAMES: (_GLANCE,)})
     """s_2 and s_3 if the tempting player needed no other shallow score; None: it did not need them, or
     `scores_centi` has them."""
     least_centi: int | None = None
-    """In addition to `shallow_scores_centi`: the search proved that s_D is at least this (our view);
-    `bound_centi` if s_D is known; None: no more than the move's raw value."""
+    """Set with `shallow_scores_centi`: a proven lower bound on s_D (our view), equal to `bound_centi` if s_D
+    is known; None: the only lower bound is the move's raw value."""
 
     @property
     def final_centi(self) -> int:
@@ -91,15 +91,15 @@ class Candidate:
 
     move: str
     raw_centi: int
-    """The plain minimax value: the minimum s_D over the replies, our view."""
+    """The plain minimax value: the minimum s_D over the replies, from our view."""
     raw_is_bound: bool
-    """The search only proved that the raw value is at most `raw_centi`, with which the move could not be
-    chosen, given the scores and bounds of its replies if `replies` has any. In the mode ``engine``,
-    `raw_centi` is then the engine's score at the root for a move not analysed further."""
+    """The search only proved that the raw value is at most `raw_centi`; that, together with the scores and
+    bounds in `replies` if any, ruled the move out. In the mode ``engine``, `raw_centi` is then the engine's
+    score at the root for a move not analysed further."""
     adjusted_centi: float
-    """The raw value on the params' scale plus the bonus for the best trap; for the standard strategy without
-    the bonus. Centi-units, or hundredths of a per cent on the expected scale. Unless the candidate is
-    complete, a reply that was not searched may be a better trap."""
+    """The raw value on the params' scale, plus the bonus for the best trap except with the standard strategy.
+    Centi-units, or hundredths of a per cent on the expected scale. Unless the candidate is complete, a reply
+    that was not searched may be a better trap."""
     quality_centi: float = 0.0
     """Quality of the best trap among the searched replies, in the same unit."""
     trap: str | None = None
@@ -114,7 +114,7 @@ class Candidate:
 
     @property
     def is_whole(self) -> bool:
-        """Whether `is_complete` is set and every reply has scores instead of a bound."""
+        """Whether `complete` is set and every reply has scores instead of a bound."""
         return self.complete and all(
             reply.bound_centi is None and reply.scores_centi for reply in self.replies
         )
@@ -126,26 +126,26 @@ class Candidate:
             IncompleteProfile: A reply or a score is missing.
         """
         if not self.is_whole:
-            raise IncompleteProfile(f"the profile of {self.move} is not whole")
+            raise IncompleteProfile(f"the profile of {self.move} is incomplete")
 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """The result of a selective search, another engine's own search, a book or a table that chose the move
-    instead of exact scores."""
+    """The result of the source that chose the move when exact scores did not: a selective search, another
+    engine's own search, a book or a table."""
 
     score_centi: int | None
-    """Score of the chosen move, our view; a forced win or loss is beyond `WIN_CENTI`, or exactly `WIN_CENTI`
-    when its distance is unknown.  None: the book lists moves without scores, or the engine reported none."""
+    """Score of the chosen move (our view); a forced win or loss is beyond `WIN_CENTI`, or exactly `WIN_CENTI`
+    if its distance is unknown. None: the book lists moves without scores, or the engine reported none."""
     depth: Size
     """Depth of the search that found it, in plies; 0: no search."""
     confidence: int
-    """Confidence of each cut of the search, in per cent; 100: full width; 0: unknown, from a book or
-    another engine."""
+    """Confidence level of the search's cuts, in per cent; 100: full width; 0: unknown (a book or another
+    engine)."""
     solved: bool
     """The score is the game's true result."""
     origin: str = ""
-    """The source of the move and how it was drawn there, for people; empty: nothing to add."""
+    """The move's source and how the move was drawn from it, as text for people; empty: nothing to add."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +161,14 @@ class SourceInfo:
     window_centi: int
     """Moves were analysed if their root score was at most this far below the best known one."""
     floor_centi: int
-    """The minimum score at the root of an analysed move: every move above it was analysed."""
+    """The lowest root score of an analysed move; every move with a higher one was analysed."""
     nodes: Count
     """Number of positions visited, as reported by the engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class VarietyDraw:
-    """How a move was drawn; with the candidates it reproduces the move (`engine.variety.draw_move`)."""
+    """How a move was drawn; with the candidates, it determines the move (`engine.variety.draw_move`)."""
 
     within_centi: int
     """The draw included candidates whose raw value was at most this far below the best; their raw values are
@@ -176,15 +176,15 @@ class VarietyDraw:
     avoided: tuple[str, ...]
     """Moves excluded because they were played in this position before."""
     number: Count
-    """The number drawn, at least 0."""
+    """The random number drawn, at least 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialDraw:
     """A decision in which a draw chose between a move that sets a trap and one that sets none.
 
-    With the candidates, which have the complete profiles of both, it is all the information available before
-    the draw (`engine.randomised`).
+    Together with the candidates, which include both complete profiles, it holds all the information available
+    before the draw (`engine.randomised`).
     """
 
     params: RandomisedParams
@@ -204,7 +204,7 @@ class TrialDraw:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """The person to move, as far as known."""
+    """What is known about the person to move."""
 
     rating: int | None = None
     """Rating on the site's own scale; None: unknown."""
@@ -222,7 +222,7 @@ class ModelInfo:
 
     kind: str
     """``maia``, ``othello``, ``shallow``, ``calibrated`` or ``none``; a mean over networks
-    (`engine.human.rating_average`) has the networks' kind."""
+    (`engine.human.rating_average`) takes the networks' kind."""
     name: str
     """Readable name, such as ``maia-1500``."""
     sha256: str
@@ -235,7 +235,7 @@ class OpponentModelUse:
 
     value: ValueParams
     person: Person
-    """The person expected to reply, as the models received them."""
+    """The person expected to reply, as described to the models."""
     human: ModelInfo | None
     """The human-move model that was queried; None: none."""
     trouble: str = ""
@@ -266,8 +266,8 @@ class Decision:
     nodes: Count
     """Positions that the search visited."""
     time_s: float
-    """Search time in seconds, on either side's clock: includes time before a pause and pondering on the reply
-    that was then played.  Excludes waiting for a thread."""
+    """Search time in seconds, on either side's clock, including time before a pause and pondering on the
+    reply that was then played. Excludes waiting for a thread."""
     profile_source: str
     """The search that produced the scores: ``reference``, ``native``, or another engine's name."""
     engine_version: str
@@ -298,7 +298,7 @@ class Decision:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the record has the chosen move's whole profile, so that any reply can be judged."""
+        """Whether the record has the chosen move's complete profile, so that any reply can be judged."""
         return self.chosen.complete
 
     def with_chosen(self, candidate: Candidate) -> Self:
@@ -331,7 +331,7 @@ class Decision:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Self:
-        """The decision that `to_record` wrote.
+        """The decision, from a record that `to_record` wrote.
 
         Raises:
             RecordError: The record lacks a field, has an unknown one, or has a value of the wrong type.
@@ -349,8 +349,7 @@ class Decision:
 
 
 def _with_defaults(record: dict[str, Any]) -> dict[str, Any]:
-    """A record with the fields that old ones lack, and without fields that no longer have a meaning
-    (`engine.judgement`)."""
+    """Update an old record: add missing fields and drop obsolete ones (`engine.judgement`)."""
     params = {name: value for name, value in record["params"].items() if name != "threshold_centi"}
     if params.get("scale") == Scale.EXPECTED:
         params = {"risk_share_percent": 100.0, **params}
@@ -375,11 +374,11 @@ class OutcomeKind(StrEnum):
     OPTIMAL = "optimal"
     """The reply is one of the best: its s_D equals the raw value of our move."""
     FELL_FOR_PAPER_TRAP = "fell"
-    """The reply is itself a trap by the threshold (`engine.judgement`)."""
+    """The reply itself reaches the threshold of a trap (`engine.judgement`)."""
     ERRED_ELSEWHERE = "erred_elsewhere"
     """Any other reply that is not optimal."""
     UNANSWERED = "unanswered"
-    """The game ended first.  Not part of Figure 9's sum, but always recorded."""
+    """The game ended before a reply. Not counted in Figure 9, but always recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,7 +409,7 @@ class Outcome:
     quality: float
     """Quality of the reply as a trap, in hundredths of a per cent of expected score."""
     cost_centi: int
-    """What the reply cost the opponent: its s_D less our raw value, at least 0; centi-units."""
+    """What the reply cost the opponent: its s_D minus our raw value, at least 0; centi-units."""
     cost: int
     """The same in hundredths of a per cent of expected score."""
     rule: int

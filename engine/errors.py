@@ -5,7 +5,7 @@
     EngineFault
     +-- BadSettings         report to the person who chose the values; also a ValueError, for pydantic
     +-- RecordError         report the record of a decision as wrong, and conclude nothing from it
-    +-- PrunedRecord        leave the decision as it is: what would be needed has been removed on purpose
+    +-- PrunedRecord        leave the decision as it is: the data needed was removed on purpose
     +-- EngineMismatch      leave the decision to the engine version that made it
     +-- IncompleteProfile   complete the decision (`engine.completion.complete`), then try again
     +-- DamagedFile         stop, and tell the operator which of the program's own files is damaged
@@ -23,7 +23,7 @@ class EngineFault(Exception):
 
 
 class BadSettings(EngineFault, ValueError):
-    """Values of settings that are out of range or inconsistent; the message names them."""
+    """Settings are out of range or inconsistent; the message names them."""
 
 
 class RecordError(EngineFault):
@@ -36,7 +36,7 @@ class PrunedRecord(EngineFault):
 
 
 class EngineMismatch(EngineFault):
-    """A decision is by an engine version with a different search, so ours cannot complete its profile."""
+    """The decision comes from an engine version with a different search, so ours cannot complete it."""
 
     def __init__(self, made_by: str) -> None:
         """

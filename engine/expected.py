@@ -1,7 +1,7 @@
-"""Converts scores to expected score, in hundredths of a per cent: the trap arithmetic's other scale.
+"""Converts scores to expected scores, in hundredths of a per cent: the trap arithmetic's second scale.
 
 A score x is worth 1 / (1 + exp(-x / s)) of a point (s: `Game.expected_scale_centi`), rounded to a whole
-number from 0 to 10,000, and looked up in a table shared with the C++ core. So both sides compute with the
+number from 0 to 10,000, and looked up in a table shared with the C++ core. So Python and C++ compute with the
 same integers: sums are exact, and no rounding error can reverse a comparison. If two scores have the same
 expected score, the scores themselves decide.
 """
@@ -23,9 +23,9 @@ _INT16: Final = "h"
 
 @lru_cache(maxsize=256)  # Othello has one for each number of empty squares
 def expected_table(logistic_centi: float) -> bytes:
-    """Expected score of 0, 1, 2, ... centi-units, as 16-bit integers in the machine's own order.
+    """Expected score of 0, 1, 2, ... centi-units, as 16-bit integers in native byte order.
 
-    Scores beyond the end of the table are worth `WHOLE`, like a win; a negative score is worth `WHOLE` less
+    Scores beyond the end of the table are worth `WHOLE`, like a win; a negative score is worth `WHOLE` minus
     the value of the opposite score.
 
     Args:

@@ -1,6 +1,6 @@
-"""Forecasts of the replies to a decision's move, by models of people if available, with confirmed baits.
+"""Forecasts of the replies to a decision's move, by human-move models if available, with confirmed baits.
 
-This runs on the opponent's time, when the chosen move's profile is complete.
+This runs on the opponent's time, once the chosen move's profile is complete.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ from engine.search.reference import Searcher, exact_score
 from engine.stop import StopFlag, Stopped
 
 MAX_NODES = 20_000_000
-"""Node limit of a confirming search, which takes a few seconds; beyond it the baits stay unconfirmed."""
+"""Node limit of a confirming search, a few seconds of work; if it is reached, the baits stay unconfirmed."""
 MAX_S = 5.0
 """Time limit of a confirming search by another engine, in seconds."""
 _NO_LIMIT = 2**63 - 1  # nodes
@@ -46,18 +46,18 @@ def forecast_replies(
     is measured against both (`storage.evidence.inference.decisions`).
 
     Args:
-        decision: With the chosen move's whole profile.
+        decision: Must have the chosen move's complete profile.
         before: The game's latest positions, oldest first, ending with the decision's; empty: only that one is
             known.
-        models: Models of people for this game; None: the probabilities come from the scores alone.
+        models: Human-move models for this game; None: the probabilities come from the scores alone.
         person: The person who replies.
         seconds: `engine.human.person_prior.speed_s` of the game; None: unknown.
         searcher: Runs the confirming search.
-        engine: Confirms the scores of another engine; None: those are not confirmed.
+        engine: The engine that confirms its own scores; None: these are not confirmed.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
-        Stopped: The flag was set first.
+        Stopped: The flag was set before the work was done.
     """
     forecast = _unconfirmed(decision, decision.chosen, before, models, person, seconds)
     if decision.trial_draw is not None:
@@ -72,23 +72,23 @@ def expectations_of(decision: Decision, made: ReplyForecast) -> Expectations:
     """`engine.bait_rule.expectations` of a decision's forecast.
 
     Args:
-        decision: With the chosen move's whole profile.
+        decision: Must have the chosen move's complete profile.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
-        ValueError: The forecast has other replies, or lacks the forecast for a draw's other move.
+        ValueError: The forecast is for different replies, or lacks the forecast for a draw's other move.
     """
     judgement = judge_decision(decision)
     if tuple(each.reply for each in judgement.replies) != made.replies:
-        raise ValueError(f"the forecast is not of the replies to {decision.move}")
+        raise ValueError(f"the forecast does not match the replies to {decision.move}")
     if (made.other is None) is not (decision.trial_draw is None):
         raise ValueError(
-            f"{decision.move}: a forecast of the other move belongs to a draw, and to nothing else"
+            f"{decision.move}: a forecast for the other move is needed if a draw decided, and only then"
         )
     if made.other is not None:
         other = other_move(decision)
         if tuple(each.reply for each in other.replies) != made.other.replies:
-            raise ValueError(f"the other forecast is not of the replies to {other.move}")
+            raise ValueError(f"the other forecast does not match the replies to {other.move}")
     return expectations(made, judgement)
 
 
@@ -122,15 +122,15 @@ def forecast_job(
     increment_s: int | None,
     engines: EnginePool | None = None,
 ) -> Callable[[Searcher, StopFlag], ReplyForecast]:
-    """`forecast_replies` as work for a search thread, with models of the registry.
+    """`forecast_replies` as a job for a search thread, with models from the registry.
 
     Args:
         registry: Lends the models while the job runs.
-        decision: As for `forecast_replies`; so is `before`.
+        decision: See `forecast_replies`, also for `before`.
         rating: Rating of the person who replies; None: unknown.
         initial_s: Initial time of the game's clock; None: no clock.
         increment_s: Likewise.
-        engines: Lends the engine that confirms its own scores; None: these are not confirmed.
+        engines: Lends the engine that confirms its own scores; None: those are not confirmed.
     """
 
     def job(searcher: Searcher, stop: StopFlag) -> ReplyForecast:
@@ -146,7 +146,7 @@ def forecast_job(
 
 
 def is_own(decision: Decision, searcher: Searcher) -> bool:
-    """Whether a decision's scores come from this kind of search."""
+    """Whether the decision's scores come from this kind of search."""
     return decision.game not in ENGINE_GAMES and decision.profile_source == searcher.source
 
 
@@ -157,12 +157,12 @@ def confirm(
     stop: StopFlag,
     most_nodes: int = MAX_NODES,
 ) -> ReplyForecast:
-    """The forecast after a search of its baits `CONFIRM_PLIES` deeper; unchanged if that takes too long.
+    """The forecast after searching its baits `CONFIRM_PLIES` deeper; unchanged if that takes too long.
 
     Another program's scores stay unconfirmed: our search says nothing about them. See `confirm_by_engine`.
 
     Raises:
-        Stopped: The flag was set first.
+        Stopped: The flag was set before the work was done.
     """
     game = get_rules(decision.game)
     if not is_own(decision, searcher):
@@ -193,14 +193,14 @@ def confirm(
 def confirm_by_engine(
     decision: Decision, made: ReplyForecast, engine: EngineSource, stop: StopFlag
 ) -> ReplyForecast:
-    """The forecast after a search of its baits `CONFIRM_PLIES` deeper, by the engine that gave the scores.
+    """The forecast after searching its baits `CONFIRM_PLIES` deeper, with the engine that gave the scores.
 
     It is unchanged if that takes more than `MAX_S`, if the engine fails, or if another engine is now in use.
-    Engines prune by their own rules, so a second run may find other costs; the record has the costs of this
-    run.
+    Engines prune by rules of their own, so a second run may find different costs; the record keeps those of
+    this run.
 
     Raises:
-        Stopped: The flag was set first.
+        Stopped: The flag was set before the work was done.
     """
     game, source = get_rules(decision.game), decision.profile_source
     root = game.parse_position(decision.position)

@@ -46,11 +46,11 @@ def ply_of_loss(score_centi: float) -> int | None:
 
 
 class BadPosition(ValueError):
-    """A text that is not a position of the game; the message says what is wrong and where."""
+    """The text is not a position of the game; the message says what is wrong and where."""
 
 
 class IllegalMove(ValueError):
-    """A move that the rules do not allow in a position."""
+    """The rules do not allow the move in this position."""
 
     def __init__(self, move: str, position: str) -> None:
         # A server may send a move text of any length.
@@ -172,7 +172,7 @@ class Game(Protocol[P]):
         """Parse a legal move in the game's notation.
 
         Raises:
-            IllegalMove: Not a move, or not one that the rules allow here.
+            IllegalMove: The text is not a move, or the rules do not allow it here.
         """
 
     def position_text(self, position: P) -> str:
@@ -189,7 +189,7 @@ class Game(Protocol[P]):
         """
 
     def board_rows(self, position: P) -> tuple[str, ...]:
-        """The board for display, top row first, a letter for each square; ``.`` is empty."""
+        """The board for display, top row first, one letter per square; ``.`` is empty."""
 
     def move_squares(self, move: Move) -> tuple[str, ...]:
         """Squares to click, in order, to play the move; empty for a move without squares (a pass)."""
@@ -198,7 +198,7 @@ class Game(Protocol[P]):
         """Facts that the board should point out to the side to move, for instance that it is in check."""
 
     def plies_left(self, position: P) -> int:
-        """A rough estimate of the remaining plies, at least 1, for dividing up a clock."""
+        """A rough estimate of the remaining plies, at least 1, for allocating clock time."""
 
     def most_plies_left(self, position: P) -> int:
         """Upper bound on the remaining plies: every line of this length ends in a finished game."""
@@ -207,11 +207,11 @@ class Game(Protocol[P]):
 def positions(game: Game[P], moves: Iterable[str], start: P | None = None) -> Iterator[P]:
     """The positions of a game: the start position, then one for each move.
 
-    Moves after a rule has ended the game are still played (`Game.goes_on`): not every server applies every
-    rule.
+    Moves after a rule has ended the game are also played (`Game.goes_on`), since not every server applies
+    every rule.
 
     Raises:
-        IllegalMove: At the first move that the rules do not allow.
+        IllegalMove: The rules do not allow one of the moves; the message names the first.
     """
     position = game.initial() if start is None else start
     yield position
@@ -230,14 +230,14 @@ def replay(game: Game[P], moves: Iterable[str], start: P | None = None) -> P:
     """The position after a list of moves in the game's notation: the last of `positions`.
 
     Raises:
-        IllegalMove: At the first move that the rules do not allow.
+        IllegalMove: The rules do not allow one of the moves; the message names the first.
     """
     *_, position = positions(game, moves, start)
     return position
 
 
 def legal_prefix(game: Game[P], position: P, variation: Iterable[str]) -> tuple[str, ...]:
-    """The legal moves at the beginning of a variation, in the game's notation."""
+    """A variation up to its first illegal move, in the game's notation."""
     legal: list[str] = []
     for text in variation:
         try:

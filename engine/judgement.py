@@ -3,12 +3,12 @@
 The trap arithmetic chooses moves in the unit of its scale (`engine.trappy`). Counting needs a unit with the
 same meaning in every game and at every score, so here a reply's quality as a trap is its trappiness times its
 cost in *expected score*. A move sets a trap when the quality of its best trap reaches a threshold, and the
-opponent falls into it by a reply that reaches the same threshold itself.
+opponent falls into it with any reply that reaches the same threshold.
 
-A forced result is not a distance: if our move wins by force, no reply costs anything; if it loses by force,
-only a reply that gives the win away does. Both are *decided* and counted separately.
+The distance to a forced result does not count: if our move wins by force, no reply costs anything; if it
+loses by force, only a reply that gives the win away does. Both are *decided* and counted separately.
 
-`RULE` changes with the meaning of anything here; it is stored with every outcome, and
+`RULE` is increased when the meaning of anything here changes; it is stored with every outcome, and
 ``desdemona db recheck`` judges older ones again.
 """
 
@@ -24,8 +24,8 @@ from engine.params import TrapParams
 from engine.trappy import reply_trappiness
 
 RULE = 2
-"""The version of these rules.  1, before 2026-11-25: qualities in the unit of the params' scale against a
-threshold in that unit, and any reply of quality above 0 counted as a fall."""
+"""The version of these rules. 1, before 2026-11-25: qualities and threshold in the unit of the params' scale,
+and any reply of quality above 0 counted as a fall."""
 
 ERROR = 1_000
 """Minimum cost of an error, in hundredths of a per cent of expected score."""
@@ -37,23 +37,23 @@ class ReplyVerdict:
 
     reply: str
     cost: int
-    """Its cost to the opponent against the best reply, at least 0."""
+    """Its cost to the opponent compared with the best reply, at least 0."""
     quality: float
     """Trappiness times cost."""
     is_best: bool
-    """It is among the best replies, by the exact scores: the outcome *optimal*."""
+    """Whether it is one of the best replies by the exact scores (outcome *optimal*)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The judgement of all replies to our move, independent of the one played."""
+    """The judgement of all replies to our move, whichever of them is played."""
 
     replies: tuple[ReplyVerdict, ...]
     """Every legal reply, in the order of the profile."""
     threshold: float
     """Minimum quality of a trap that counts, in hundredths of a per cent of expected score."""
     is_decided: bool
-    """Our move wins or loses by force."""
+    """Whether our move wins or loses by force."""
 
     @property
     def trap(self) -> ReplyVerdict | None:
@@ -67,14 +67,14 @@ class Judgement:
         return self.trap is not None and self.is_paper_trap(self.trap)
 
     def is_paper_trap(self, judged: ReplyVerdict) -> bool:
-        """Whether a reply reaches the threshold of a paper's trap."""
+        """Whether a reply reaches the threshold for a trap in the paper's sense."""
         return judged.quality >= self.threshold
 
     def of(self, reply: str) -> ReplyVerdict:
-        """A reply by its text.
+        """The reply with this text.
 
         Raises:
-            RecordError: It is not among the replies.
+            RecordError: There is no such reply.
         """
         for each in self.replies:
             if each.reply == reply:
@@ -83,7 +83,7 @@ class Judgement:
 
 
 def expected_scale_centi(decision: Decision) -> float:
-    """s of the logistic function from scores to expected score: the game's value for the decision's position.
+    """s of the logistic function for expected scores: the game's value for the decision's position.
 
     Raises:
         BadPosition: The recorded position cannot be read.
@@ -101,7 +101,7 @@ def judge(candidate: Candidate, params: TrapParams, scale_centi: float) -> Judge
     """Judge every reply to a move.
 
     Args:
-        candidate: The move with its whole profile.
+        candidate: The move with its complete profile.
         params: The decision's parameters, for the assessment of shallow scores.
         scale_centi: See `expected_scale_centi`.
 
@@ -150,13 +150,13 @@ def classify_by_figure_9(decision: Decision, reply: str | None) -> Outcome:
     """Classify the opponent's reply to the chosen move (Figure 9), from the scores stored with the decision.
 
     Args:
-        decision: A decision with the chosen move's whole profile, unless there was no reply.
+        decision: A decision with the chosen move's complete profile, unless there was no reply.
         reply: The opponent's move; None: the game ended first. If our rules ended the game with our move but
             the server continued it (`Game.goes_on`), any reply is ignored.
 
     Raises:
         IncompleteProfile: The chosen move's profile is incomplete.
-        RecordError: The profile is complete and lacks the reply.
+        RecordError: The profile is complete, but lacks the reply.
     """
     chosen = decision.chosen
     if reply is None or (chosen.complete and not chosen.replies):

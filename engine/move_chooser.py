@@ -19,7 +19,7 @@ from engine.variety import RepetitionAvoidance
 
 
 class MoveChooser:
-    """Chooses moves by one strategy; used by one thread at a time, like its searcher.
+    """Chooses moves with one strategy; used by one thread at a time, like its searcher.
 
     Args:
         strategy: The kind of player.
@@ -28,8 +28,8 @@ class MoveChooser:
         searcher: Finds the scores.
         strong: Settings of the strategy strong; None: the defaults.
         rng: Chooses among a book's moves; None: seeded by the operating system.
-        source: The other engine, for the same game, of strategies that need one.
-        models: The human-move models of strategies that use one; None: the estimate from shallow searches.
+        source: The other engine for the same game, for strategies that need one.
+        models: The human-move models, for strategies that use one; None: the estimate from shallow searches.
         randomised: Settings of the strategy randomised; None: the defaults.
     """
 
@@ -70,7 +70,7 @@ class MoveChooser:
 
         Args:
             position: An unfinished game.
-            limits: Limits of the search; time and nodes become limits of the flag, which measures the time.
+            limits: Limits of the search; time and nodes are set as limits of `stop`, which measures the time.
             stop: Ends the search early; a flag used only for this call.
             avoidance: Draw the move at random if several are nearly as good; None: choose as usual.
             background: The earlier positions, and the person who will reply; None: unknown. Only strategies

@@ -1,4 +1,4 @@
-"""Every parameter of trap arithmetic and opponent-model values, with its meaning, unit and source."""
+"""All parameters of the trap arithmetic and the opponent-model values, with meaning, unit and source."""
 
 import math
 from dataclasses import dataclass, replace
@@ -13,20 +13,20 @@ class Assessment(StrEnum):
     """How a reply's shallow scores become one number, U (Gordon & Reda 2006, section 3.2)."""
 
     MEDIAN = "median"
-    """The median score: for people, who consider all depths a little."""
+    """The median score: suits people, who consider all depths a little."""
     BEST = "best"
-    """The best score for the opponent: for people, who see what they hope for."""
+    """The best score for the opponent: suits people, who see what they hope for."""
     LAST = "last"
-    """The score one ply short of the full search: for shallower programs (Fang et al., Trap_AB)."""
+    """The score one ply short of the full search: suits shallower programs (Fang et al., Trap_AB)."""
 
 
 class Decided(StrEnum):
-    """How to treat scores of decided games, which are not distances."""
+    """How to treat scores of decided games, which do not measure an advantage."""
 
     SWINDLE = "swindle"
     """A forced win gets no bonus; if every move loses by force, play the trap that is hardest to see."""
     PAPER = "paper"
-    """Treat them as any other score."""
+    """Treat them like any other score."""
 
 
 class Scale(StrEnum):
@@ -39,7 +39,7 @@ class Scale(StrEnum):
 
 
 def _require(params: object, name: str, is_right: bool, must: str) -> None:
-    """Refuse an invalid value, including NaN, which no comparison accepts."""
+    """Refuse an invalid value, including NaN, for which every comparison is false."""
     if not is_right:
         raise BadSettings(f"{name} is {getattr(params, name)}, must be {must}")
 
@@ -132,17 +132,17 @@ class ValueParams:
 
     scale: ValueScale = ValueScale.EXPECTED
     budget_percent: float = 3.0
-    """Maximum expected score, in points (hundredths of a game), that a move may give up against the best
-    move, both followed by their best replies. 0: none; on either scale."""
+    """Maximum expected score, in points (hundredths of a game), that a move may give up compared with the
+    best move, both followed by their best replies. 0: nothing; applies on either scale."""
     share_percent: float = 25.0
     """Maximum share of the best move's expected score that a move may give up, in per cent: when little is
     left, `budget_percent` alone would allow anything. In addition, a move may not lose by force if another
     move does not. Above 0; 100: no such limits."""
     least_percent: float = 2.0
-    """Less likely replies are not searched: each counts as if it were the best. 0 with calibrated
+    """Replies less likely than this are not searched: each counts as if it were the best. 0 with calibrated
     probabilities, which need every reply searched."""
     checkmate_centi: int = 1000
-    """Value of a decided game on the scale of pawns, and the limit on any score there (the paper's
+    """Value of a decided game in centi-units, and the limit on any score in that unit (the paper's
     CHECKMATE_WEIGHT, ten pawns)."""
     logistic_centi: float = 0.0
     """s of the expected score's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
@@ -178,15 +178,15 @@ class TemptingParams:
     """
 
     budget: int = 500
-    """Maximum expected score that a move may give up against the best move, in hundredths of a per cent."""
+    """Maximum expected score that a move may give up compared with the best, in hundredths of a per cent."""
     share_percent: int = 25
     """Maximum share of the best move's expected score that a move may give up, in per cent."""
     gap_percent: int = 35
-    """Maximum loss of score, in per cent of `logistic_centi`, unless decided games count as any other
+    """Maximum loss of score, in per cent of `logistic_centi`, unless decided games are treated like any other
     (`Decided.PAPER`). Up to 80 % of expected score the default budget and share are stricter anyway; at both
     ends, where a hundredth of a per cent is worth more than a pawn, this limit applies."""
     won_gap_percent: int = 10
-    """The same if the best move is less than `budget` below a certain win, where the budget is no limit."""
+    """The same if the best move is within `budget` of a certain win, where the budget limits nothing."""
     logistic_centi: float = 0.0
     """s of the expected score's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
     strategy fills in before it searches (`for_position`)."""

@@ -1,4 +1,4 @@
-"""Reads frozen dataclasses from plain JSON values, as `dataclasses.asdict` makes them."""
+"""Reads frozen dataclasses from plain JSON values, as `dataclasses.asdict` produces them."""
 
 import sys
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from types import NoneType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 OLD_NAMES = "old names"
-"""Key in a field's metadata for other names of the field in records."""
+"""Key in a field's metadata for the field's other names in records."""
 
 
 class Range(NamedTuple):
@@ -34,8 +34,8 @@ def reader(kind: Any) -> Read:
     an enumeration.  The message begins with the names of the fields around it.
 
     Args:
-        kind: A dataclass, an enumeration of texts, a tuple, `str`, `bool`, `int`, `float`, or one of these
-            optional or annotated.
+        kind: A dataclass, an enumeration of texts, a tuple, `str`, `bool`, `int`, `float`, or an optional or
+            annotated form of these.
     """
     of = get_args(kind)
     if get_origin(kind) is Annotated:
@@ -55,7 +55,7 @@ def reader(kind: Any) -> Read:
 
 @cache
 def _fields(kind: Any) -> dict[str, tuple[str, Read]]:
-    """A dataclass's fields with their readers, by each name that a record may use."""
+    """A dataclass's fields with their readers, keyed by each name that a record may use."""
     hints = get_type_hints(kind, include_extras=True)
     return {
         name: (field.name, reader(hints[field.name]))
@@ -101,7 +101,7 @@ def _kinds(kind: type) -> tuple[type, ...]:
 
 def _exactly(kinds: tuple[type, ...], within: Range | None) -> Read:
     def read(value: Any) -> Any:
-        if type(value) not in kinds:  # True is no number
+        if type(value) not in kinds:  # True is not a number
             raise TypeError(f"{value!r:.60} is not of the type {kinds[-1].__name__}")
         if within is not None and not within.least <= value <= within.most:  # nor NaN
             raise ValueError(f"{value} is out of range")

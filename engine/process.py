@@ -2,10 +2,10 @@
 
 One thread reads the program's standard output, another its standard error, so that neither can block it.
 Both buffers are bounded: a program that prints faster than we read must wait when 4 MiB are unread, and a
-line of more than 64 KiB is dropped. Writing never blocks for longer than the given wait.
+line of more than 64 KiB is dropped. Writing never blocks for longer than the caller's limit.
 
-The program runs in its own process group, which `close` kills. If our own process is killed, a shell kills
-the group: it waits on a pipe whose other end only we hold, until the pipe closes.
+The program runs in its own process group, which `close` kills. If our own process is killed, a watchdog shell
+kills the group when a pipe closes whose other end only we hold.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ from typing import IO, Protocol
 from engine.stop import StopFlag, Stopped
 
 DEBIAN_GAMES = "/usr/games"
-"""Debian's folder of game engines, which is not on the PATH of root and of services."""
+"""Debian's folder of game engines, which is not on the PATH of root or of services."""
 POLL_S = 0.02
 """Interval at which a wait for an engine checks the stop flag, in seconds."""
 
@@ -48,7 +48,7 @@ class EngineError(Exception):
 
 
 class EngineCrashed(EngineError):
-    """The program ended by itself."""
+    """The program exited by itself."""
 
 
 class EngineTimeout(EngineError):
@@ -71,11 +71,11 @@ class Waiting(Protocol):
         """A monotonic clock, in seconds."""
 
     def check(self, name: str, since: float, /) -> None:
-        """Return if we may wait longer for the program of that name, silent since `since`; otherwise raise.
+        """Return if we may keep waiting for the program of that name, silent since `since`; otherwise raise.
 
         Raises:
             Stopped: The answer is no longer wanted.
-            EngineError: Its time is up.
+            EngineError: The program's time is up.
         """
 
 
@@ -84,9 +84,9 @@ class WaitLimit:
     """Limits the wait for a program, by `time.monotonic`."""
 
     stop: StopFlag
-    """Ends the wait at once, with `Stopped`."""
+    """Ends the wait immediately, with `Stopped`."""
     until: float = math.inf
-    """Time on the clock that ends the wait, whatever the program has printed."""
+    """Clock time at which the wait ends, whatever the program has printed."""
     silence_s: float = math.inf
     """Longest silence of the program, in seconds."""
     late: str | None = "does not answer in time"
@@ -129,12 +129,12 @@ class EngineProcess:
     """A running program; used by one thread at a time.
 
     Raises:
-        EngineError: It cannot be started.
+        EngineError: The program cannot be started.
     """
 
     def __init__(self, command: Sequence[str], directory: str | None = None) -> None:
         self.name = command[0]
-        """Its name in error messages."""
+        """The program's name in error messages."""
         self._lines = _UnreadLines(_MAX_WAITING)
         self._complaints: deque[str] = deque(maxlen=_COMPLAINTS)
         self._last_words = ""
@@ -191,7 +191,7 @@ class EngineProcess:
         Raises:
             Stopped: The wait was ended.
             EngineCrashed: The program has ended.
-            EngineError: It does not read its input (`EngineTimeout` with a `WaitLimit`).
+            EngineError: The program does not read its input (`EngineTimeout` with a `WaitLimit`).
         """
         left = f"{line}\n".encode()
         since = wait.clock()
@@ -232,7 +232,7 @@ class EngineProcess:
             return line
 
     def close(self, farewell: str | None = None) -> None:
-        """End the program, with a short grace period after a farewell; further calls do nothing."""
+        """End the program, after a short grace period if there is a farewell; further calls do nothing."""
         if self._is_closed:
             return
         if farewell is not None and self._process.poll() is None:
@@ -264,7 +264,7 @@ class EngineProcess:
         return message + (f" ({'; '.join(said)})" if said else "")
 
     def unanswered(self, question: str, answer: str, protocol: str) -> EngineTimeout:
-        """The error of a program that fails the handshake."""
+        """The error for a program that fails the handshake."""
         return EngineTimeout(
             self.complaint(
                 f"did not answer {question!r} with {answer!r}: does it speak {protocol}, or need an argument?"
@@ -315,7 +315,7 @@ class EngineProcess:
 
 
 def end_group(pid: int) -> None:
-    """Kill the remains of an engine's process group: an engine must not outlive its wrapper script."""
+    """Kill what remains of an engine's process group: an engine must not outlive its wrapper script."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
 
@@ -339,7 +339,7 @@ def not_started(program: str, directory: str | None, error: OSError | ValueError
     if os.path.isabs(program):
         return said
     if directory is None:
-        return f"{said} (looked for in {here}; dir= says where)"
+        return f"{said} (looked for in {here}; dir= sets the folder)"
     return f"{said} (looked for in {directory})"
 
 

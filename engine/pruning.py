@@ -1,8 +1,8 @@
 """Prunes the record of a decision to a small size by removing most of the other moves.
 
-Pruning keeps the data that later questions need: every number about the choice, the chosen move's complete
-profile, from which the reply was judged, the value of the move that the standard strategy might have played,
-and both moves' profiles for a draw in a trial of single decisions. All other candidates are removed.
+Pruning keeps the data that later questions need: every number about the choice; the chosen move's complete
+profile, from which the reply was judged; the value of the move that the standard strategy might have played;
+and, for a draw in a trial of single decisions, both moves' profiles. All other candidates are removed.
 
 The choice can then no longer be recomputed.
 """
@@ -18,7 +18,7 @@ def pruned(decision: Decision) -> Decision:
     """Remove the candidates that were not chosen, except those that other fields depend on.
 
     Raises:
-        IncompleteProfile: The chosen move's profile is not complete, and completing it may need the other
+        IncompleteProfile: The chosen move's profile is incomplete, and completing it may need the other
             candidates.
     """
     if not decision.is_complete:
@@ -40,16 +40,16 @@ def require_unpruned(decision: Decision) -> None:
     """Refuse a pruned decision, after checking its remaining data.
 
     Raises:
-        PrunedRecord: It is pruned, and its remaining data is valid.
-        RecordError: It is pruned, and its remaining data contradicts itself.
+        PrunedRecord: The record is pruned, and its remaining data is valid.
+        RecordError: The record is pruned, and its remaining data contradicts itself.
     """
     if not decision.is_pruned:
         return
     chosen = [each for each in decision.candidates if each.move == decision.move]
     if len(chosen) != 1:
-        raise RecordError(f"{decision.move} was played, but is {len(chosen)} times among the candidates")
+        raise RecordError(f"{decision.move} was played, but occurs {len(chosen)} times among the candidates")
     if not chosen[0].is_whole:
-        raise RecordError(f"it is pruned, but the profile of {decision.move} is not whole")
+        raise RecordError(f"the record is pruned, but the profile of {decision.move} is incomplete")
     finals = [each.final_centi for each in chosen[0].replies]
     if finals and not chosen[0].raw_is_bound and min(finals) != chosen[0].raw_centi:
         raise RecordError(

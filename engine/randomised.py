@@ -1,12 +1,12 @@
 """Randomised single decisions: in some decisions a random draw decides whether we set a trap.
 
-A micro-randomised trial (Klasnja and others 2015, doi:10.1037/hea0000305; Boruvka and others 2018,
+A micro-randomised trial (Klasnja et al. 2015, doi:10.1037/hea0000305; Boruvka et al. 2018,
 doi:10.1080/01621459.2017.1305274). The strategy chooses as trappy does. Let T be its choice, and N the best
 move by raw value (the first in order among equals) that sets no trap. There is a draw when:
 
 - T sets a trap under the rule for Figure 9 (`engine.judgement`);
-- the profiles of T and N are whole, with two replies or more each;
-- our expected score is from 5 to 95 % after either, and neither wins or loses by force;
+- the profiles of T and N are complete, with two replies or more each;
+- our expected score is from 5 to 95 % after each move, and neither wins or loses by force;
 - the two expected scores differ by at most `RandomisedParams.budget`.
 
 All of this is known before the draw and depends on neither the draw nor later events. Then T is played if
@@ -52,7 +52,7 @@ def selects_trap(seed: str, probability: float) -> bool:
 
     Args:
         seed: 16 hexadecimal digits.
-        probability: Of that move.
+        probability: The probability of that move.
 
     Raises:
         ValueError: The seed is malformed.
@@ -63,7 +63,7 @@ def selects_trap(seed: str, probability: float) -> bool:
 
 
 def checksum(decision: Decision, draw: TrialDraw) -> str:
-    """SHA-256, in hexadecimal, of all data known before a draw, without `TrialDraw.sha256`.
+    """SHA-256, in hexadecimal, of all data known before a draw, excluding `TrialDraw.sha256`.
 
     It detects a record that was changed afterwards, unless the hash was recomputed, too.
     """
@@ -114,13 +114,13 @@ def with_draw(
     seed: int,
     stop: StopFlag,
 ) -> Decision:
-    """Draw the move at random if the decision qualifies; otherwise the decision keeps its own move.
+    """Draw the move at random if the decision qualifies; otherwise leave the decision unchanged.
 
-    Searches for N among the moves within the budget, in order of decreasing value, and finds their complete
-    profiles. If that is stopped, there is no draw.
+    Searches for N among the moves within the budget, in order of decreasing value, and computes their
+    complete profiles. If this search is stopped, there is no draw.
 
     Args:
-        decision: A decision by the trap arithmetic on exact scores.
+        decision: A decision that the trap arithmetic made on exact scores.
         position: The decision's position, from `Game.for_search`.
         seed: A number from 0 to 2^64 - 1.
         stop: Ends the search.
@@ -150,8 +150,8 @@ def with_draw(
 def _with_control(
     decision: Decision, profiler: Profiler, scale_centi: float, params: RandomisedParams
 ) -> list[Candidate]:
-    """The candidates with exact raw values within the budget, and whole profiles from the best move down to
-    the first that sets no trap.
+    """The candidates with exact raw values within the budget, and complete profiles from the best move down
+    to the first that sets no trap.
 
     Raises:
         Stopped: The search was stopped.
@@ -210,7 +210,7 @@ def _best_control(
 
 
 def _ineligibility(trap: Candidate, control: Candidate, scale_centi: float, params: RandomisedParams) -> str:
-    """Why two moves with whole profiles do not qualify for a draw; empty: they do."""
+    """Why two moves with complete profiles do not qualify for a draw; empty: they do."""
     for each in (trap, control):
         if not _is_undecided(each.raw_centi, scale_centi):
             return f"{each.move} is as good as decided"
@@ -234,7 +234,7 @@ def _least_score(least_value: float, scale_centi: float) -> int:
 
 
 def before_draw(decision: Decision) -> Decision:
-    """The decision that the strategy would have made without the draw: its choice must follow as usual.
+    """The decision that the strategy would have made without the draw; it can be verified as usual.
 
     Raises:
         RecordError: The record has no draw, or a move that is not a candidate.
@@ -249,7 +249,7 @@ def before_draw(decision: Decision) -> Decision:
 
 
 def verify_trial(decision: Decision) -> None:
-    """Recompute from a decision's record the moves in the draw, and the draw.
+    """Recompute the two moves and the result of the draw from a decision's record.
 
     It does not check that T is the strategy's choice (`engine.strategies.randomised` does).
 
@@ -292,7 +292,7 @@ def verify_trial(decision: Decision) -> None:
 
 
 def verify_trial_draw(decision: Decision) -> None:
-    """Check, without a search, that a decision's seed draws the move played, and that the checksum is right.
+    """Check, without a search, that a decision's seed draws the move played, and that the checksum matches.
 
     Raises:
         RecordError: The record has no draw, or was changed; the message says where.
@@ -308,7 +308,7 @@ def verify_trial_draw(decision: Decision) -> None:
     if move != decision.move:
         raise RecordError(f"{decision.move} was played, but seed {draw.seed} draws {move}")
     if checksum(decision, draw) != draw.sha256:
-        raise RecordError("the draw's checksum is not that of its record: something was changed")
+        raise RecordError("the draw's checksum does not match its record: something was changed")
 
 
 def _legal_replies(decision: Decision, moves: Sequence[str]) -> dict[str, list[str]]:

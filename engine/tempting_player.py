@@ -1,8 +1,8 @@
 """The arithmetic of the strategy tempting: pure functions on scores, in whole numbers only.
 
 Theory of operation.  People rarely take a bait that looks bad at every shallow depth; they take replies that
-look as good as the best ones to a shallow search. So each reply r to a move m is weighted by its scores after
-two and three plies only, and the move gains the weighted mean of the replies' costs to the opponent::
+look as good as the best ones to a shallow search. So each reply r to a move m is weighted by its scores at
+depths 2 and 3 only, and the weighted mean of the replies' costs to the opponent raises the move's value::
 
     L(r)   = 2 WHOLE - w(s_2) - w(s_3)                       from the shallow scores, opponent's view
     q(r)   = T[max L - L(r)] // (1 + rank(r))                rank(r): the number of replies with a greater L
@@ -32,11 +32,11 @@ from engine.expected import WHOLE, expected_score
 from engine.params import Decided, TemptingParams
 
 MIN_DEPTH = 4
-"""Minimum search depth, in plies, at which the scores after two and three plies are shallow."""
+"""Minimum search depth, in plies, at which scores at depths 2 and 3 are shallow."""
 SHALLOW_SCORES = 2
 """Number of shallow scores of a reply: s_2 and s_3."""
 UNBOUNDED = 1_000_000
-"""Bound of an unknown score: `engine.search.reference.INFINITY`."""
+"""Bound on an unknown score: `engine.search.reference.INFINITY`."""
 
 RAW_SHARE, LOSS_SHARE = 1000, 600
 """Weights of the raw value and the expected loss."""
@@ -52,7 +52,7 @@ def to_expected_score(score_centi: int, params: TemptingParams) -> int:
     """Expected score, in hundredths of a per cent; it never falls when the score rises.
 
     Raises:
-        BadSettings: There is no logistic function yet (`TemptingParams.for_position`).
+        BadSettings: The logistic function has not been filled in yet (`TemptingParams.for_position`).
     """
     if params.logistic_centi == 0:
         raise BadSettings("logistic_centi is 0: the tempting player needs the game's own filled in")
@@ -112,9 +112,9 @@ def contender_floor_centi(best_centi: int, params: TemptingParams, decided: Deci
 
 @lru_cache(maxsize=1)
 def weight_table() -> bytes:
-    """T as 32-bit integers in the machine's own order, one for each k from 0 to 2 `WHOLE`.
+    """T as 32-bit integers in native byte order, one for each k from 0 to 2 `WHOLE`.
 
-    Computed with `_BITS` binary digits, so that it does not depend on a machine's exponential function.
+    Computed with `_BITS` binary digits, so that it does not depend on the machine's exponential function.
     """
     numerator, denominator = _STEEPNESS[0], _STEEPNESS[1] * 2 * WHOLE
     factor, term, n = 0, 1 << _BITS, 0
@@ -137,8 +137,8 @@ def weights(shallow_scores_centi: Iterable[tuple[int, int]], params: TemptingPar
     """q of all replies to a move, each above 0.
 
     Args:
-        shallow_scores_centi: s_2 and s_3 of every reply, our view.
-        params: With the logistic function.
+        shallow_scores_centi: s_2 and s_3 of every reply, from our view.
+        params: The settings, with the logistic function filled in.
     """
     shallow_sums = [
         2 * WHOLE - to_expected_score(two, params) - to_expected_score(three, params)
@@ -255,13 +255,13 @@ def verify_tempting(decision: Decision, params: TemptingParams) -> None:
     best_centi = max(c.raw_centi for c in candidates if not c.raw_is_bound)
     floor = allowed_floor_centi(best_centi, params, decided)
     if decision.chosen.raw_is_bound or decision.chosen.raw_centi < floor:
-        raise RecordError(f"{decision.move} at {decision.chosen.raw_centi} is not allowed from {floor} on")
+        raise RecordError(f"{decision.move} at {decision.chosen.raw_centi} is below the floor of {floor}")
     played, _ = standings(decision.chosen, candidates.index(decision.chosen), params)
     for index, candidate in enumerate(candidates):
         if candidate.move == decision.move:
             continue
         if candidate.raw_is_bound and candidate.raw_centi > best_centi:
-            raise RecordError(f"{candidate.move} could be worth {candidate.raw_centi}, and move the floor")
+            raise RecordError(f"{candidate.move} could be worth {candidate.raw_centi}, and raise the floor")
         if candidate.raw_centi < floor:
             continue
         if candidate.raw_is_bound or not (candidate.replies or candidate.complete):

@@ -6,7 +6,7 @@ MIN_TIME_S = 0.01
 """Minimum thinking time, in seconds; a shallow search always fits."""
 
 FASTEST_MOVE_S = 0.07
-"""Cost of a move besides lag if there is no time to think, in seconds: shallow search, recording, a busy
+"""Cost of a move besides lag when there is no time to think, in seconds: shallow search, recording, a busy
 machine."""
 
 LAG_MARGIN = 1.1
@@ -43,7 +43,7 @@ class EngineClock:
     """The clocks that another engine manages itself, in seconds."""
 
     remaining_s: float
-    """Our time left, less the cost of the move besides thinking."""
+    """Our time left, minus the cost of the move besides thinking."""
     their_remaining_s: float
     increment_s: float
 
@@ -60,17 +60,17 @@ class Limits:
     depth: int
     """Deepest search in plies, at least 2."""
     time_s: float | None = None
-    """Thinking time in seconds, by the stop flag's clock; None: no limit of time."""
+    """Thinking time in seconds, by the stop flag's clock; None: no time limit."""
     engine_clock: EngineClock | None = None
-    """For an engine that manages the clock itself; `time_s` then applies if we decide without it."""
+    """The clock for an engine that manages its own time; `time_s` then applies only if we choose the move."""
     nodes: int | None = None
     """Approximate number of positions to visit; None: no such limit.  Only for our own searches."""
     stretch: float = 1.0
-    """Maximum ratio of wall-clock time to `time_s`, on a machine too busy for the search to run always."""
+    """Maximum ratio of wall-clock time to `time_s`, on a machine too busy to run the search all the time."""
 
     @property
     def longest_s(self) -> float | None:
-        """The time after which the search ends in any case; None: no limit."""
+        """The time after which the search ends in any case, in seconds; None: no limit."""
         return self.time_s if self.engine_clock is None else self.engine_clock.longest_s
 
     def __post_init__(self) -> None:
@@ -119,7 +119,7 @@ def limits_from_clock(
     measured_s = LAG_MARGIN * lag_s
     our_moves = max(2, (plies_left + 1) // 2)
     long_game = max(our_moves, min(LONG_GAME_MOVES, (most_plies_left + 1) // 2))
-    # What each move costs without thinking, less its increment; a negative cost is time to spend.
+    # What each move costs without thinking, minus its increment; a negative cost is time to spend.
     cost_s = (measured_s + FASTEST_MOVE_S if lag_s > 0 else overhead_s) - 0.8 * increment_s
     least_reserve_s = long_game * max(0.0, FASTEST_MOVE_S - 0.8 * increment_s)
     reserve_s = least_reserve_s + MAX_LAG_SHARE * remaining_s
@@ -145,8 +145,8 @@ def engine_clock(
         remaining_s: Our time left in seconds.
         their_remaining_s: The opponent's time left; None: unknown, assumed to be the same.
         increment_s: Time added after each move, in seconds.
-        overhead_s: As for `limits_from_clock`.
-        lag_s: As for `limits_from_clock`.
+        overhead_s: See `limits_from_clock`.
+        lag_s: See `limits_from_clock`.
     """
     reserve_s = min(max(overhead_s, LAG_MARGIN * lag_s), MAX_LAG_SHARE * remaining_s)
     ours_s = max(MIN_TIME_S, remaining_s - reserve_s)

@@ -10,7 +10,7 @@ The formulas are Gordon & Reda 2006, Figures 2, 3 and 5, with their typing error
 raw value once, outside the loop over moves; Figure 5 lacks its M's, and is continuous and matches Figure 8
 only in the form of `scale`.
 
-There are two *scales* (`engine.params.Scale`).  The paper's takes scores as they are and measures a trap
+There are two *scales* (`engine.params.Scale`). The paper's scale takes scores as they are and measures a trap
 against the size of the score, so an even game gets no bonus. The expected scale first converts scores into
 expected score (`utility`), where an error costs the same whatever the score, and measures a trap against a
 constant, the risk; but no bonus exceeds a share of the move's own value. Assessments, qualities, bonuses and
@@ -36,7 +36,7 @@ def utility(score_centi: int, params: TrapParams) -> int:
     """Convert a score to the scale's unit; monotonic: it never falls when the score rises.
 
     Raises:
-        BadSettings: The expected scale has no logistic function yet (`TrapParams.for_position`).
+        BadSettings: The logistic function has not been filled in yet (`TrapParams.for_position`).
     """
     if params.scale is Scale.PAPER:
         return score_centi
@@ -63,7 +63,7 @@ def _room(value: float, params: TrapParams) -> float:
 
 
 def assess(shallow: Sequence[float], assessment: Assessment) -> float:
-    """U: one number from the shallow scores o_2 .. o_(D-1), opponent's view (section 3.2).
+    """U: one number from the shallow scores o_2 .. o_(D-1), from the opponent's view (section 3.2).
 
     Raises:
         ValueError: There is no shallow score.
@@ -80,11 +80,11 @@ def assess(shallow: Sequence[float], assessment: Assessment) -> float:
 
 
 def trappiness(upper: float, final: float, margin: float = 0) -> float:
-    """How easily the opponent mistakes the reply for a good reply, in [0, 1] (Figure 3, maximising column).
+    """How easily the opponent mistakes the reply for a good one, in [0, 1] (Figure 3, maximising column).
 
     Args:
-        upper: U, the shallow assessment, opponent's view.
-        final: M, the score at full depth, opponent's view.
+        upper: U, the shallow assessment, from the opponent's view.
+        final: M, the score at full depth, from the opponent's view.
         margin: Lower limit on the size of M; 0 in the paper.
     """
     return _trappiness_of(upper - final, max(abs(final), margin))
@@ -101,11 +101,11 @@ def _trappiness_of(gap: float, size: float) -> float:
 
 
 def reply_trappiness(scores_centi: Sequence[int], params: TrapParams) -> float:
-    """Trappiness of a reply from its s_2 .. s_D, our view; 0 when there is no shallow score."""
+    """Trappiness of a reply, given its s_2 .. s_D from our view; 0 when there is no shallow score."""
     if len(scores_centi) < 2:
         return 0.0
-    # Opponent's view: on the expected scale this is the opponent's expected score less WHOLE, a constant that
-    # cancels in every difference.
+    # Opponent's view: on the expected scale this is the opponent's expected score minus WHOLE, a constant
+    # that cancels in every difference.
     *shallow, final = (-utility(score, params) for score in scores_centi)
     return _trappiness_of(assess(shallow, params.assessment) - final, _size(final, params))
 
@@ -125,8 +125,8 @@ def quality_ceiling(shallow_bound: float, final_bound: int, raw: int, params: Tr
     expected scale, quality grows with the score.
 
     Args:
-        shallow_bound: The assessment of the shallow scores is at least this, our view, in the scale's unit.
-        final_bound: s_D is at most this, our view, in centi-units.
+        shallow_bound: The assessment of the shallow scores is at least this (our view), in the scale's unit.
+        final_bound: s_D is at most this (our view), in centi-units.
         raw: The move's raw value, in centi-units.
     """
     low = utility(raw, params)
@@ -170,7 +170,7 @@ def bonus_cap(raw: int, params: TrapParams) -> float:
         return 0.25 * _size(raw, params)
     if params.decided is Decided.SWINDLE and raw <= -WIN_CENTI:
         return 0.0  # otherwise a bonus could be a reason to lose by force
-    # No reply is worth more than a sure win, so no trap lifts a move to the worth of a forced win.
+    # No reply is worth more than a sure win, so no trap lifts a move to the value of a forced win.
     return _bonus_of(WHOLE - utility(raw, params), _room(utility(raw, params), params))
 
 
@@ -225,7 +225,7 @@ def with_trap(candidate: Candidate, params: TrapParams, swindle: bool = False) -
 
 
 def standing(candidate: Candidate, params: TrapParams, swindle: bool) -> Standing:
-    """The candidate's standing, as far as its profile is known."""
+    """The candidate's standing, based on the known part of its profile."""
     if swindle:
         return Standing(escape(candidate, params), candidate.raw_centi)
     return Standing(candidate.adjusted_centi, candidate.raw_centi)

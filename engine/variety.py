@@ -24,7 +24,7 @@ class RepetitionAvoidance:
 
     @property
     def reach_centi(self) -> int:
-        """The maximum loss of a move to draw."""
+        """The maximum loss of a move that can be drawn."""
         return max(self.within_centi, self.widest_centi)
 
     def draw(self, candidates: Sequence[Candidate], number: int) -> VarietyDraw | None:
@@ -63,7 +63,7 @@ LEVELS = (Level(2, 500), Level(2, 250), Level(2, 100), Level(3, 50), Level(4, 25
 def draw_move(candidates: Sequence[Candidate], draw: VarietyDraw) -> str | None:
     """The move that a random number selects; None: there is no move to choose.
 
-    A move's weight falls linearly with its loss against the best.  There is no draw when the game is decided.
+    A move's weight falls linearly with its loss relative to the best. Nothing is drawn in a decided game.
     """
     best = max(c.raw_centi for c in candidates if not c.raw_is_bound)
     weights = {
@@ -78,4 +78,4 @@ def draw_move(candidates: Sequence[Candidate], draw: VarietyDraw) -> str | None:
         if rest < weight:
             return move
         rest -= weight
-    raise AssertionError("the rest of a division is less than the divisor")
+    raise AssertionError("a remainder is less than the divisor")

@@ -13,12 +13,11 @@ def verify(decision: Decision) -> None:
     replies with only a proven bound, moves whose replies were not searched) could change the choice. It does
     not check the scores themselves, nor that every legal move is present: that takes the rules and a
     searcher. A choice that did not follow from the candidates' scores (`Decision.search_mode`) is accepted as
-    it is. All further checks are the strategy's (`engine.strategies.strategy.Strategy.verify`).
+    it is. The strategy makes all further checks (`engine.strategies.strategy.Strategy.verify`).
 
     Raises:
         RecordError: The recorded choice does not follow from the record; the message says where.
-        PrunedRecord: The record was pruned, so that its choice cannot be verified; its remaining data is
-        valid.
+        PrunedRecord: The record was pruned, so its choice cannot be verified; its remaining data is valid.
     """
     require_unpruned(decision)
     try:

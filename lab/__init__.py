@@ -1,1 +1,1 @@
-"""Studies: the papers' experiments, recorded games of people, fitting, training and simulated people."""
+"""Research code: the papers' experiments, studies of recorded games, model fitting and training."""

@@ -1,4 +1,4 @@
-"""The database: tables, transactions and every query, by subject.
+"""The database layer: tables, transactions and all queries, arranged by subject.
 
-Imports nothing of ours but the engine's rules and plain records.
+Of our other packages it imports only the engine, for its rules and plain records.
 """

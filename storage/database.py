@@ -1,12 +1,11 @@
 """Opens the database and runs transactions on it.
 
-SQLite runs in WAL mode: readers never wait, and writers of this process queue at our own lock instead of
-SQLite's, which times out.  A writer takes SQLite's write lock at once (``BEGIN IMMEDIATE``), because waiting
-cannot help a transaction that reads first and writes later.
+SQLite runs in WAL mode: readers never wait, and writers in this process queue for our own lock rather than
+SQLite's, which times out. A writer takes SQLite's write lock when it begins (``BEGIN IMMEDIATE``): a
+transaction that reads first and then tries to write can fail however long it waits.
 
-Processes compete for SQLite's lock, which is not fair: each retries every tenth of a second, and on a busy
-machine may find it taken for a long time.  The caller therefore says how long to wait: `busy_timeout_s` of
-`Database.open`.
+Processes compete for SQLite's lock, which is not fair: each retries every 0.1 s, and on a busy machine one
+can fail for a long time. The caller therefore sets the time limit, `busy_timeout_s` of `Database.open`.
 """
 
 import asyncio
@@ -51,23 +50,23 @@ from storage.errors import RoleLost, RoleTaken, StorageError, UnreadableRow, dec
 T = TypeVar("T")
 
 STATEMENT_BUSY_TIMEOUT_MS = 10_000
-"""Longest wait of one statement for another *process* that is writing."""
+"""Maximum time that a statement waits for another *process* to finish writing."""
 
 BUSY_TIMEOUT_S = 10.0
-"""Longest wait for the write lock while a move is due: the game's clock matters more."""
+"""Maximum wait for the write lock while a move is due and the game's clock is running."""
 
 LONG_BUSY_TIMEOUT_S = 120.0
-"""Longest wait when no game is waiting: for results of matches and analyses, and while opening."""
+"""Maximum wait when no clock is running: to store results of matches and analyses, and to open a database."""
 
 _WAL_RETRY_S = 0.05
 
 ROLE_LOCK = 0xDE5D
-"""First half of PostgreSQL's advisory locks for `Database.hold_role`; an arbitrary number."""
+"""First half of the keys of PostgreSQL's advisory locks for `Database.hold_role`; an arbitrary number."""
 
 ROLE_CHECK_S = 2.0
-"""Seconds between two checks whether a role is still held."""
+"""Seconds between checks that a role is still held."""
 ROLE_ANSWER_S = 4.0
-"""Seconds until an unanswered check means that the role is lost. PostgreSQL must not give the role away
+"""Seconds after which an unanswered check means that the role is lost. PostgreSQL must not release the role
 earlier."""
 POSTGRES_SETTINGS = {
     "tcp_keepalives_idle": "5",
@@ -75,7 +74,7 @@ POSTGRES_SETTINGS = {
     "tcp_keepalives_count": "3",
     "jit": "off",
 }
-"""PostgreSQL drops an unreachable machine's connections and locks after 11 s; its default is two hours. JIT
+"""With these, PostgreSQL drops an unreachable client's connections and locks after 11 s (by default 2 h). JIT
 compilation is off, because it takes longer than any of our statements."""
 
 _HELD = text(
@@ -87,7 +86,7 @@ _HELD = text(
 DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
 
 _FAILURES = (DBAPIError, PoolTimeoutError, OSError, PostgresError, InterfaceError)
-"""Exceptions of the drivers; SQLAlchemy does not wrap asyncpg's errors while connecting."""
+"""The drivers' exceptions; SQLAlchemy does not wrap those that asyncpg raises while connecting."""
 
 _ONE_STATE: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 """PostgreSQL's isolation level for a transaction that reads one snapshot; every SQLite transaction does."""
@@ -97,7 +96,7 @@ _ODD_VALUES = (OverflowError, UnicodeError)
 
 
 class Database:
-    """An open database: made by `open`, ended by `close`."""
+    """An open database, created by `open` and closed by `close`."""
 
     def __init__(self, url: URL, engine: AsyncEngine, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
         self._url = url
@@ -106,7 +105,7 @@ class Database:
         self._write_turn: asyncio.Lock | nullcontext[None] = asyncio.Lock() if is_sqlite else nullcontext()
         reading = engine if is_sqlite else engine.execution_options(**_ONE_STATE)
         self.info: dict[str, Any] = {}
-        """`AsyncSession.info` of read-only transactions."""
+        """The `AsyncSession.info` of read-only transactions, for caches."""
         self._readers = async_sessionmaker(reading, expire_on_commit=False, info=self.info)
         writing = engine.execution_options(sqlite_begin="BEGIN IMMEDIATE", sqlite_timeout_s=busy_timeout_s)
         self._writers = async_sessionmaker(writing, expire_on_commit=False)
@@ -123,17 +122,17 @@ class Database:
 
     @classmethod
     async def open(cls, url: str, *, upgrade: bool = True, busy_timeout_s: float = BUSY_TIMEOUT_S) -> Self:
-        """Open a database and require, or create, the newest schema.
+        """Open a database that has the newest schema, or (with `upgrade`) gets it.
 
         Args:
             url: ``sqlite:///folder/file.db`` or ``postgresql://user:password@host/name``.
             upgrade: Create missing parts (the folder, the file, the tables) and upgrade an older schema;
                 otherwise a missing or older database is an error.
-            busy_timeout_s: Longest wait of a writer for other programs that write to SQLite. Opening waits up
-                to `LONG_BUSY_TIMEOUT_S`, because another program may be creating the tables.
+            busy_timeout_s: Maximum time that a writer waits for other programs that write to SQLite. Opening
+                waits up to `LONG_BUSY_TIMEOUT_S`, because another program may be creating the tables.
 
         Raises:
-            StorageError: The message names the database and what is wrong with it, in one line.
+            StorageError: The database cannot be opened; the one-line message names it and the reason.
         """
 
         async def prepare(engine: AsyncEngine) -> None:
@@ -145,14 +144,14 @@ class Database:
 
     @classmethod
     async def open_unchecked(cls, url: str, *, create: bool = False) -> tuple[Self, str | None]:
-        """Open a database of any schema.
+        """Open a database whatever the revision of its schema.
 
         Args:
             url: As for `open`.
             create: Create a missing SQLite file.
 
         Returns:
-            The database, and the revision of its schema; None: it has no tables of ours.
+            The database and its schema revision, which is None if it has none of our tables.
 
         Raises:
             StorageError: As for `open`.
@@ -183,7 +182,7 @@ class Database:
         await self._engine.dispose()
 
     async def ping(self) -> float:
-        """Ping the database; returns the round trip in seconds.
+        """Ping the database and return the round-trip time in seconds.
 
         Raises:
             StorageError: The database failed.
@@ -197,7 +196,7 @@ class Database:
     async def read(self) -> AsyncIterator[AsyncSession]:
         """A read-only transaction; all its queries see the same snapshot of the database.
 
-        Call only functions of `storage` in the block.
+        In the block, call only functions of `storage`.
 
         Raises:
             StorageError: The database failed.
@@ -208,7 +207,7 @@ class Database:
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[AsyncConnection]:
-        """A connection whose queries all see the current snapshot of the database, whatever others write.
+        """A connection whose queries all see one snapshot of the database, whatever others write meanwhile.
 
         It blocks no writer, but SQLite's write-ahead log (``-wal``) keeps growing while it is open.
 
@@ -228,7 +227,7 @@ class Database:
     async def write(self) -> AsyncIterator[AsyncSession]:
         """One transaction, committed when the block ends and rolled back when it raises.
 
-        Call only functions of `storage` in the block: on SQLite every other writer of this process waits.
+        In the block, call only functions of `storage`: on SQLite every other writer in this process waits.
 
         Raises:
             StorageError: The database failed; nothing was written.
@@ -242,19 +241,18 @@ class Database:
         return await self._engine.execution_options(isolation_level="AUTOCOMMIT").connect()
 
     def telling_failures(self) -> AbstractContextManager[None]:
-        """Convert failures of the database in the block to a `StorageError` that names it."""
+        """Convert database failures in the block to a `StorageError` that names the database."""
         return _storage_errors(self._url, "cannot use the database")
 
     async def try_writing(self) -> None:
-        """Raise `StorageError` if the database cannot be written; changes nothing."""
+        """Raise `StorageError` if the database cannot be written; nothing is changed."""
         with _storage_errors(self._url, "cannot write to the database"):
             async with self._write_turn, self._writers.begin() as session:
                 await session.execute(text("DELETE FROM events WHERE id < 0"))  # there are none
 
     @asynccontextmanager
     async def outside_transactions(self) -> AsyncIterator[AsyncConnection]:
-        """A connection that commits each statement by itself, for statements that cannot run in a
-        transaction.
+        """A connection in autocommit mode, for statements that cannot run in a transaction.
 
         Raises:
             StorageError: The database failed.
@@ -268,12 +266,12 @@ class Database:
 
     @asynccontextmanager
     async def hold_role(self, name: str) -> AsyncIterator["Role"]:
-        """Hold a role that only one program may have at this database, for the duration of the block.
+        """Hold a role on this database, which only one program may hold at a time, while the block runs.
 
-        The operating system, or PostgreSQL, releases it when the program dies or its connection is lost.
+        If the program dies or loses its connection, the operating system or PostgreSQL releases the role.
 
         Raises:
-            RoleTaken: Another program has it.
+            RoleTaken: Another program holds the role.
             StorageError: The database failed.
         """
         taken = RoleTaken(f"another program already runs the {name} on the database {self.url}")
@@ -307,10 +305,10 @@ class Database:
 
 
 class Role:
-    """A role that this program holds at a database (`Database.hold_role`).
+    """A role that this program holds on a database (`Database.hold_role`).
 
-    On SQLite the operating system keeps it until the program ends.  On PostgreSQL a connection keeps it, and
-    may be lost: the server was restarted, or the network failed.  Another program may then take the role.
+    On SQLite the operating system holds it until the program ends. On PostgreSQL a connection holds it, which
+    a server restart or a network failure can break; another program may then take the role.
     """
 
     def __init__(self, name: str, connection: AsyncConnection | None = None, backend: int = 0) -> None:
@@ -319,10 +317,10 @@ class Role:
         self._backend = backend
 
     async def watch(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
-        """Run until the role is lost.
+        """Watch the role until it is lost.
 
         Raises:
-            RoleLost: It is no longer held, or we cannot know.
+            RoleLost: The role is no longer held, or this cannot be determined.
         """
         while True:
             await sleep(ROLE_CHECK_S)
@@ -338,7 +336,7 @@ class Role:
         """Check in a transaction that the role is still held, so that nothing is written without it.
 
         Raises:
-            RoleLost: The role is not held any more.
+            RoleLost: The role is no longer held.
         """
         if self._connection is None:
             return
@@ -349,21 +347,21 @@ class Role:
             raise self._lost()
 
     def _lost(self) -> RoleLost:
-        return RoleLost(f"the {self._name} is no longer ours: the connection to the database was lost")
+        return RoleLost(f"the {self._name} role was lost with the connection to the database")
 
 
 def _lock_path(database: str, role: str) -> str:
-    """The lock file of a role, by the database's real path: with links, a database has several paths."""
+    """The lock file of a role, named after the database's real path: links may give it several paths."""
     return f"{os.path.realpath(database)}.{quote(role, safe='')}.lock"
 
 
 def held_roles(database: str) -> list[str]:
-    """The roles that programs currently hold at a SQLite database.
+    """The roles that programs currently hold on a SQLite database.
 
-    A program that requests one of them during this check is refused.
+    A program that requests one of these roles during this check is refused.
 
     Args:
-        database: Its file.
+        database: The database file.
     """
     real = Path(os.path.realpath(database))
     roles = []
@@ -377,17 +375,17 @@ def held_roles(database: str) -> list[str]:
 
 
 async def _close_or_leave(connection: AsyncConnection) -> None:
-    """Close a connection that may be dead; on a timeout, PostgreSQL closes it later by itself."""
+    """Close a connection that may be dead; after a timeout it is left for PostgreSQL to close."""
     with suppress(TimeoutError, *_FAILURES):
         async with asyncio.timeout(ROLE_ANSWER_S):
             await connection.close()
 
 
 def parse_url(url: str) -> URL:
-    """Parse a URL, and set the driver that we use.
+    """Parse a URL and add the driver to use.
 
     Raises:
-        StorageError: It is not the URL of a database that we know, or has options for SQLite.
+        StorageError: The URL is of an unsupported kind, or is a SQLite URL with options.
     """
     try:
         parsed = make_url(url)
@@ -407,7 +405,7 @@ def parse_url(url: str) -> URL:
 
 
 def create_engine(url: URL, **options: Any) -> AsyncEngine:
-    """An engine whose connections are set up as described above; it has not connected yet."""
+    """An engine, not yet connected, whose connections are configured as described above."""
     if not url.drivername.startswith("sqlite"):
         settings = {"server_settings": POSTGRES_SETTINGS}
         engine = _made(url, connect_args=settings, **options)
@@ -489,7 +487,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _is_busy(error: BaseException | None) -> bool:
-    """Whether another connection has the lock; the low byte is the primary code, the rest details."""
+    """Whether the error says that another connection has the lock; its low byte is the primary code."""
     code = error.sqlite_errorcode if isinstance(error, sqlite3.OperationalError) else 0
     return code & 0xFF == sqlite3.SQLITE_BUSY
 
@@ -510,16 +508,18 @@ def _check_sqlite_file(url: URL, *, create: bool) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StorageError(f"cannot make the folder of the database {path}: {_reason(error)}") from error
+            raise StorageError(
+                f"cannot create the folder of the database {path}: {_reason(error)}"
+            ) from error
         with suppress(OSError):  # SQLite then says what is wrong; its other files get the same permissions
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     elif not path.exists():
-        raise StorageError(f"there is no database at {path}; `desdemona run` makes one")
+        raise StorageError(f"there is no database at {path}; `desdemona run` creates one")
 
 
 @contextmanager
 def _opening(url: URL) -> Iterator[None]:
-    """`_storage_errors` for the first connection: asyncpg raises TypeError for options it does not know."""
+    """`_storage_errors` for the first connection, where asyncpg raises TypeError for unknown options."""
     try:
         with _storage_errors(url, "cannot open the database"):
             yield
@@ -529,7 +529,7 @@ def _opening(url: URL) -> Iterator[None]:
 
 @contextmanager
 def _storage_errors(url: URL, what: str) -> Iterator[None]:
-    """Turn a driver's error into a `StorageError` that names the database."""
+    """Convert a driver's error to a `StorageError` that names the database."""
     try:
         yield
     except (*_FAILURES, migrate.SchemaError, *_ODD_VALUES) as error:
@@ -544,7 +544,7 @@ def _shown(url: URL) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """The driver's message, in one line."""
+    """The driver's error message, in one line."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     if isinstance(cause, OSError) and cause.strerror:
         # Failures to resolve a name have their own, negative numbers.

@@ -1,4 +1,4 @@
-"""The exceptions that storage raises on purpose, and those that a row with an invalid value raises."""
+"""The exceptions that storage itself raises, and those that reading an invalid value raises."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from engine.errors import EngineFault, RecordError
 
 VALUE_ERRORS = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecordError)
-"""Exceptions from decoding an invalid stored value.  Bugs raise the same ones, so they are caught only around
-decoding, where they become RecordError."""
+"""Exceptions raised when an invalid stored value is decoded. Bugs raise the same types, so they are caught
+only around decoding, and converted to RecordError."""
 
 _MAX_REASON_LENGTH = 200
 
@@ -18,19 +18,19 @@ class StorageError(Exception):
 
 
 class RoleTaken(StorageError):
-    """Another program holds a role that only one may hold at a database (`Database.hold_role`)."""
+    """Another program holds a role that only one may hold on a database (`Database.hold_role`)."""
 
 
 class RoleLost(StorageError):
-    """We lost a role: another program may have taken it."""
+    """This program has lost a role, which another program may have taken."""
 
 
 class UnreadableRow(StorageError):
-    """A row holds text that is not UTF-8 (SQLite stores it unchecked); the database itself works."""
+    """A row contains text that is not UTF-8 (SQLite does not check it); the database itself works."""
 
 
 class FilterError(Exception):
-    """A filter is unknown or its value invalid; the message names both and the allowed values."""
+    """A filter is unknown or its value is invalid; the message names both and lists the allowed values."""
 
 
 class TrialError(Exception):
@@ -47,14 +47,14 @@ class DuplicateDecision(Exception):
 
 
 def is_undecodable(error: BaseException) -> bool:
-    """Whether SQLite's driver found text that is not UTF-8; the error has no code, only this message."""
+    """Whether SQLite's driver found text that is not UTF-8, which only the error's message tells."""
     # SQLAlchemy's errors have the driver's as `orig`; importing SQLAlchemy to check their type is slow.
     cause = getattr(error, "orig", error)
     return isinstance(cause, sqlite3.OperationalError) and str(cause).startswith("Could not decode to UTF-8")
 
 
 def reason_of(error: Exception) -> str:
-    """What is wrong with a record, in one line; it may contain unprintable characters of the value."""
+    """What is wrong with a record, in one line that may contain unprintable characters from the value."""
     cause = getattr(error, "orig", error)
     is_plain = cause is not error or isinstance(error, EngineFault)
     reason = str(cause) if is_plain else f"{type(error).__name__}: {error}"
@@ -67,7 +67,7 @@ def is_damage(error: Exception) -> bool:
 
 
 def damage_text(error: Exception) -> str:
-    """The message to the operator about a record with an invalid value."""
+    """The message for the operator about a record with an invalid value."""
     return f"a record is damaged ({error}); `desdemona db recheck` lists such records"
 
 
@@ -75,14 +75,14 @@ def damage_text(error: Exception) -> str:
 def decoding(what: str = "") -> Iterator[None]:
     """Raise `RecordError` if the block cannot decode a record.
 
-    The block only decodes; computation with the values comes after it, so that a bug there is not reported as
-    damage.
+    The block should only decode; computation with the values belongs after it, so that a bug there is not
+    reported as damage.
 
     Args:
-        what: The record that a message names, for instance ``game 12``.
+        what: The record, as the message names it, for instance ``game 12``.
 
     Raises:
-        RecordError: It is damaged: any of `VALUE_ERRORS`.
+        RecordError: The block raised one of `VALUE_ERRORS`.
     """
     try:
         yield

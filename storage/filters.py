@@ -1,4 +1,4 @@
-"""The filter of games, shared by all lists, counts and exports."""
+"""The filters of games, shared by all lists, counts and exports."""
 
 import re
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from storage.tables.games import DecisionRow, EngineConfigRow, GameRow, Opponent
 
 @dataclass(frozen=True, slots=True)
 class TrapSettings:
-    """The settings of the trap arithmetic that games are grouped by; see `engine.params.TrapParams`."""
+    """The settings of the trap arithmetic by which games are grouped; see `engine.params.TrapParams`."""
 
     assessment: str
     scale: str
@@ -27,7 +27,7 @@ class TrapSettings:
 
     @property
     def text(self) -> str:
-        """In one line, as `stats --by settings` shows it."""
+        """The settings in one line, as `stats --by settings` shows them."""
         return (
             f"{self.assessment}, {self.scale}, margin {self.margin_centi}, {self.decided}, "
             f"risk {self.risk_percent:g}/{self.risk_share_percent:g} %, "
@@ -36,14 +36,14 @@ class TrapSettings:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The settings whose `text` this is.
+        """Parse `text`.
 
         Raises:
-            ValueError: No settings have this text.
+            ValueError: The text is not the `text` of any settings.
         """
         found = _SETTINGS.fullmatch(text.strip())
         if found is None:
-            raise ValueError(f"{text!r} are no settings, as `stats --by settings` shows them")
+            raise ValueError(f"{text!r} is not a value that `stats --by settings` shows")
         assessment, scale, margin, decided, *numbers = found.groups()
         return cls(assessment, scale, int(margin), decided, *map(float, numbers))
 
@@ -53,7 +53,7 @@ _SETTINGS = re.compile(
     rf"(\w+), (\w+), margin (-?[0-9]{{1,9}}), (\w+), risk {_NUMBER}/{_NUMBER} %, threshold {_NUMBER} %"
 )
 _DIGITS = 1e-5
-"""Texts have six digits."""
+"""Relative tolerance for comparing floats, because texts have only six digits."""
 PHASE_PLIES = 20
 """Width of a phase of the game, in plies."""
 
@@ -65,23 +65,23 @@ def phase_of(ply: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class GamePhase:
-    """A phase of the game."""
+    """A phase of the game (a range of plies)."""
 
     number: int
-    """0 for the first."""
+    """Number of the phase, 0 for the first."""
 
     @property
     def text(self) -> str:
-        """Its plies, counted from 1: ``21-40``."""
+        """The phase's plies, counted from 1, for instance ``21-40``."""
         first = self.number * PHASE_PLIES + 1
         return f"{first}-{first + PHASE_PLIES - 1}"
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The phase whose `text` this is.
+        """Parse `text`.
 
         Raises:
-            ValueError: No phase has this text.
+            ValueError: The text is not the `text` of any phase.
         """
         first = text.partition("-")[0]
         if re.fullmatch("[0-9]{1,6}", first):
@@ -89,12 +89,12 @@ class GamePhase:
             if found.text == text:
                 return found
         known = ", ".join(GamePhase(number).text for number in range(3))
-        raise ValueError(f"{text!a:.40} is no phase; phases are {known} and so on, in plies")
+        raise ValueError(f"{text!a:.40} is not a phase; phases are {known} and so on, in plies")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """Selects games, and moves in them; a field that is None selects everything."""
+    """Filters that select games, and moves in them; a field that is None selects everything."""
 
     strategy: str | None = None
     version: str | None = None
@@ -105,7 +105,7 @@ class Filters:
     """Name of our account, ignoring case."""
     game: str | None = None
     speed: str | None = None
-    """The site's name of the speed class, ignoring case."""
+    """The speed class as the site names it, ignoring case."""
     opponent_id: str | None = None
     """The site's key of the opponent's account."""
     opponent: str | None = None
@@ -118,28 +118,28 @@ class Filters:
     trial: str | None = None
     """Name of the trial that a game belongs to."""
     since: datetime | None = None
-    """Started at or after this time (aware)."""
+    """Only games that started at or after this time (aware)."""
     until: datetime | None = None
-    """Started before this time (aware)."""
+    """Only games that started before this time (aware)."""
     ended_before: datetime | None = None
-    """Ended before this time (aware) and settled; others are left out."""
+    """Only settled games that ended before this time (aware)."""
     min_opponent_rating: int | None = None
-    """With either limit, games against opponents of unknown rating are left out."""
+    """Minimum rating of the opponent; with either limit, opponents of unknown rating are left out."""
     max_opponent_rating: int | None = None
     rated: bool | None = None
     opening: str | None = None
-    """The game's first moves as recorded, separated by spaces."""
+    """First moves of the game as recorded, separated by spaces."""
     has_result: bool | None = None
-    """True: won, drawn or lost; False: still open, aborted, or of unknown result."""
+    """True: games won, drawn or lost; False: games that are open, aborted or of unknown result."""
     phase: GamePhase | None = None
     """Only replies in this phase, and our moves before them."""
 
 
 def shown_games(filters: Filters | None) -> list[ColumnElement[bool]]:
-    """Conditions on `GameRow`: the filters; matches on this machine count only on request.
+    """The filters as conditions on `GameRow`; matches on this machine are excluded unless requested.
 
-    A match may have more games than years on the servers, and no people, so its games are shown only if the
-    filters name its site or its name.
+    A match may have more games than years on the servers, and none with people, so its games are shown only
+    if the filters name the matches' site or the match.
     """
     conditions = filter_conditions(filters or Filters())
     if filters is None or not includes_matches(filters):
@@ -156,22 +156,22 @@ def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
     """The filters as conditions on `GameRow`.
 
     Raises:
-        FilterError: They select moves.  Callers that support such filters use `of_games` and `in_phase`
+        FilterError: The filters select moves. Callers that support such filters use `of_games` and `in_phase`
         instead.
     """
     if filters.phase is not None:
-        raise FilterError("phase: selects moves, and this is about whole games")
+        raise FilterError("phase: selects moves, but this is about whole games")
     chosen = {name: getattr(filters, name) for name in _CONDITIONS}
     return [_CONDITIONS[name](value) for name, value in chosen.items() if value is not None]
 
 
 def of_games(filters: Filters) -> Filters:
-    """The same filters without those that select moves."""
+    """The filters without those that select moves."""
     return replace(filters, phase=None)
 
 
 def in_phase(filters: Filters) -> list[ColumnElement[bool]]:
-    """Conditions on `DecisionRow`: the reply is in the filters' phase, if they name one."""
+    """Conditions on `DecisionRow`: the reply is in the filters' phase, if they have one."""
     if filters.phase is None:
         return []
     first = filters.phase.number * PHASE_PLIES

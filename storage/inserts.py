@@ -1,6 +1,6 @@
-"""Inserts a row unless its unique key is taken, in one atomic statement.
+"""Inserts rows unless their unique keys exist already, in one atomic statement.
 
-The statements are built once for each table and database, because building one costs more than running it.
+A statement is built once per table and database, because building it costs more than running it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,11 +14,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from storage.tables.base import Base
 
 BATCH = 500
-"""Rows in one statement: each uses one parameter per column, and databases allow some 32,000."""
+"""Number of rows in one statement: each uses one parameter per column, and databases allow about 32,000."""
 
 
 async def insert_new(session: AsyncSession, table: type[Base], **values: Any) -> int | None:
-    """Insert a row and return its primary key; None, and no change, if one of its unique keys is taken."""
+    """Insert a row and return its primary key; None, without a change, if a unique key exists already."""
     statement = _insert(table, session.get_bind().dialect.name)
     inserted: int | None = (await session.execute(statement, values)).scalar_one_or_none()
     return inserted
@@ -36,13 +36,13 @@ async def insert_all_new(session: AsyncSession, table: type[Base], rows: Sequenc
 
 
 async def insert_newer(session: AsyncSession, table: type[Base], **values: Any) -> int | None:
-    """Insert a row, or replace the row with the same primary key if its column ``rule`` is less.
+    """Insert a row, or replace the row with the same primary key if that row's ``rule`` is lower.
 
     Args:
-        values: Of all columns.
+        values: The values of all columns.
 
     Returns:
-        The primary key; None, and no change, if there is a row made under this rule or a later one.
+        The primary key; None, without a change, if a row made under this rule or a later one exists.
     """
     statement = _insert_newer(table, session.get_bind().dialect.name)
     inserted: int | None = (await session.execute(statement, values)).scalar_one_or_none()
@@ -50,7 +50,7 @@ async def insert_newer(session: AsyncSession, table: type[Base], **values: Any) 
 
 
 def core_table(table: type[Base]) -> Table:
-    """A table without its class, so that the ORM does not process statements on it."""
+    """The table behind a mapped class, so that the ORM does not process statements on it."""
     core = table.__table__
     assert isinstance(core, Table)  # noqa: S101 - no class of ours is a join
     return core

@@ -1,7 +1,7 @@
-"""Moves malformed rows into the table ``quarantine``, from which each can be restored; nothing is deleted.
+"""Moves malformed rows to the table ``quarantine``, from which each can be restored, so that nothing is lost.
 
-Moving a row also moves the rows that depend on it. A column that may be null loses its reference instead.
-Each moved or shortened value is stored as an SQL statement that restores it; run in reverse order, these
+Moving a row also moves the rows that depend on it. If a dependent row's column may be null, only its
+reference is removed. Each change is stored as an SQL statement that undoes it; run in reverse order, these
 statements restore everything.
 """
 
@@ -22,10 +22,10 @@ def move_to_quarantine(
     """Move rows of a table, and the rows that depend on them.
 
     Args:
-        connection: In a transaction.
+        connection: A connection in a transaction.
         table: The table's name.
-        where: SQL condition on its columns.
-        reason: Why, in one line.
+        where: SQL condition on the table's columns.
+        reason: Why the rows are moved, in one line.
         values: Values of the condition's parameters.
 
     Returns:
@@ -93,7 +93,7 @@ def _keep(
 
 
 def _literal(connection: Connection, column: str) -> str:
-    """SQL whose value is a column's value as an SQL literal, in ASCII on SQLite."""
+    """SQL expression for a column's value as an SQL literal, in ASCII on SQLite."""
     name = f'"{column}"'
     if connection.dialect.name != "sqlite":
         return f"quote_nullable(CAST({name} AS text))"

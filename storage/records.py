@@ -1,4 +1,4 @@
-"""Frozen values that cross the boundary between storage and the rest."""
+"""Frozen values that are passed between storage and the other packages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -18,18 +18,18 @@ def _names(kind: Any) -> list[str]:
 
 
 def from_row(kind: type[T], row: Any, **others: Any) -> T:
-    """Build a dataclass from the columns of a row that are named like its fields.
+    """Build a dataclass from the columns of a row that have the names of its fields.
 
     Args:
         kind: The dataclass.
         row: A row of a table or of a statement.
-        others: Fields that the row has under another name or in another form.
+        others: Values for fields that the row has under another name or in another form.
     """
     return kind(**{name: getattr(row, name) for name in _names(kind) if name not in others}, **others)
 
 
 def columns_of(value: Any, *without: str) -> dict[str, Any]:
-    """The fields of a dataclass by name, except some, as columns of a row."""
+    """A dataclass's fields as the columns of a row, by name, except some fields."""
     return {name: getattr(value, name) for name in _names(type(value)) if name not in without}
 
 
@@ -37,15 +37,15 @@ class GameStatus(StrEnum):
     """A game's state."""
 
     OPEN = "open"
-    """Still being played, as far as we know."""
+    """In progress, as far as we know."""
     FINISHED = "finished"
-    """Over, with a result."""
+    """Over; played to a result."""
     ABORTED = "aborted"
-    """Over before it counted: excluded from a player's games, though its traps and their outcomes count."""
+    """Ended too early to count: not one of a player's games, but its traps and their outcomes count."""
 
 
 class GameResult(StrEnum):
-    """Result of a finished game, our view."""
+    """Result of a finished game, from our side."""
 
     WIN = "win"
     DRAW = "draw"
@@ -62,14 +62,14 @@ class Endpoint(StrEnum):
 
 
 class DecisionState(StrEnum):
-    """The progress of a decision's move to the server."""
+    """How far a decision's move has got on its way to the server."""
 
     COMMITTED = "committed"
-    """Stored; the move may or may not have been sent."""
+    """The decision is stored; its move may or may not have been sent."""
     SENT = "sent"
     """The server accepted the move."""
     CONFIRMED = "confirmed"
-    """The server's list of moves shows it."""
+    """The server's list of moves shows the move."""
     DROPPED = "dropped"
     """The game ended before the server accepted the move: it was never played and has no outcome."""
 
@@ -79,13 +79,13 @@ class BaitOutcome(StrEnum):
 
     TAKEN = "taken"
     HELD = "held"
-    """Answered by another reply."""
+    """The opponent played another reply."""
     UNANSWERED = "unanswered"
     """The game ended before a reply."""
 
     @classmethod
     def of(cls, is_taken: bool | None) -> "BaitOutcome":
-        """The outcome, from whether the reply takes the bait; None: there was no reply."""
+        """The outcome, given whether the reply takes the bait; None: there was no reply."""
         return cls.UNANSWERED if is_taken is None else cls.TAKEN if is_taken else cls.HELD
 
 
@@ -96,12 +96,12 @@ class AccountKey:
     site: str
     """Key of the server, for instance ``arena``."""
     name: str = ""
-    """The account's name there, in lower case; empty: a match on this machine, or a record from before
-    accounts were recorded."""
+    """The account's name at the site, in lower case; empty for a match on this machine, or a record from
+    before accounts were recorded."""
 
 
 MIN_RATING, MAX_RATING = -10_000, 100_000
-"""Ratings beyond these are a site's error; every rating system stays far within."""
+"""Ratings outside this range are a site's error; no rating system comes close to it."""
 
 
 def plausible_rating(rating: int | None) -> int | None:
@@ -118,20 +118,20 @@ class NewGame:
     account: str = ""
     """See `AccountKey`."""
     site_game_id: str
-    """The site's key of the game."""
+    """The site's key for the game."""
     game: str
-    """Name in `engine.games`."""
+    """The game's name in `engine.games`."""
     variant: str
-    """The site's key of the variant."""
+    """The site's key for the variant."""
     initial_position: str | None
-    """Text of the start position; None: the usual one."""
+    """Text of the starting position; None: the usual one."""
     our_side: int
     """0: we move first; 1: the opponent does."""
     rated: bool
     speed: str
-    """The site's name of the speed class."""
+    """The speed class as the site names it."""
     clock_initial_s: int | None
-    """None: no real-time clock."""
+    """Initial time; None: no real-time clock."""
     clock_increment_s: int | None
     opponent_id: str
     """The site's stable key of the opponent's account."""
@@ -139,19 +139,19 @@ class NewGame:
     opponent_is_bot: bool
     our_rating: int | None
     opponent_rating: int | None
-    """At the start of the game; None if the site does not report it."""
+    """The rating at the start of the game; None if the site does not report it."""
     strategy: str
-    """The strategy's name, for instance ``trappy``; in matches also another program's."""
+    """The strategy's name, for instance ``trappy``; in matches also the name of another program."""
     params: TrapParams
     engine_version: str
     selection: Mapping[str, Any]
     """Why this strategy was chosen; plain JSON values."""
     trial_id: int | None = None
-    """Key of the trial that the game belongs to (`storage.evidence.trials`); None: it belongs to no trial."""
+    """Key of the game's trial (`storage.evidence.trials`); None: the game belongs to no trial."""
 
     @property
     def owner(self) -> AccountKey:
-        """The owner of the game."""
+        """Our account that owns the game."""
         return AccountKey(self.site, self.account)
 
     @property
@@ -162,17 +162,17 @@ class NewGame:
 
     @property
     def is_drawn(self) -> bool:
-        """Whether the strategy, or some of its moves, were chosen at random."""
+        """Whether the strategy was, or some of its moves were, chosen at random."""
         return bool(self.drawn_from) or self.draws_decisions
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """Names of the strategies of a trial that could include this game; empty: no trial could."""
+        """Names of the strategies that a trial must compare to include this game; empty: no trial can."""
         return self.drawn_from or ((self.strategy,) if self.draws_decisions else ())
 
     @property
     def drawn_from(self) -> tuple[str, ...]:
-        """Names of the strategies in the random draw; empty: there was no draw."""
+        """Names of the strategies among which one was drawn; empty: there was no draw."""
         # Draws of earlier versions stored counts for all players and the chance of only one.
         known = self.selection.get("chances", self.selection.get("against_opponent"))
         players = sorted(known) if isinstance(known, Mapping) else []
@@ -185,12 +185,12 @@ class StoredGame(NewGame):
 
     id: int
     moves: tuple[str, ...]
-    """Every move in the server's list, passes included."""
+    """Every move in the server's list, including passes."""
     state: GameStatus
     is_settled: bool
-    """Whether its decisions are judged and forecast, as far as they can be; never while it is open."""
+    """Whether its decisions are judged and forecast as far as possible; always false while it is open."""
     result: GameResult | None
-    """None while open, if aborted, and if the site does not report it."""
+    """The result; None if the game is open or aborted, or the site does not report it."""
     end_reason: str | None
     rating_diff: int | None
     """Change of our rating; None if unrated or unknown."""
@@ -204,10 +204,10 @@ class NonWinLine:
 
     game_id: int
     initial_position: str | None
-    """None: the usual one."""
+    """The starting position; None: the usual one."""
     our_side: int
     moves: tuple[str, ...]
-    """Every move, passes included."""
+    """Every move, including passes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +217,7 @@ class StoredDecision:
     id: int
     game_id: int
     ply: int
-    """Moves made in the game before it, passes included."""
+    """Number of moves before this one, including passes."""
     state: DecisionState
     decision: Decision
     is_complete: bool
@@ -225,7 +225,7 @@ class StoredDecision:
     is_trap: bool | None
     """Whether the move sets a trap; None until the profile is complete."""
     outcome: Outcome | None
-    """None until it is known."""
+    """The outcome; None until it is known."""
     created_at: datetime
     sent_at: datetime | None
     confirmed_at: datetime | None
@@ -235,9 +235,9 @@ class TimeSource(StrEnum):
     """The source of a reply's time."""
 
     SERVER = "server"
-    """The server: the time that it charged to the opponent's clock."""
+    """The server: the time by which the opponent's clock ran down."""
     MEASURED = "measured"
-    """Our own measurement: from the moment our move was shown to the moment the reply was, without the known
+    """Our own measurement: the time from when our move was shown until the reply was shown, minus the known
     lag."""
 
 
@@ -246,13 +246,13 @@ class ReplyTime:
     """The opponent's time for a reply."""
 
     time_s: float
-    """Seconds, 0 or more."""
+    """The time in seconds, 0 or more."""
     source: TimeSource
 
 
 @dataclass(frozen=True, slots=True)
 class StoredEvent:
-    """A recorded incident other than a move: a lost connection, a declined challenge."""
+    """A recorded incident other than a move, for instance a lost connection or a declined challenge."""
 
     id: int
     at: datetime
@@ -264,8 +264,8 @@ class StoredEvent:
 
 
 MATCH_SITE = "match"
-"""Site of the matches between programs on this machine."""
+"""The site name of matches between programs on this machine."""
 
 
 DERIVED = frozenset({"game_summaries", "game_baits"})
-"""Tables derived from others, which are recomputed if anything in them is wrong."""
+"""Tables that are derived from others, and recomputed if anything in them is wrong."""

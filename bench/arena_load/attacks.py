@@ -2,8 +2,8 @@
 
     python -m bench.arena_load.attacks URL NAME SECONDS GAME
 
-All traffic stays on the loopback, and each attack ends after a fixed time or number of requests. The attacks
-act as the documented proxy, and forward made-up client addresses.
+All traffic stays on the loopback interface, and each attack ends after a fixed time or number of requests.
+The attacks act as the documented proxy and forward made-up client addresses.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ CLOCK = {"clock.limit": 300, "clock.increment": 3}
 
 @dataclass(slots=True)
 class AttackResult:
-    """The requests of an attack, and how many succeeded."""
+    """What an attack requested, and what it achieved."""
 
     asked: str
     got: str = ""
@@ -46,7 +46,7 @@ class Attacker:
     Args:
         url: URL of the arena.
         seconds: Duration of the attack, in seconds.
-        game: Id of a long finished game.
+        game: Id of a long game that is over.
     """
 
     def __init__(self, url: str, seconds: float, game: str) -> None:
@@ -126,7 +126,7 @@ class Attacker:
 
 
 def addresses(prefix: str) -> Iterator[str]:
-    """Endless different addresses that begin with this prefix."""
+    """An endless sequence of different addresses that begin with this prefix."""
     return (f"{prefix}.{number >> 8 & 255}.{number & 255}" for number in count(1))
 
 
@@ -140,8 +140,8 @@ async def baseline(attacker: Attacker) -> AttackResult:
 
 
 async def game_slots(attacker: Attacker) -> AttackResult:
-    """Four names of one address occupy all game slots of the bot."""
-    found = AttackResult("4 names of one address want all 8 game slots of the bot, and its queue")
+    """Four names at one address try to occupy all of the bot's game slots."""
+    found = AttackResult("4 names at one address request all 8 game slots of the bot, and its queue")
     tokens = [token for _ in range(4) if (token := await attacker.join(ONE))]
     held: dict[int, list[str]] = {}
     most = 0
@@ -177,7 +177,7 @@ async def streams_many_addresses(attacker: Attacker) -> AttackResult:
 
 async def streams_one_address(attacker: Attacker) -> AttackResult:
     """One address opens as many streams as it can."""
-    result = AttackResult("20 accounts of one address with 8 streams each")
+    result = AttackResult("20 accounts at one address with 8 streams each")
     tokens = [(ONE, token) for _ in range(20) if (token := await attacker.join(ONE))]
     async with attacker.streams(tokens, 8) as opened:
         got = sum(answer.status == 200 for answer in opened)
@@ -201,7 +201,7 @@ async def idle_connections(attacker: Attacker) -> AttackResult:
     live = sum(not writer.transport.is_closing() for writer in writers)
     for writer in writers:
         writer.close()
-    result.got = f"{len(writers)} made, {live} held"
+    result.got = f"{len(writers)} opened, {live} held"
     return result
 
 
@@ -231,25 +231,25 @@ async def _flood(attacker: Attacker, found: AttackResult, path: str, sources: li
     await attacker.together(lambda number: attacker.ask(sources[number % len(sources)], "GET", path))
     took_s = time.monotonic() - began
     answered, asked = attacker.statuses["200"] / took_s, attacker.statuses.total() / took_s
-    found.got = f"{answered:.0f} of {asked:.0f} a second"
+    found.got = f"{answered:.0f} of {asked:.0f} per second"
     return found
 
 
 async def requests_one_address(attacker: Attacker) -> AttackResult:
     """One address requests the lobby as fast as it can."""
-    return await _flood(attacker, AttackResult("the lobby's list, one address"), "/api/arena", [ONE])
+    return await _flood(attacker, AttackResult("the lobby's list, from one address"), "/api/arena", [ONE])
 
 
 async def requests_many_addresses(attacker: Attacker) -> AttackResult:
     """Thirty addresses request the lobby as fast as they can."""
     sources = list(islice(addresses("10.67"), WORKERS))
-    return await _flood(attacker, AttackResult("the same, 30 addresses"), "/api/arena", sources)
+    return await _flood(attacker, AttackResult("the same, from 30 addresses"), "/api/arena", sources)
 
 
 async def finished_game(attacker: Attacker) -> AttackResult:
-    """Thirty addresses request a long finished game."""
+    """Thirty addresses request a long game that is over."""
     sources = list(islice(addresses("10.68"), WORKERS))
-    result = AttackResult("a finished game of 240 plies, 30 addresses")
+    result = AttackResult("a finished game of 240 plies, from 30 addresses")
     return await _flood(attacker, result, f"/api/arena/game/{attacker.game}", sources)
 
 
@@ -257,12 +257,14 @@ async def unknown_names(attacker: Attacker) -> AttackResult:
     """Thirty addresses request the status of a hundred unknown names."""
     sources = list(islice(addresses("10.69"), WORKERS))
     path = "/api/users/status?ids=" + ",".join(f"nobody{number}" for number in range(100))
-    return await _flood(attacker, AttackResult("status of 100 unknown names, 30 addresses"), path, sources)
+    return await _flood(
+        attacker, AttackResult("status of 100 unknown names, from 30 addresses"), path, sources
+    )
 
 
 async def illegal_moves(attacker: Attacker) -> AttackResult:
-    """Two names in a game send illegal moves as fast as they can."""
-    result = AttackResult("illegal moves in 5 games of 10 addresses")
+    """The players of five games send illegal moves as fast as they can."""
+    result = AttackResult("illegal moves in 5 games between 10 addresses")
     sources = list(islice(addresses("10.70"), 10))
     tokens = [await attacker.join(where) for where in sources]
     games: list[tuple[str, str, str]] = []
@@ -283,13 +285,13 @@ async def illegal_moves(attacker: Attacker) -> AttackResult:
 
     if games:
         await attacker.together(send)
-    result.got = f"{attacker.statuses['400']} refused as illegal, {attacker.statuses['429']} with 429"
+    result.got = f"{attacker.statuses['400']} refused as illegal, {attacker.statuses['429']} with status 429"
     return result
 
 
 async def bot_accounts(attacker: Attacker) -> AttackResult:
     """Strangers create bot accounts to push ours off the list."""
-    result = AttackResult("600 bot accounts, each from an address of its own")
+    result = AttackResult("600 bot accounts, each from its own address")
     wheres, accounts = addresses("10.71"), []
 
     async def make(_: int) -> None:
@@ -315,7 +317,7 @@ async def bot_accounts(attacker: Attacker) -> AttackResult:
 
 
 async def sock_puppets(attacker: Attacker) -> AttackResult:
-    """Sock puppets at one address lose rated games after two plies."""
+    """Sock puppets, each from its own address, lose rated games to one account after two plies."""
     result = AttackResult("30 sock puppets resign rated games after two plies")
     master = await attacker.join(ONE)
     _, account = await attacker.ask(ONE, "GET", "/api/account", master)
@@ -355,7 +357,7 @@ async def lookalike_names(attacker: Attacker) -> AttackResult:
 
 async def malformed_requests(attacker: Attacker) -> AttackResult:
     """Send malformed HTTP as fast as possible; the caller checks the log."""
-    found = AttackResult("bad requests of 18 bytes")
+    found = AttackResult("malformed requests of 18 bytes")
     host, port = urlsplit(attacker.url).hostname, urlsplit(attacker.url).port
     sent = 0
 
@@ -409,7 +411,7 @@ async def attack(url: str, name: str, seconds: float, game: str) -> AttackResult
 def main() -> None:
     url, name, seconds, game = sys.argv[1:]
     if urlsplit(url).hostname != "127.0.0.1":
-        sys.exit(f"{url} is not on this machine's loopback")
+        sys.exit(f"{url} is not a loopback address")
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     print(json.dumps(asdict(asyncio.run(attack(url, name, float(seconds), game)))))

@@ -2,8 +2,8 @@
 
     python -m bench.arena_load.http_fuzz [--requests 50000] [--seed 1] [--schemathesis PATH]
 
-Requests are sent as a person, as a program and without a token, about existing and random games and accounts.
-The limits on requests are lifted, so that all requests reach their handlers. Needs the extra ``fuzz``.
+Requests are sent as a person, as a program and without a token, for existing and random games and accounts.
+Rate limits are lifted, so that all requests reach their handlers. Needs the extra ``fuzz``.
 """
 
 import argparse
@@ -37,14 +37,14 @@ ENDLESS = (
     "/api/bot/game/stream/{game}",
     "/api/arena/game/{game}/watch",
 )
-"""Calls to which requests with a token would wait forever."""
+"""Calls that would never return for requests with a token."""
 
 
 class Fuzz:
     """One run.
 
     Args:
-        folder: Folder for the database and the description with existing ids.
+        folder: Folder for the database and the OpenAPI description with existing ids.
         wanted: Approximate number of requests.
         seed: Seed of the first run of schemathesis.
         program: Command that runs schemathesis.
@@ -59,7 +59,7 @@ class Fuzz:
         self.failures: Counter[str] = Counter()
 
     async def run(self) -> bool:
-        """Fuzz, and print the responses; returns whether none was 5xx."""
+        """Fuzz, and print the responses; returns whether none had a 5xx status."""
         budgets.PERSON = budgets.BOT = NO_LIMIT
         http.CHALLENGES = http.ADDRESS_CHALLENGES = http.CHAT = NO_LIMIT
         config = ArenaConfig(
@@ -94,7 +94,7 @@ class Fuzz:
             self.failures[f"{response.status} {request.method} {request.path_qs[:200]}"] += 1
 
     async def _describe(self, url: str, bot_token: str, seed: int, who: str) -> str:
-        """Begin games, name them in the description, and return the token of one player."""
+        """Start games, put their ids into the description, and return the token of one player."""
         async with aiohttp.ClientSession(url) as client:
 
             async def post(path: str, token: str, **data: Any) -> Any:
@@ -116,7 +116,7 @@ class Fuzz:
         schemas, parameters = description["components"]["schemas"], description["components"]["parameters"]
         schemas["Id"] = {"anyOf": [{"enum": [*games, waiting]}, schemas["Id"]]}
         schemas["Name"] = {"anyOf": [{"enum": [name, "Desdemona"]}, schemas["Name"]]}
-        schemas["Terms"]["properties"]["keepAliveStream"] = {"enum": [False]}  # endless, too
+        schemas["Terms"]["properties"]["keepAliveStream"] = {"enum": [False]}  # also endless
         move = parameters["move"]["schema"]
         parameters["move"]["schema"] = {"anyOf": [{"enum": ["f5", "d6", "e7e5", "pass", "e2e4"]}, move]}
         (self._folder / "described.yaml").write_text(yaml.safe_dump(description), encoding="utf-8")
@@ -139,7 +139,7 @@ class Fuzz:
                 env={**os.environ, "HOME": str(self._folder)},
             )  # fmt: skip
             status = await process.wait()
-        if status not in (0, 1):  # 1: it found something, as have we
+        if status not in (0, 1):  # 1: it found failures; we count them ourselves
             raise RuntimeError(said.read_text(encoding="utf-8", errors="replace")[-3000:])
 
 

@@ -1,12 +1,12 @@
-"""A thousand spectators of one game, and fifty games at once: delay of moves, and cost of watching.
+"""Measures the delay of moves and the cost of watching: a thousand spectators of one of fifty games.
 
     python -m bench.arena_load.spectators [--spectators 1000] [--games 50] [--seconds 20]
 
-The arena, the players and the spectators have one process each; each player holds a stream open and moves
-every second. There are three rounds: without spectators, with one, and with all of them on one game. For each
-round it prints the latency of the players' moves (from request to response), the delay until spectators
-receive a move, and the arena's processor time. All traffic stays on the loopback, with client addresses as
-the documented proxy would forward them.
+The arena, the players and the spectators run in one process each; each player holds a stream open and moves
+every second. There are three rounds: without spectators, with one, and with all of them watching one game.
+For each round, the benchmark prints the latency of the players' moves (from request to response), the delay
+until spectators receive a move, and the arena's processor time. All traffic stays on the loopback interface,
+with client addresses as the documented proxy would forward them.
 """
 
 import argparse
@@ -48,9 +48,9 @@ class Round:
     spectators: int
     moves_s: list[float] = field(default_factory=list)
     delays_s: list[float] = field(default_factory=list)
-    """Time from sending a move until a spectator has read it."""
+    """Time from sending each move until a spectator has read it."""
     busy: float = 0.0
-    """Share of one core used by the arena."""
+    """Fraction of one core used by the arena."""
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ class Table:
         """Time at which each move of the game was sent, by move number."""
 
     async def play(self) -> None:
-        """Play until cancelled; a game that ends is followed by another one."""
+        """Play until cancelled; a game that ends is followed by another."""
         await asyncio.sleep(self._rng.random() * THINKS_S)
         while True:
             await self._one_game()
@@ -139,7 +139,7 @@ async def _drain(stream: aiohttp.ClientResponse) -> None:
 
 
 async def serve(folder: Path) -> None:
-    """Run the arena until standard input ends."""
+    """Run the arena until standard input is closed."""
     database = await Database.open(f"sqlite:///{folder / 'arena.db'}")
     try:
         config = ArenaConfig(port=0, trusted_proxies=("127.0.0.1",))
@@ -192,7 +192,7 @@ class SpectatorClient(asyncio.Protocol):
 
 
 async def watch(url: str, game: str, count: int) -> None:
-    """Watch a game until standard input ends, then print when each move arrived at each spectator."""
+    """Watch a game until standard input is closed, then print when each move reached each spectator."""
     arrived: list[tuple[int, float]] = []
     loop, ready, left = asyncio.get_running_loop(), asyncio.Event(), count
 
@@ -213,7 +213,7 @@ async def watch(url: str, game: str, count: int) -> None:
             address.port or 0,
         )
         opened.append(transport)
-        await asyncio.sleep(1 / 400)  # they come one after another
+        await asyncio.sleep(1 / 400)  # they connect one after another
     done = asyncio.create_task(asyncio.to_thread(sys.stdin.read))
     async with asyncio.timeout(LET_IN_S):
         await ready.wait()
@@ -258,7 +258,7 @@ async def bench(folder: Path, spectators: int, games: int, seconds: float) -> bo
         await _stop(arena)
     slowest = max(p95(each.moves_s) for each in rounds)
     holds = slowest < P95_S
-    print(f"{'yes' if holds else 'NO '}  the p95 of a move is below {1000 * P95_S:.0f} ms in each round")
+    print(f"{'yes' if holds else 'NO '}  the p95 of a move stays below {1000 * P95_S:.0f} ms in each round")
     return holds
 
 
@@ -279,7 +279,7 @@ async def _round(pid: int, url: str, tables: Sequence[Table], count: int, second
     if count:
         crowd = await _start("watch", url, table.game, str(count))
         if (await _line(crowd)).strip() != READY:
-            raise RuntimeError("the spectators did not come")
+            raise RuntimeError("the spectators failed to connect")
     for each in tables:
         each.moves_s.clear()
     game, began, busy = table.game, time.monotonic(), processor_s(pid)
@@ -311,7 +311,7 @@ async def _line(process: asyncio.subprocess.Process) -> str:
 
 
 async def _stop(process: asyncio.subprocess.Process) -> str:
-    """End a process; returns its last output."""
+    """End a process and return its last output."""
     assert process.stdin is not None
     process.stdin.close()
     out, _ = await process.communicate()
@@ -323,7 +323,7 @@ def _print(found: Round) -> None:
     moves += f", p95 {1000 * p95(found.moves_s):4.0f} ms, slowest {1000 * max(found.moves_s):4.0f} ms"
     seen = ""
     if found.delays_s:
-        seen = f"; {len(found.delays_s)} sights, p95 {1000 * p95(found.delays_s):.0f} ms"
+        seen = f"; {len(found.delays_s)} moves seen, p95 {1000 * p95(found.delays_s):.0f} ms"
         seen += f", slowest {1000 * max(found.delays_s):.0f} ms"
     print(f"{found.spectators:5} spectators: {moves}{seen}; processor {found.busy:.0%}", flush=True)
 
@@ -341,7 +341,7 @@ def main() -> None:
     )
     parser.add_argument("--spectators", type=int, default=1000)
     parser.add_argument("--games", type=int, default=50)
-    parser.add_argument("--seconds", type=float, default=20.0, help="of each round")
+    parser.add_argument("--seconds", type=float, default=20.0, help="seconds per round")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         held = asyncio.run(

@@ -1,13 +1,13 @@
-"""Attacks on the arena while honest people play at it.
+"""Attacks the arena while honest people play there.
 
     python -m bench.arena_load.under_attack [--seconds 8] [--rounds 2]
         [--attacks game_slots sock_puppets ...]
 
 `desdemona run` plays a weak strategy against honest people throughout, each from a separate address. The
-attacks run one after the other, each for the given seconds in a process of its own; then the program is
-killed and started again. For each attack it prints the numbers of requests and successes, the latency of
-honest people's moves (from request to response), and the program's processor time, memory and descriptors.
-All traffic stays on the loopback.
+attacks run one after the other, each for ``--seconds`` in its own process; then the program is killed and
+restarted. For each attack, the benchmark prints the numbers of requests and successes, the latency of honest
+people's moves (from request to response), and the program's processor time, memory and descriptors. All
+traffic stays on the loopback interface.
 """
 
 import argparse
@@ -50,7 +50,7 @@ REST_S = 2.0
 DOWN_S = 5.0
 MB_MORE, DESCRIPTORS_MORE = 1.1, 32
 LOG_BYTES = 100_000
-"""Maximum size of an attack's log messages."""
+"""Maximum size of the log messages during one attack."""
 
 
 class HonestPerson(Person):
@@ -86,16 +86,16 @@ class AttackEffect:
     moves_s: list[float]
     most_descriptors: int
     descriptors: int
-    """Afterwards."""
+    """Number of descriptors after the attack."""
     mb: float
     log_bytes: int
     busy: float
-    """Share of one core used by the program."""
+    """Fraction of one core used by the program."""
 
 
 @dataclass(slots=True)
 class AttackRun:
-    """One run in a folder of its own."""
+    """One run in its own folder."""
 
     folder: Path
     seconds: float
@@ -106,7 +106,7 @@ class AttackRun:
     people: list[HonestPerson] = field(default_factory=list)
 
     async def run(self) -> bool:
-        """Print the table; returns whether the arena held."""
+        """Print the table; returns whether the arena withstood all attacks."""
         (self.folder / "data").mkdir()
         await self._prepare()
         daemon = Daemon(
@@ -140,7 +140,7 @@ class AttackRun:
         return self._judge(start, lost, kill_s)
 
     async def _prepare(self) -> None:
-        """Store a long finished game."""
+        """Store a long game that is over."""
         game, rng = get_rules("chess"), random.Random(6)
         moves: list[str] = []
         while len(moves) != PLIES:
@@ -172,7 +172,7 @@ class AttackRun:
             wish = Wish(rng.choice(VARIANTS), WISH_CLOCK, habits=Habits(thinks_s=0.5, resign_at=60))
             try:
                 self.games.append(await person.play(wish))
-            except AssertionError as error:  # a stream before the game was one too many
+            except AssertionError as error:  # a stream before the game exceeded the limit
                 if "ratelimit" not in str(error):
                     raise
                 person.refused.append(str(error))
@@ -214,7 +214,7 @@ class AttackRun:
         return took_s
 
     async def _lost(self, url: str) -> list[str]:
-        """Honest games that ended on time, by absence, or not at all."""
+        """Honest games that were lost on time or by absence, or were aborted."""
         lost = []
         async with aiohttp.ClientSession(url, headers={"Accept": "application/json"}) as http:
             for game in self.games:
@@ -232,28 +232,28 @@ class AttackRun:
         half = self.rows[: len(self.attacks)]
         claims = [
             Claim(
-                "an honest move's p95 is below 200 ms",
+                "the p95 latency of honest moves is below 200 ms",
                 p95(took) < P95_S and p95(worst.moves_s) < P95_S,
-                f"{1000 * p95(took):.0f} ms of {len(took)}; worst under {worst.name}: "
+                f"{1000 * p95(took):.0f} ms for {len(took)} moves; worst under {worst.name}: "
                 f"{1000 * p95(worst.moves_s):.0f} ms; slowest {1000 * max(took):.0f} ms",
             ),
             Claim(
-                "no honest move was refused as one too many",
+                "no honest move was refused by a limit",
                 not moves,
-                f"{len(moves)} were, and {len(refused) - len(moves)} other requests of theirs",
+                f"{len(moves)} were, and {len(refused) - len(moves)} other honest requests",
             ),
             Claim(
-                "no honest game was lost through it",
+                "no honest game was lost because of an attack",
                 not lost and len(self.games) > 0,
                 f"{len(self.games)} games, {len(lost)} lost {', '.join(lost)}",
             ),
             Claim(
-                "no attack got more than it should",
+                "no attack exceeded its limits",
                 all(row.result.holds for row in self.rows),
                 ", ".join(sorted({row.name for row in self.rows if not row.result.holds})) or "none",
             ),
             Claim(
-                "descriptors are free again",
+                "descriptors are released",
                 self.rows[-1].descriptors <= start + DESCRIPTORS_MORE,
                 f"{start} before, {self.rows[-1].descriptors} after, at most "
                 f"{max(row.most_descriptors for row in self.rows)}",
@@ -267,9 +267,9 @@ class AttackRun:
             Claim(
                 "no attack fills the log",
                 all(row.log_bytes <= LOG_BYTES for row in self.rows),
-                f"at most {max(row.log_bytes for row in self.rows)} bytes by one attack",
+                f"at most {max(row.log_bytes for row in self.rows)} bytes in one attack",
             ),
-            Claim("back after kill -9", True, f"{kill_s:.1f} s from the start to the page"),
+            Claim("back after kill -9", True, f"{kill_s:.1f} s from the start until the page is served"),
         ]
         for line in claim_lines(claims):
             print(line)
@@ -307,7 +307,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seconds", type=float, default=8.0, help="of each attack")
+    parser.add_argument("--seconds", type=float, default=8.0, help="seconds per attack")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--attacks", nargs="+", choices=tuple(ATTACKS), default=tuple(ATTACKS))
     options = parser.parse_args()

@@ -1,1 +1,1 @@
-"""Decisions of the strategies: their time, depth, records and correctness."""
+"""Benchmarks of the strategies' decisions: time, depth, records and correctness."""

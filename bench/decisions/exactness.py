@@ -5,10 +5,10 @@
 
 Each position is searched to one depth with every combination of assessment, scale, margin and treatment of
 decided games; a separate searcher, with its own transposition table, computes the full table (every reply's
-exact score at every depth) once per position. A decision is a difference if it breaks any of these rules:
+exact score at every depth) once per position. A decision counts as different if it breaks any of these rules:
 
 * the move, its raw value and, once its profile is completed, its trap and adjusted value equal the table's;
-* each exact score in the record equals the table's, and each bound holds for it;
+* each exact score in the record equals the table's, and each bound holds for the table's score;
 * the record alone proves the choice (`engine.verification.verify`).
 
 Positions come from games with fixed seeds whose moves are chosen at random or by the search: openings,
@@ -50,15 +50,15 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "paper": {},
     "paper, margin 100": {"margin_centi": 100},
     "paper, margin 300": {"margin_centi": 300},
-    "paper, decided games as any": {"decided": Decided.PAPER},
+    "paper, decided games like others": {"decided": Decided.PAPER},
     "expected": {"scale": Scale.EXPECTED},
     "expected, any share": {"scale": Scale.EXPECTED, "risk_share_percent": 100},
-    "expected, decided games as any": {"scale": Scale.EXPECTED, "decided": Decided.PAPER},
+    "expected, decided games like others": {"scale": Scale.EXPECTED, "decided": Decided.PAPER},
 }
 
 
 def random_position(game: Game[Any], searcher: NativeSearcher, number: int) -> Any:
-    """The position with this number: not final, and the same on every machine with the same evaluation."""
+    """The position with this number; it is not final, and depends only on the evaluation."""
     rng = random.Random(f"{game.name} {number}")
     position = game.initial()
     for _ in range(rng.randrange(2, game.plies_left(position) * 9 // 10)):
@@ -131,7 +131,7 @@ class Comparison:
             params = TrapParams(assessment, **SETTINGS[settings])
             player = MoveChooser(strategy_named("trappy"), self._game, params, self._lazy)
             decision = player.choose(position, Limits(self._depth), StopFlag())
-            params, depth = decision.params, decision.depth  # the depth is less near the end of a game
+            params, depth = decision.params, decision.depth  # the depth is smaller near the end of a game
             if depth not in tables:
                 tables[depth] = profiler.naive_candidates(depth)
             lost = is_swindle(tables[depth], params)
@@ -155,7 +155,7 @@ class Comparison:
             counts = ((self.different[settings, a], self.traps_played[settings, a]) for a in Assessment)
             print(f"{settings:<31}" + "".join(f"{wrong:>7}{traps:>7}" for wrong, traps in counts))
         compared = self.positions * len(self.different)
-        print(f"all: {sum(self.different.values())} of {compared} decisions are different", flush=True)
+        print(f"all: {sum(self.different.values())} of {compared} decisions differ", flush=True)
 
 
 def main() -> None:
@@ -176,7 +176,7 @@ def main() -> None:
             for number in range(options.first, options.first + options.positions):
                 comparison.compare(number)
         except KeyboardInterrupt:
-            print(f"\nended before position {options.first + comparison.positions} of {name}")
+            print(f"\nstopped before position {options.first + comparison.positions} of {name}")
             is_ended = True
         comparison.report()
         wrong += sum(comparison.different.values())

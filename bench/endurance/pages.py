@@ -2,9 +2,9 @@
 
     python -m bench.endurance.pages URL FILE [--pause 0.3]
 
-It ends at the end of its standard input. FILE gets a JSON object per response: ``at`` (seconds since 1970),
-``page``, ``ms`` until the last byte, ``status`` (0: no response), and ``bytes``. Most pages are fetched
-twice: as a browser would, and with ``since=`` and a new date each time, so that no cache applies.
+It ends when its standard input is closed. It writes one JSON object per response to FILE: ``at`` (seconds
+since 1970), ``page``, ``ms`` until the last byte, ``status`` (0: no response), and ``bytes``. Most pages are
+fetched twice: as a browser would, and with ``since=`` and a new date each time, so that no cache applies.
 """
 
 import argparse
@@ -102,7 +102,7 @@ def timed(reader: Reader, name: str, address: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Fetch pages until standard input ends."""
+    """Fetch pages until standard input is closed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("url")
     parser.add_argument("file", type=Path)

@@ -11,7 +11,8 @@ from bench.endurance.samples import Sample
 MORE_DESCRIPTORS = 8
 """Maximum rise in descriptors that counts as flat, because open connections fluctuate."""
 MORE_THREADS = 4
-"""Maximum rise in threads: executors start one only if all are busy, up to `bot.daemon.program.THREADS`."""
+"""Maximum rise in threads: executors start a thread only if all others are busy, up to
+`bot.daemon.program.THREADS`."""
 SLOWER = 2.0
 """Maximum ratio of a page's time at the end to its time at the start."""
 MIN_MS = 50.0
@@ -55,14 +56,14 @@ class Endured(Findings):
     """Commands and stops that failed."""
     samples: list[Sample] = field(default_factory=list)
     rests: list[Sample] = field(default_factory=list)
-    """Samples without running games: at the start, in the last life after warming up, and at the end."""
+    """Samples without running games: at the start, in the last life after warm-up, and at the end."""
     fetches: list[Fetch] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
-    """Games at the arena that the bot's records lack, or that differ there."""
+    """Games at the arena that are missing from the bot's records, or differ from them."""
     hanging: list[str] = field(default_factory=list)
     lost_on_time: list[str] = field(default_factory=list)
     excused: list[str] = field(default_factory=list)
-    """Games lost on time with a clock so short that a restart of the program may use it up."""
+    """Games lost on time with a clock so short that a restart of the program can use it up."""
     wrong: list[str] = field(default_factory=list)
     """The findings of `desdemona db recheck`."""
     logged: list[str] = field(default_factory=list)
@@ -75,7 +76,7 @@ class Endured(Findings):
     def claims(self) -> list[Claim]:
         """All claims about the run."""
         return [
-            none_found("no game lost or half recorded", self.lost),
+            none_found("no game missing or incompletely recorded", self.lost),
             none_found("no game left open", self.hanging),
             none_found("no game lost on time by the bot", self.lost_on_time),
             none_found("`desdemona db recheck` finds nothing", self.wrong),
@@ -93,7 +94,7 @@ class Endured(Findings):
     def _flat(self, text: str, measure: str, slack: float = 0.0) -> Claim:
         life = [each for each in self.rests if each.life == self.rests[-1].life]
         if len(life) < 2:
-            return Claim(text, None, "the last life has rested only once")
+            return Claim(text, None, "the last life had only one rest")
         first, last = getattr(life[0], measure), getattr(life[-1], measure)
         holds = last <= max(first * GROWTH, first + slack)
         games = life[-1].games - life[0].games
@@ -101,7 +102,7 @@ class Endured(Findings):
 
     def _pages_answer(self) -> Claim:
         bad = Counter(f"{each.page}: {each.status}" for each in self.fetches if each.status not in (0, 200))
-        # Not ready is an answer: while it signs in, or while the database is rewritten.
+        # 503 is a valid answer while the program signs in or the database is rewritten.
         statuses = [what for what in bad if what not in ("readyz: 503", "healthz: 503")]
         return Claim(
             "every page answers", not statuses, ", ".join(statuses) or f"{len(self.fetches)} answers"
@@ -116,7 +117,7 @@ class Endured(Findings):
             before, after = median(first), median(last)
             if after > SLOWER * before and after > MIN_MS:
                 slow.append(f"{page} {before:.0f} -> {after:.0f} ms")
-        text = f"no page slower at the end than {SLOWER:g} times the start (median, at rest)"
+        text = f"no page takes over {SLOWER:g} times as long at the end as at the start (median, at rest)"
         if not compared:
             return Claim(text, None, "too few answers")
         return Claim(text, not slow, "; ".join(slow) or f"{compared} pages")
@@ -149,14 +150,14 @@ class Endured(Findings):
         yield (
             f"{self.games} games by {self.people} people, {self.at_once} at a time, in {self.seconds:.0f} s: "
             f"{self.games / self.seconds:.1f} games, {self.plies / self.seconds:.0f} plies, "
-            f"{self.decisions / self.seconds:.0f} decisions a second"
+            f"{self.decisions / self.seconds:.0f} decisions per second"
         )
         yield f"ended by {', '.join(f'{n} {what}' for what, n in self.results.most_common())}"
         for act, number in self.acts.items():
             took = self.act_s[act]
             yield f"{act}: {number} times, median {median(took):.1f} s, longest {max(took):.1f} s"
         bot_s, people_s = self.processor_s
-        yield f"lost on time with a clock of seconds, which a new start may use up: {len(self.excused)}"
+        yield f"lost on time with a clock so short that a restart may use it up: {len(self.excused)}"
         yield f"processor time: program, commands and reader {bot_s:.0f} s, people {people_s:.0f} s"
         yield ""
         games = ", ".join(str(each.games) for each in self.rests)

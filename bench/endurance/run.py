@@ -5,7 +5,8 @@
 
 `desdemona run` plays at its own arena against scripted people over HTTP, with a shallow search and short
 games: people resign, abort, leave, lose on time, drop out and come back; some are rude. A trial is open.
-Meanwhile a separate process fetches each page of the dashboard in turn, and two listen for its changes.
+Meanwhile a separate process fetches each page of the dashboard in turn, and two connections listen for its
+changes.
 
 In the first half of the games the program is repeatedly killed by ``kill -9`` and stopped by SIGTERM; its
 last life lasts for the other half, in which memory, descriptors, threads and tasks must not grow. Log
@@ -85,14 +86,14 @@ class Endurance:
     """One run.
 
     Args:
-        folder: Folder for the database, the log, backups, and the output of the pages' reader.
+        folder: Folder for the database, the log, backups, and the output of the page reader.
         games: Number of games.
         at_once: Number of people at the arena at a time.
         seed: Seed for people, games and the order of faults.
         kills: Number of kills by ``kill -9``, in the first half.
         stops: Number of stops by SIGTERM, in the first half.
         upkeep: Number of log rotations; backups are half as many, `db vacuum` and `db prune` a quarter.
-        rest_s: Seconds of each rest.
+        rest_s: Duration of each rest, in seconds.
         limit_s: Time limit in seconds: no game begins later, and the faults are spread over this time.
     """
 
@@ -143,7 +144,7 @@ class Endurance:
         """The disturbances of the program, each with the fraction of the run at which it happens."""
 
         def spread(number: int, first: float, last: float) -> list[float]:
-            """They are spaced evenly, so that no life is much longer than another."""
+            """Evenly spaced fractions, so that no life is much longer than another."""
             step = (last - first) / max(1, number)
             return [first + step * (at + 0.5) for at in range(number)]
 
@@ -283,7 +284,7 @@ class Endurance:
         while True:
             await asyncio.sleep(EVERY_S)
             if self._bot.has_ended:
-                raise RuntimeError(f"the bot has ended by itself: {await self._bot.last_words()}")
+                raise RuntimeError(f"the bot has exited unexpectedly: {await self._bot.last_words()}")
             seen = await self._look()
             if seen is None:
                 continue
@@ -317,7 +318,7 @@ class Endurance:
         assert process.stdin is not None
         try:
             status = await process.wait()
-            raise RuntimeError(f"the pages' reader has ended with {status}")
+            raise RuntimeError(f"the page reader has exited with status {status}")
         finally:
             process.stdin.close()
             await process.wait()
@@ -342,7 +343,7 @@ class Endurance:
         found.games = len(self._ids)
         found.fetches = read_fetches(self._fetched, self._over_at, self._rested)
         await self._hold_against_the_arena()
-        # It judges what is not judged yet, so it comes last.
+        # It also judges what is not judged yet, so it comes last.
         status, out, err = await self._bot.ask("db", "recheck", "--format", "json")
         fields = json.loads(out) if out.startswith("{") else {}
         if status or not fields:
@@ -361,7 +362,7 @@ class Endurance:
             async with database.read() as session:
                 keys = list(await session.scalars(select(ArenaGame.id).order_by(ArenaGame.created_at)))
             records = {}
-            # All games of the arena: a kill may hide from a person that a challenge became a game.
+            # All games of the arena: after a kill, a person may not know that a challenge became a game.
             for game_id in keys:
                 match = await match_of(database, game_id)
                 record = match.record
@@ -412,9 +413,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--stops", type=int, default=10)
-    parser.add_argument("--upkeep", type=int, default=20, help="log rotations; other work in proportion")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="longest time for the games")
-    parser.add_argument("--folder", type=Path, help="not deleted afterwards; default: a temporary one")
+    parser.add_argument(
+        "--upkeep", type=int, default=20, help="number of log rotations; other maintenance in proportion"
+    )
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="time limit for the games")
+    parser.add_argument("--folder", type=Path, help="folder to use and keep (default: a temporary folder)")
     given = vars(parser.parse_args())
     logging.basicConfig(level=logging.ERROR)
     with working_folder(given.pop("folder")) as folder:

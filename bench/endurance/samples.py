@@ -54,7 +54,7 @@ def look(pid: int, database: Path, games: int, life: int, metrics: str) -> Sampl
             database_mb=_mb(database),
             wal_mb=_mb(Path(f"{database}-wal")),
         )
-    except (OSError, KeyError):  # killed; of a process that is ending, the fields go first
+    except (OSError, KeyError):  # killed; the fields of an ending process disappear first
         return None
 
 

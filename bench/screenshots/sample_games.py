@@ -3,14 +3,15 @@
     python -m bench.screenshots.sample_games FOLDER [--games 2000] [--people 120] [--at-once 12] [--weeks 9]
         [--seed 1]
 
-`desdemona run` plays with its own arena on the loopback, with a shallow search and in a trial of its two
-default strategies; people play over HTTP, each from a separate address. They differ in strength, prefer
-one of the four games and one speed, and some return far more often than others. Some resign, a few lose on
-time, and a few send challenges with a clock that the bot declines. The program is killed a few times.
+`desdemona run` plays with its own arena on the loopback interface, with a shallow search and in a trial of
+its two default strategies; people play over HTTP, each from a separate address. They differ in strength,
+prefer one of the four games and one speed, and some return far more often than others. Some resign, a few
+lose on time, and a few send challenges with a clock that the bot declines. The program is killed a few times.
 
-All of this takes minutes. At the end the games are spread evenly over the weeks before today
+This takes minutes. At the end, the games are spread evenly over the weeks before today
 (`bench.screenshots.spread_over_weeks`): all times of a game are shifted equally, so durations do not change.
-The seed determines the people and the requested games, but not results, ratings and the trial's random draws.
+The seed determines the people and the requested games, but not the results, the ratings or the trial's random
+draws.
 """
 
 import argparse
@@ -79,7 +80,7 @@ class Character:
     variant: str
     clock: Clock
     considered: float
-    """Probability that a move is considered."""
+    """Probability that a move is considered rather than random."""
     look_ahead: int
     """Plies."""
     visits: float
@@ -87,7 +88,7 @@ class Character:
 
 
 class SamplePerson(Person):
-    """A person who plays by their character, from a separate loopback address."""
+    """A person who plays in their own style, from a separate loopback address."""
 
     def __init__(self, place: Place, who: Character, seed: int, address: str) -> None:
         super().__init__(place, who.name, seed)
@@ -144,7 +145,7 @@ class SamplePerson(Person):
 
 
 def characters(people: int, rng: random.Random) -> list[Character]:
-    """Make the people, sorted by frequency of visits."""
+    """Create the people, sorted by frequency of visits."""
     return [
         Character(
             name=f"{rng.choice(FIRST_NAMES)}{number}",
@@ -194,7 +195,7 @@ async def play(folder: Path, options: argparse.Namespace) -> None:
             nonlocal done
             while order:
                 at = next((at for at, number in enumerate(order) if number not in busy), None)
-                if at is None:  # those who are left still play
+                if at is None:  # the other people are still playing
                     await asyncio.sleep(0.2)
                     continue
                 number = order.pop(at)
@@ -228,18 +229,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", type=Path, help="made if it is missing; its database must be new")
+    parser.add_argument(
+        "folder", type=Path, help="folder for the database, created if needed; must not contain one already"
+    )
     parser.add_argument("--games", type=int, default=2000)
     parser.add_argument("--people", type=int, default=120)
     parser.add_argument("--at-once", type=int, default=12)
     parser.add_argument("--weeks", type=float, default=9)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--port", type=int, default=0, help="of the dashboard while they play")
+    parser.add_argument("--port", type=int, default=0, help="port of the dashboard during the games")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     database = options.folder / "data" / "desdemona.db"
     if database.exists():
-        raise SystemExit(f"{database} is there already; take a new folder")
+        raise SystemExit(f"{database} already exists; use a new folder")
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     asyncio.run(play(options.folder, options))
     asyncio.run(spread(f"sqlite:///{database}", options.weeks))

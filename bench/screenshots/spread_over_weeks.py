@@ -98,11 +98,11 @@ async def _move(
     statement: sa.Select[Any],
     by: Mapping[Any, timedelta],
 ) -> None:
-    """Move times.
+    """Shift the times in a table.
 
     Args:
         statement: Selects the row's key, the game's key, and the times in the order of `names`.
-        by: The shift of each game, by the game's key; other games are not shifted.
+        by: The shift of each game, keyed by the game's key; games without one are not shifted.
     """
     key = sa.inspect(table).primary_key[0]
     rows = [row for row in (await session.execute(statement)).all() if row[1] in by]

@@ -55,8 +55,8 @@ async def measure(folder: Path, options: argparse.Namespace) -> None:
     await database.close()
     right = guessed_right([each.tokens for each in games], arms, folds=10)
     print(
-        f"games {len(arms)}, trappy {arms.count('trappy')}; guessed right {right}, "
-        f"by chance at most {most_by_chance(arms)} (99.9 %)"
+        f"games {len(arms)}, trappy {arms.count('trappy')}; guessed correctly {right}, by chance at most "
+        f"{most_by_chance(arms)} (99.9 %)"
     )
     waits_s = {
         arm: [usual_wait_s(each) for each, its in zip(games, arms, strict=True) if its == arm]
@@ -64,7 +64,7 @@ async def measure(folder: Path, options: argparse.Namespace) -> None:
     }
     for arm, times_s in waits_s.items():
         print(f"{arm:<9} median time of a move {1e3 * statistics.median(times_s):.1f} ms")
-    print(f"area under the curve by time {auc(waits_s['standard'], waits_s['trappy']):.3f}")
+    print(f"area under the curve for move times {auc(waits_s['standard'], waits_s['trappy']):.3f}")
 
 
 def main() -> None:

@@ -124,8 +124,8 @@ PLAN = (
     ("s8r18 05:00", 14, "kill"),
     ("s8r20 05:00", 12, "cut"),
 )
-"""On a real server: the match to request, and what happens after this many moves: the opponent's connection
-is cut, or the bot is killed."""
+"""On a real server: the match to request, and what to do after a number of moves: cut the opponent's
+connection, or kill the bot."""
 
 
 async def outside(port: int, root: str) -> bool:
@@ -168,7 +168,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--without", nargs="*", default=[], type=Fault, help="faults to leave out")
     parser.add_argument("--port", type=int, default=0, help="play on a real server at this loopback port")
-    parser.add_argument("--root", default="root", help="password of its administrator")
+    parser.add_argument("--root", default="root", help="password of that server's administrator")
     parser.add_argument("--log", default="", help="file for the bot's log")
     given = parser.parse_args()
     if given.log:

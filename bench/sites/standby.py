@@ -1,8 +1,8 @@
 """Measures how soon a standby takes over an account: ``python -m bench.sites.standby --kills 20``.
 
 Two programs share a PostgreSQL database and an account at an arena; the active one is killed (`kill -9`)
-repeatedly while people play. It prints the seconds until the other program plays, and the errors that a
-comparison of the records with the arena's finds.
+repeatedly while people play. It prints the seconds until the other program plays, and all differences between
+the records and the arena's.
 """
 
 import argparse
@@ -23,7 +23,7 @@ LIMIT_S = 15.0
 
 
 async def measure(folder: Path, url: str, kills: int) -> bool:
-    """Run and print the result; returns whether all is well."""
+    """Run and print the result; returns whether the test passed."""
     books, site = await Database.open(url), await Database.open(f"sqlite:///{folder / 'site.db'}")
     arena = Arena(ArenaConfig(port=0, first_move_s=0), site)
     async with arena.running(["Desdemona"]) as address:
@@ -37,7 +37,7 @@ async def measure(folder: Path, url: str, kills: int) -> bool:
         f"kills: {kills}, games: {len(game_ids)}; taken over after {median(took_s):.2f} s (median), "
         f"{max(took_s):.2f} s (longest); allowed: {LIMIT_S:.0f} s"
     )
-    print(f"wrong in the records: {len(wrong)}")
+    print(f"errors in the records: {len(wrong)}")
     for line in wrong:
         print(f"  {line}")
     return not wrong and max(took_s) <= LIMIT_S

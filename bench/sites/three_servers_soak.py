@@ -2,11 +2,11 @@
 
     python -m bench.sites.three_servers_soak [--games 1000] [--kills 20] [--outage 300] [--seed 1]
 
-It plays at its own arena, at a second arena in place of lichess.org behind a proxy that corrupts requests and
-streams, and at the fake GGS server, which loses and cuts its own messages. The program, and with it its own
-arena, is killed repeatedly. At the end the records of each account are compared with its server's. Then the
-second arena fails, first by refusing connections and then by silence, and the bot's response times at its own
-arena are compared with those before.
+It plays at its own arena, at a second arena that stands in for lichess.org, behind a proxy that corrupts
+requests and streams, and at the fake GGS server, which loses and truncates its own messages. The program, and
+with it its own arena, is killed repeatedly. At the end, the records of each account are compared with its
+server's. Then the second arena fails, first by refusing connections and then by not responding, and the bot's
+response times at its own arena are compared with those before the failure.
 """
 
 import argparse
@@ -108,7 +108,7 @@ class ThreeServersSoak:
     """One run.
 
     Args:
-        folder: For the databases and the log.
+        folder: Folder for the databases and the log.
         games: Number of games at all three servers together.
         kills: Number of kills of the program.
         outage_s: Duration of the second arena's outage at the end.
@@ -127,7 +127,7 @@ class ThreeServersSoak:
         self._rss_mb: list[tuple[int, float]] = []
 
     async def run(self) -> bool:
-        """Play, print the report, and return whether all is well."""
+        """Play, print the report, and return whether the run passed."""
         site = await Database.open(f"sqlite:///{self._folder / 'abroad.db'}")
         arena = Arena(ArenaConfig(port=0, games_per_opponent=1000), site)
         ggs_plan = GgsChance(self._seed, PROBABILITIES, [GGS_BOT])
@@ -226,7 +226,7 @@ class ThreeServersSoak:
         while True:
             await asyncio.sleep(1.0)
             if daemon.has_ended:
-                raise RuntimeError(f"the program has ended by itself: {await daemon.last_words()}")
+                raise RuntimeError(f"the program has exited unexpectedly: {await daemon.last_words()}")
             if daemon.up.is_set() and (mb := rss_mb(daemon.pid)) is not None:
                 self._rss_mb.append((daemon.starts, mb))
 
@@ -251,7 +251,7 @@ class ThreeServersSoak:
         return [game.site_game_id for game in games if not game.is_settled]
 
     async def _judge(self, site: Database, proxy: FaultProxy) -> list[Claim]:
-        """Losses on time, and games that hang."""
+        """Claims about losses on time and hanging games."""
         lost, excused = [], 0
         async with self._ledger() as ledger:
             for database, game_ids, outages in (
@@ -274,12 +274,12 @@ class ThreeServersSoak:
                 if game.end_reason == EndReason.TIME.value and game.result is GameResult.LOSS
             ]
         return [
-            none_found(f"no game lost on time through our fault ({excused} by faults)", lost),
+            none_found(f"no game lost on time because of the program ({excused} because of faults)", lost),
             none_found("no game left hanging", await self._open_games()),
         ]
 
     async def _books(self, daemon: Daemon, url: str, outside: Outside) -> list[Claim]:
-        """The records of each account against its server's."""
+        """Compare the records of each account with its server's."""
         async with self._ledger() as ledger:
             home = await troubles(ledger, await exported(daemon.url, self._home), bot=BOT, site=HOME.site)
             abroad = await troubles(ledger, await exported(url, self._abroad), bot=BOT, site=ABROAD.site)
@@ -290,7 +290,7 @@ class ThreeServersSoak:
             none_found("records right: home", home),
             none_found("records right: abroad", abroad),
             none_found("records right: GGS", ggs),
-            Claim("no move doubled", not doubled, f"{doubled} without a decision"),
+            Claim("no move duplicated", not doubled, f"{doubled} without a decision"),
         ]
 
     async def _own_games(self) -> Claim:
@@ -317,9 +317,9 @@ class ThreeServersSoak:
             silent.close()
         ratio = median(away) / median(before)
         return Claim(
-            f"answers at home do not wait for a server that is away for {self._outage_s:.0f} s",
+            f"our own arena's responses do not wait for a server that is down for {self._outage_s:.0f} s",
             ratio <= 1.2,
-            f"{_shown(before)} before, {_shown(away)} then; median {ratio:.2f} x",
+            f"{_shown(before)} before, {_shown(away)} during the outage; median {ratio:.2f} x",
         )
 
     async def _answers(self, daemon: Daemon, seconds: float) -> list[float]:
@@ -364,11 +364,13 @@ async def _say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
 
 
 def main() -> int:
-    """Run in a folder of its own; returns the exit status."""
+    """Run in a temporary or given folder; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--games", type=int, default=1000)
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--outage", type=float, default=300.0, help="seconds without a server")
+    parser.add_argument(
+        "--outage", type=float, default=300.0, help="duration of the second arena's outage, in seconds"
+    )
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     logging.basicConfig(level=logging.ERROR)

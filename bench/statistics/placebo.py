@@ -1,12 +1,14 @@
-"""Simulated trials with known truth: how often intervals exclude it under monitoring and at one analysis.
+"""Simulated trials with known truth: how often intervals exclude the truth, under monitoring and at one
+analysis.
 
     python -m bench.statistics.placebo [--runs 200] [--games 5000] [--part games ...] [--seed 1]
 
-Parts: `games` (trappy less standard), `peeking` (no effect, and an analysis after each of 2,000 games, as in
+Parts: `games` (trappy minus standard), `peeking` (no effect, and an analysis after each of 2,000 games, as in
 the program; at most 5 % may exclude 0), `decisions` (single decisions), `kinds` (persons who reply at random,
 greedily, by a shallow score, or by the people model with a known susceptibility), `falls` (falls beyond the
 people model), `fixed` (coverage at one analysis of 50, 200 and 2,000 games), `widths`. The probability that a
-person returns is proportional to their number of games. "asked" is the nominal level of the intervals.
+person returns is proportional to their number of games. The column "nominal" is the nominal error rate of the
+intervals.
 """
 
 import argparse
@@ -146,7 +148,7 @@ def _print_games(runs: int, games: int, seed: int) -> Iterator[str]:
 
 def _print_peeking(runs: int, games: int, seed: int) -> Iterator[str]:
     games = min(games, 2000)
-    yield f"False alarms of trials without effect, a look after each of {games} games, {runs} runs"
+    yield f"False alarms in trials without an effect, analysed after each of {games} games, {runs} runs"
     yield _head()
     yield _line(AS_IN_THE_PROGRAM.name, game_rates(AS_IN_THE_PROGRAM, runs, games, seed))
 
@@ -179,7 +181,7 @@ def _print_falls(runs: int, games: int, seed: int) -> Iterator[str]:
 
 
 def _print_fixed(runs: int, games: int, seed: int) -> Iterator[str]:
-    yield f"Share of falls at one analysis, {runs} runs: coverage in per cent (asked: 95)"
+    yield f"Share of falls at one analysis, {runs} runs: coverage in per cent (nominal: 95)"
     yield f"{'':34}{'P':>6} {'Wilson':>9} {'sandwich':>9} {'ours':>9}"
     for count in (50, 200, 2000):
         if count > games:
@@ -194,7 +196,7 @@ def _print_fixed(runs: int, games: int, seed: int) -> Iterator[str]:
 
 
 def _print_widths(runs: int, games: int, seed: int) -> Iterator[str]:
-    yield f"Half of the width of the score's interval, fair coin, one game each, mean of {runs} runs"
+    yield f"Half-width of the score's interval, fair coin, one game each, mean of {runs} runs"
     yield f"{'games':>8} {'fixed':>8} {'ours':>8}"
     rng, plan = np.random.default_rng(seed), GamePlan(new_share=1)
     seen = []
@@ -222,7 +224,7 @@ PARTS: dict[str, Callable[[int, int, int], Iterator[str]]] = {
 
 
 def _head() -> str:
-    return f"{'':44}{'ordinary':>9} {'first var.':>10} {'ours':>6}  (up to) asked"
+    return f"{'':44}{'ordinary':>9} {'first var.':>10} {'ours':>6}  (up to) nominal"
 
 
 def _line(name: str, found: Rates) -> str:

@@ -133,7 +133,7 @@ class Falls:
     share: float
     """True proportion of falls."""
     beyond: float
-    """True proportion of falls less the model's."""
+    """True proportion of falls minus the model's."""
 
 
 _MODEL_FALLS = np.array([0.05, 0.1, 0.2, 0.3, 0.45, 0.6])
@@ -183,7 +183,7 @@ _GLANCE_ERROR = 0.08
 _SHALLOW_SCALE = 0.05
 _MODEL_SCALE = 0.06
 SUSCEPTIBILITY = 0.2
-"""Mean probability that persons of kind `MODEL` take a bait, whatever its cost."""
+"""Mean probability that persons of kind `MODEL` take a bait, regardless of its cost."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,7 +200,7 @@ class Pairs:
     bait: NDArray[np.bool_]
     """Mask of the reply that is a fall; only set after the move with a trap."""
     given_up: Floats
-    """Value of the other move less value of the move with a trap, shape (pairs,)."""
+    """Value of the other move minus value of the move with a trap, shape (pairs,)."""
 
     @property
     def expected(self) -> Floats:

@@ -10,8 +10,8 @@ threads of this process, but no PostgreSQL server. For comparison, the same run 
 module with the same rows in four transactions.
 
 With `--at-once N`, N games are recorded concurrently, and the time from a decision to its commit is also
-reported. With `--pause` they wait before each decision, as real games do, so that processor caches become
-cold. `--postgres` starts a PostgreSQL server of its own and measures on it as well.
+reported. With `--pause`, they wait before each decision, as real games do, so that processor caches become
+cold. `--postgres` also starts a temporary PostgreSQL server and measures on it.
 """
 
 import argparse
@@ -54,7 +54,7 @@ TABLE_MB = 16
 PLIES = 60
 REPLY = ReplyTime(2.5, TimeSource.SERVER)
 STEPS = ("commit", "sent", "confirmed", "outcome")
-"""Steps to which the target applies: at most 3 ms together."""
+"""Steps to which the target applies: together at most 3 ms."""
 OTHERS = ("find", "profile", "forecast")
 
 
@@ -233,8 +233,9 @@ async def measure(
     bare_ms: float,
 ) -> None:
     """Print one database's times."""
-    prefix = f"{time.time_ns():x}"  # a database that is given may have games of earlier runs
-    await record_game(opened, options.game, f"{prefix}-first", moves, made, Watch())  # statements compiled
+    prefix = f"{time.time_ns():x}"  # the database may contain games of earlier runs
+    # The first game compiles the statements.
+    await record_game(opened, options.game, f"{prefix}-first", moves, made, Watch())
     watch = Watch()
     for number in range(options.games):
         await record_game(opened, options.game, f"{prefix}-{number}", moves, made, watch)
@@ -265,8 +266,9 @@ async def measure(
         waits_ms = [1000 * wait_s for task in running for wait_s in task.result()]
         took_s, spent_s = time.perf_counter() - began, time.process_time() - began_cpu
         print(
-            f"  {options.at_once} games at once: {1000 * spent_s / len(waits_ms):.3f} ms of processor,"
-            f" {len(waits_ms) / took_s:.0f} decisions a second; commit: median {median(waits_ms):.2f} ms,"
+            f"  {options.at_once} games at once: {1000 * spent_s / len(waits_ms):.3f} ms of processor time "
+            f"per decision, {len(waits_ms) / took_s:.0f} decisions per second; commit: median "
+            f"{median(waits_ms):.2f} ms,"
             f" 95 % within {quantiles(waits_ms, n=20)[-1]:.2f} ms",
             flush=True,
         )
@@ -276,10 +278,10 @@ async def run(options: argparse.Namespace, folder: Path) -> None:
     moves, decisions = play(options.game, options.depth)
     sizes = [len(json.dumps(each.chosen.to_record())) for each in decisions]
     size = f"{median(sizes):.0f} bytes each"
-    print(f"{options.game}: {len(decisions)} decisions a game of {len(moves)} plies, {size}")
+    print(f"{options.game}: {len(decisions)} decisions in a game of {len(moves)} plies, {size}")
     bare_s = [bare_sqlite(folder / f"bare{number}.db", moves, decisions) for number in range(options.games)]
     bare_ms = 1000 * median(bare_s) / len(decisions)
-    print(f"bare sqlite3: {bare_ms:.3f} ms of processor for four transactions")
+    print(f"bare sqlite3: {bare_ms:.3f} ms of processor time for four transactions")
     for url in [f"sqlite:///{folder / 'bench.db'}", *options.url]:
         print(url.partition(":")[0])
         async with opened_at(url) as opened:
@@ -290,15 +292,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--url", action="append", default=[], help="a database to measure, too")
+    parser.add_argument("--url", action="append", default=[], help="another database to measure")
     parser.add_argument(
-        "--postgres", action="store_true", help="measure on a PostgreSQL server of its own, too"
+        "--postgres", action="store_true", help="also start a temporary PostgreSQL server and measure on it"
     )
     parser.add_argument("--game", default="othello", choices=list(NATIVE_GAMES))
     parser.add_argument("--depth", type=int, default=6)
-    parser.add_argument("--games", type=int, default=4, help="timed one after another")
-    parser.add_argument("--at-once", type=int, default=8, help="games at the same time; 1: leave that out")
-    parser.add_argument("--pause", type=float, default=0.0, help="mean seconds before each decision of those")
+    parser.add_argument("--games", type=int, default=4, help="games timed one after another")
+    parser.add_argument(
+        "--at-once", type=int, default=8, help="games recorded at the same time; 1: skip this measurement"
+    )
+    parser.add_argument(
+        "--pause", type=float, default=0.0, help="mean seconds before each decision in these games"
+    )
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bookkeeping-")))

@@ -8,7 +8,7 @@ hundreds of them. The games vary in rules (four games), players, engines, sites,
 belong to a trial. Some were aborted, a few are still open, some replies were taken back, some decisions lack
 a profile or a forecast, and some were randomised. Decisions, outcomes and forecasts are real, from a few
 positions of each game (`bench.storage.sample_decisions`), so rows have realistic sizes; players and results
-are random. It makes no summaries; `bench.storage.queries` makes them.
+are random. No game summaries are stored; `bench.storage.queries` creates them.
 """
 
 import argparse
@@ -42,7 +42,7 @@ from storage.tables.games import (
 )
 
 SAMPLES = 10
-"""Number of different decisions per game, which the rows repeat."""
+"""Number of different decisions for each kind of game, which the rows repeat."""
 BATCH = 100
 """Number of games held in memory with their decisions."""
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -56,7 +56,7 @@ SPEEDS = {"bullet": 0.2, "blitz": 0.5, "rapid": 0.25, "classical": 0.05}
 VERSIONS = ("0.1.0+3", "0.2.0+4", "0.3.0+5")
 ABORTED, TAKEN_BACK, INCOMPLETE, UNFORESEEN, TIMED = 0.03, 0.003, 0.005, 0.003, 0.95
 OPEN_GAMES = 20
-"""Number of last games that are still being played."""
+"""Number of games at the end that are still being played."""
 TRIAL_SHARE = 0.2
 Row = dict[str, Any]
 
@@ -78,7 +78,7 @@ class World:
         self._kinds = self._rng.choices([*GAMES], [*GAMES.values()], k=games)
         self._counts = self._decisions_of_games(decisions)
         self._opponents = opponents
-        # A few come back again and again: Zipf's law, flattened at the top.
+        # A few return very often: Zipf's law, flattened at the top.
         self._weights = [*accumulate(1 / (rank + 20) for rank in range(opponents))]
         self._decision_id = 0
 
@@ -327,7 +327,7 @@ class Writer:
         if not rows:
             return
         columns = {column.key: column for column in table.__table__.columns if column.key in rows[0]}
-        # Without types: what the drivers take has been made by them here, once for each record.
+        # Without types: the values are converted for the driver here, once for each record.
         raw = sa.table(table.__tablename__, *(sa.column(column.name) for column in columns.values()))
         convert = {
             name: column.type.dialect_impl(self._connection.dialect).bind_processor(self._connection.dialect)
@@ -394,7 +394,7 @@ async def generate(url: str, world: World) -> dict[str, int]:
     try:
         async with engine.connect() as connection:
             if (await connection.execute(sa.select(sa.func.count()).select_from(GameRow))).scalar_one():
-                raise SystemExit("--url: there are games in the database already")
+                raise SystemExit("--url: the database already contains games")
             await connection.run_sync(fill, world)
             await connection.commit()
         async with engine.connect() as connection:
@@ -410,7 +410,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--url", required=True, help="as [storage] url in config.toml")
+    parser.add_argument("--url", required=True, help="database, as [storage] url in config.toml")
     parser.add_argument("--decisions", type=int, default=1_000_000)
     parser.add_argument("--games", type=int)
     parser.add_argument("--opponents", type=int)
@@ -422,7 +422,7 @@ def main() -> None:
     searched = time.perf_counter()
     sizes = asyncio.run(generate(options.url, world))
     print(f"{options.decisions:,} decisions in {games:,} games: {time.perf_counter() - searched:.0f} s")
-    print(f"searching the decisions that they repeat: {searched - began:.0f} s")
+    print(f"searching the different decisions: {searched - began:.0f} s")
     for name, size in sizes.items():
         print(f"{name}: {size:,} bytes")
 

@@ -3,17 +3,17 @@
     python -m bench.storage.queries --url sqlite:////tmp/large.db [--repeat 20]
         [--only groups pages others measures] [--plans 3]
 
-`bench.storage.generate` makes such a database; missing game summaries are made first. It measures each
-grouping of `desdemona stats --by`, unfiltered and with usual filters: reading and arithmetic, without the
-program's start and the printing of the table. *cold*: on a new connection, on SQLite also with the file's
-pages dropped from the system's cache. p50 and p95 describe the later runs, with the processor time per run in
-this process (garbage collection is as rare as in the page processes); the ratio divides p50 by the p50 of a
-reference, the bare reading of eight columns of all games. Then it measures the dashboard's pages as of the
-start of the last game, without the cache of views but with the cached replies, and the other readers of many
-games. At the end it prints the query plan for the slowest statement of each of the slowest `--plans` readers.
-Every statement is explained (EXPLAIN); a full scan of a table with one row per decision is printed, and makes
-the exit status 1 unless the reader needs every reply. Finally, it prints the processor time of reading all
-replies, with and without cached sums, and of each grouping of the replies after reading.
+`bench.storage.generate` creates such a database; missing game summaries are created first. It measures each
+grouping of `desdemona stats --by`, unfiltered and with usual filters. The times include reading and
+arithmetic, but not starting the program or printing the table. *cold*: on a new connection, on SQLite also
+with the file's pages dropped from the system's cache. p50 and p95 describe the later runs, with the processor
+time per run in this process (garbage collection is as rare as in the page processes); the ratio divides p50
+by the p50 of a reference, the bare reading of eight columns of all games. Then it measures the dashboard's
+pages as of the start of the last game, without the cache of views but with the cached replies, and the other
+readers of many games. At the end it prints the query plan for the slowest statement of each of the slowest
+`--plans` readers. Every statement is explained (EXPLAIN); a full scan of a table with one row per decision is
+printed, and makes the exit status 1 unless the reader needs every reply. Finally, it prints the processor
+time of reading all replies, with and without cached sums, and of each grouping of the replies after reading.
 """
 
 import argparse
@@ -75,7 +75,7 @@ class Reader:
 
 
 def groups(by: tuple[By, ...], filters: Filters | None = None) -> Work:
-    """The groupings of `desdemona stats --by`."""
+    """A reader for a grouping of `desdemona stats --by`."""
 
     async def work(session: AsyncSession) -> object:
         return (await read_groups(session, filters, by)).statistics()
@@ -277,7 +277,7 @@ async def print_measures(database: Database) -> None:
         sources = await read_sources(session, list(By))
     replies = sum(len(part.replies) for part in parts)
     size = sum(part.replies.nbytes + part.of.games.nbytes for part in parts)
-    print(f"{replies:,} replies, {size / 1e6:.0f} MB, read in {1e3 * reading:.0f} ms of processor")
+    print(f"{replies:,} replies, {size / 1e6:.0f} MB, read in {1e3 * reading:.0f} ms of processor time")
     games = GameRows.joined([part.of for part in parts])
     before = np.cumsum([0, *(len(part.of) for part in parts)]).tolist()
     for by in By:
@@ -291,18 +291,20 @@ async def print_measures(database: Database) -> None:
         GroupRows(by=keys, games=games, cells=joined, sources=sources, outdated=0).statistics()
         whole = time.process_time() - used
         print(
-            f"--by {by.value:<14} {1e3 * whole:4.0f} ms of processor, of kept sums "
-            f"{1e3 * (whole - adding):4.0f}; ratio to reading {whole / reading:.2f}"
+            f"--by {by.value:<14} {1e3 * whole:4.0f} ms of processor time, {1e3 * (whole - adding):4.0f} "
+            f"with cached sums; ratio to reading {whole / reading:.2f}"
         )
 
 
 async def run(url: str, repeat: int, only: Sequence[str], plans: int) -> bool:
-    """Run the requested measurements; returns False if a reader scans a table completely and must not."""
+    """Run the requested measurements; returns False if a reader scans a table completely although it must
+    not.
+    """
     database = await Database.open(url)
     try:
         wall = time.perf_counter()
         summaries = await make_summaries(database)
-        print(f"summaries made: {summaries:,} in {time.perf_counter() - wall:.0f} s")
+        print(f"summaries created: {summaries:,} in {time.perf_counter() - wall:.0f} s")
         async with database.read() as session:
             opponent = await busiest(session)
             last = await session.scalar(select(func.max(GameRow.started_at)))
@@ -341,11 +343,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--url", required=True, help="as [storage] url in config.toml")
+    parser.add_argument("--url", required=True, help="database, as [storage] url in config.toml")
     parser.add_argument("--repeat", type=int, default=20)
     kinds = ("groups", "pages", "others", "measures")
-    parser.add_argument("--only", nargs="+", choices=kinds, default=kinds, help="what is measured")
-    parser.add_argument("--plans", type=int, default=3, help="readers whose plan is printed")
+    parser.add_argument("--only", nargs="+", choices=kinds, default=kinds, help="what to measure")
+    parser.add_argument(
+        "--plans", type=int, default=3, help="number of slowest readers whose query plan is printed"
+    )
     options = parser.parse_args()
     collect_seldom()
     if not asyncio.run(run(options.url, options.repeat, options.only, options.plans)):

@@ -1,4 +1,4 @@
-"""Makes real decisions of each game, with every reply judged and forecast, for synthetic databases."""
+"""Creates real decisions of each game, with every reply judged and forecast, for synthetic databases."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -47,7 +47,7 @@ class Sample:
     outcomes: tuple[Outcome, ...]
     """Outcome of each possible reply."""
     probabilities: tuple[float, ...]
-    """Probability of each reply, by the forecast."""
+    """Probability of each reply according to the forecast."""
     baits: frozenset[str]
 
 

@@ -1,4 +1,4 @@
-"""Plays the games of an account: begins, resumes, gives up and forgets them.
+"""Plays an account's games: starts, resumes, abandons and forgets them.
 
 `bot.account.game_life` defines the phases of a game and the transitions between them; this module carries out
 the actions.
@@ -34,9 +34,9 @@ MAX_PLAYERS = 50
 """Maximum concurrent games unless the settings allow more: lichess.org lists at most this many. Further games
 wait until others end, except games whose challenge we accepted."""
 MAX_CRASHES = 5
-"""Number of crashes of this program in one game after which we abandon the game."""
+"""Number of crashes in one game after which we abandon it."""
 GIVEN_UP_S = 600.0
-"""Seconds between polls whether a given-up game is still running."""
+"""Seconds between checks of whether an abandoned game is still running."""
 CRASH_FORGOTTEN_S = 600.0
 """A game that runs this many seconds after a crash starts with a fresh crash count."""
 
@@ -51,13 +51,13 @@ class _Game:
     challenge_id: str = ""
     """The challenge's id, if it differs from the game's."""
     was_open: bool = False
-    """The game was not settled in the ledger when we connected, so the server may never report its end."""
+    """Whether the ledger listed it as unsettled when we connected; the server may never report its end."""
     has_rules: bool = True
-    """We know the rules of the game, even if the engine that it needs is missing."""
+    """Whether we know the game's rules, even if the engine it needs is missing."""
     is_tournament: bool = False
     """As `bot.base.events.GameStarted.is_tournament`."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when the game is no longer played."""
+    """Set when we no longer play the game."""
 
 
 class AccountGames:
@@ -68,7 +68,7 @@ class AccountGames:
         slots: The account's game slots, which games take and free.
         background: Runs slow work.
         changed: Called after every change.
-        played: Called with the id of each game that we saw end, except in tournaments.
+        played: Called with the id of each game whose end we saw, except tournament games.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class AccountGames:
         self._games: dict[str, _Game] = {}
         """By game id, in order of their start."""
         self._begun: dict[str, asyncio.Future[str]] = {}
-        """For each challenge whose caller waits: a future set to the game's id when the game begins."""
+        """Futures, by challenge, for callers that wait; each is set to the game's id when the game starts."""
 
     def __contains__(self, game_id: str) -> bool:
         return game_id in self._games
@@ -99,7 +99,7 @@ class AccountGames:
         return [game_id for game_id, game in self._games.items() if game.player is not None]
 
     def player(self, game_id: str) -> GameRunner | None:
-        """The runner of a game whose ledger is open; None: there is no such game."""
+        """The runner of a game whose ledger is open, or None if there is none."""
         game = self._games.get(game_id)
         return None if game is None else game.player
 
@@ -108,20 +108,20 @@ class AccountGames:
     def start(
         self, game_id: str, *, slot: GameSlot | None = None, challenge_id: str = "", was_open: bool = False
     ) -> None:
-        """Play a running game if our challenge rules would accept it, now or once other games have ended.
+        """Play a running game, now or once other games have ended.
 
         Args:
             game_id: The site's id.
-            slot: Given if the game is in the database already.
+            slot: The game's slot, if the game is already in the database.
             challenge_id: The challenge's id, if it differs from the game's.
-            was_open: The game is not settled in the ledger.
+            was_open: Whether the game is unsettled in the ledger.
         """
         self._apply(game_id, PhaseEvent.STARTED, slot=slot, challenge_id=challenge_id)
         if was_open:
             self._games[game_id].was_open = True
 
     def note_start(self, started: GameStarted) -> None:
-        """Handle a start that the account's stream reports."""
+        """Handle a game start reported by the account's stream."""
         game_id = started.game_id
         if started.is_played_here and not self.lacks_engine(started.game):
             self.start(game_id, challenge_id=started.challenge_id)
@@ -137,14 +137,14 @@ class AccountGames:
         return game in ENGINE_GAMES and self._services.engines.settings(game) is None
 
     def note_end(self, game_id: str) -> None:
-        """Handle an end that the account's stream reports."""
+        """Handle a game end reported by the account's stream."""
         self._apply(game_id, PhaseEvent.END_REPORTED)
 
     async def resume_games(self, *, is_start: bool = False) -> None:
-        """Resume the games that are not settled in the ledger or are running on the server.
+        """Resume the games that are unsettled in the ledger or still running on the server.
 
         Args:
-            is_start: The account's stream is not open yet and will list the same games.
+            is_start: Whether the account's stream is still closed; it lists the same games when it opens.
         """
         async with self._services.database.read() as session:
             stored = await list_unsettled_games(session, self._services.owner)
@@ -162,7 +162,7 @@ class AccountGames:
             )
 
     async def resume_listed_games(self) -> None:
-        """Resume the games that the server lists; raises as `Server.playing`."""
+        """Resume the games that the server lists; raises the errors of `Server.playing`."""
         for game_id in await self._server.playing():
             self.start(game_id)
 
@@ -175,14 +175,14 @@ class AccountGames:
                 self._slots.end(game_id)
 
     async def wait_until_over(self, challenge_id: str, expiry: asyncio.Task[bool]) -> str | None:
-        """Wait for the game of an accepted challenge to begin and to end.
+        """Wait for the game of an accepted challenge to start and to end.
 
         Args:
             challenge_id: The challenge.
-            expiry: Completes when it is certain that no game will begin.
+            expiry: Completes when it is certain that no game will start.
 
         Returns:
-            The game's id; None: no game has begun.
+            The game's id, or None if no game has started.
         """
         begun: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._begun[challenge_id] = begun
@@ -239,7 +239,7 @@ class AccountGames:
                 self._slots.end(game_id)
             case Action.SEEK_ROOM:
                 if game.phase in WAITING and not self._fill_room():
-                    logger.warning("game %s: waits for one of %d others to end", game_id, len(self.playing))
+                    logger.warning("game %s: waiting for one of %d others to end", game_id, len(self.playing))
             case Action.BEGIN:
                 game.player = GameRunner(game_id, self._services)
                 self._background.tasks.create_task(self._run_game(game_id, game, game.player))
@@ -252,7 +252,7 @@ class AccountGames:
                 start(f"game {game_id}: aborting", partial(self._abort, game_id, game))
 
     def _fill_room(self) -> bool:
-        """Begin the first waiting game if there is room; returns whether no game is waiting any more."""
+        """Start the first waiting game if there is room; return whether no other game is waiting."""
         held = [game_id for game_id, game in self._games.items() if game.phase in WAITING]
         limits = self._services.config.challenges
         if held and len(self.playing) < max(MAX_PLAYERS, limits.max_games + limits.max_slow_games):
@@ -270,7 +270,7 @@ class AccountGames:
             self._played(game_id)
 
     async def _play(self, game_id: str, game: _Game, player: GameRunner) -> PhaseEvent:
-        """Play a game to its end and handle all its errors, except a refused account."""
+        """Play a game to its end and handle all errors in it except `AuthError`."""
         waits = delays(self._services.rng)
         crashes, crashed_at = 0, -math.inf
         while crashes < MAX_CRASHES:
@@ -298,15 +298,15 @@ class AccountGames:
         return PhaseEvent.FAILED
 
     async def _await_end(self, game_id: str) -> None:
-        """Poll whether a given-up game is still running, because the server may not report its end."""
+        """Poll until an abandoned game is over, because the server may not report its end."""
         while game_id in self._games and self._games[game_id].phase is Phase.GIVEN_UP:
             await self._services.sleep(GIVEN_UP_S)
             if await goes_on(self._server, game_id) is False:
                 self._apply(game_id, PhaseEvent.NOT_RUNNING)
 
     async def _abort(self, game_id: str, game: _Game) -> None:
-        """Abort a game that we would decline; its opponent would wait in vain or meet a weak player."""
-        logger.warning("game %s: not a game that is played here; aborting it", game_id)
+        """Abort a game that we do not play; the opponent would wait in vain or face a weak player."""
+        logger.warning("game %s: aborting it, because we do not play this kind of game", game_id)
         await self._background.record_event("game_not_played_here", {"site_game_id": game_id})
         try:
             if game.is_tournament:  # asking would only cost time on its clock
@@ -337,7 +337,7 @@ class AccountGames:
     # --- Rating changes ---------------------------------------------------------------------------------
 
     async def store_rating(self, game_id: str, diff: int) -> None:
-        """Record the change of our rating by a game."""
+        """Record how a game changed our rating."""
         try:
             async with self._services.database.write() as session:
                 await set_rating_diff(session, self._services.owner, game_id, diff)
@@ -345,11 +345,11 @@ class AccountGames:
             logger.error("game %s: cannot record the rating change of %+d: %s", game_id, diff, error)
 
     def unreported(self) -> list[str]:
-        """Ended games whose end the account's stream has not reported; the report may have been lost."""
+        """Finished games whose end the account's stream has not reported; the report may have been lost."""
         return [game_id for game_id, game in self._games.items() if game.phase is Phase.UNREPORTED]
 
     async def ask_ratings(self, game_ids: list[str]) -> None:
-        """Query the rating changes of some `unreported` games, because servers do not repeat their events."""
+        """Query the rating changes of `unreported` games, because servers do not resend missed events."""
         for game_id in game_ids:
             await self._ask_rating(game_id)
 
@@ -369,5 +369,5 @@ class AccountGames:
 
 
 def slot_of_stored(game: StoredGame) -> GameSlot:
-    """The slot that a game in the database needs."""
+    """The slot that a stored game needs."""
     return GameSlot(game.opponent_id, game.opponent_is_bot, game.clock_initial_s is None)

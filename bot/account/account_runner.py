@@ -1,4 +1,4 @@
-"""Plays one account for as long as the program runs, and retries after failures."""
+"""Plays one account until the program stops, and retries after failures."""
 
 import asyncio
 import logging
@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 STANDBY_S = 1.0
-"""Seconds between two attempts to take over a role that another program holds."""
+"""Seconds between attempts to take over a role that another program holds."""
 REFUSED_S = 600.0
 """Seconds before retrying an account whose token or settings were refused."""
 CRASH_CAP_S = 60.0
@@ -57,11 +57,11 @@ class SharedResources:
     limit: SharedGameLimit
     rng: random.Random = field(default_factory=random.Random)
     is_standby: bool = False
-    """Whether to wait for an account that another program plays, and take it over."""
+    """Whether to wait until an account that another program plays becomes free, and then play it."""
     pause: Pause = field(default_factory=Pause)
     """Whether the operator holds back new games."""
     metrics: Metrics = field(default_factory=Metrics)
-    """Counts what happens."""
+    """The counters that all accounts update."""
 
 
 OpenServer = Callable[[Config], AbstractAsyncContextManager[Server]]
@@ -76,7 +76,7 @@ class AccountRunner:
         config: The account's settings.
         shared: The services that all accounts share.
         open_server: Opens the account's server.
-        is_alone: Whether this is the only account. Failures that the operator must fix then end the program.
+        is_alone: Whether this is the only account. If so, failures that need the operator end the program.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class AccountRunner:
         self.is_waiting = False
         """Whether we are a standby: another program plays the account, and we wait to take it over."""
         self.lobby: Lobby | None = None
-        """None: the account is not being played at the moment."""
+        """None while the account is not being played."""
 
     def reload(self, config: Config) -> None:
         """Apply new settings (`bot.account.lobby.Lobby.reload`)."""
@@ -127,7 +127,7 @@ class AccountRunner:
         self.trouble = "stopped"
 
     def _wait_s(self, error: BaseException, wait_s: float) -> float:
-        """Seconds to wait after a failure; raises the failure if it must end the program."""
+        """Return the seconds to wait after a failure, or raise the failure if it must end the program."""
         self.is_waiting = isinstance(error, RoleTaken) and self._shared.is_standby
         match error:
             case RoleLost():
@@ -148,7 +148,7 @@ class AccountRunner:
                 return wait_s
 
     def _report(self, error: BaseException, wait_s: float) -> float:
-        """Log a repeated failure only once."""
+        """Log a failure, but only once if it repeats."""
         if str(error) != self.trouble:
             self.trouble = str(error)
             logger.warning("%s; next try in %.0f s", error, wait_s)
@@ -192,7 +192,7 @@ class AccountRunner:
 
     @asynccontextmanager
     async def _holding(self, name: str, site: str) -> AsyncIterator[Role]:
-        """Hold the account's role; the block ends when it is lost.
+        """Hold the account's role in a `with` block, which ends if the role is lost.
 
         Raises:
             RoleLost, RoleTaken: Raised in an exception group.
@@ -242,7 +242,7 @@ async def sign_in(
     setting: str = "server.token",
     report: Callable[[str], None] = lambda _: None,
 ) -> Account | None:
-    """Return our account once the server answers; None if stopped first.
+    """Return our account once the server answers, or None if `stop` is set first.
 
     Args:
         server: The adapter.
@@ -272,7 +272,7 @@ async def sign_in(
             if not account.is_bot:
                 raise ConfigError(
                     f"{setting}: the account {account.name} is not a bot account; "
-                    "`desdemona upgrade-account` makes it one"
+                    "run `desdemona upgrade-account` to make it one"
                 )
             about = f" ({account.about})" if account.about else ""
             logger.info("signed in at %s as %s%s", server.site, account.name, about)
@@ -283,7 +283,7 @@ async def sign_in(
 
 
 async def _stopped(stop: asyncio.Event, wait_s: float) -> bool:
-    """Wait some seconds; True if stopped meanwhile."""
+    """Wait the given number of seconds; return whether `stop` was set in the meantime."""
     with suppress(TimeoutError):
         async with asyncio.timeout(wait_s):
             await stop.wait()
@@ -291,7 +291,7 @@ async def _stopped(stop: asyncio.Event, wait_s: float) -> bool:
 
 
 async def _unless_stopped(stop: asyncio.Event, wanted: Awaitable[T]) -> T | None:
-    """The result of an awaitable; if stopped first, cancels it and returns None."""
+    """Return the result of an awaitable; if `stop` is set first, cancel it and return None."""
 
     async def result() -> T:
         return await wanted
@@ -308,9 +308,9 @@ async def _unless_stopped(stop: asyncio.Event, wanted: Awaitable[T]) -> T | None
 async def _drain(lobby: Lobby, drain_s: float) -> None:
     lobby.accepting = False
     closing = lobby.closing
-    logger.info("stopping; games going on: %d; being closed: %d", lobby.running - closing, closing)
+    logger.info("stopping; running games: %d; being closed: %d", lobby.running - closing, closing)
     with suppress(TimeoutError):
         async with asyncio.timeout(drain_s):
             await lobby.drained()
     if lobby.running:
-        logger.info("games left to the next start: %d", lobby.running)
+        logger.info("games left for the next start: %d", lobby.running)

@@ -32,7 +32,7 @@ class BackgroundTasks:
 
     @property
     def is_idle(self) -> bool:
-        """Whether every started task has ended."""
+        """Whether all started tasks have ended."""
         return not self._running
 
     def start(self, what: str, call: Callable[[], Awaitable[None]]) -> None:
@@ -54,7 +54,7 @@ class BackgroundTasks:
             self._changed()
 
     async def attempt(self, what: str, call: Callable[[], Awaitable[None]]) -> None:
-        """Run a call now; every error except a refused account is only logged."""
+        """Run a call now; every error except `AuthError` is only logged."""
         try:
             await call()
         except AuthError:

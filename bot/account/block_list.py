@@ -20,9 +20,9 @@ logger = logging.getLogger(__name__)
 LIMIT = 1 << 20
 """Maximum size of a list, in bytes."""
 FETCH_S = 86_400.0
-"""Seconds between two fetches of the lists at URLs."""
+"""Seconds between fetches of the lists at URLs."""
 RETRY_S = 3600.0
-"""Seconds until the next fetch after one of the lists could not be fetched."""
+"""Seconds until the next fetch if a list could not be fetched."""
 FETCH_TIMEOUT_S = 30.0
 
 
@@ -62,10 +62,10 @@ class BlockFile:
 
 
 class BlockUrls:
-    """Names and ids from URLs; a list that cannot be fetched stays as it was.
+    """Names and ids from URLs; if a list cannot be fetched, its previous contents remain.
 
     Args:
-        urls: The URLs; each list is text in the file's format, or JSON.
+        urls: The URLs; each list is text in the same format as the file, or JSON.
         sleep: Waits the given number of seconds.
     """
 
@@ -78,7 +78,7 @@ class BlockUrls:
         self._trouble: dict[str, str] = {}
 
     def names(self) -> frozenset[str]:
-        """The names of all lists fetched so far."""
+        """The names on all lists fetched so far."""
         return frozenset().union(*self._lists.values())
 
     async def run(self) -> None:
@@ -116,8 +116,8 @@ class BlockLists:
     """All lists of one account.
 
     Args:
-        config: Names the file and the addresses.
-        database: Holds the accounts that the operator has blocked at the site by command.
+        config: The settings with the file's path and the URLs.
+        database: Holds the accounts that the operator has blocked by command.
         site: The site.
         sleep: Waits the given number of seconds.
     """
@@ -139,11 +139,11 @@ class BlockLists:
         self._fetching: asyncio.Task[None] | None = None
 
     def names(self) -> frozenset[str]:
-        """The current names and ids; a list that cannot be read keeps its last known entries."""
+        """The current names and ids; if a list cannot be read, its last known entries remain."""
         return self._file.names() | self._urls.names() | self._stored
 
     def start(self, tasks: asyncio.TaskGroup) -> None:
-        """Fetch the lists at URLs in a task."""
+        """Start a task that fetches the lists at URLs."""
         self._file.names()  # logs at once if it cannot be read
         self._tasks, self._fetching = tasks, tasks.create_task(self._urls.run())
 
@@ -159,7 +159,7 @@ class BlockLists:
                 self._fetching = self._tasks.create_task(self._urls.run())
 
     async def refresh(self) -> None:
-        """Read the accounts blocked by command again."""
+        """Re-read the accounts blocked by command."""
         try:
             async with self._database.read() as session:
                 self._stored = frozenset(await list_blocks(session, self._site))
@@ -176,7 +176,7 @@ def _names(text: str) -> frozenset[str]:
 
 
 def _parsed(text: str) -> frozenset[str]:
-    """The names in a fetched list; raises ValueError if JSON is not a list of names."""
+    """The names in a fetched list; raises ValueError if it is JSON but not a list of names."""
     if not text.lstrip().startswith(("[", "{")):
         return _names(text)
     try:

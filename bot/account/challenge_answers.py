@@ -1,7 +1,7 @@
-"""Answers every incoming challenge and handles every outcome of the answer.
+"""Answers every incoming challenge and handles whatever the server replies to the answer.
 
-An accepted challenge holds a slot (`bot.account.game_slots`) even before the server gets the answer. It holds
-it until the game starts, the challenge is gone, or the server reports that there is no game.
+An accepted challenge holds a slot (`bot.account.game_slots`) even before the server gets the answer. It keeps
+the slot until the game starts, the challenge is gone, or the server reports that there is no game.
 """
 
 import asyncio
@@ -27,15 +27,14 @@ logger = logging.getLogger(__name__)
 QUERY_AFTER_S = 3.0
 """Seconds after which the server is queried for the game of an accepted challenge that has not started."""
 ACCEPTED_S = 30.0
-"""Seconds between further queries, until the server answers; if the game does not exist, its slot is
-freed."""
+"""Seconds between further queries until the server answers; if it has no such game, the slot is freed."""
 LATER_S = 60.0
-"""A longer requested wait, in seconds, means a daily limit: the challenge is then declined as "later"."""
+"""If the server asks us to wait for more than this many seconds, decline as "later": it is a daily limit."""
 PERSON_WAITS_S = 20.0
-"""Seconds after which a person who challenged us to a game with a clock may have left; lichess.org drops the
-challenge then."""
+"""Seconds after which a person who sent a challenge with a clock may have left; lichess.org then drops the
+challenge."""
 DECLINE_S = 120.0
-"""Seconds for which we try to decline a challenge while the server does not answer."""
+"""Seconds for which we keep trying to decline a challenge if the server does not answer."""
 MAX_DECLINES = 100
 """Maximum queued declines; beyond it the oldest challenges go unanswered and expire."""
 
@@ -47,8 +46,8 @@ class ChallengeResponder:
         services: Shared by all games.
         slots: The game slots; closing them ends long waits.
         background: Runs the answers.
-        resume_games: Queries the server for running games and plays them; raises as `Server.playing`.
-        changed: Called when a slot becomes free.
+        resume_games: Plays the games that the server lists as running; raises the errors of `Server.playing`.
+        changed: Called when a slot is freed.
     """
 
     def __init__(
@@ -73,7 +72,7 @@ class ChallengeResponder:
         self._declining = asyncio.Lock()
         """Serialises declines, so that an acceptance waits for at most one decline."""
         self._naps: dict[asyncio.Future[None], Callable[[], bool]] = {}
-        """Delays between attempts, each with a check whether the attempt is still needed."""
+        """Delays between attempts, each with a function that tells whether it can be cut short."""
 
     def accept(self, challenge: Challenge) -> None:
         """Accept a challenge that already holds a slot."""
@@ -99,12 +98,12 @@ class ChallengeResponder:
         return self._background.tasks.create_task(self._expire(challenge_id))
 
     def leave(self, challenge_id: str) -> None:
-        """Forget a challenge that has gone: it needs no answer any more."""
+        """Forget a challenge that is gone; it no longer needs an answer."""
         self._declines.pop(challenge_id, None)
         self.wake()
 
     def wake(self) -> None:
-        """End the waits that are no longer needed; called after every change of the slots."""
+        """End the waits that are no longer needed; call this after every change to the slots."""
         for nap, is_needless in self._naps.items():
             if is_needless():
                 nap.cancel()
@@ -134,7 +133,7 @@ class ChallengeResponder:
                     await self._take_back(challenge, error, was_heard=answer_lost)
                     return
                 answer_lost = answer_lost or was_sent
-                logger.info("%s: %s; accepting it again in %.1f s", about(challenge), error, wait_s)
+                logger.info("%s: %s; retrying to accept it in %.1f s", about(challenge), error, wait_s)
                 await self._nap(wait_s, lambda: not self._slots.is_open or not is_held())
                 if not self._slots.is_open and is_held():
                     await self._take_back(challenge, error, was_heard=True)
@@ -193,7 +192,7 @@ class ChallengeResponder:
                 return True
 
     async def _query(self, challenge_id: str) -> bool:
-        """Query the running games, after a pause if the server wants one; return whether it answered."""
+        """Query the running games, after any pause that the server demands; return whether it answered."""
         while self._slots.is_accepted(challenge_id):
             try:
                 await self._resume_games()
@@ -227,13 +226,13 @@ class ChallengeResponder:
         is_gone: Callable[[], bool],
         queue: AbstractAsyncContextManager[None] | None = None,
     ) -> None:
-        """Decline a challenge, because without an answer the other side might wait for weeks.
+        """Decline a challenge; without an answer the challenger might wait for weeks.
 
         Args:
             challenge: The challenge.
             decision: Why.
-            is_gone: Whether it no longer needs an answer.
-            queue: The queue of answers to wait in, if any.
+            is_gone: Returns whether the challenge no longer needs an answer.
+            queue: A lock to wait for before answering, if any.
         """
         clock, waits = self._services.clock, delays(self._services.rng)
         began_s = clock()
@@ -264,7 +263,7 @@ class ChallengeResponder:
                 return
 
     async def _nap(self, wait_s: float, is_needless: Callable[[], bool]) -> None:
-        """Wait some seconds before the next attempt, or until it is no longer needed."""
+        """Wait the given number of seconds before the next attempt, or until no attempt is needed."""
         if is_needless():
             return
         nap = asyncio.ensure_future(self._services.sleep(wait_s))
@@ -277,14 +276,14 @@ class ChallengeResponder:
 
 
 def _is_waiting_person(challenge: Challenge) -> bool:
-    """Whether a person waits at a screen for our answer."""
+    """Whether a person is waiting at a screen for our answer."""
     return challenge.clock is not None and not (challenge.challenger and challenge.challenger.is_bot)
 
 
 def about(challenge: Challenge) -> str:
     """A challenge's name in the log."""
     who = challenge.challenger
-    return f"challenge {challenge.id} of {'somebody' if who is None else who.name}"
+    return f"challenge {challenge.id} from {'someone' if who is None else who.name}"
 
 
 def detail_of(challenge: Challenge) -> dict[str, str | None]:

@@ -1,4 +1,4 @@
-"""Decides which challenges to accept, with reasons for refusals.  Pure."""
+"""Decides which challenges to accept, and gives reasons for declining the others.  Pure."""
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -12,10 +12,10 @@ from engine.games import get_rules
 
 @dataclass(frozen=True, slots=True)
 class GameSlot:
-    """A slot for one or more games: held once the challenge is accepted, or awaited by the challenge."""
+    """A slot for one or more games: held by an accepted challenge, or needed by a waiting one."""
 
     opponent_id: str = ""
-    """Empty when unknown."""
+    """Empty if unknown."""
     is_bot: bool = False
     """Whether the opponent is a program."""
     has_no_clock: bool = False
@@ -30,13 +30,13 @@ class Load:
 
     games: Sequence[GameSlot] = ()
     ahead: Sequence[GameSlot] = ()
-    """Waiting challenges that come before this one."""
+    """Waiting challenges ahead of this one."""
     bot_games: Mapping[str, int] = field(default_factory=dict)
-    """Games with programs in the last 24 hours, by the program's id, including those of `games`."""
+    """Games against programs in the last 24 hours, by program id, including those in `games`."""
     closed: str = ""
-    """Why no game may begin at the moment; empty: games may begin."""
+    """Why no game may start at the moment; empty if games may start."""
     machine_free: float = math.inf
-    """Maximum number of games with a real-time clock on this machine, including those of `games`."""
+    """Maximum number of games with a real-time clock on this machine, including those in `games`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class WaitForSlot:
     """Decision: the challenge waits until a slot becomes free."""
 
     why: str
-    """The reason for the operator."""
+    """The reason shown to the operator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,9 @@ class Decline:
     """Decision: the challenge is refused."""
 
     reason: DeclineReason
-    """The reason for the challenger."""
+    """The reason sent to the challenger."""
     why: str
-    """The reason for the operator."""
+    """The reason shown to the operator."""
 
 
 ChallengeAnswer = Accept | WaitForSlot | Decline
@@ -79,7 +79,7 @@ def slot_of(challenge: Challenge) -> GameSlot:
 def lasting_refusal(
     challenge: Challenge, config: ChallengesConfig, blocked: Collection[str] = ()
 ) -> Decline | None:
-    """The permanent reason to decline an incoming challenge; None: the decision depends on the current load.
+    """The permanent reason to decline an incoming challenge, or None if the decision depends on the load.
 
     Args:
         challenge: The incoming challenge.
@@ -101,7 +101,7 @@ def lasting_refusal(
 
 
 def decide_by_load(challenge: Challenge, load: Load, config: ChallengesConfig) -> ChallengeAnswer:
-    """Decide by the current load on a challenge without a `lasting_refusal`."""
+    """Decide on a challenge without a `lasting_refusal`, according to the current load."""
     slot = slot_of(challenge)
     return _daily_bot_limits(slot, load, config) or _slots(slot, load, config) or Accept()
 
@@ -116,7 +116,7 @@ def _opponent(who: Opponent, config: ChallengesConfig, blocked: Collection[str])
     if is_named(who.id, who.name, (*config.block, *blocked)):
         return Decline(DeclineReason.GENERIC, f"{who.name} is on the block list")
     if config.allow and not is_named(who.id, who.name, config.allow):
-        return Decline(DeclineReason.GENERIC, f"{who.name} is not on the list of those allowed")
+        return Decline(DeclineReason.GENERIC, f"{who.name} is not on the list of allowed opponents")
     if who.is_bot and config.bots is BotPolicy.DECLINE:
         return Decline(DeclineReason.NO_BOT, f"{who.name} is a program")
     if not who.is_bot and config.bots is BotPolicy.ONLY:
@@ -139,15 +139,15 @@ def _game(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
 
 
 def _boards(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
-    """Decline a challenge to more concurrent games than the limits can ever allow."""
+    """Decline a challenge that asks for more concurrent games than the limits ever allow."""
     most = min(config.max_games_per_opponent, config.max_games)
     if challenge.boards > most:
-        return Decline(DeclineReason.VARIANT, f"{challenge.boards} games at once; at most {most} are played")
+        return Decline(DeclineReason.VARIANT, f"{challenge.boards} concurrent games; the maximum is {most}")
     return None
 
 
 def _position(challenge: Challenge) -> Decline | None:
-    """Decline a start position that this program cannot read or that is already final."""
+    """Decline a start position that we cannot parse or in which the game is already over."""
     if challenge.game is None or challenge.initial_position is None:
         return None
     reason = DeclineReason.STANDARD if challenge.kind == FROM_POSITION else DeclineReason.VARIANT
@@ -172,7 +172,7 @@ def _clock(challenge: Challenge, who: Opponent, config: ChallengesConfig) -> Dec
 def _allowed(clock: Clock, speed: Speed, shown: str, config: ChallengesConfig) -> Decline | None:
     if config.clocks:
         if {speed.value, f"{clock.initial_s}+{clock.increment_s}"}.isdisjoint(config.clocks):
-            return Decline(DeclineReason.TIME_CONTROL, f"{shown} is not one of the clocks")
+            return Decline(DeclineReason.TIME_CONTROL, f"{shown} is not one of the allowed clocks")
         return None
     if clock.initial_s < config.min_initial_s or clock.increment_s < config.min_increment_s:
         return Decline(DeclineReason.TOO_FAST, f"{shown} is too fast")
@@ -187,7 +187,7 @@ def _bots_clock(challenge: Challenge, who: Opponent, shown: str, config: Challen
     is_bullet = challenge.speed in (Speed.ULTRABULLET, Speed.BULLET)
     has_increment = challenge.clock is not None and challenge.clock.increment_s > 0
     if config.bots_need_increment and who.is_bot and is_bullet and not has_increment:
-        return Decline(DeclineReason.TIME_CONTROL, f"{shown}: no bullet without increment with programs")
+        return Decline(DeclineReason.TIME_CONTROL, f"{shown}: no bullet without increment against programs")
     return None
 
 
@@ -195,13 +195,13 @@ def _slow(days: int | None, config: ChallengesConfig) -> Decline | None:
     if days is None:
         if config.unlimited:
             return None
-        return Decline(DeclineReason.TIME_CONTROL, "no games without any clock")
+        return Decline(DeclineReason.TIME_CONTROL, "no games without a clock")
     if config.min_days == 0:
         return Decline(DeclineReason.TIME_CONTROL, "no correspondence games")
     if days < config.min_days:
-        return Decline(DeclineReason.TOO_FAST, f"{days} days for a move are too few")
+        return Decline(DeclineReason.TOO_FAST, f"{days} days per move are too few")
     if days > config.max_days:
-        return Decline(DeclineReason.TOO_SLOW, f"{days} days for a move are too many")
+        return Decline(DeclineReason.TOO_SLOW, f"{days} days per move are too many")
     return None
 
 
@@ -215,7 +215,7 @@ def _rating(challenge: Challenge, who: Opponent, config: ChallengesConfig) -> De
         )
     ours = challenge.our_rating
     if ours is not None and abs(who.rating - ours) > config.max_rating_difference:
-        return Decline(DeclineReason.GENERIC, f"rating {who.rating} is too far from ours of {ours}")
+        return Decline(DeclineReason.GENERIC, f"rating {who.rating} is too far from our rating of {ours}")
     return None
 
 
@@ -224,9 +224,9 @@ def _daily_bot_limits(slot: GameSlot, load: Load, config: ChallengesConfig) -> D
         return None
     with_them, with_all = load.bot_games.get(slot.opponent_id, 0), sum(load.bot_games.values())
     if with_them >= config.max_games_per_bot_per_day:
-        return Decline(DeclineReason.LATER, f"games with the same program in 24 hours: {with_them}")
+        return Decline(DeclineReason.LATER, f"games against the same program in 24 hours: {with_them}")
     if with_all >= config.max_bot_games_per_day:
-        return Decline(DeclineReason.LATER, f"games with programs in 24 hours: {with_all}")
+        return Decline(DeclineReason.LATER, f"games against programs in 24 hours: {with_all}")
     return None
 
 
@@ -237,11 +237,11 @@ def _slots(slot: GameSlot, load: Load, config: ChallengesConfig) -> WaitForSlot 
     if why is None:
         return None
     if len(load.ahead) >= config.max_waiting:
-        return Decline(DeclineReason.LATER, f"{why}; waiting already: {len(load.ahead)}")
+        return Decline(DeclineReason.LATER, f"{why}; already waiting: {len(load.ahead)}")
     # No single opponent may fill the queue.
     of_theirs = _boards_of(each for each in load.ahead if each.opponent_id == slot.opponent_id)
     if of_theirs + slot.boards > config.max_games_per_opponent:
-        return Decline(DeclineReason.LATER, f"{why}; waiting already, of the same opponent: {of_theirs}")
+        return Decline(DeclineReason.LATER, f"{why}; already waiting from the same opponent: {of_theirs}")
     return WaitForSlot(why)
 
 
@@ -250,19 +250,19 @@ def _full(slot: GameSlot, load: Load, config: ChallengesConfig) -> str | None:
     games = load.games
     with_them = _boards_of(each for each in games if each.opponent_id == slot.opponent_id)
     if with_them + slot.boards > config.max_games_per_opponent:
-        return f"games with the same opponent: {with_them}"
+        return f"games against the same opponent: {with_them}"
     alike = [each for each in games if each.has_no_clock == slot.has_no_clock]
     going_on = _boards_of(alike)
     if slot.has_no_clock:
         is_free = going_on + slot.boards <= config.max_slow_games
-        return None if is_free else f"games without a clock: {going_on}"
+        return None if is_free else f"running games without a clock: {going_on}"
     if going_on + slot.boards > config.max_games:
-        return f"games going on: {going_on}"
+        return f"running games: {going_on}"
     if going_on + slot.boards > load.machine_free:
-        return "games of all accounts: as many as engine.max_games allows"
+        return "all accounts together have reached engine.max_games"
     with_bots = _boards_of(each for each in alike if each.is_bot)
     if slot.is_bot and with_bots + slot.boards > config.max_games - config.reserved_for_humans:
-        return f"games with programs going on: {with_bots}; the other slots are reserved for people"
+        return f"running games against programs: {with_bots}; the other slots are reserved for people"
     return None
 
 

@@ -22,11 +22,11 @@ class Phase(Enum):
     """The phases of a game."""
 
     UNKNOWN = auto()
-    """Not yet begun, or completely finished: the lobby stores nothing about it."""
+    """The game has not started or is completely finished; the lobby stores nothing about it."""
     HELD = auto()
     """The game waits for other games to end."""
     HELD_OVER = auto()
-    """Like `HELD`, but the account's stream has reported the end; only the ledger must still be closed."""
+    """Like `HELD`, but the account's stream has reported the end; only the ledger remains to be closed."""
     PLAYING = auto()
     """The game has a `GameRunner`."""
     RESUMING = auto()
@@ -35,32 +35,32 @@ class Phase(Enum):
     ENDING = auto()
     """The account's stream has reported the end; the runner is closing the ledger."""
     ENDING_RESUMING = auto()
-    """Like `ENDING`, but then the stream reported another start."""
+    """Like `ENDING`, but the stream has since reported another start."""
     UNREPORTED = auto()
     """Played to the end, but the account's stream has not reported it; the rating change is still unknown."""
     GIVEN_UP = auto()
-    """Abandoned after errors until the game ends."""
+    """Abandoned after errors; the game is still running."""
     READING_HELD = auto()
-    """Given up and over; the game waits for other games to end before its end is read."""
+    """Abandoned and over; the game waits for other games to end before we read its result."""
     READING_HELD_OVER = auto()
-    """The same, and the account's stream has reported its end."""
+    """Like `READING_HELD`, and the account's stream has reported the end."""
     READING = auto()
-    """Given up and over; a runner is started once more to close the ledger."""
+    """Abandoned and over; another runner was started to close the ledger."""
     READING_OVER = auto()
-    """The same, and the account's stream has reported its end."""
+    """Like `READING`, and the account's stream has reported the end."""
     UNREADABLE = auto()
-    """Given up and over; the end could not be read either."""
+    """Abandoned and over; the result could not be read either."""
     ABORTING = auto()
-    """A game that this program does not play; it is aborted, or about to be."""
+    """A game that this program does not play; it is being aborted or has been aborted."""
 
 
 class PhaseEvent(Enum):
     """Events of a game."""
 
     STARTED = auto()
-    """The server or the database reports that the game is running."""
+    """The server or the database says that the game is running."""
     STARTED_ELSEWHERE = auto()
-    """As `STARTED`, but this program does not play the game."""
+    """Like `STARTED`, but this program does not play the game."""
     END_REPORTED = auto()
     """The account's stream reports that the game is over."""
     ROOM = auto()
@@ -74,7 +74,7 @@ class PhaseEvent(Enum):
     NOT_RUNNING = auto()
     """The server no longer lists the game."""
     RATING_KNOWN = auto()
-    """The server was asked for the rating change."""
+    """The server has answered the query for the rating change."""
     MUST_PLAY = auto()
     """The game cannot be aborted."""
     ABORT_LATER = auto()
@@ -95,9 +95,9 @@ class Action(Enum):
     AWAIT_END = auto()
     """Poll the server until `PhaseEvent.NOT_RUNNING`."""
     ASK_RATING = auto()
-    """Query the rating change if we may have missed the report; then `PhaseEvent.RATING_KNOWN`."""
+    """Query the rating change if we may have missed the report; produces `PhaseEvent.RATING_KNOWN`."""
     ABORT = auto()
-    """Abort: `PhaseEvent.MUST_PLAY` if the server refuses, `PhaseEvent.ABORT_LATER` without an answer."""
+    """Abort; `PhaseEvent.MUST_PLAY` if the server refuses, `PhaseEvent.ABORT_LATER` if it does not answer."""
 
 
 _P, _E, _A = Phase, PhaseEvent, Action
@@ -156,7 +156,7 @@ TABLE: dict[tuple[Phase, PhaseEvent], tuple[Phase, tuple[Action, ...]]] = {
     (_P.ABORTING, _E.ABORT_LATER): (_P.UNKNOWN, ()),
     (_P.ABORTING, _E.MUST_PLAY): (_P.HELD, (_A.TAKE_SLOT, _A.SEEK_ROOM)),
 }
-"""By phase and event: the next phase and the actions.  Any other pair is in `IGNORED` or a bug."""
+"""The next phase and the actions, keyed by phase and event.  Any other pair is in `IGNORED` or is a bug."""
 
 IGNORED: frozenset[tuple[Phase, PhaseEvent]] = frozenset(
     {
@@ -177,18 +177,18 @@ IGNORED: frozenset[tuple[Phase, PhaseEvent]] = frozenset(
         *((phase, _E.ABORT_LATER) for phase in Phase if phase is not _P.ABORTING),
     }
 )  # fmt: skip
-"""Pairs of phase and event that change nothing."""
+"""Pairs of a phase and an event that change nothing."""
 
 WAITING = frozenset({Phase.HELD, Phase.HELD_OVER, Phase.READING_HELD, Phase.READING_HELD_OVER})
-"""Phases of a game that waits for others to end."""
+"""Phases in which a game waits for other games to end."""
 
 
 class ImpossibleEvent(Exception):
-    """An event that cannot happen in a phase, which means a bug in the lobby."""
+    """An event that cannot happen in the current phase; it indicates a bug in the lobby."""
 
 
 def advance(phase: Phase, event: PhaseEvent) -> tuple[Phase, tuple[Action, ...]]:
-    """The next phase and the actions, in order.
+    """Return the next phase and the actions to perform, in order.
 
     Raises:
         ImpossibleEvent: The pair is not in the table.
@@ -198,4 +198,4 @@ def advance(phase: Phase, event: PhaseEvent) -> tuple[Phase, tuple[Action, ...]]
     try:
         return TABLE[phase, event]
     except KeyError:
-        raise ImpossibleEvent(f"{event.name} in the phase {phase.name}") from None
+        raise ImpossibleEvent(f"{event.name} in phase {phase.name}") from None

@@ -1,4 +1,4 @@
-"""Game slots: who holds one, and who waits in the queue.  No I/O.
+"""Game slots: which games hold one, and which challenges wait for one.  No I/O.
 
 ::
 
@@ -6,9 +6,9 @@
                   |                      |
                   +--(Decline), leave    +--leave (withdrawn, refused, never started)
 
-A slot is taken when we decide to accept, before the server knows, so that there are never more games than
-allowed, whatever the order of events. A game that begins without a challenge seen here (from another program
-of the account, or a tournament) counts as soon as we know of it.
+A slot is taken when we decide to accept, before we notify the server, so that there are never more games than
+allowed, whatever the order of events. A game that starts without a challenge seen here (from a tournament, or
+from another program on the account) counts as soon as we know of it.
 """
 
 import math
@@ -30,8 +30,8 @@ from bot.base.config import ChallengesConfig
 from bot.base.events import Challenge, DeclineReason
 
 WAITS_S = 60.0
-"""Maximum wait of a challenge with a real-time clock for a slot, in seconds. After that the challenger may
-have left: lichess.org does not report it, and the game would begin without them."""
+"""Maximum time in seconds for which a challenge with a real-time clock waits for a slot. After that the
+challenger may have left; lichess.org does not report this, and the game would start without them."""
 
 
 REMEMBERED = 100
@@ -49,13 +49,13 @@ class _Taken:
     slot: GameSlot
     has_started: bool
     is_stored: bool = False
-    """Whether the database already counts the game among those of the last 24 hours."""
+    """Whether the database's count of games in the last 24 hours includes this game."""
 
 
 class GameSlots:
-    """The games of one account, from waiting challenges to ended games, by the challenge's id.
+    """One account's games, from waiting challenges to finished games, keyed by challenge id.
 
-    On most sites the game has the same id; on the others, the start of a game names its challenge.
+    On most sites a game has its challenge's id; on the others, its start event names the challenge.
 
     Args:
         config: The limits.
@@ -70,7 +70,7 @@ class GameSlots:
         is_paused: Callable[[], bool] = lambda: False,
     ) -> None:
         self.is_stopping = False
-        """The program is shutting down: waiting challenges are declined."""
+        """Whether the program is shutting down; waiting challenges are then declined."""
         self._is_paused = is_paused
         self.config = config
         self._machine_free = machine_free
@@ -81,26 +81,26 @@ class GameSlots:
         self._taken: dict[str, _Taken] = {}
         self._ended: deque[str] = deque(maxlen=REMEMBERED)
         self._became: dict[str, str] = {}
-        """The challenge by game id, for each game that began before we saw its challenge accepted."""
+        """Challenge ids by game id, for games that started before we saw their challenges accepted."""
 
     @property
     def closed(self) -> str:
-        """Why no game may begin at the moment; empty: games may begin."""
+        """Why no game may start at the moment; empty if games may start."""
         if self.is_stopping:
             return "the program is stopping"
         return "paused by the operator" if self._is_paused() else ""
 
     @property
     def is_open(self) -> bool:
-        """Whether the operator allows games to begin."""
+        """Whether games may start: the program is neither paused nor stopping."""
         return not self.closed
 
     # --- Events -----------------------------------------------------------------------------------------
 
     def arrive(self, challenge: Challenge, now_s: float) -> None:
-        """Queue someone else's challenge that has no `bot.account.challenge_policy.lasting_refusal`.
+        """Queue an incoming challenge that has no `bot.account.challenge_policy.lasting_refusal`.
 
-        `answers` decides on it.  Servers repeat challenges: the first arrival counts.
+        `answers` decides on it.  Servers may repeat a challenge; its first arrival counts.
 
         Args:
             challenge: The incoming challenge.
@@ -110,14 +110,14 @@ class GameSlots:
             self._waiting[challenge.id] = _Waiting(challenge, now_s)
 
     def leave(self, challenge_id: str) -> None:
-        """Remove a challenge that was withdrawn, refused, or never became a game.  A running game stays."""
+        """Remove a challenge that was withdrawn, refused, or never became a game.  A running game remains."""
         self._waiting.pop(challenge_id, None)
         self._queued.discard(challenge_id)
         if self.is_accepted(challenge_id):
             del self._taken[challenge_id]
 
     def accept(self, challenge_id: str, slot: GameSlot) -> None:
-        """Reserve a slot for a challenge that will be accepted, or for one of ours."""
+        """Reserve a slot for a challenge that we will accept, or for one of our own."""
         self._waiting.pop(challenge_id, None)
         self._queued.discard(challenge_id)
         begun = [game_id for game_id, challenge in self._became.items() if challenge == challenge_id]
@@ -130,7 +130,7 @@ class GameSlots:
 
         Args:
             game_id: Its id.
-            slot: Given if the game is in the database already; None: the slot that was accepted, if any.
+            slot: The game's slot if the game is already in the database; None uses the accepted slot, if any.
             challenge_id: The challenge's id, if it differs from the game's.
         """
         if challenge_id:
@@ -182,18 +182,18 @@ class GameSlots:
 
     @property
     def waiting(self) -> list[GameSlot]:
-        """The slots of waiting challenges: people first, then in order of arrival."""
+        """The slots that waiting challenges need: people before programs, each in order of arrival."""
         return [slot_of(challenge) for challenge in self._queue()]
 
     def queue(self, now_s: float) -> list[tuple[Challenge, float]]:
-        """Waiting challenges, as `waiting`, with the seconds that each has waited."""
+        """Waiting challenges in the order of `waiting`, each with the seconds that it has waited."""
         return [(each, now_s - self._waiting[each.id].since_s) for each in self._queue()]
 
     def time_left_s(self, now_s: float) -> float | None:
         """Seconds until a waiting challenge times out; None if no waiting challenge has a time limit.
 
         Args:
-            now_s: As `arrive`.
+            now_s: See `arrive`.
         """
         since_s = [each.since_s for each in self._waiting.values() if each.challenge.clock is not None]
         return max(0.0, min(since_s) + WAITS_S - now_s) if since_s else None
@@ -205,11 +205,11 @@ class GameSlots:
 
     @property
     def live_boards(self) -> int:
-        """Running and accepted games with a real-time clock."""
+        """Number of running and accepted games with a real-time clock."""
         return sum(taken.slot.boards for taken in self._taken.values() if not taken.slot.has_no_clock)
 
     def has_room(self, boards: int = 1) -> bool:
-        """Whether further games with a real-time clock may begin now."""
+        """Whether this many more games with a real-time clock may start now."""
         return self.live_boards + boards <= min(self._machine_free(), self.config.max_games)
 
     @property
@@ -221,9 +221,9 @@ class GameSlots:
         """The current load.
 
         Args:
-            bot_games: Games with programs in the last 24 hours in the database, by the program's id; queried
-                after the last call of `start`.
-            ahead: Waiting challenges before this one.
+            bot_games: Games against programs in the database from the last 24 hours, by program id; query
+                them after the last call of `start`.
+            ahead: Waiting challenges ahead of the one to decide on.
         """
         # A game not yet marked as stored may be in `bot_games` already; it then counts twice for a while,
         # which errs on the safe side.
@@ -235,21 +235,21 @@ class GameSlots:
     # --- Decisions --------------------------------------------------------------------------------------
 
     def answers(self, bot_games: Mapping[str, int], now_s: float) -> list[tuple[Challenge, ChallengeAnswer]]:
-        """Decide on waiting challenges: people first, then in order of arrival.
+        """Decide on waiting challenges: people before programs, each in order of arrival.
 
-        An accepted challenge holds a slot from now on, a declined one is removed, and one that keeps waiting
-        is returned only the first time.
+        An accepted challenge holds a slot from now on, a declined one is removed, and one that must wait is
+        returned only the first time.
 
         Args:
-            bot_games: As `load`.
-            now_s: As `arrive`.
+            bot_games: See `load`.
+            now_s: See `arrive`.
         """
         decided: list[tuple[Challenge, ChallengeAnswer]] = []
         ahead: list[GameSlot] = []
         for challenge in self._queue():
             waited_s = now_s - self._waiting[challenge.id].since_s
             if challenge.clock is not None and waited_s >= WAITS_S:
-                decision: ChallengeAnswer = Decline(DeclineReason.LATER, f"has waited for {waited_s:.0f} s")
+                decision: ChallengeAnswer = Decline(DeclineReason.LATER, f"no free slot in {waited_s:.0f} s")
             else:
                 decision = decide_by_load(challenge, self.load(bot_games, ahead), self.config)
             match decision:

@@ -12,19 +12,19 @@ class LinkWatch:
     """The state of an account's link, for the operator.
 
     Args:
-        now: The time, aware.
+        now: Returns the current time with its time zone.
     """
 
     def __init__(self, now: Callable[[], datetime] = now_utc) -> None:
         self._now = now
         self.up_since: datetime | None = None
-        """When the current stream was opened; None: no stream is open."""
+        """When the current stream was opened, or None if none is open."""
         self.heard_at: datetime | None = None
         """When anything last arrived, keep-alives included."""
         self.event_at: datetime | None = None
         """When the last event arrived."""
         self.trouble = ""
-        """Why the link was last lost; empty: the link is up, or has never been up."""
+        """Why the link was last lost; empty if it is up or has never been up."""
 
     async def timed(self, events: Any) -> AsyncIterator[Any]:
         """Pass the events through and record their times.

@@ -1,8 +1,8 @@
 """Follows an account's event stream: answers challenges, starts games and resumes them.
 
-Events of the account's stream change `bot.account.game_slots`, and every change wakes the one task that
-decides which challenges to accept.  The resulting calls to the server run in the background, so that a slow
-one never blocks the stream.
+Events on the account's stream change `bot.account.game_slots`, and every change wakes the one task that
+decides which challenges to accept. The resulting server calls run in the background, so that a slow call
+never blocks the stream.
 """
 
 import asyncio
@@ -91,7 +91,7 @@ class Lobby:
         self._tournaments = Tournaments(services.server, self._games.lacks_engine)
         self._follow_rules()
         self._link_changes: asyncio.Queue[str | None] = asyncio.Queue()
-        """The reason when the account's link is lost; None when it is back."""
+        """The reason each time the account's link is lost, and None each time it is restored."""
         self._is_watching = False
         """Whether a task is watching how long challenges wait."""
         self._commands: set[asyncio.Future[Any]] = set()
@@ -104,7 +104,7 @@ class Lobby:
         self._empty.set()
 
     async def listen(self) -> None:
-        """Answer challenges and play until cancelled; the next start resumes games that are still running.
+        """Answer challenges and play until cancelled; games still running then are resumed at the next start.
 
         Raises:
             AuthError: The server no longer accepts us.
@@ -136,7 +136,7 @@ class Lobby:
         )
 
     def reload(self, config: Config) -> None:
-        """Apply new settings; running games keep the manners and chat that they began with."""
+        """Apply new settings; running games keep their previous settings for manners and chat."""
         old, self._services.config = self._services.config, config
         self._slots.config = config.challenges
         self._follow_rules()
@@ -156,7 +156,7 @@ class Lobby:
 
     @property
     def accepting(self) -> bool:
-        """Whether challenges are accepted.  Setting it to False also declines waiting ones."""
+        """Whether challenges are accepted.  Setting this to False also declines the waiting ones."""
         return self._slots.is_open
 
     @accepting.setter
@@ -173,10 +173,10 @@ class Lobby:
         self._change()
 
     async def drained(self) -> None:
-        """Wait until no game with a real-time clock is running or accepted, no ledger of such a game is open,
-        and every challenge has been answered.
+        """Wait until no game with a real-time clock is running or accepted or has an open ledger, and every
+        challenge has been answered.
 
-        Games without such a clock last for weeks and are left to the next start.
+        Games without one last for weeks and are left for the next start.
         """
         await self._empty.wait()
 
@@ -192,22 +192,22 @@ class Lobby:
 
     @property
     def running(self) -> int:
-        """Games whose ledger is open."""
+        """Number of games whose ledger is open."""
         return len(self._games.playing)
 
     @property
     def closing(self) -> int:
-        """Finished games in `playing`; the ledger stays open until their last decisions are analysed."""
+        """Number of finished games in `playing` that are still analysing their last decisions."""
         players = map(self._games.player, self._games.playing)
         return sum(player is not None and player.is_over for player in players)
 
     def player(self, game_id: str) -> GameRunner | None:
-        """The runner of one of the games in `playing`; None: the game has ended since."""
+        """The runner of a game in `playing`, or None if the game has ended in the meantime."""
         return self._games.player(game_id)
 
     @property
     def queue(self) -> list[tuple[Challenge, float]]:
-        """Challenges that wait for a slot, with the seconds that each has waited."""
+        """Challenges that wait for a slot, each with the seconds that it has waited."""
         return self._slots.queue(self._services.clock())
 
     @property
@@ -218,7 +218,7 @@ class Lobby:
     # --- Events -----------------------------------------------------------------------------------------
 
     async def _handle(self, event: AccountEvent) -> None:
-        """Handle one event; an error in it must not end the games."""
+        """Handle one event; an error must not end the running games."""
         try:
             self._take(event)
         except Exception as error:
@@ -254,7 +254,7 @@ class Lobby:
         self._change()
 
     async def refresh_blocks(self) -> None:
-        """Read the accounts that the operator has blocked again, and decline their waiting challenges."""
+        """Re-read the accounts that the operator has blocked, and decline their waiting challenges."""
         await self._blocks.refresh()
         rules, blocked = self._services.config.challenges, self._blocks.names()
         for challenge, _ in self.queue:
@@ -270,8 +270,8 @@ class Lobby:
         self._link_changes.put_nowait(reason)
 
     async def _follow_link(self) -> None:
-        """Record lost links and catch up afterwards. This is a separate task because reading the stream must
-        not wait for the database or for further requests."""
+        """Record when the link is lost, and catch up once it is back. This is a separate task because reading
+        the stream must not wait for the database or for further requests."""
         while True:
             reason = await self._link_changes.get()
             if reason is not None:
@@ -291,7 +291,7 @@ class Lobby:
     # --- Decisions --------------------------------------------------------------------------------------
 
     def _change(self) -> None:
-        """Call after every change of the slots, the games or the background tasks."""
+        """Call this after every change to the slots, the games or the background tasks."""
         self._update_state()
         self._changed.set()
 
@@ -358,11 +358,11 @@ class Lobby:
 
     @property
     def _is_wanted_elsewhere(self) -> bool:
-        """Whether a challenger waits at another account of this machine."""
+        """Whether a challenger is waiting at another account on this machine."""
         return self._services.shared_limit.is_wanted(self._services.owner)
 
     async def _name_opponents(self) -> None:
-        """Look up the opponents of games that began without a challenge, once their ledgers are open."""
+        """Look up the opponents of games that started without a challenge, once their ledgers are open."""
         if not self._slots.unknown:
             return
         async with self._services.database.read() as session:
@@ -373,18 +373,18 @@ class Lobby:
                 self._slots.start(game.site_game_id, slot_of_stored(game))
 
     async def _watch_waiting(self) -> None:
-        """Trigger a decision whenever a challenge has waited for too long."""
+        """Trigger a decision whenever a challenge has waited too long."""
         while (left_s := self._slots.time_left_s(self._services.clock())) is not None:
             await self._services.sleep(max(left_s, 1.0))  # at least 1 s, as the database may be unavailable
             self._change()
         self._is_watching = False
 
     async def _queue(self, challenge: Challenge, decision: WaitForSlot) -> None:
-        logger.info("%s: waits for a slot: %s", about(challenge), decision.why)
+        logger.info("%s: waiting for a slot: %s", about(challenge), decision.why)
         await self._background.record_event("challenge_queued", {**detail_of(challenge), "why": decision.why})
 
     async def _ask(self, opponent: Bot, proposal: Proposal) -> Reply | None:
-        """Challenge a program; returns None if the challenge was withdrawn because its slot is needed."""
+        """Challenge a program; return None if this was cancelled because its slot is needed."""
         if not self._slots.is_quiet or not self.accepting or not self._slots.has_room():
             return None
         if self._is_wanted_elsewhere:
@@ -394,7 +394,7 @@ class Lobby:
         return reply
 
     def _expect(self, reply: Reply | None) -> asyncio.Task[bool] | None:
-        """Free the slot of a challenge of ours if no game follows, as `ChallengeResponder.expect`."""
+        """Free the slot of one of our challenges if no game follows, like `ChallengeResponder.expect`."""
         if reply is None or reply.accepted is False:
             return None
         return self._answers.expect(reply.challenge_id)
@@ -402,7 +402,7 @@ class Lobby:
     async def challenge(self, opponent: str, proposal: Proposal) -> str:
         """Challenge a player by name for the operator, and play the game to its end.
 
-        Cancelling withdraws the challenge; a game that has begun continues.
+        Cancelling withdraws the challenge; a game that has started continues.
 
         Args:
             opponent: The account's name at the site.
@@ -413,7 +413,7 @@ class Lobby:
 
         Raises:
             RefusedError: The challenge was declined or could not be sent, or there is no room for a game.
-            ServerError: As `bot.servers.Server.challenge`.
+            ServerError: See `bot.servers.Server.challenge`.
         """
         variant = DIALECTS[self._server.site].variants.get(proposal.variant)
         if variant is not None and self._games.lacks_engine(variant.game):
@@ -429,11 +429,11 @@ class Lobby:
             raise RefusedError(f"{opponent} did not accept: {reply.reason}", HTTPStatus.FORBIDDEN)
         game_id = await self._games.wait_until_over(reply.challenge_id, expiry)
         if game_id is None:
-            raise RefusedError("the game has not begun", HTTPStatus.NOT_FOUND)
+            raise RefusedError("the game has not started", HTTPStatus.NOT_FOUND)
         return game_id
 
     async def _while_played(self, work: Coroutine[Any, Any, str]) -> str:
-        """Run an operator's command, which ends with the account's stream."""
+        """Run an operator's command; it is cancelled when the account's stream ends."""
         command = asyncio.ensure_future(work)
         self._commands.add(command)
         try:
@@ -443,7 +443,7 @@ class Lobby:
             await asyncio.wait([command])
             self._commands.discard(command)
         if command.cancelled():
-            raise RefusedError("the account is not played any more", HTTPStatus.CONFLICT)
+            raise RefusedError("the account is no longer being played", HTTPStatus.CONFLICT)
         return command.result()
 
     async def _end_commands(self) -> None:
@@ -456,23 +456,23 @@ class Lobby:
     async def join_tournament(self, tournament_id: str, *, password: str, team: str) -> Tournament:
         """Join a tournament for the operator.
 
-        From then on the site pairs us regardless of our challenge rules, even after a restart.
+        The site then pairs us regardless of our challenge rules, even after a restart.
 
         Args:
             tournament_id: The site's id.
-            password: As `bot.servers.Server.join_tournament`.
-            team: As there.
+            password: See `bot.servers.Server.join_tournament`.
+            team: See `bot.servers.Server.join_tournament`.
 
         Raises:
-            RefusedError: The site has no tournaments for programs, or it or we cannot take part in this one.
-            ServerError: As `bot.servers.Server.join_tournament`.
+            RefusedError: The site has no tournaments for programs, or we cannot take part in this one.
+            ServerError: See `bot.servers.Server.join_tournament`.
         """
         return await self._tournaments.join(
             tournament_id, password=password, team=team, closed=self._slots.closed
         )
 
     async def leave_tournament(self, tournament_id: str) -> None:
-        """Leave or pause a tournament for the operator; raises as the server's."""
+        """Leave or pause a tournament for the operator; raises the errors of `Server.leave_tournament`."""
         await self._tournaments.leave(tournament_id)
 
     def _played(self, game_id: str) -> None:
@@ -483,7 +483,7 @@ class Lobby:
 
     async def _challenge_again(self, opponent: str, proposal: Proposal) -> Reply | None:
         if self._slots.waiting or self._is_wanted_elsewhere:
-            raise RefusedError("another player waits for the slot", HTTPStatus.CONFLICT)
+            raise RefusedError("another player is waiting for the slot", HTTPStatus.CONFLICT)
         if is_named(opponent, opponent, self._blocks.names()):
             raise RefusedError(f"{opponent} is on the block list", HTTPStatus.CONFLICT)
         reply = await self._own.send(opponent, proposal)

@@ -1,7 +1,7 @@
-"""Challenges other bots while the account is idle: a pure choice function, and the task that uses it.
+"""Challenges other bots while the account is idle: a pure function chooses, and a task sends.
 
-Limits hold across restarts: the database's events record what was sent and who declined, and its games record
-the opponents.
+Limits hold across restarts: events in the database record which challenges were sent and who declined, and
+its games record the opponents.
 """
 
 import logging
@@ -33,7 +33,7 @@ NOT_ALLOWED_S = 3600.0
 _DAY = timedelta(hours=24)
 
 SendChallenge = Callable[[Bot, Proposal], Awaitable[Reply | None]]
-"""Sends a challenge and waits for the answer; None: withdrawn because another player needs the slot."""
+"""Sends a challenge and waits for the answer; None if withdrawn because another player needs the slot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,11 @@ class History:
     sent: int = 0
     """Number of challenges sent in the last 24 hours."""
     last_opponent: str = ""
-    """Id of the program challenged last; empty if none in 24 hours."""
+    """Id of the program challenged last; empty if none in the last 24 hours."""
     resting: Collection[str] = ()
     """Ids of programs that declined or did not answer and are not challenged for now."""
     bot_games: Mapping[str, int] = field(default_factory=dict)
-    """Games with programs in the last 24 hours, by the program's id."""
+    """Games against programs in the last 24 hours, by program id."""
 
 
 def is_enough(history: History, config: MatchmakingConfig, limits: ChallengesConfig) -> bool:
@@ -66,13 +66,13 @@ def pick(
     rating_list: Callable[[Proposal], str],
     rng: random.Random,
 ) -> tuple[Bot, Proposal] | None:
-    """Choose the next challenge; None: no suitable opponent.
+    """Choose the next challenge; return None if there is no suitable opponent.
 
     Args:
         bots: The programs online, possibly including ourselves.
         history: Recent challenges and games.
         config: The operator's settings.
-        limits: Limits on games with programs, including those that challenged us.
+        limits: Limits on games against programs, including games in which they challenged us.
         our_name: Name of our account.
         blocked: Names and ids not to challenge, besides those in the settings.
         rating_list: Returns the rating list that a proposal counts for.
@@ -103,7 +103,7 @@ def pick(
 
 
 def _fits(theirs: int | None, ours: int | None, config: MatchmakingConfig) -> bool:
-    """Whether the ratings meet the settings; without rating limits a program may be unrated."""
+    """Whether the ratings are within the limits; unrated programs qualify only if there are none."""
     if theirs is None:
         return config.min_rating == 0 and config.max_rating == config.max_rating_difference == 5000
     return config.min_rating <= theirs <= config.max_rating and (
@@ -140,15 +140,15 @@ class Matchmaker:
         return self._services.config.matchmaking
 
     async def run(self) -> None:
-        """Challenge others until cancelled; return at once if matchmaking is disabled or unsupported.
+        """Challenge others until cancelled; return immediately if matchmaking is disabled or unsupported.
 
-        Handles all errors here, so that they never cost a game. A refused account is reported by the
+        All errors are handled here, so that they never cost a game. A refused account is reported by the
         account's own stream.
         """
         if not self._config.enabled:
             return
         if not self._server.can(Ability.CHALLENGE):
-            logger.warning("matchmaking: %s does not let programs challenge others", self._server.site)
+            logger.warning("matchmaking: %s does not let programs send challenges", self._server.site)
             return
         while True:
             wait_s = self._config.idle_s
@@ -172,7 +172,7 @@ class Matchmaker:
     async def _challenge(self) -> None:
         history, limits = await self._history(), self._services.config.challenges
         if is_enough(history, self._config, limits):
-            logger.debug("matchmaking: enough for today; challenges: %d", history.sent)
+            logger.debug("matchmaking: daily limit reached; challenges: %d", history.sent)
             return
         picked = pick(
             await self._server.online_bots(),
@@ -206,7 +206,7 @@ class Matchmaker:
                 raise
             reply = Reply("", False, str(error))  # the program plays no such games, or too many today
         if reply is None:
-            logger.info("matchmaking: withdrawn: the slot is needed")
+            logger.info("matchmaking: challenge withdrawn; another player needs the slot")
         elif reply.accepted is None:
             logger.info("matchmaking: %s: challenge %s: %s", bot.name, reply.challenge_id, reply.reason)
         elif reply.accepted:

@@ -1,7 +1,7 @@
-"""Sends our own challenges: those of matchmaking and of the operator, and rematches.
+"""Sends our own challenges: for matchmaking, for the operator, and for rematches.
 
-A challenge holds a slot (`bot.account.game_slots`) from the moment it is sent until it is answered, and then
-for the game that it leads to.
+A challenge holds a slot (`bot.account.game_slots`) from the moment it is sent until it is answered. If a game
+follows, the game keeps the slot.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ from bot.game.services import GameServices
 
 
 class OwnChallenges:
-    """Challenges others, and holds a slot for each challenge.
+    """Challenges other players, and holds a slot for each challenge.
 
     Args:
         services: Shared by all games.
         slots: The game slots.
-        changed: Called after every change of the slots.
+        changed: Called after every change to the slots.
     """
 
     def __init__(self, services: GameServices, slots: GameSlots, *, changed: Callable[[], None]) -> None:
@@ -30,7 +30,7 @@ class OwnChallenges:
         self._slots = slots
         self._changed = changed
         self._open: dict[asyncio.Future[Reply], bool] = {}
-        """The unanswered challenges, each with a flag: withdraw it if a challenger needs the slot."""
+        """The unanswered challenges, each with whether to withdraw it if a challenger needs the slot."""
 
     async def send(
         self, opponent: str, proposal: Proposal, *, is_bot: bool = False, gives_way: bool = True
@@ -44,11 +44,11 @@ class OwnChallenges:
             gives_way: Whether to withdraw the challenge when a challenger needs its slot.
 
         Returns:
-            The answer; None: withdrawn (`withdraw`).
+            The answer, or None if the challenge was withdrawn (`withdraw`).
 
         Raises:
             RefusedError: There is no room for the game, or the server refused the challenge.
-            ServerError: As `bot.servers.Server.challenge`.
+            ServerError: See `bot.servers.Server.challenge`.
         """
         dialect = DIALECTS[self._server.site]
         variant = dialect.variants.get(proposal.variant)
@@ -57,9 +57,9 @@ class OwnChallenges:
         slot = GameSlot(opponent if is_bot else opponent.lower(), is_bot=is_bot, boards=boards)
         key = f"our challenge to {opponent.lower()}"  # it contains a space, so it is never an id
         if self._slots.is_accepted(key):
-            raise RefusedError(f"{opponent} is being challenged already", HTTPStatus.CONFLICT)
+            raise RefusedError(f"there is already a challenge to {opponent}", HTTPStatus.CONFLICT)
         if self._slots.closed:
-            raise RefusedError(f"no game may begin: {self._slots.closed}", HTTPStatus.CONFLICT)
+            raise RefusedError(f"no game may start: {self._slots.closed}", HTTPStatus.CONFLICT)
         if not self._slots.has_room(slot.boards):
             raise RefusedError("there is no room for another game now", HTTPStatus.CONFLICT)
         self._slots.accept(key, slot)
@@ -89,7 +89,7 @@ class OwnChallenges:
         """Withdraw challenges that have no answer yet.
 
         Args:
-            is_needed: Withdraw only challenges that give way, because a challenger needs a slot.  False: all.
+            is_needed: Whether a challenger needs a slot; withdraws only challenges that give way. False: all.
         """
         for asking, gives_way in list(self._open.items()):
             if gives_way or not is_needed:

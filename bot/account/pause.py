@@ -1,4 +1,4 @@
-"""Holds back new games at all accounts, for some minutes or until further notice.  No I/O."""
+"""Holds back new games on all accounts, for a number of minutes or until further notice.  No I/O."""
 
 import time
 from collections.abc import Callable
@@ -8,7 +8,7 @@ class Pause:
     """Whether new games are held back; running games continue.
 
     Args:
-        clock: Seconds of a monotonic clock.
+        clock: A monotonic clock, in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -24,21 +24,21 @@ class Pause:
 
     @property
     def has_run_out(self) -> bool:
-        """Whether the pause has run out and `end` has not been called since."""
+        """Whether the pause has expired and `end` has not been called since."""
         return self._is_on and not self.is_on
 
     def begin(self, duration_s: float | None = None) -> None:
-        """Hold back new games from now on; a pause in progress gets the new end.
+        """Hold back new games from now on; replaces a pause in progress.
 
         Args:
-            duration_s: Length in seconds; None: until `end`.
+            duration_s: Length in seconds, or None to pause until `end` is called.
         """
         self._is_on = True
         self._until_s = None if duration_s is None else self._clock() + duration_s
         self._tell()
 
     def end(self) -> None:
-        """Let games begin again."""
+        """Let games start again."""
         self._is_on, self._until_s = False, None
         self._tell()
 

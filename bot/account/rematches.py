@@ -1,4 +1,4 @@
-"""Offers people a rematch after their game, a few in a row."""
+"""Offers people rematches after their games, up to a few in a row."""
 
 import logging
 from collections import Counter
@@ -15,11 +15,11 @@ logger = logging.getLogger(__name__)
 
 
 class Rematches:
-    """Offers rematches as `manners.rematches` says.
+    """Offers rematches according to the setting `manners.rematches`.
 
     Args:
-        services: Shared by the games.
-        send: Challenges a player by id and waits for the answer, as
+        services: Shared by all games.
+        send: Challenges a player by id and waits for the answer, like
             `bot.account.own_challenges.OwnChallenges.send`.
     """
 
@@ -59,7 +59,7 @@ class Rematches:
 
 
 def proposal_for(game: StoredGame) -> Proposal | None:
-    """The terms of a rematch, with the colours swapped; None: such a game has no rematch."""
+    """The terms of a rematch, with the colours swapped, or None if such a game cannot have one."""
     if game.opponent_is_bot or game.result is None or game.initial_position is not None:
         return None
     if game.clock_initial_s is None:

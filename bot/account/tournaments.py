@@ -1,4 +1,4 @@
-"""Tournaments of a site that the operator has joined with an account."""
+"""A site's tournaments that the operator has joined with an account."""
 
 import asyncio
 import logging
@@ -20,13 +20,13 @@ class _Joined:
 
 
 class Tournaments:
-    """Joins and leaves tournaments, and stays away from them while new games are held back.
+    """Joins and leaves tournaments, and stays out of them while new games are held back.
 
-    Only tournaments joined since sign-in are known, because the site does not list the others.
+    It knows only tournaments joined since sign-in, because the site does not list the others.
 
     Args:
         server: The site.
-        lacks_engine: Whether a game cannot be played without another engine.
+        lacks_engine: Returns whether a game needs an external engine that is not configured.
     """
 
     def __init__(self, server: Server, lacks_engine: Callable[[str], bool]) -> None:
@@ -38,13 +38,13 @@ class Tournaments:
         self._following = asyncio.Lock()
 
     async def join(self, tournament_id: str, *, password: str, team: str, closed: str) -> Tournament:
-        """Join a tournament; arguments and errors as `bot.account.lobby.Lobby.join_tournament`.
+        """Join a tournament; raises the errors of `bot.account.lobby.Lobby.join_tournament`.
 
         Args:
             tournament_id: The site's id.
-            password: As `bot.servers.Server.join_tournament`.
-            team: As there.
-            closed: Why no game may begin at the moment; empty: games may begin.
+            password: See `bot.servers.Server.join_tournament`.
+            team: See `bot.servers.Server.join_tournament`.
+            closed: Why no game may start at the moment; empty if games may start.
         """
         tournament = await self._server.tournament(tournament_id)
         obstacle = self._obstacle(tournament, closed)
@@ -55,9 +55,9 @@ class Tournaments:
         return tournament
 
     def _obstacle(self, tournament: Tournament, closed: str) -> str:
-        """Why we refuse to join a tournament; empty: we may join."""
+        """Why we refuse to join a tournament; empty if we may join."""
         if closed:
-            return f"no game may begin: {closed}"
+            return f"no game may start: {closed}"
         if tournament.is_over:
             return "the tournament is over"
         if tournament.game is None:
@@ -67,13 +67,13 @@ class Tournaments:
         return ""
 
     async def leave(self, tournament_id: str) -> None:
-        """Leave a tournament, or pause in it; raises as the server's."""
+        """Leave or pause a tournament; raises the errors of `Server.leave_tournament`."""
         await self._server.leave_tournament(tournament_id)
         self._joined.pop(tournament_id, None)
         self._left.pop(tournament_id, None)
 
     async def follow(self, is_paused: Callable[[], bool]) -> None:
-        """Leave all tournaments while `is_paused`; afterwards rejoin the ones that still run.
+        """Leave all tournaments while `is_paused`; afterwards rejoin those still running.
 
         Raises:
             AuthError: The server no longer accepts us.
@@ -107,11 +107,11 @@ class Tournaments:
         except AuthError:
             raise
         except ServerError as error:
-            logger.warning("tournament %s: cannot return to it after the pause: %s", key, error)
+            logger.warning("tournament %s: cannot rejoin it after the pause: %s", key, error)
         else:
             self._joined[key] = joined
 
 
 def needs_engine(variant: str) -> str:
     """Error message for a variant that needs an external engine."""
-    return f"{variant} needs another engine (setting uci.engines)"
+    return f"{variant} needs an external engine (setting uci.engines)"

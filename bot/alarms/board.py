@@ -1,4 +1,4 @@
-"""All alarms of the program: evaluates samples, and produces the notices.  No I/O."""
+"""The program's alarms: evaluates samples and produces notices.  No I/O."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ OVER = "over"
 """State of the last notice of an alarm."""
 MAX_SNOOZE_MIN = 7 * 24 * 60.0
 _RIGHT = {
-    AlarmState.RECOVERING: "nothing is wrong now",
-    AlarmState.OK: f"nothing has been wrong for {RECOVER_S / 60:.0f} minutes",
+    AlarmState.RECOVERING: "the problem is gone",
+    AlarmState.OK: f"no problem for {RECOVER_S / 60:.0f} minutes",
 }
 """Text of an alarm that clears; the alarm's own text describes the earlier problem."""
 
@@ -39,14 +39,14 @@ class AlarmStatus:
     text: str
     cure: str
     acknowledged_by: str
-    """Who acknowledged the alarm; empty: nobody since it fired."""
+    """Who acknowledged the alarm since it fired; empty if nobody has."""
     snoozed_until: datetime | None
     is_warning: bool = False
     """As `bot.alarms.rules.AlarmRule.is_warning`."""
 
     @property
     def is_active(self) -> bool:
-        """Whether it has fired and is not over."""
+        """Whether it has fired and has not cleared."""
         return self.state in ACTIVE
 
     @property
@@ -57,7 +57,7 @@ class AlarmStatus:
 
 @dataclass(frozen=True, slots=True)
 class AlarmChange:
-    """An alarm has changed its state."""
+    """A change of an alarm's state."""
 
     name: str
     before: AlarmState
@@ -67,7 +67,7 @@ class AlarmChange:
 
     @property
     def is_notable(self) -> bool:
-        """Whether the alarm fires or has fired; False for an alarm that was only pending."""
+        """Whether the alarm is or was firing; False if it was only pending."""
         return self.before in ACTIVE or self.state in ACTIVE
 
 
@@ -93,7 +93,7 @@ class _Alarm:
         self.snoozed_at = at
         self.snoozed_until: datetime | None = None
         self.notified_at: datetime | None = None
-        """When the last notice was sent; None: none since it fired."""
+        """When the last notice was sent, or None if none was sent since it fired."""
 
     def notice(self, state: str) -> AlarmNotice:
         return AlarmNotice(self.life.rule.name, state, self.since, self.life.text, self.life.rule.cure)
@@ -104,8 +104,8 @@ class AlarmBoard:
 
     Args:
         config: The settings.
-        now: The time, aware.
-        rules: All alarms; the settings may disable some.
+        now: Returns the current time with its time zone.
+        rules: The rules of all alarms; the settings may disable some.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class AlarmBoard:
         """Alarms by name; empty before the first sample."""
 
     def take(self, sample: HealthSample) -> list[AlarmChange]:
-        """Take the next sample; returns the alarms whose state has changed."""
+        """Take the next sample; return the changes of alarm state that it causes."""
         at = self._now()
         if not self._alarms:
             self._alarms = {rule.name: _Alarm(rule, sample.at_s, at) for rule in self._rules}
@@ -162,7 +162,7 @@ class AlarmBoard:
 
     @property
     def alarms(self) -> tuple[AlarmStatus, ...]:
-        """All alarms that are not ok, or snoozed; firing alarms first."""
+        """All alarms that are snoozed or not ok, with firing alarms first."""
         order = list(AlarmState)
         statuses = [self._status(alarm) for alarm in self._alarms.values()]
         shown = [
@@ -173,23 +173,23 @@ class AlarmBoard:
 
     @property
     def firing(self) -> dict[str, bool]:
-        """Whether each alarm fires, by its name."""
+        """Whether each alarm is firing, by name."""
         return {name: alarm.life.state in ACTIVE for name, alarm in self._alarms.items()}
 
     def acknowledge(self, name: str, by: str) -> str:
-        """Send no more notices of a firing alarm until it clears; returns the result in a line.
+        """Send no more notices of a firing alarm until it clears; return a one-line result.
 
         Raises:
-            AlarmError: It is not firing, or there is no such alarm.
+            AlarmError: There is no such alarm, or it is not firing.
         """
         alarm = self._alarm(name)
         if alarm.life.state not in ACTIVE:
-            raise AlarmError(f"the alarm {name} does not fire")
+            raise AlarmError(f"alarm {name} is not firing")
         alarm.acknowledged_by = by
-        return f"alarm {name}: acknowledged until it ends"
+        return f"alarm {name}: acknowledged until it clears"
 
     def snooze(self, name: str, minutes: float) -> str:
-        """Send no notices of an alarm for some minutes, whether or not it fires now.
+        """Send no notices of an alarm for a number of minutes, whether or not it is firing now.
 
         Args:
             name: The alarm.
@@ -200,7 +200,7 @@ class AlarmBoard:
         """
         alarm = self._alarm(name)
         if not 0 < minutes <= MAX_SNOOZE_MIN:
-            raise AlarmError(f"an alarm is snoozed for more than 0 and at most {MAX_SNOOZE_MIN:g} minutes")
+            raise AlarmError(f"minutes must be more than 0 and at most {MAX_SNOOZE_MIN:g}")
         alarm.snoozed_at = self._now()
         alarm.snoozed_until = alarm.snoozed_at + timedelta(minutes=minutes)
         return f"alarm {name}: snoozed for {minutes:g} minutes"
@@ -231,5 +231,5 @@ class AlarmBoard:
 
 
 def _is_between(first: datetime, now: datetime, last: datetime) -> bool:
-    """Whether it is between two moments; False if the clock was set back to before the first one."""
+    """Whether `now` lies between two moments; False if the clock was set back to before the first."""
     return first <= now < last

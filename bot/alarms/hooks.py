@@ -1,6 +1,6 @@
 """Sends notices of alarms to a webhook, a command, or both.
 
-A hook cannot block the program: it has a timeout, and its failure is logged once until it works again.
+A hook cannot block the program, because it has a timeout. Its failure is logged once until it works again.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ async def post_json(url: str, body: bytes) -> None:
     """Send a POST request.
 
     Raises:
-        HookFailure: There was no response, or it was not a success.
+        HookFailure: There was no response, or its status was not 2xx.
     """
     timeout = aiohttp.ClientTimeout(total=WEBHOOK_S)
     try:
@@ -54,16 +54,16 @@ async def post_json(url: str, body: bytes) -> None:
 
 
 async def execute(command: Sequence[str], body: bytes, variables: Mapping[str, str]) -> None:
-    """Run a program with a text on its standard input; no shell reads any of it.
+    """Run a program with the given standard input, without a shell.
 
     Args:
         command: The program and its arguments.
-        body: For its standard input.
-        variables: Added to its environment, from which our own variables are removed, because they hold
-            tokens.
+        body: The program's standard input.
+        variables: Added to the program's environment. Our own variables are removed from it, because they
+            contain tokens.
 
     Raises:
-        HookFailure: It cannot be run, fails, or takes too long.
+        HookFailure: The program cannot be run, fails, or takes too long.
     """
     inherited = {name: text for name, text in os.environ.items() if not name.startswith(ENV_PREFIX)}
     try:
@@ -81,7 +81,7 @@ async def execute(command: Sequence[str], body: bytes, variables: Mapping[str, s
         async with asyncio.timeout(COMMAND_S):
             _, said = await process.communicate(body)
     except TimeoutError:
-        raise HookFailure(f"not done in {COMMAND_S:g} s") from None
+        raise HookFailure(f"not finished in {COMMAND_S:g} s") from None
     finally:
         if process.returncode is None:
             await _end(process)
@@ -91,7 +91,7 @@ async def execute(command: Sequence[str], body: bytes, variables: Mapping[str, s
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Kill a program and everything it has started, except processes that run as another user by now
+    """Kill a program and everything it has started, except processes that now run as another user
     (`sudo`)."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
@@ -107,7 +107,7 @@ class AlarmHooks:
 
     Args:
         config: The settings.
-        page: Address of the page with the alarms, for the notices; empty if there is none.
+        page: Address of the alarm page, which notices link to; empty if there is none.
         post: Sends a webhook's request.
         run: Runs a command.
     """
@@ -122,7 +122,7 @@ class AlarmHooks:
         self._failing: set[str] = set()
 
     async def notify(self, notice: AlarmNotice) -> None:
-        """Send a notice of an alarm through all hooks; failures are logged."""
+        """Send an alarm notice through all hooks; failures are logged."""
         since = notice.since.isoformat(timespec="seconds")
         said: dict[str, str] = asdict(notice) | {"since": since, "url": self._page}
         body = json.dumps(said).encode()
@@ -140,7 +140,7 @@ class AlarmHooks:
             why = str(error) if isinstance(error, HookFailure) else type(error).__name__
             level = logging.DEBUG if setting in self._failing else logging.ERROR
             self._failing.add(setting)
-            logger.log(level, "%s: cannot tell of an alarm: %s", setting, why)
+            logger.log(level, "%s: cannot send an alarm notice: %s", setting, why)
         else:
             if setting in self._failing:
                 logger.info("%s: works again", setting)

@@ -1,11 +1,11 @@
-"""How one alarm begins and ends: pending, firing, recovering.  No I/O.
+"""The life cycle of one alarm: pending, firing, recovering.  No I/O.
 
 ::
 
     ok --wrong--> pending --wrong for `for_s`--> firing --right--> recovering --right for 5 min--> ok
     pending --right--> ok                        recovering --wrong--> firing
 
-An alarm also fires after five minutes without data; until then its state does not change.
+Without data an alarm keeps its state; after five minutes it fires.
 """
 
 from enum import StrEnum
@@ -21,14 +21,14 @@ class AlarmState(StrEnum):
 
     OK = "ok"
     PENDING = "pending"
-    """The condition holds, but not yet for long enough."""
+    """The condition holds, but not for long enough to fire."""
     FIRING = "firing"
     RECOVERING = "recovering"
-    """The condition is over, but not yet for long enough."""
+    """The condition no longer holds, but not for long enough to clear."""
 
 
 ACTIVE = frozenset({AlarmState.FIRING, AlarmState.RECOVERING})
-"""States of an alarm that has fired and is not over."""
+"""States of an alarm that has fired and has not cleared."""
 
 
 class AlarmLifecycle:
@@ -50,10 +50,10 @@ class AlarmLifecycle:
         """Time of the latest data."""
 
     def step(self, at_s: float, reading: Reading) -> bool:
-        """Take a reading; returns whether the state has changed.
+        """Take a reading; return whether the state has changed.
 
         Args:
-            at_s: The time of the reading; never less than before.
+            at_s: The time of the reading; must not decrease between calls.
             reading: Result of the rule's condition.
         """
         if reading is not None:

@@ -10,11 +10,11 @@ from bot.base.metrics import LATE_COMMIT_S, SLOW_COMMIT_S
 from bot.base.rounding import counted
 
 Reading = str | None
-"""A condition's result: the problem, in words; empty: no problem.  None: unknown, for lack of data."""
+"""A condition's result: the problem in words, empty if there is none, or None if unknown for lack of data."""
 Condition = Callable[[SampleHistory, AlarmsConfig], Reading]
 
 OVERDUE_S = 10.0
-"""Seconds past a move's longest allowed time after which it counts as stuck."""
+"""Seconds beyond a move's maximum time after which it counts as stuck."""
 SLOW_OF = 20
 """Reciprocal of the share of cases above the 95th percentile."""
 MIN_DECISIONS = 20
@@ -34,7 +34,7 @@ class AlarmRule:
     """One alarm."""
 
     name: str
-    """Name of the alarm in commands and labels."""
+    """The alarm's name in commands and labels."""
     condition: Condition
     headline: str
     """The problem, in one short sentence."""
@@ -44,7 +44,7 @@ class AlarmRule:
     for_s: float = 0.0
     """Seconds for which the condition must hold before the alarm fires."""
     is_warning: bool = False
-    """Whether it is only a warning, shown on the pages Now and Events but not on top of every page."""
+    """Whether it is only a warning, shown on the Now and Events pages but not at the top of every page."""
 
 
 def link_down(history: SampleHistory, _config: AlarmsConfig) -> Reading:
@@ -61,9 +61,7 @@ def stuck(history: SampleHistory, _config: AlarmsConfig) -> Reading:
     if overdue is None:
         return None
     late = {game: over_s for game, over_s in sorted(overdue.items()) if over_s > OVERDUE_S}
-    return "; ".join(
-        f"game {game}: our move is {over_s:.0f} s later than it may be" for game, over_s in late.items()
-    )
+    return "; ".join(f"game {game}: our move is {over_s:.0f} s overdue" for game, over_s in late.items())
 
 
 def lost_on_time(history: SampleHistory, _config: AlarmsConfig) -> Reading:
@@ -73,16 +71,16 @@ def lost_on_time(history: SampleHistory, _config: AlarmsConfig) -> Reading:
 
 
 def slow(history: SampleHistory, _config: AlarmsConfig) -> Reading:
-    """The 95th percentile of the time to move is near its limit."""
+    """The 95th percentile of the time per move is near its limit."""
     decisions = history.increase("decisions", _SLOW_S)
     late = history.increase("slow_decisions", _SLOW_S)
     if decisions < MIN_DECISIONS or late * SLOW_OF <= decisions:
         return ""
-    return f"{late} of {decisions} moves in 15 minutes took more than 90 % of the longest time they may take"
+    return f"{late} of {decisions} moves in 15 minutes took more than 90 % of their maximum time"
 
 
 def database(history: SampleHistory, _config: AlarmsConfig) -> Reading:
-    """The database fails, or is so slow that clocks are in danger."""
+    """The database fails, or is so slow that games may be lost on time."""
     if history.latest.database_trouble is None:
         return None
     if history.latest.database_trouble:
@@ -108,7 +106,7 @@ def _late_commits(history: SampleHistory, name: str, limit_s: float) -> Reading:
 
 
 def model_silent(history: SampleHistory, _config: AlarmsConfig) -> Reading:
-    """A model of people fails."""
+    """A model of human play fails."""
     if history.latest.model_failures is None:
         return None
     silent = {m: n for m, n in sorted(history.model_failures(_HOUR_S).items()) if n >= MODEL_FAILURES}
@@ -175,21 +173,21 @@ RULES = (
         "link_down",
         link_down,
         "A link is down.",
-        "Look whether the site answers in a browser, and whether its token still holds (`desdemona check`). "
-        "The bot connects again by itself.",
+        "Check that the site works in a browser and that the token is still valid (`desdemona check`). "
+        "The bot reconnects by itself.",
         for_s=60.0,
     ),
     AlarmRule(
         "stuck",
         stuck,
         "A move is stuck.",
-        "Look into the log for this game. `desdemona control resign GAME` ends it; a restart resumes it.",
+        "Check the log for this game. `desdemona control resign GAME` ends it; a restart resumes it.",
     ),
     AlarmRule(
         "lost_on_time",
         lost_on_time,
         "A game was lost on time.",
-        "Raise engine.overhead_s or lower engine.max_time_s; the Events page shows how long sites took.",
+        "Raise engine.overhead_s or lower engine.max_time_s; the Events page shows how slow the sites were.",
     ),
     AlarmRule(
         "slow",
@@ -200,34 +198,34 @@ RULES = (
     AlarmRule(
         "database",
         database,
-        "The database is in trouble.",
-        "Look at the disk and at other programs that use the database; no move is sent that is not stored.",
+        "The database fails.",
+        "Check the disk and other programs that use the database; moves are sent only once they are stored.",
     ),
     AlarmRule(
         "database_slow",
         database_slow,
         "The database is slow.",
-        "Nothing is lost, but moves wait for their commits: look whether the disk or the machine is busy.",
+        "Nothing is lost, but moves wait for their commits: check whether the disk or the machine is busy.",
         is_warning=True,
     ),
     AlarmRule(
         "model_silent",
         model_silent,
         "A model of people fails.",
-        "Look into the log for the model's error, and check its files (`desdemona lab show-model`).",
+        "Look for the model's error in the log, and check its files (`desdemona lab show-model`).",
     ),
     AlarmRule(
         "declining",
         declining,
         "Nearly all challenges are declined.",
-        "Compare the reasons on the Events page with the rules of [challenges]; `desdemona control resume` "
-        "if it is paused.",
+        "Compare the reasons on the Events page with [challenges]; run `desdemona control resume` "
+        "if the bot is paused.",
     ),
     AlarmRule(
         "disk",
         disk,
         "The disk is nearly full.",
-        "Make room: old logs, saved games, backups; or move the database to a larger disk.",
+        "Delete old logs, saved games or backups, or move the database to a larger disk.",
     ),
     AlarmRule(
         "backup_old",
@@ -239,15 +237,15 @@ RULES = (
     AlarmRule(
         "losing_streak",
         losing_streak,
-        "Game after game is lost.",
-        "Look at the last games: engine settings, a busy machine, or one strong opponent again and again.",
+        "We keep losing games.",
+        "Check the last games: engine settings, a busy machine, or many games against one strong opponent.",
         lambda config: config.losing_streak > 0,
     ),
     AlarmRule(
         "rating_drop",
         rating_drop,
         "A rating has fallen.",
-        "Look at the Ratings page and at the last games; compare the settings with those of better days.",
+        "Check the Ratings page and the last games; compare the settings with those from before the drop.",
         lambda config: config.rating_drop > 0,
     ),
 )

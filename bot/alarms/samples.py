@@ -1,4 +1,4 @@
-"""The input of alarms: a sample of the program every few seconds, and the samples of the last hour.  No
+"""The input of alarms: a sample of the program's health every few seconds, kept for an hour.  No
 I/O."""
 
 from collections import deque
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from bot.base.metrics import MetricTotals
 
 HISTORY_S = 3600.0
-"""Length of the samples' history, in seconds: the longest window of a rule."""
+"""Seconds for which samples are kept: the longest window of a rule."""
 SIZE_EVERY_S = 3600.0
 SIZES = 14 * 24
 """Number of hourly database sizes that are kept; growth is measured over at most this many hours."""
@@ -19,11 +19,11 @@ _DAY_S = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class DiskSample:
-    """The disk with the database, or with the program if the database is elsewhere."""
+    """The disk that holds the database, or the program if the database is on another machine."""
 
     free_bytes: int
     database_bytes: int
-    """Size of the database in bytes; 0: the database is elsewhere."""
+    """Size of the database in bytes; 0 if it is on another machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +37,17 @@ class RatingSample:
 
 @dataclass(frozen=True, slots=True)
 class HealthSample:
-    """The program at one moment. None: it could not be determined."""
+    """Snapshot of the program's health. None means that a value could not be determined."""
 
     at_s: float
     """Seconds of a monotonic clock."""
     tally: MetricTotals = field(default_factory=MetricTotals)
     links: Mapping[str, str] | None = None
-    """Why each account's link is down, by the account's name; empty: the link is up."""
+    """Why each account's link is down, by account name; empty if the link is up."""
     overdue_s: Mapping[str, float] | None = None
-    """Seconds by which our move is overdue, by key, for games in which it is our turn."""
+    """Seconds by which our move is overdue, by game key, for games in which it is our turn."""
     database_trouble: str | None = None
-    """Why the latest write to the database failed; empty: it succeeded."""
+    """Why the latest write to the database failed; empty if it succeeded."""
     model_failures: Mapping[str, int] | None = None
     """Number of model failures since the program started, by game."""
     disk: DiskSample | None = None
@@ -60,7 +60,7 @@ class HealthSample:
 
 
 class SampleHistory:
-    """The samples of the last hour, and the database's sizes of the last two weeks."""
+    """The samples from the last hour, and the database sizes from the last two weeks."""
 
     def __init__(self) -> None:
         self._samples: deque[HealthSample] = deque()
@@ -82,7 +82,7 @@ class SampleHistory:
         return self._samples[-1]
 
     def before(self, span_s: float) -> HealthSample:
-        """The latest sample at least `seconds` older than the newest; the oldest if there is none."""
+        """The latest sample that is at least `span_s` older than the newest; the oldest if there is none."""
         since = self.latest.at_s - span_s
         earliest = self._samples[0]
         for sample in self._samples:
@@ -92,18 +92,18 @@ class SampleHistory:
         return earliest
 
     def increase(self, name: str, span_s: float) -> int:
-        """Growth of a total of `MetricTotals` over the given last seconds."""
+        """Increase of a total in `MetricTotals` over the last `span_s` seconds."""
         return int(getattr(self.latest.tally, name) - getattr(self.before(span_s).tally, name))
 
     def model_failures(self, span_s: float) -> dict[str, int]:
-        """Failures of each model over the given last seconds."""
+        """Failures of each model over the last `span_s` seconds."""
         before = self.before(span_s).model_failures or {}
         now = self.latest.model_failures or {}
         return {model: total - before.get(model, 0) for model, total in now.items()}
 
     @property
     def growth_bytes(self) -> float | None:
-        """Growth of the database in bytes per day; None: not known yet."""
+        """Growth of the database in bytes per day, or None if not known yet."""
         disk = self.latest.disk
         if disk is None or not self._sizes:
             return None

@@ -1,1 +1,1 @@
-"""The embedded server: people at a web page and bots at the Lichess Bot API play each other."""
+"""The embedded server, where people on a web page and bots using the Lichess Bot API play each other."""

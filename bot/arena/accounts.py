@@ -26,7 +26,7 @@ _MAX_KNOWN_TOKENS = 10_000
 
 
 class NameOfPerson(ConfigError):
-    """Error: a person at the arena already has the bot's name."""
+    """Error: a person in the arena already has the bot's name."""
 
 
 def hash_token(token: str) -> str:
@@ -39,12 +39,12 @@ def new_token() -> str:
 
 
 async def add_bot(database: Database, name: str, token: str = "") -> str:
-    """Create an account for a program, or give an existing one a new token.
+    """Create an account for a program, or give its existing account a new token.
 
     Args:
         database: The arena's database.
         name: Name of the account.
-        token: Token of the account; empty: create a random one.
+        token: The account's token; if it is empty, a random one is created.
 
     Returns:
         The token, which is stored nowhere else.
@@ -64,7 +64,7 @@ async def add_bot(database: Database, name: str, token: str = "") -> str:
 
 
 async def bot_account(session: AsyncSession, name: str) -> AccountRecord | None:
-    """The account of a program with this name; None if there is none yet.
+    """The program's account with this name, or None if there is none yet.
 
     Raises:
         ConfigError: The name is not allowed, a person has it (`NameOfPerson`), or the account is banned.
@@ -75,9 +75,9 @@ async def bot_account(session: AsyncSession, name: str) -> AccountRecord | None:
         )
     account = await arena.get_account(session, name.lower())
     if account is not None and not account.is_bot:
-        raise NameOfPerson(f"the name {name} is taken by a person at the arena; choose another for the bot")
+        raise NameOfPerson(f"the name {name} is taken by a person in the arena; choose another for the bot")
     if account is not None and account.access is ArenaAccess.BANNED:
-        raise ConfigError(f"the account {name} is banned; `desdemona arena-account unban {name}` first")
+        raise ConfigError(f"the account {name} is banned; run `desdemona arena-account unban {name}` first")
     return account
 
 
@@ -106,9 +106,9 @@ def is_reserved(name: str) -> bool:
 
 
 class Accounts:
-    """Caches the accounts seen since the start, in front of the database.
+    """Caches the accounts seen since startup, to save database queries.
 
-    The cache never drops accounts, only tokens: an account takes half a kilobyte, and their creation is
+    The cache drops tokens but never accounts: an account takes half a kilobyte, and account creation is
     rate-limited.
     """
 
@@ -118,20 +118,20 @@ class Accounts:
         self._known: dict[str, AccountRecord] = {}
         self._tokens: dict[str, tuple[str, float]] = {}
         self.edition = 0
-        """Incremented by each change of an account except its ratings; invalidates displays of accounts."""
+        """Incremented by each change to an account, except to its ratings; tells pages to refresh."""
         self.start_lock = asyncio.Lock()
-        """Held while a game begins or an account becomes a bot, so that each sees the other's change."""
+        """Held while a game starts or an account becomes a bot, so that each sees the other's change."""
 
     def knows(self, token: str) -> bool:
         """Whether the token was valid when last seen; needs no database query."""
         return hash_token(token) in self._tokens
 
     async def get(self, account_id: str) -> AccountRecord | None:
-        """The account with an id, or with a name in any case."""
+        """The account with an id, or with a name, ignoring case."""
         return (await self.get_all([account_id]))[0]
 
     async def get_all(self, account_ids: Iterable[str]) -> list[AccountRecord | None]:
-        """The accounts with some ids; sends at most one query."""
+        """The accounts with the given ids; sends at most one query."""
         ids = [account_id.lower() for account_id in account_ids]
         unknown = {each for each in ids if each not in self._known and NAME.fullmatch(each)}
         if unknown:
@@ -155,7 +155,7 @@ class Accounts:
         return await self.get(account_id)
 
     async def by_tokens(self, tokens: Iterable[str]) -> dict[str, AccountRecord | None]:
-        """The account of each token; None: unknown token."""
+        """The account of each token; None for an unknown token."""
         hashes = {token: hash_token(token) for token in tokens}
         async with self._database.read() as session:
             found = await arena.find_tokens(session, hashes.values())
@@ -173,7 +173,7 @@ class Accounts:
 
         Args:
             name: The name.
-            is_pending: The arena's owner has to approve it before it may play.
+            is_pending: Whether the arena's owner must approve the account before it may play.
 
         Raises:
             AccountTaken: The name is taken or reserved.
@@ -206,7 +206,7 @@ class Accounts:
         return token
 
     async def upgrade(self, account: AccountRecord) -> bool:
-        """Turn a person's account into a bot account; False: it has already played a game."""
+        """Turn a person's account into a bot account; return False if it has already played a game."""
         async with self.start_lock:
             async with self._database.write() as session:
                 if await arena.count_games(session, account.id):
@@ -230,7 +230,7 @@ class Accounts:
         self._known[account.id] = account
 
     def put_rating(self, account_id: str, variant: str, rating: RatingRecord | None) -> None:
-        """Update the cache with a committed rating; None: the newcomer's rating."""
+        """Update the cache with a committed rating; None stands for a newcomer's rating."""
         account = self._known[account_id]
         ratings = {key: old for key, old in account.ratings.items() if key != variant}
         if rating is not None:

@@ -1,11 +1,11 @@
-"""A game's report for people who must not learn which strategy they met (docs/trials.md).
+"""A game's report for people who must not learn which strategy they played against (docs/trials.md).
 
 It shows all traps in the game, whatever strategy set them. It omits everything that depends on the strategy
-rather than on the position: its name and settings, the draw, its search (depth, time, sources, models), and
-its scores of the other moves. Lists are sorted, because their order in the record follows the search.
+rather than on the position: its name, settings and search (depth, time, sources, models), how it was chosen,
+and its scores of the other moves. Lists are sorted, because their order in the record follows the search.
 
 A reply's value is shown at three depths, whatever the depth of the search: shallow (two plies), a little
-deeper, and full. Three points are enough to draw the trap, and their number reveals nothing.
+deeper, and full. Three points are enough to draw the trap, and a fixed number reveals nothing.
 """
 
 from collections.abc import Sequence
@@ -114,10 +114,10 @@ def report_texts(
 
 
 def plain_share(players: Sequence[str]) -> float:
-    """The share of games with people in which our strategy does not set traps on purpose.
+    """The share of games against people in which our strategy does not set traps on purpose.
 
     Args:
-        players: The strategies; each game draws one of them uniformly. Empty: 0.
+        players: The strategies; each game uses one of them, chosen uniformly at random. Empty: 0.
     """
     plain = [player for player in players if player in STRATEGIES and not STRATEGIES[player].sets_traps]
     return len(plain) / max(1, len(players))
@@ -149,9 +149,9 @@ def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
 
 
 def shown_depths(decision: DecisionReport) -> tuple[int, int, int]:
-    """Indices into the lists of scores by depth: the first, one between, the last.
+    """Indices into the lists of scores by depth: the first, one in between, and the last.
 
-    If the bait deceives at the first depth or nowhere between, the second index is the middle; otherwise it
+    The second index is the middle if the bait deceives at the first depth or at none in between; otherwise it
     is a depth at which the bait deceives.
     """
     last = max([len(each.scores_centi) for each in decision.replies], default=0) - 1

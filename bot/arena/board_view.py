@@ -18,7 +18,7 @@ def with_view(message: Json, game: ReplayedGame, side: int, *, is_standing: bool
         message: The `gameFull` or `gameState`.
         game: The game.
         side: The side of the page's player.
-        is_standing: Whether the clocks are stopped by an outage.
+        is_standing: Whether an outage stops the clocks.
     """
     shown = view(game, side) | ({"clocksStand": True} if is_standing else {})
     if message["type"] == "gameFull":
@@ -45,7 +45,7 @@ def view(game: ReplayedGame, side: int) -> Json:
 
 
 def public_view(game: ReplayedGame) -> Json:
-    """The parts of a game that players' and spectators' pages both draw."""
+    """The parts of a game that both players' and spectators' pages draw."""
     rules, diffs = game.variant.rules, game.record.rating_diffs
     shown: Json = {
         **board(game.variant, game.position),
@@ -67,7 +67,7 @@ def public_view(game: ReplayedGame) -> Json:
 def legal_moves(rules: Game[Any], position: Any) -> list[Json]:
     """Every legal move with the squares that the player clicks to make it.
 
-    Moves with the same squares (promotions) also carry their name and the board after them.
+    Moves with the same squares (promotions) also contain their name and the board after the move.
     """
     moves = rules.legal_moves(position)
     touched = Counter(rules.move_squares(move) for move in moves)

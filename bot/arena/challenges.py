@@ -9,14 +9,14 @@ from bot.base.events import Clock, DeclineReason
 from storage.arena.accounts import AccountRecord
 
 OFFERED = (Clock(60, 1), Clock(180, 2), Clock(300, 3), Clock(600, 5), Clock(900, 10), Clock(1800, 20))
-"""Clocks that the page offers."""
+"""The clocks that the page offers."""
 
 _SHORT_LIMITS = (0, 15, 30, 45, 60, 90)
 _MAX_LIMIT_S, _MAX_INCREMENT_S = 10_800, 60
 
 
 class ServerBusy(ArenaRefusal):
-    """Too many games or unanswered challenges; retry after `wait_s` seconds."""
+    """Error: too many games or unanswered challenges; retry after `wait_s` seconds."""
 
     def __init__(self, message: str, wait_s: int, key: str = "challenge.waiting") -> None:
         super().__init__(message)
@@ -45,17 +45,17 @@ class ArenaChallenge:
     colour: str
     """The challenger's choice: white, black or random."""
     challenger_side: int
-    """Side of the challenger; if random, it is drawn when the challenge is created."""
+    """The challenger's side; if random, it is chosen when the challenge is created."""
     rematch_of: str | None
     deadline: float
-    """When the challenge expires, by the arena's clock."""
+    """When the challenge expires, in the arena's time."""
     address: str = ""
-    """The challenger's network address; empty: not counted by address."""
+    """The challenger's network address; if it is empty, limits by address do not apply."""
     status: ChallengeStatus = ChallengeStatus.CREATED
     reason: DeclineReason | None = None
     """Why the challenge was declined."""
     initial_fen: str | None = None
-    """Starting position chosen by the challenger; None: the usual one."""
+    """The starting position chosen by the challenger, or None for the usual one."""
 
     def by_side(self) -> tuple[AccountRecord, AccountRecord]:
         """The players in the order in which they move."""
@@ -70,10 +70,10 @@ def show(clock: Clock) -> str:
 
 
 def check(variant: ArenaVariant, clock: Clock | None, *, rated: bool) -> None:
-    """Check the terms, also against Lichess's rules.
+    """Check the terms, including Lichess's rules for clocks.
 
     Raises:
-        ArenaRefusal: The terms are not allowed; the message lists what is.
+        ArenaRefusal: The terms are not allowed; the message lists the allowed ones.
     """
     if rated and not variant.is_rated:
         raise ArenaRefusal(f"Games of the variant {variant.name} cannot be rated")

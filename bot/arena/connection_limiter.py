@@ -1,8 +1,8 @@
 """Limits open connections, so that silent clients neither lock others out nor exhaust file descriptors.
 
-A connection that has sent no complete request within `IDLE_S` is closed.  At the limit, a new connection
-replaces, in this order, the oldest connection without a request, a stream that no player in a game needs
-(`bot.arena.traffic`), or the oldest connection that a player keeps open between requests.  When every
+A connection that has sent no complete request within `IDLE_S` is closed. At the limit, a new connection
+replaces the first available of these: the oldest connection without a request, a stream that no player in a
+game needs (`bot.arena.traffic`), the oldest connection that a player keeps open between requests. When every
 connection is serving a player, the new one is closed.
 """
 
@@ -23,7 +23,7 @@ from bot.base.config import is_loopback
 logger = logging.getLogger(__name__)
 
 IDLE_S = 30.0
-"""Longest wait for the next request; longer than aiohttp clients and browsers keep idle connections."""
+"""Longest wait for the next request; aiohttp clients and browsers close idle connections sooner."""
 MAX_CONNECTIONS = 4096
 MAX_DESCRIPTORS = 65_536
 _WARN_EVERY_S = 60.0
@@ -33,8 +33,8 @@ _AT_ONCE = 32  # this part of the connections makes room at once
 def max_connections() -> int:
     """Raise the limit of file descriptors as far as possible and return the number of connections to serve.
 
-    Connections get a quarter of the descriptors. The rest is for connections that wait to be accepted or
-    closed, for the database, and for the bot's ends of its own connections.
+    Connections get a quarter of the descriptors. The rest is for connections waiting to be accepted or
+    closed, for the database, and for the bot's ends of its connections to the arena.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MAX_DESCRIPTORS)
@@ -46,7 +46,7 @@ def max_connections() -> int:
 
 
 class ConnectionLimiter:
-    """Creates the protocol of every new connection within the limits."""
+    """Creates the protocol for every new connection within the limits."""
 
     def __init__(
         self,
@@ -62,11 +62,11 @@ class ConnectionLimiter:
         Args:
             server: Speaks HTTP on the admitted connections.
             busy: The connections with a request in progress.
-            most: Maximum number of connections. One address may have an eighth of them, an address of this
-                machine half, and a trusted proxy all, because the addresses behind it have their own limits.
+            most: Maximum number of connections. One address may have an eighth of them, a loopback address
+                half, and a trusted proxy all, because the addresses behind it have their own limits.
             proxies: The trusted proxies.
-            priority_of: The priority of a connection's client, from its latest request.
-            make_room: Ends one unneeded stream among the given connections; False: there is none.
+            priority_of: Returns the priority of a connection's client, known from its latest request.
+            make_room: Ends one unneeded stream among the given connections; returns whether there was one.
         """
         self._server = server
         self._busy = busy
@@ -75,7 +75,7 @@ class ConnectionLimiter:
         self._most = most
         self._proxies = proxies
         self._open: dict[web.RequestHandler, str] = {}
-        """The connections with their addresses, the oldest first; may include closed ones."""
+        """The connections with their addresses, oldest first; may include closed connections."""
         self._by_address: Counter[str] = Counter()
         self._warned_at = float("-inf")
 
@@ -84,7 +84,7 @@ class ConnectionLimiter:
         return _PendingConnection(self)
 
     def admit(self, transport: asyncio.Transport) -> None:
-        """Serve a new connection, or close it."""
+        """Serve a new connection, or close it if the limits do not allow it."""
         host = _host(transport.get_extra_info("peername"))
         address = limited_as(host)
         if host not in self._proxies:
@@ -102,7 +102,7 @@ class ConnectionLimiter:
         self._by_address[address] += 1
 
     def _has_room(self, most: int, host: str, address: str | None = None) -> bool:
-        """Whether one more connection of this address is within the limits; closes others if necessary."""
+        """Whether one more connection from this address is within the limits; closes others if necessary."""
         self._open = {each: by for each, by in self._open.items() if each.transport is not None}
         self._by_address = Counter(self._open.values())
         crowd = [each for each, by in self._open.items() if address in (None, by)]
@@ -112,7 +112,7 @@ class ConnectionLimiter:
         now = asyncio.get_running_loop().time()
         if now - self._warned_at >= _WARN_EVERY_S:
             self._warned_at = now
-            logger.warning("too many connections: %d; the latest comes from %s", len(crowd), host)
+            logger.warning("too many connections: %d; the latest is from %s", len(crowd), host)
         idle = [each for each in crowd if each not in self._busy]
         for priority in (Priority.ANONYMOUS, Priority.PLAYER):
             candidates = (each for each in idle if self._priority_of(each) is priority)

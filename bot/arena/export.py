@@ -6,7 +6,7 @@ from bot.base.events import speed_of
 
 
 def export(game: ReplayedGame) -> Json:
-    """A game in the format of `/game/export/{id}`; moves in the game's own notation."""
+    """A game in the format of `/game/export/{id}`, with moves in the game's own notation."""
     record, clock = game.record, game.clock
     data: Json = {
         "id": game.id,
@@ -49,7 +49,7 @@ def _exported_player(game: ReplayedGame, side: int) -> Json:
 
 
 def export_text(game: ReplayedGame, base_url: str) -> str:
-    """A game as text with PGN-like tags; the sides have the API's colours."""
+    """A game as text with PGN-like tags; the sides are named by the API's colours."""
     record, clock = game.record, game.clock
     white, black = game.variant.side("white"), game.variant.side("black")
     result = "*"

@@ -1,4 +1,4 @@
-"""One arena game: frozen values and pure transitions; the caller passes the time in.
+"""One arena game: frozen values and pure transitions; the caller supplies the time.
 
 Every transition returns a new `ReplayedGame` or raises `ArenaRefusal`; the caller stores it, so a failed
 write to the database leaves the game unchanged. As on Lichess, clocks start when both sides have made their
@@ -16,11 +16,11 @@ from engine.game import IllegalMove
 from storage.arena.accounts import STARTED, AccountRecord, ArenaGameRecord
 
 UNLIMITED_MOVE_S = 24 * 3600
-"""Longest time for a move in a game without a clock; ensures that every game ends."""
+"""Maximum time per move, in seconds, in a game without a clock; ensures that every game ends."""
 
 MAX_GAME_PLIES = 600
-"""Plies after which a game is a draw. Honest games are much shorter, and work on all moves of a game stays
-cheap."""
+"""Number of plies after which a game is a draw. Normal games are much shorter, and the limit keeps work on
+all moves of a game cheap."""
 
 _MARKED = 16
 """Interval, in moves, between cached positions; a takeback replays fewer moves than this."""
@@ -32,7 +32,7 @@ NOT_YOUR_TURN = "Not your turn, or game already over"
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """A moment, by two clocks."""
+    """A moment on two clocks."""
 
     now: float
     """The arena's time, in seconds."""
@@ -41,15 +41,15 @@ class Instant:
 
 
 class ArenaRefusal(DesdemonaError):
-    """An action that the rules do not allow now; the message is for the caller."""
+    """An action that the rules do not allow at the moment; the message is for the caller."""
 
     status = 400
-    """HTTP status of the answer."""
+    """HTTP status of the response."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayedGame:
-    """A game's record with the state replayed from it."""
+    """A game's record and the state replayed from it."""
 
     record: ArenaGameRecord
     variant: ArenaVariant
@@ -57,13 +57,13 @@ class ReplayedGame:
     """The players of side 0 and side 1, as they were when the game was loaded."""
     position: Any
     names: tuple[str, ...]
-    """The moves in people's notation, for display."""
+    """The moves in the notation that people use, for display."""
     api_moves: tuple[str, ...]
     """The moves in the API's notation."""
     last_squares: tuple[str, ...]
     """Squares of the latest move, for display."""
     turn_began: float
-    """When the side to move began to think, in seconds of the arena's time."""
+    """When the side to move started to think, in seconds of the arena's time."""
     marks: tuple[Any, ...]
     """The positions after 0, `_MARKED`, 2 `_MARKED`, ... moves; empty for a finished game."""
 
@@ -83,7 +83,7 @@ class ReplayedGame:
 
     @property
     def ending(self) -> str:
-        """The rule that ended the game, for people; empty if it is running or ended in another way."""
+        """The rule that ended the game, as a sentence; empty if it is running or ended in another way."""
         rules = self.variant.rules
         if not self.is_over:
             return ""
@@ -93,26 +93,26 @@ class ReplayedGame:
 
     @property
     def is_drawn_by_length(self) -> bool:
-        """Whether the game ended at the limit on its length."""
+        """Whether the game ended because it reached the maximum length."""
         is_long = self.record.status == "draw" and len(self.record.moves) >= MAX_GAME_PLIES
         return is_long and bool(self.variant.rules.legal_moves(self.position))
 
     @property
     def is_abortable(self) -> bool:
-        """Whether a side has not moved yet."""
+        """Whether at least one side has not moved yet."""
         return len(self.record.moves) < 2
 
     @property
     def to_move(self) -> int:
-        """The side to move, also after the end."""
+        """The side to move, even after the end."""
         return self.variant.rules.side_to_move(self.position)
 
     def side_of(self, account_id: str) -> int | None:
-        """0 or 1; None for an account that does not play here."""
+        """0 or 1, or None if the account does not play in this game."""
         return self.record.players.index(account_id) if account_id in self.record.players else None
 
     def remaining_ms(self, now: float) -> tuple[int, int] | None:
-        """Time left for each side now, in milliseconds, never below 0; None without a clock."""
+        """Time left for each side now, in milliseconds, never below 0; None if the game has no clock."""
         left = self.record.remaining_ms
         if left is None or self.is_over or self.is_abortable:
             return left
@@ -123,7 +123,7 @@ class ReplayedGame:
         return spent[0], spent[1]
 
     def deadline(self, first_move_s: float) -> float | None:
-        """When the side to move runs out of time, by the arena's clock; None: never."""
+        """When the side to move runs out of time, in the arena's time; None if never."""
         if self.is_over:
             return None
         if self.is_abortable:
@@ -160,7 +160,7 @@ def move(
         text: The move in the game's notation.
         when: When the move arrived.
         ply: Number of moves on the player's board; a move for another position is refused. None: unchecked.
-        draw: Offer (or accept) a draw with the move.
+        draw: Whether to offer (or accept) a draw with the move.
 
     Raises:
         StaleBoard: The position has changed since the player saw it.
@@ -222,7 +222,7 @@ def abort(game: ReplayedGame, when: Instant) -> ReplayedGame:
 
 
 def resign(game: ReplayedGame, side: int, when: Instant) -> ReplayedGame:
-    """Resign; before both sides have moved it aborts the game, as on Lichess."""
+    """Resign; before both sides have moved, this aborts the game, as on Lichess."""
     _require_open(game)
     if game.is_abortable:
         return abort(game, when)
@@ -251,13 +251,13 @@ def answer_takeback(
     Args:
         game: The game.
         side: The player's side.
-        yes: True to propose or agree, False to decline.
+        yes: True to propose or accept, False to decline.
         when: Now.
-        ply: Number of moves that must remain. If the takeback would leave another number, the request repeats
-            an earlier one and nothing changes. None: unchecked.
+        ply: Number of moves that should remain after the takeback. If a different number would remain, the
+            request repeats an earlier one and nothing changes. None: unchecked.
 
     Raises:
-        ArenaRefusal: There is nothing to take back or to decline, or the game does not allow it.
+        ArenaRefusal: There is nothing to take back or to decline, or takebacks are not allowed in this game.
     """
     _require_open(game)
     record = game.record
@@ -279,7 +279,7 @@ def answer_takeback(
         raise ArenaRefusal("You have not moved yet")
     if not game.is_abortable and left < 2:
         # The clocks run: the time for first moves, and aborting, must not come back.
-        raise ArenaRefusal("The first moves stand once both have moved")
+        raise ArenaRefusal("The first moves cannot be taken back once both sides have moved")
     return replace(game, record=replace(record, takeback_offers=_with(record.takeback_offers, side, True)))
 
 
@@ -316,7 +316,7 @@ def _take_back(game: ReplayedGame, side: int, when: Instant) -> ReplayedGame:
 
 
 def _played_on(game: ReplayedGame, moves: tuple[str, ...]) -> ReplayedGame:
-    """A game advanced by some moves; changes the position and the public move data but not the record."""
+    """The game after further moves; changes the position and the public move data but not the record."""
     variant, rules = game.variant, game.variant.rules
     names, api_moves, marks = list(game.names), list(game.api_moves), list(game.marks)
     position, squares = game.position, game.last_squares
@@ -345,12 +345,12 @@ def claim(game: ReplayedGame, side: int, when: Instant, *, victory: bool) -> Rep
         # As on Lichess: programs may leave such games between their moves.
         raise ArenaRefusal("A game without a clock cannot be claimed")
     if game.is_abortable:
-        raise ArenaRefusal("Not both players have moved: abort the game instead")
+        raise ArenaRefusal("One of you has not moved yet: abort the game instead")
     return _end(game, "timeout", side, when) if victory else _end(game, "draw", None, when)
 
 
 def run_out(game: ReplayedGame, when: Instant) -> ReplayedGame:
-    """End a game whose deadline has passed: aborted before both have moved, else lost on time."""
+    """End a game whose deadline has passed: aborted before both have moved, otherwise lost on time."""
     _require_open(game)
     if game.is_abortable:
         return _end(game, "aborted", None, when)

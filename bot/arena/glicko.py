@@ -19,11 +19,11 @@ PROVISIONAL_DEVIATION = 110.0
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """A rating with its uncertainty; the defaults are a newcomer's."""
+    """A rating and its uncertainty; the defaults are for a newcomer."""
 
     rating: float = 1500.0
     deviation: float = 350.0
-    """The true strength lies within two deviations with 95 % probability."""
+    """The true strength lies within two deviations of the rating with 95 % probability."""
     volatility: float = 0.06
     """Expected fluctuation of the strength itself."""
 
@@ -36,8 +36,8 @@ def update(player: Rating, results: Sequence[tuple[Rating, float]], *, tau: floa
     """The player's rating after one rating period.
 
     Args:
-        player: The rating before it.
-        results: Each opponent's rating before the period, and the score: 1 won, 0.5 drawn, 0 lost.
+        player: The rating before the period.
+        results: Each opponent's rating before the period, and the score: 1 (win), 0.5 (draw) or 0 (loss).
         tau: Glickman's system constant.
     """
     # Step 2: to the inner scale.
@@ -88,6 +88,6 @@ def _new_volatility(sigma: float, phi: float, variance: float, delta: float, tau
 
 
 def _bounded(mu: float, phi: float, volatility: float) -> Rating:
-    """Step 8: back to the usual scale, within sensible bounds."""
+    """Step 8: convert back to the usual scale, within sensible bounds."""
     deviation = min(max(phi * _SCALE, _MIN_DEVIATION), _MAX_DEVIATION)
     return Rating(min(max(mu * _SCALE + 1500, 100.0), 4000.0), deviation, volatility)

@@ -1,4 +1,4 @@
-"""Shared request handling: who is calling, what was sent, and every error as one line of JSON."""
+"""Shared request handling: identifies callers, parses requests, and reports errors as one line of JSON."""
 
 import asyncio
 import errno
@@ -34,26 +34,26 @@ BODY_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S = 30.0
 """Seconds after which a connection is closed if its client reads nothing."""
 SILENT_S = 10.0
-"""Seconds without an acknowledgement on its event stream's connection after which an account counts as
+"""Seconds without a TCP acknowledgement on its event stream's connection after which an account counts as
 offline."""
 ID = "[A-Za-z0-9]{8}"
 GAME = f"{{game:{ID}}}"
-"""Pattern of a game's id in a route; challenge ids look the same."""
+"""Pattern of a game id in a route; challenge ids have the same form."""
 NOT_PUBLIC = "Games are not public here: only their players see them"
-"""Error for non-players where `arena.public_games` is off."""
+"""Error for everyone but the players if `arena.public_games` is off."""
 STREAM_HEADERS: Mapping[str, str] = {
     "Content-Type": "application/x-ndjson",
     "Cache-Control": "no-store",
     "X-Accel-Buffering": "no",
 }
-"""Headers of every stream of lines; proxies must not buffer it."""
+"""Headers of every stream of lines; they tell proxies not to buffer it."""
 _LINES_PER_MINUTE = 20
-"""Limit on failed requests in the log, because each request fails while the database is down."""
+"""Limit on log lines about failed requests, because every request fails while the database is down."""
 _POLL_S = 1.0  # how often a quiet stream checks whether its client has gone
 
 CHALLENGES = Rate("challenge.create", burst=300, per_s=5)
 ADDRESS_CHALLENGES = Rate("challenge.address", burst=500, per_s=1)
-"""Limit on challenges of all accounts at one address together (lila: 500 in ten minutes)."""
+"""Limit on challenges from all accounts at one address together (lila: 500 in ten minutes)."""
 MOVE_CODES = Rate("account.code", burst=20, per_s=1 / 60)
 CHAT = Rate("chat", burst=50, per_s=1)
 REFUSAL_S = 0.5
@@ -109,9 +109,9 @@ class RequestGate:
             accounts: The arena's accounts.
             proxies: The trusted proxies.
             config: The limits.
-            is_playing: Whether an account, by its id, is in a game.
-            clock: In seconds.
-            on_storage_error: Called with a request's time of arrival if the database failed.
+            is_playing: Returns whether an account, given by its id, is in a game.
+            clock: A clock in seconds.
+            on_storage_error: Called with a request's time of arrival if the database fails.
             seen: Records the addresses that each account's requests come from.
         """
         self._clock = clock
@@ -121,7 +121,7 @@ class RequestGate:
         self._proxies = proxies
         self._is_playing = is_playing
         self.embedded: tuple[str, ...] = ()
-        """Ids of the accounts that this program plays, the main one first; limits by address do not apply to
+        """Ids of the accounts that this program plays, main account first; limits by address do not apply to
         them."""
         self._budgets = Budgets(config.work_per_address, config.work_per_s, clock)
         self._streams = OpenStreams(
@@ -142,13 +142,13 @@ class RequestGate:
         self.chat = RateLimiter(CHAT, clock)
         self._lines = LineLimit(_LINES_PER_MINUTE, clock)
         self.pause: Callable[[float], Awaitable[None]] = asyncio.sleep
-        """Waits for some seconds."""
+        """Waits the given number of seconds."""
         self.busy: set[web.RequestHandler] = set()
-        """Connections whose request has been received in full and is in progress."""
+        """Connections whose request has been received in full and is being handled."""
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Middleware: apply the limits, and answer every failure without a traceback."""
+        """Middleware: apply the limits, and report every failure to the client without a traceback."""
         arrived = self._clock()
         try:
             await self.charge(request, _cost(request))
@@ -173,7 +173,7 @@ class RequestGate:
             raise
         except (RecordError, UnreadableRow) as error:  # damage of one row is no outage
             self._log(logging.ERROR, request, damage_text(error))
-            return refusal(500, "What the server has stored of this is damaged; the error has been logged")
+            return refusal(500, "The data stored for this request is damaged; the error has been logged")
         except StorageError as error:
             self._log(logging.ERROR, request, str(error))
             self._on_storage_error(arrived)
@@ -199,14 +199,14 @@ class RequestGate:
         return Priority.PLAYER if self._is_playing(account_id) else Priority.ANONYMOUS
 
     async def charge(self, request: web.Request, cost: float) -> None:
-        """Charge a request to its account, if its token is known, and to its address.
+        """Charge a request to its account, if the token is known, and to its address.
 
         Args:
             request: The request; call this again if the request turns out to need more work.
-            cost: Its points.
+            cost: Points to charge.
 
         Raises:
-            TooMany: It exceeds the budget of the account, the address or the server.
+            TooMany: The cost exceeds the budget of the account, the address or the server.
         """
         token = _token(request)
         account = None
@@ -229,11 +229,11 @@ class RequestGate:
             self._most_holders = 2 * len(self._holders) + 100
 
     def priority_of(self, connection: web.RequestHandler) -> Priority:
-        """The priority of a connection's client, from its latest request."""
+        """The priority of a connection's client, known from its latest request."""
         return self.priority(self._holders.get(connection, ""))
 
     def make_room(self, among: Iterable[web.RequestHandler]) -> bool:
-        """End an anonymous stream, or a surplus stream of a player; False: there is none among these."""
+        """End an anonymous stream or a player's surplus stream; return whether there was one among these."""
         return self._streams.make_room(among)
 
     def open_stream(
@@ -243,9 +243,9 @@ class RequestGate:
 
         Args:
             request: The request that opens it.
-            account: Its account; None: a spectator, who always has the lowest priority.
+            account: The stream's account, or None for a spectator, who always has the lowest priority.
             stream: The stream.
-            kind: Streams of one account and kind carry the same messages.
+            kind: Streams with the same account and kind carry the same messages.
 
         Returns:
             A function to call when the stream ends.
@@ -260,13 +260,13 @@ class RequestGate:
         return partial(self._streams.release, stream)
 
     def count_challenge(self, request: web.Request, account: AccountRecord) -> str:
-        """Count a challenge by its account and by its address.
+        """Count a challenge against the limits of its account and its address.
 
         Returns:
-            The address; empty for an embedded bot, which is not counted by address.
+            The address; empty for an embedded bot, to which limits by address do not apply.
 
         Raises:
-            TooMany: A limit is reached.
+            TooMany: A limit has been reached.
         """
         spend(self._challenges, account.id)
         if address := self.counted_address(request, account):
@@ -278,14 +278,14 @@ class RequestGate:
         return "" if account.id in self.embedded else self.address(request)
 
     def address(self, request: web.Request) -> str:
-        """The address that a request comes from, as the limits count it."""
+        """The address that a request comes from, in the form that the limits use."""
         return self._proxies.origin(request.remote or "unknown", request.headers.getall(FORWARDED, ()))
 
     async def visitor(self, request: web.Request) -> AccountRecord | None:
-        """The account of the request's token; None without one.
+        """The account of the request's token, or None if there is no token.
 
         Raises:
-            HttpError: 401, the token is unknown or its account banned.
+            HttpError: 401, the token is unknown or its account is banned.
         """
         if not request.headers.get("Authorization"):
             return None
@@ -334,17 +334,17 @@ def _slow_down(message: str, key: str, wait_s: int) -> web.Response:
 
 
 def _token(request: web.Request) -> str:
-    """The request's bearer token; empty: none."""
+    """The request's bearer token; empty if there is none."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
 async def _read_body(request: web.Request) -> None:
-    """Read the whole body within limits of size and time, before any handler runs."""
+    """Read the whole body before any handler runs, within limits on size and time."""
     if not request.can_read_body:
         return
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise HttpError(400, "Send the request body as it is, without Content-Encoding")
+        raise HttpError(400, "Send the request body without Content-Encoding")
     too_large = HttpError(413, f"The request body is larger than {MAX_BODY_BYTES} bytes")
     if (request.content_length or 0) > MAX_BODY_BYTES:
         raise too_large
@@ -358,10 +358,10 @@ async def _read_body(request: web.Request) -> None:
 
 
 async def fields(request: web.Request) -> Mapping[str, Any]:
-    """Parse the body: a form or a JSON object.
+    """Parse the body, which is a form or a JSON object.
 
     Raises:
-        HttpError: 400, it is malformed; 415, it has another content type.
+        HttpError: 400 if the body is malformed; 415 if it has another content type.
     """
     body = await request.read()
     if not body:
@@ -382,10 +382,10 @@ async def fields(request: web.Request) -> Mapping[str, Any]:
 
 
 def as_text(data: Mapping[str, Any], key: str, default: str | None = None) -> str:
-    """A text field; null counts as missing.
+    """Return a text field; null counts as missing.
 
     Raises:
-        HttpError: 400, it is missing or not a text.
+        HttpError: 400, the field is missing or not text.
     """
     value = data.get(key)
     if value is None and default is not None:
@@ -396,10 +396,10 @@ def as_text(data: Mapping[str, Any], key: str, default: str | None = None) -> st
 
 
 def as_int(data: Mapping[str, Any], key: str) -> int | None:
-    """An integer field; None when it is missing, null or empty.
+    """Return an integer field, or None if it is missing, null or empty.
 
     Raises:
-        HttpError: 400, it is something else.
+        HttpError: 400, the field is not an integer.
     """
     value = data.get(key)
     if value is None or value == "":
@@ -416,10 +416,10 @@ def as_int(data: Mapping[str, Any], key: str) -> int | None:
 
 
 def as_bool(data: Mapping[str, Any], key: str) -> bool:
-    """A boolean field; missing counts as false.
+    """Return a boolean field; a missing field counts as false.
 
     Raises:
-        HttpError: 400, it is something else.
+        HttpError: 400, the field is not a boolean.
     """
     value = data.get(key)
     if isinstance(value, bool):
@@ -433,9 +433,9 @@ def as_bool(data: Mapping[str, Any], key: str) -> bool:
 
 
 def expire_silent(request: web.Request) -> None:
-    """Close a connection after `SILENT_S` without acknowledgements, for instance after a loss of the network.
+    """Close a connection after `SILENT_S` without acknowledgements, for instance when the network is lost.
 
-    An account is online while its event stream is open. Otherwise an account whose machine vanished would
+    An account is online while its event stream is open. Without this, an account whose machine vanished would
     stay online for a quarter of an hour.
     """
     connection = request.get_extra_info("socket")
@@ -449,7 +449,7 @@ async def send_stream(
     *,
     keep_alive_s: float,
 ) -> web.StreamResponse:
-    """Send a stream's lines, and blank ones as keep-alives, until it ends or the client disconnects."""
+    """Send a stream's lines, with blank lines as keep-alives, until it ends or the client disconnects."""
     response = web.StreamResponse(headers=STREAM_HEADERS)
     time = asyncio.get_running_loop().time
     try:

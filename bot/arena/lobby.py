@@ -1,7 +1,7 @@
-"""Open challenges, from their creation until their games begin.
+"""Open challenges, from their creation until their games start.
 
-Challenges are kept in memory only. They expire within seconds, and after a restart of the server every new
-event stream shows that they are gone.
+Challenges are kept in memory only. They expire within seconds, and after a server restart every new event
+stream shows that they are gone.
 """
 
 import math
@@ -28,8 +28,8 @@ MAX_FOR_ONE = 30
 PLACE_WAIT_S = 60
 """Retry-After when all slots are busy, in seconds."""
 HELD_S = 300.0
-"""Lifetime of a challenge while its challenger holds the connection. The lifetime is limited because the
-challenge uses the quota of other people at the same address."""
+"""Lifetime of a challenge, in seconds, while its challenger keeps the connection open. The lifetime is
+limited because the challenge uses part of a quota shared with others at the same address."""
 _REMEMBERED = 1000  # settled challenges that can still be looked up
 
 _ALPHABET = string.ascii_letters + string.digits
@@ -41,7 +41,7 @@ def new_id() -> str:
 
 
 class ArenaLobby:
-    """The waiting and the recently settled challenges."""
+    """The waiting challenges and the recently settled ones."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class ArenaLobby:
         self._wake = wake
         self._waiting: dict[str, ArenaChallenge] = {}
         self._starting: dict[str, ArenaChallenge] = {}
-        """Accepted challenges whose games have not begun yet."""
+        """Accepted challenges whose games have not started yet."""
         self._settled: OrderedDict[str, ArenaChallenge] = OrderedDict()
         self._held: dict[str, Stream] = {}
         """Streams of challengers who wait for the answer, by challenge id."""
@@ -80,20 +80,20 @@ class ArenaLobby:
         """Challenge a player.
 
         Raises:
-            ArenaRefusal: The opponent is the challenger, or an offline person, or the terms are not allowed.
-            ServerBusy: Too many challenges wait for this opponent, or the account or its address has reached
-                its limit of games and challenges.
+            ArenaRefusal: The opponent is the challenger or an offline person, or the terms are not allowed.
+            ServerBusy: Too many challenges are waiting for this opponent, or the account or its address has
+                reached its limit of games and challenges.
         """
         if challenger.id == opponent.id:
             raise ArenaRefusal("You cannot challenge yourself")
         # The page shows challenges to nobody; another client that has the account's stream does.
         is_seen = opponent.is_bot or self._referee.account_streams.is_listening(opponent.id)
         if challenger.is_bot and not is_seen:
-            raise ArenaRefusal(f"{opponent.name} is a person, who cannot be challenged here; programs can")
+            raise ArenaRefusal(f"{opponent.name} is a person and cannot be challenged; programs can")
         check(variant, clock, rated=rated)
         for_one = [each for each in self._waiting.values() if each.opponent.id == opponent.id]
         if len(for_one) >= MAX_FOR_ONE:
-            raise self._crowded(f"Too many challenges wait for {opponent.name}", for_one)
+            raise self._crowded(f"Too many challenges are waiting for {opponent.name}", for_one)
         self._check_place(challenger.id, address, opponent)
         challenge = ArenaChallenge(
             id=new_id(),
@@ -117,13 +117,13 @@ class ArenaLobby:
     async def rematch(
         self, game: ReplayedGame, account: AccountRecord, opponent: AccountRecord, address: str
     ) -> ArenaChallenge:
-        """Challenge the opponent of a finished game again on the same terms, with the colours swapped.
+        """Challenge the opponent of a finished game again, on the same terms with the colours swapped.
 
-        If the opponent has already offered a rematch, accept that challenge. A game has one rematch: further
-        requests return the waiting or accepted challenge.
+        If the opponent has already offered a rematch, accept that challenge. A game has only one rematch;
+        further requests return the waiting or accepted challenge.
 
         Raises:
-            ArenaRefusal: The game is still running; or as for `create`.
+            ArenaRefusal: The game is still running, or as in `create`.
         """
         if not game.is_over:
             raise ArenaRefusal("The game is not over yet")
@@ -152,13 +152,13 @@ class ArenaLobby:
         )
 
     def _rematch_of(self, game_id: str) -> ArenaChallenge | None:
-        """The rematch of a game that is waiting, about to start, or accepted."""
+        """A game's rematch challenge, if it is waiting, about to start, or accepted."""
         accepted = (each for each in self._settled.values() if each.status is ChallengeStatus.ACCEPTED)
         open_ones = chain(self._waiting.values(), self._starting.values())
         return next((each for each in chain(open_ones, accepted) if each.rematch_of == game_id), None)
 
     async def accept(self, challenge_id: str, account: AccountRecord, address: str) -> ReplayedGame:
-        """Accept a challenge to an account (at the given address), and start the game.
+        """Accept a challenge to an account at an address, and start the game.
 
         Raises:
             NotFound: The account has no such incoming challenge.
@@ -198,7 +198,7 @@ class ArenaLobby:
             self._wake()
 
     def decline(self, challenge_id: str, account: AccountRecord, reason: DeclineReason) -> None:
-        """Decline a challenge to the account.
+        """Decline a challenge to an account.
 
         Raises:
             NotFound: The account has no such incoming challenge.
@@ -207,7 +207,7 @@ class ArenaLobby:
         self._end("challengeDeclined", replace(challenge, status=ChallengeStatus.DECLINED, reason=reason))
 
     def cancel(self, challenge_id: str, account: AccountRecord) -> None:
-        """Cancel a challenge of the account's own.
+        """Cancel a challenge that an account has sent.
 
         Raises:
             NotFound: The account has no such outgoing challenge.
@@ -218,23 +218,23 @@ class ArenaLobby:
         self._cancel(challenge)
 
     def cancel_all(self, account_id: str) -> None:
-        """Cancel every waiting challenge from or to the account."""
+        """Cancel every waiting challenge from or to an account."""
         for challenge in self.waiting_for(account_id):
             self._cancel(challenge)
 
     # --- Queries ----------------------------------------------------------------------------------------
 
     def waiting_for(self, account_id: str) -> list[ArenaChallenge]:
-        """Unanswered challenges from and to the account, oldest first."""
+        """Unanswered challenges from and to an account, oldest first."""
         return [
             each for each in self._waiting.values() if account_id in (each.challenger.id, each.opponent.id)
         ]
 
     def find(self, challenge_id: str, account: AccountRecord) -> ArenaChallenge:
-        """A challenge from or to the account, waiting, about to start or recently settled.
+        """A challenge from or to an account that is waiting, about to start or recently settled.
 
         Raises:
-            NotFound: There is none.
+            NotFound: There is no such challenge.
         """
         known = (self._waiting, self._starting, self._settled)
         challenge = next((each[challenge_id] for each in known if challenge_id in each), None)
@@ -243,7 +243,7 @@ class ArenaLobby:
         return challenge
 
     def shown(self, challenge: ArenaChallenge, viewer: str) -> wire.Json:
-        """A challenge as seen by one of its two players."""
+        """A challenge from the viewpoint of one of its two players."""
         online = (
             self._referee.is_online(challenge.challenger.id),
             self._referee.is_online(challenge.opponent.id),
@@ -258,7 +258,7 @@ class ArenaLobby:
     # --- Time -------------------------------------------------------------------------------------------
 
     def next_deadline(self) -> float:
-        """When `tick` is next due, by the arena's clock; infinity: never."""
+        """When `tick` is next due, in the arena's time; infinity if never."""
         return min((each.deadline for each in self._waiting.values()), default=float("inf"))
 
     def tick(self) -> None:
@@ -275,7 +275,7 @@ class ArenaLobby:
         return challenge
 
     def _check_place(self, account_id: str, address: str, opponent: AccountRecord) -> None:
-        """Check that an account may have one more game or challenge.
+        """Check that an account may have another game or challenge.
 
         Raises:
             ServerBusy: The account has reached its limit.

@@ -1,7 +1,7 @@
 """The owner's changes to the arena's accounts; they take effect immediately.
 
-Games of a banned or deleted account end at once: a game that can still be aborted is aborted, and any other
-game is lost by resignation.
+Games of a banned or deleted account end immediately: they are aborted if still possible, and otherwise lost
+by resignation.
 """
 
 import logging
@@ -42,12 +42,12 @@ class OwnedAccount:
     """Running games."""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """As plain JSON values."""
         return asdict(self) | {"created_at": self.created_at.isoformat(timespec="seconds")}
 
 
 class ArenaOwner:
-    """Changes accounts; each change returns one line that describes it."""
+    """Changes accounts; each method returns one line that describes the change."""
 
     def __init__(self, parts: ArenaParts) -> None:
         self._database = parts.database
@@ -80,19 +80,19 @@ class ArenaOwner:
         ]
 
     async def approve(self, name: str) -> str:
-        """Approve an account that is pending.
+        """Approve a pending account.
 
         Raises:
             OwnerError: There is no such account, or it is not pending.
         """
-        account = await self._let_in(name, ArenaAccess.PENDING, "does not wait for approval")
+        account = await self._let_in(name, ArenaAccess.PENDING, "is not waiting for approval")
         return f"{account.name} may play"
 
     async def ban(self, name: str) -> str:
-        """Ban an account: its token stops working, its streams and games end (see above).
+        """Ban an account: its token stops working, and its streams and games end (see above).
 
         Raises:
-            OwnerError: There is no such account, it is banned already, or it is ours.
+            OwnerError: There is no such account, it is already banned, or it is ours.
         """
         async with self._accounts.start_lock:
             account = await self._foreign(name)
@@ -103,7 +103,7 @@ class ArenaOwner:
         return f"{account.name} is banned; games ended: {ended}"
 
     async def unban(self, name: str) -> str:
-        """Lift the ban of an account, which keeps its token.
+        """Lift the ban on an account, which keeps its token.
 
         Raises:
             OwnerError: There is no such account, or it is not banned.
@@ -112,10 +112,10 @@ class ArenaOwner:
         return f"{account.name} may play again, with its old token"
 
     async def revoke(self, name: str) -> str:
-        """Make an account's token invalid; its streams end, its games continue.
+        """Revoke an account's token; its streams end, and its games continue.
 
-        A person can then no longer play under that name; `desdemona arena-account add-bot` gives a program
-        a new token.
+        A person can then no longer play under the name; `desdemona arena-account add-bot` gives a program a
+        new token.
 
         Raises:
             OwnerError: There is no such account, or it is ours.
@@ -129,10 +129,10 @@ class ArenaOwner:
         return f"the token of {account.name} is no longer valid"
 
     async def rename(self, name: str, new_name: str) -> str:
-        """Give an account another name; its token, ratings and games stay, its open streams end.
+        """Rename an account; it keeps its token, ratings and games, and its open streams end.
 
         Raises:
-            OwnerError: There is no such account, it is ours or has a game going on, or the new name is not
+            OwnerError: There is no such account, it is ours or has a running game, or the new name is not
                 allowed or taken.
         """
         async with self._accounts.start_lock:
@@ -142,7 +142,7 @@ class ArenaOwner:
                     f"{new_name!a:.80} cannot be a name: 2 to 20 letters, digits, - or _, no reserved word"
                 )
             if going_on := self._referee.games_of(account.id):
-                raise OwnerError(f"{account.name} has games going on ({len(going_on)}): wait for their end")
+                raise OwnerError(f"{account.name} has running games ({len(going_on)}): wait until they end")
             self._lobby.cancel_all(account.id)
             try:
                 async with self._database.write() as session:
@@ -155,7 +155,7 @@ class ArenaOwner:
         return f"{account.name} is called {new_name} now"
 
     async def void_game(self, game_id: str) -> str:
-        """Undo the effect of a rated game on both ratings.
+        """Undo a rated game's effect on both ratings.
 
         Raises:
             OwnerError: There is no such game, or it has changed no rating.
@@ -172,7 +172,7 @@ class ArenaOwner:
         return f"the game {game.id} is void; ratings changed: {', '.join(back)}"
 
     async def delete(self, name: str) -> str:
-        """Delete an account's name, token, ratings and chat; its games stay, under the name ``deleted-N``.
+        """Delete an account's name, token, ratings and chat; its games remain, under the name ``deleted-N``.
 
         Raises:
             OwnerError: There is no such account, or it is ours.
@@ -184,7 +184,7 @@ class ArenaOwner:
             async with self._database.write() as session:
                 new_name = await anonymise_account(session, account.id, self._site)
             self._accounts.forget(account.id)
-        return f"the account is deleted; its games are those of {new_name}; games ended: {ended}"
+        return f"the account is deleted; its games are now under {new_name}; games ended: {ended}"
 
     # --- Helpers ----------------------------------------------------------------------------------------
 
@@ -197,7 +197,7 @@ class ArenaOwner:
     async def _foreign(self, name: str) -> AccountRecord:
         account = await self._account(name)
         if account.id in self._gate.embedded:
-            raise OwnerError(f"{account.name} is an account of this program: change its settings instead")
+            raise OwnerError(f"{account.name} is one of our accounts: change it in the settings instead")
         return account
 
     async def _let_in(self, name: str, access: ArenaAccess, otherwise: str) -> AccountRecord:
@@ -214,7 +214,7 @@ class ArenaOwner:
         self._accounts.put(replace(await self._account(account.id), access=access))
 
     async def _shut_out(self, account: AccountRecord) -> int:
-        """End an account's challenges, games and streams; returns the number of games."""
+        """End an account's challenges, games and streams; return the number of games."""
         self._lobby.cancel_all(account.id)
         games = self._referee.games_of(account.id)
         for game in games:

@@ -20,9 +20,9 @@ class ArenaParts:
     site: str
     """The arena's name in the records of our own accounts."""
     base_url: str
-    """The arena's address for people; empty until it listens, unless the settings set it."""
+    """The arena's public URL; empty until the arena listens, unless it is configured."""
     clock: Callable[[], float]
-    """In seconds; keeps running during outages."""
+    """A clock in seconds that keeps running during outages."""
     time: ArenaTime
     database: Database
     accounts: Accounts

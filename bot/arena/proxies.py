@@ -1,4 +1,4 @@
-"""Finds the client's address behind a proxy, so that limits apply to people and not to their proxy."""
+"""Finds the client's address behind a proxy, so that limits apply to each client and not to the proxy."""
 
 from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
@@ -25,16 +25,16 @@ class Proxies:
         return address is not None and self._trusts(address)
 
     def origin(self, peer: str, forwarded: Sequence[str]) -> str:
-        """The address that a request comes from, in the form of `limited_as`.
+        """The address that a request comes from, in the form returned by `limited_as`.
 
         Args:
             peer: Address of the connection's other end.
-            forwarded: The values of its ``X-Forwarded-For`` headers, in order.
+            forwarded: The values of the request's ``X-Forwarded-For`` headers, in order.
 
         Returns:
             The peer if it is not trusted; otherwise the last forwarded address that is not trusted, because
-            clients can forge all entries before the ones that a trusted proxy appends. An entry that is not
-            an address ends the search at the proxy that sent it.
+            clients can forge all entries before the ones that a trusted proxy appends. The search stops at an
+            entry that is not an address and returns the proxy that added it.
         """
         last = _parsed(peer)
         if last is None or not self._trusts(last):
@@ -53,8 +53,8 @@ class Proxies:
 
 
 def limited_as(host: str) -> str:
-    """The key under which limits count an address: for IPv6 its /64 network, which usually belongs to one
-    person.  Other text is returned unchanged."""
+    """The key for an address in limits: for IPv6 its /64 network, which usually belongs to one person. Other
+    text is returned unchanged."""
     address = _parsed(host)
     if isinstance(address, IPv6Address):
         return str(IPv6Network((address, 64), strict=False))

@@ -1,7 +1,7 @@
-"""Keeps running games, times them and publishes them: every change is committed before anyone sees it.
+"""Runs games: keeps time, applies changes and publishes them; every change is committed before it is visible.
 
-Memory only mirrors the database, so a killed server loses nothing that it acknowledged; the next start
-resumes the open games, with their clocks as they were (`bot.arena.fairness.arena_time`).
+Memory only mirrors the database, so a server that is killed loses nothing that it has acknowledged; the next
+start resumes the open games with their clocks as they were (`bot.arena.fairness.arena_time`).
 """
 
 import asyncio
@@ -43,30 +43,30 @@ CHAT_LINES = 300
 """Maximum number of lines in one game's chat."""
 
 MAX_FINISHED = 200
-"""Number of finished games that are kept in memory."""
+"""Number of finished games kept in memory."""
 
 PlayerSide = tuple[str, int]
-"""Id of a game, and a side."""
+"""A game's id and a side."""
 
 
 class NotFound(ArenaRefusal):
-    """Something does not exist, or this account may not see it."""
+    """Error: something does not exist, or the account may not see it."""
 
     status = 404
 
 
 class _LiveGame:
-    """A running game, and the lock for changing it."""
+    """A running game, and the lock that protects changes to it."""
 
     def __init__(self, game: ReplayedGame, addresses: tuple[str, str]) -> None:
         self.game = game
         self.addresses = addresses
-        """The players' addresses when the game began; empty: unknown after a restart, or not counted."""
+        """The players' addresses at the start; empty if unknown after a restart or exempt from limits."""
         self.lock = asyncio.Lock()
 
 
 class Referee:
-    """All running games, their clocks and their listeners."""
+    """All running games, with their clocks and their listeners."""
 
     def __init__(
         self,
@@ -81,13 +81,13 @@ class Referee:
     ) -> None:
         """
         Args:
-            database: The arena's.
-            accounts: Its accounts.
-            config: The limits, and how rated games count.
+            database: The arena's database.
+            accounts: The arena's accounts.
+            config: The limits, and the rules for rated games.
             clock: The arena's time in seconds.
             wake: Set when the next deadline may be earlier than before.
-            is_standing: Whether the arena's time stands still.
-            share_address: Whether two accounts may belong to one person, by their network addresses.
+            is_standing: Returns whether an outage has stopped the arena's time.
+            share_address: Returns whether two accounts share a network address, and so may be one person's.
         """
         self._database = database
         self._accounts = accounts
@@ -105,7 +105,7 @@ class Referee:
         self.account_streams: Listeners[str] = Listeners()
         self.game_streams: Listeners[PlayerSide] = Listeners(self._left)
         self.on_change: Callable[[ReplayedGame], None] = lambda _game: None
-        """Called with each change of a running game, after its players are notified."""
+        """Called with each changed game, after its players are notified."""
         self._away_since: dict[PlayerSide, float] = {}
         self._announced_gone: set[PlayerSide] = set()
 
@@ -130,10 +130,10 @@ class Referee:
             logger.info("resumed %d open games", len(self._live))
 
     async def find(self, game_id: str) -> ReplayedGame:
-        """Return a game, over or not.
+        """Return a game, whether or not it is over.
 
         Raises:
-            NotFound: There is none with that id.
+            NotFound: There is no game with that id.
         """
         if live := self._live.get(game_id):
             return live.game
@@ -156,7 +156,7 @@ class Referee:
         game = await self.find(game_id)
         side = game.side_of(account.id)
         if side is None:
-            raise NotFound("You do not play in this game")
+            raise NotFound("You are not playing in this game")
         return game, side
 
     def games_of(self, account_id: str) -> list[ReplayedGame]:
@@ -172,7 +172,7 @@ class Referee:
         return account_id in self._game_ids
 
     def quota_entries(self) -> Iterator[QuotaEntry]:
-        """The running games, as used by the quotas of accounts and addresses."""
+        """The running games, as counted by the quotas of accounts and addresses."""
         for live in self._live.values():
             players = live.game.record.players
             yield QuotaEntry(players, tuple(zip(players, live.addresses, strict=True)))
@@ -183,7 +183,7 @@ class Referee:
         return len(self._live)
 
     def is_online(self, account_id: str) -> bool:
-        """Whether any stream of the account's is open."""
+        """Whether the account has an open stream."""
         return self.account_streams.is_listening(account_id) or any(
             self.game_streams.is_listening((game.id, game.record.players.index(account_id)))
             for game in self.games_of(account_id)
@@ -208,7 +208,7 @@ class Referee:
     # --- Changing games ---------------------------------------------------------------------------------
 
     async def start(self, challenge: ArenaChallenge, address: str = "") -> ReplayedGame:
-        """Start the game of an accepted challenge, and notify both players.
+        """Start the game of an accepted challenge and notify both players.
 
         Args:
             challenge: The challenge.
@@ -271,7 +271,7 @@ class Referee:
             step: A transition of `bot.arena.game`.
 
         Raises:
-            ArenaRefusal: The rules do not allow the step, or the game is over.
+            ArenaRefusal: The rules do not allow the transition, or the game is over.
             NotFound: There is no such game.
         """
         live = self._live.get(game_id)
@@ -297,7 +297,7 @@ class Referee:
         return after
 
     async def _commit(self, game: ReplayedGame) -> ReplayedGame:
-        """Commit a game, with the new ratings when it has ended."""
+        """Commit a game, including the new ratings if it has ended."""
         record = replace(game.record, turn_began_ms=round(game.turn_began * 1000))
         game = replace(game, record=record)
         if not (game.is_over and record.rated and record.status != "aborted"):
@@ -326,7 +326,7 @@ class Referee:
     async def _save(
         self, record: ArenaGameRecord, ratings: Mapping[str, RatingRecord | None] = MappingProxyType({})
     ) -> None:
-        """Store a game with new ratings of its players, by account; None: the newcomer's rating."""
+        """Store a game with its players' new ratings, by account; None stands for a newcomer's rating."""
         async with self._database.write() as session:
             await arena.save_game(session, record)
             for account_id, rating in ratings.items():
@@ -340,7 +340,7 @@ class Referee:
     async def _weight(
         self, record: ArenaGameRecord, players: tuple[AccountRecord, AccountRecord]
     ) -> tuple[float, str | None]:
-        """Weight of a finished game in the ratings, and the reason if it is 0."""
+        """A finished game's weight in the ratings, and the reason if it is 0."""
         if len(record.moves) < self._config.rated_plies:
             return 0.0, Unrated.SHORT
         if self._share_address(*players):
@@ -352,20 +352,20 @@ class Referee:
         return weight, None if weight else Unrated.PAIR
 
     async def void(self, game_id: str) -> ReplayedGame:
-        """Undo the effect of a game on the ratings of its players.
+        """Undo a game's effect on its players' ratings.
 
         Returns:
             The game as it was before.
 
         Raises:
-            ArenaRefusal: It has changed no rating.
+            ArenaRefusal: The game has changed no rating.
             NotFound: There is no such game.
         """
         async with self._rating_lock:
             game = await self.find(game_id)
             record = game.record
             if record.rating_diffs is None:
-                raise ArenaRefusal(f"the game {game_id} has changed no rating")
+                raise ArenaRefusal(f"game {game_id} has changed no rating")
             after: dict[str, RatingRecord | None] = {}
             for account, diff in zip(game.players, record.rating_diffs, strict=True):
                 rating = account.ratings.get(record.variant)
@@ -413,14 +413,14 @@ class Referee:
     # --- Publishing -------------------------------------------------------------------------------------
 
     def listen_to_account(self, account: AccountRecord, stream: Stream, limit: int) -> None:
-        """Send a stream the account's running games and their later events."""
+        """Send the account's running games and later events to a stream."""
         self.account_streams.add(account.id, stream, limit)
         now = self.clock()
         for game in self.games_of(account.id):
             stream.send(wire.game_event("gameStart", game, game.record.players.index(account.id), now))
 
     def listen_to_game(self, game: ReplayedGame, side: int, stream: Stream, limit: int) -> None:
-        """Send a stream the game and its later events; the stream of a finished game ends at once."""
+        """Send a game and its later events to a stream, which ends immediately if the game is over."""
         live = self._live.get(game.id)
         game = live.game if live is not None else game
         seat = (game.id, side)
@@ -439,7 +439,7 @@ class Referee:
             stream.send(wire.opponent_gone(True))
 
     def has_left(self, game: ReplayedGame, side: int) -> bool:
-        """Whether the player has been away long enough for the other to claim the game."""
+        """Whether the player has been away long enough for the opponent to claim the game."""
         since = self._away_since.get((game.id, side))
         return since is not None and self.clock() - since >= self._config.gone_s
 
@@ -470,7 +470,7 @@ class Referee:
         self.on_change(game)
 
     def publish_clocks(self) -> None:
-        """Send the players of running games the state of their clocks after the clocks were stopped or
+        """Send the state of the clocks to all players of running games, after the clocks were stopped or
         restarted."""
         for live in self._live.values():
             self._publish_state(live.game)
@@ -488,7 +488,7 @@ class Referee:
     # --- Time -------------------------------------------------------------------------------------------
 
     def next_deadline(self) -> float:
-        """When `tick` is next due, by the arena's clock; infinity: never."""
+        """When `tick` is next due, in the arena's time; infinity if never."""
         deadlines = [live.game.deadline(self._config.first_move_s) for live in self._live.values()]
         gone = [
             since + self._config.gone_s
@@ -498,7 +498,7 @@ class Referee:
         return min([each for each in deadlines if each is not None] + gone, default=float("inf"))
 
     async def tick(self) -> None:
-        """End the games whose time is up, and announce the players who have left."""
+        """End the games whose time is up, and announce which players have left."""
         for game_id, live in list(self._live.items()):
             if self._is_due(live.game):
                 await self.change(game_id, self._run_out)

@@ -1,4 +1,4 @@
-"""HTTP routes for play: event streams, games and challenges; Bot API and Board API share the handlers."""
+"""HTTP routes for play: event streams, games and challenges. The Bot and Board APIs share handlers."""
 
 from collections.abc import Callable
 from functools import partial
@@ -36,7 +36,7 @@ from storage.arena.accounts import AccountRecord
 PERSON_STREAMS, BOT_STREAMS = 8, 1
 
 MAX_FEN = 120
-"""Longest FEN of a challenge, in characters."""
+"""Maximum length of a challenge's FEN, in characters."""
 MAX_MOVE_NUMBER = 1000
 """Maximum full-move number in the FEN; with a larger one all mate scores would be equal."""
 
@@ -89,7 +89,7 @@ class PlayRoutes:
         return routes
 
     async def _player(self, request: web.Request) -> AccountRecord:
-        """The account of a request to the Bot API or to the Board API (which is for people)."""
+        """The account of a request to the Bot API, or to the Board API (which is for people)."""
         account = await self._gate.account(request)
         is_for_bots = request.path.startswith("/api/bot/")
         if is_for_bots and not account.is_bot:
@@ -99,7 +99,7 @@ class PlayRoutes:
         return account
 
     async def _own_game(self, request: web.Request) -> tuple[AccountRecord, ReplayedGame, int]:
-        """The request's account, its game, and its side there."""
+        """The request's account, its game, and the account's side in the game."""
         account = await self._player(request)
         game, side = await self._referee.find_own(request.match_info["game"], account)
         return account, game, side
@@ -304,7 +304,7 @@ class PlayRoutes:
 def _answer(request: web.Request) -> bool:
     answer = request.match_info["answer"]
     if answer not in ("yes", "no", "true", "false"):
-        raise HttpError(404, "The answer is yes or no")
+        raise HttpError(404, "The answer must be yes or no")
     return answer in ("yes", "true")
 
 
@@ -324,7 +324,7 @@ def _start(variant: ArenaVariant, fen: str) -> tuple[ArenaVariant, str | None]:
     """The variant and its starting position; chess from a custom position is a separate variant.
 
     Raises:
-        HttpError: 400, the position is invalid or over, or the variant allows none.
+        HttpError: 400, the position is invalid or the game is over in it, or the variant does not allow one.
     """
     if not fen:
         if variant.key == FROM_POSITION:
@@ -341,7 +341,7 @@ def _start(variant: ArenaVariant, fen: str) -> tuple[ArenaVariant, str | None]:
     except BadPosition as error:
         raise HttpError(400, f"fen: {error}") from None
     if not rules.legal_moves(position):
-        raise HttpError(400, "fen: the game would be over")
+        raise HttpError(400, "fen: the game is already over in this position")
     if position.board.fullmove_number > MAX_MOVE_NUMBER:
         raise HttpError(400, f"fen: the full-move number is above {MAX_MOVE_NUMBER}")
     return VARIANTS[FROM_POSITION], rules.board_text(position)

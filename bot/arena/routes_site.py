@@ -1,4 +1,4 @@
-"""HTTP routes of the site: accounts, exports, the lists of the lobby, and the page itself."""
+"""HTTP routes of the site: accounts, exports, the lobby's lists, and the page itself."""
 
 import asyncio
 import json
@@ -34,11 +34,11 @@ _MAX_BOTS = 100
 _HEALTH_S = 5.0  # how long the database counts as writable after a test write
 
 LoadReport = Callable[[str], Awaitable[dict[str, Any] | None]]
-"""Loads the trap report of a finished game by the game's id; None: there is none."""
+"""Loads the trap report of a finished game by the game's id; returns None if there is none."""
 
 
 class SiteRoutes:
-    """Handlers for everybody, with or without an account."""
+    """Handlers for everyone, with or without an account."""
 
     def __init__(
         self, parts: ArenaParts, report: LoadReport | None, plain_share: float, no_takebacks: Collection[str]
@@ -46,8 +46,8 @@ class SiteRoutes:
         """
         Args:
             parts: The arena's parts.
-            report: Loads trap reports; None if there are none.
-            plain_share: The share of our bot's games without traps on purpose.
+            report: Loads trap reports; None if reports are not available.
+            plain_share: The share of our bot's games in which it does not set traps on purpose.
             no_takebacks: Ids of our bots that never grant a takeback.
         """
         self._parts = parts
@@ -100,13 +100,13 @@ class SiteRoutes:
     async def add_person(self, request: web.Request) -> web.Response:
         # Another site's page could use up the accounts of its visitors' addresses.
         if request.headers.get("Sec-Fetch-Site") == "cross-site":
-            raise HttpError(403, "Names are given on this server's own page only")
+            raise HttpError(403, "Names can only be chosen on this server's own page")
         name = as_text(await fields(request), "name").strip()
         if not NAME.fullmatch(name):
             raise HttpError(400, "A name has 2 to 20 letters (a to z), digits, - or _")
         if whose := imitated(name, self._gate.embedded):
             if whose == name.lower():
-                raise HttpError(409, f"The name {name} is not for players; choose another")
+                raise HttpError(409, f"The name {name} is reserved; choose another")
             raise HttpError(409, f"The name {name} looks like {whose}; choose another")
         address = self._gate.address(request)
         spend(self._gate.new_accounts, address)
@@ -131,7 +131,7 @@ class SiteRoutes:
         account_id = self._codes.redeem(code)
         account = None if account_id is None else await self._accounts.get(account_id)
         if account is None or account.access is ArenaAccess.BANNED:
-            raise HttpError(404, "This code is not valid, or no longer: make a new one on the other device")
+            raise HttpError(404, "This code is invalid or has expired: create a new one on the other device")
         token = await self._accounts.replace_token(account.id)
         self._referee.close_streams(account.id)
         return web.json_response({"id": account.id, "name": account.name, "token": token})
@@ -139,9 +139,9 @@ class SiteRoutes:
     async def upgrade(self, request: web.Request) -> web.Response:
         account = await self._gate.account(request)
         if account.is_bot:
-            raise HttpError(400, "This account is a bot already")
+            raise HttpError(400, "This account is already a bot")
         if not self._parts.config.open_bots:
-            raise HttpError(403, "The owner of this server makes the accounts of bots: ask for one")
+            raise HttpError(403, "On this server only the owner creates bot accounts: ask for one")
         spend(self._gate.new_bots, self._gate.address(request))
         if not await self._accounts.upgrade(account):
             raise HttpError(400, "Only an account that has not played a game can become a bot")
@@ -151,9 +151,9 @@ class SiteRoutes:
         try:
             tokens = (await request.read()).decode().split(",")
         except UnicodeDecodeError:
-            raise HttpError(400, "Send tokens as text, separated by commas") from None
+            raise HttpError(400, "Send the tokens as text, separated by commas") from None
         if len(tokens) > _MAX_TOKENS:
-            raise HttpError(400, f"At most {_MAX_TOKENS} tokens at once")
+            raise HttpError(400, f"At most {_MAX_TOKENS} tokens per request")
         accounts = await self._accounts.by_tokens(token for token in map(str.strip, tokens) if token)
         return web.json_response({token: _scopes(account) for token, account in accounts.items()})
 
@@ -167,7 +167,7 @@ class SiteRoutes:
     async def users_status(self, request: web.Request) -> web.Response:
         ids = [each for each in request.query.get("ids", "").split(",") if each]
         if len(ids) > _MAX_IDS:
-            raise HttpError(400, f"At most {_MAX_IDS} ids at once")
+            raise HttpError(400, f"At most {_MAX_IDS} ids per request")
         accounts = await self._accounts.get_all(each.strip() for each in ids)
         return web.json_response(
             [
@@ -180,7 +180,7 @@ class SiteRoutes:
         )
 
     async def _bots(self) -> list[tuple[AccountRecord, bool]]:
-        """Our own bots with their online state, then other online bots, the oldest connection first."""
+        """Our own bots with their online state, then the other online bots, oldest connection first."""
         online = self._referee.account_streams.keys()
         found = [await self._accounts.get(name) for name in dict.fromkeys((*self._gate.embedded, *online))]
         bots = [(bot, self._referee.is_online(bot.id)) for bot in found if bot is not None and bot.is_bot]
@@ -200,10 +200,10 @@ class SiteRoutes:
         return answer.send(request)
 
     async def _visible(self, request: web.Request) -> ReplayedGame:
-        """The game that a request is about, if the visitor may see it.
+        """The game that a request concerns, if the visitor may see it.
 
         Raises:
-            HttpError: 403, games are for their players only, and the visitor is not one of them.
+            HttpError: 403, only the players may see the game, and the visitor is not one of them.
             NotFound: There is no such game.
         """
         game = await self._referee.find(request.match_info["game"])
@@ -219,7 +219,7 @@ class SiteRoutes:
         """The public state of a game, cached until its next move.
 
         Args:
-            request: Names the game.
+            request: The request, which names the game.
             render: Renders the response.
             per_ply: Cost in points per ply of the game if the response is not cached.
         """
@@ -261,15 +261,15 @@ class SiteRoutes:
             raise HttpError(403, "This game is not over yet")
         ply = as_int(request.query, "ply")
         if ply is None or ply < 0:
-            raise HttpError(400, "ply is missing: after how many moves")
+            raise HttpError(400, "ply is missing: the number of moves after which to analyse")
         if ply > len(game.record.moves):
             raise HttpError(400, "This game has fewer moves")
         if await self._would_help(request, game.variant.game_name):  # before all that is kept, as the next
             raise HttpError(
-                403, "No analysis while you or somebody at your address plays a rated game like this"
+                403, "No analysis while you or someone at your address is playing a rated game of this kind"
             )
         if is_played(game, ply, self._referee.running()):
-            raise HttpError(403, "A rated game is at this position now; please try again later")
+            raise HttpError(403, "A rated game is currently at this position; please try again later")
 
         async def make() -> CachedResponse:
             # In a thread of its own, one at a time: nothing else waits for it.
@@ -280,7 +280,7 @@ class SiteRoutes:
     async def _would_help(self, request: web.Request, game_name: str) -> bool:
         """Whether the caller or their address is playing a rated game of this kind.
 
-        Such a player gets no analysis at all, since mirrored boards or positions one move later would help.
+        They get no analysis at all, because mirrored boards or positions one move later would help them.
         """
         you, address = await self._gate.visitor(request), self._gate.address(request)
         return any(

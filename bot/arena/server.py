@@ -51,7 +51,7 @@ _RETRY_S = 1.0  # after a failure of the clock task, for instance of the databas
 
 
 def _http_logger() -> logging.Logger:
-    """aiohttp's logger, without tracebacks for malformed HTTP, so that clients cannot flood the log."""
+    """aiohttp's logger, limited so that clients cannot flood the log with malformed HTTP."""
     logger = logging.getLogger(f"{__name__}.http")
     if not logger.filters:
         logger.addFilter(ClientErrorFilter())
@@ -59,9 +59,9 @@ def _http_logger() -> logging.Logger:
 
 
 class ClientErrorFilter(logging.Filter):
-    """Limits log lines caused by clients to a few a minute.
+    """Limits log lines caused by clients to a few per minute.
 
-    A malformed request produces one short line, an aborted request none.
+    A malformed request produces one short line, and an aborted request none.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -70,7 +70,7 @@ class ClientErrorFilter(logging.Filter):
         self._others = LineLimit(_LINES_PER_MINUTE, clock)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Change a log record in place; False: drop the record."""
+        """Change a log record in place; return False to drop it."""
         error = record.exc_info[1] if record.exc_info else None
         if isinstance(error, ConnectionError):
             return False
@@ -81,7 +81,7 @@ class ClientErrorFilter(logging.Filter):
         dropped = self._not_http.next()
         if dropped is None:
             return False
-        record.msg, record.args = "a request that is not HTTP: %.100r%s", (error.message, dropped)
+        record.msg, record.args = "received a request that is not HTTP: %.100r%s", (error.message, dropped)
         record.exc_info = record.exc_text = None
         record.levelno, record.levelname = logging.INFO, "INFO"
         return logging.getLogger(record.name).isEnabledFor(logging.INFO)
@@ -103,12 +103,12 @@ class Arena:
 
         Args:
             config: The address and the time limits.
-            database: An open database, which outlives the arena.
-            clock: In seconds; game clocks and all deadlines follow this clock minus outages.
-            report: Loads the trap reports for the page.
-            plain_share: The share of its bot's games that a strategy without traps plays
+            database: An open database, which stays open after the arena stops.
+            clock: A clock in seconds; game clocks and all deadlines follow this clock minus outages.
+            report: Loads trap reports for the page.
+            plain_share: The share of its bot's games played by a strategy without traps
                 (`bot.arena.blind_report.plain_share`).
-            no_takebacks: Names of its bots that never grant a takeback.
+            no_takebacks: Names of its bots that never allow a takeback.
         """
         self._config = config
         self._database = database
@@ -176,15 +176,15 @@ class Arena:
     async def running(
         self, bots: Collection[str] = (), tokens: Mapping[str, str] | None = None
     ) -> AsyncIterator[str]:
-        """Listen while the block runs; yields the local URL.
+        """Listen until the `with` block ends; yields the local URL.
 
         Args:
-            bots: Names of accounts for programs, created before a visitor can take them; their tokens are put
-                in `bot_tokens`.
-            tokens: Previous tokens of these accounts, by name; an account without one gets a new token.
+            bots: Names of accounts for programs, created before a visitor can take them; their tokens are
+                stored in `bot_tokens`.
+            tokens: Previous tokens of these accounts, by name; an account not listed gets a new token.
 
         Raises:
-            ConfigError: The arena cannot listen on the address, or a name is not allowed or a person's.
+            ConfigError: The arena cannot listen on the address, or a name is not allowed or taken.
             StorageError: Another program runs the arena on this database.
         """
         async with self._database.hold_role("arena") as self.role:
@@ -206,7 +206,7 @@ class Arena:
 
     @asynccontextmanager
     async def closed(self, bots: Collection[str] = ()) -> AsyncIterator[None]:
-        """Load the arena's games while the block runs, without listening, so that the owner can make changes.
+        """Load the arena's games for a `with` block, without listening, so that the owner can make changes.
 
         Args:
             bots: Names of our own bots.
@@ -222,7 +222,7 @@ class Arena:
             yield
 
     def _share_address(self, first: AccountRecord, second: AccountRecord) -> bool:
-        """Whether two accounts were seen at one address; accounts created by the owner are exempt."""
+        """Whether two accounts were seen at the same address; accounts created by the owner are exempt."""
         for account in (first, second):
             if account.id in self._gate.embedded or (account.is_bot and not self._config.open_bots):
                 return False
@@ -284,12 +284,12 @@ class Arena:
 
     def _suspect_freeze(self, seconds: float) -> None:
         if self.open_games:
-            logger.warning("the program did not run for %.0f s; the clocks stand still meanwhile", seconds)
+            logger.warning("the program did not run for %.0f s; the clocks are set back", seconds)
             self._time.froze(seconds)
             self._wake.set()
 
     def _wait_s(self) -> float:
-        """Seconds until `tick` is due; infinity: never."""
+        """Seconds until `tick` is due; infinity if never."""
         wait_s = self._time.wait_s(is_needed=self.open_games > 0)
         if self._time.is_standing:
             return wait_s
@@ -325,7 +325,7 @@ class Arena:
                 wait_s = self._wait_s()
             except StorageError as error:
                 if has_database:  # log once: a full disk lasts
-                    logger.error("the arena's clock task waits for the database: %s", error)
+                    logger.error("the arena's clock task is waiting for the database: %s", error)
                 has_database, wait_s = False, _RETRY_S
             except Exception:
                 # The edge of every game: the clocks keep running when one change fails.
@@ -343,11 +343,11 @@ class Arena:
 
 
 def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
-    """A loader for trap reports from the bot's own records in the same database.
+    """Create a loader for trap reports from the bot's own records in the same database.
 
     Args:
-        reveal: Whether reports reveal the randomly assigned strategy and its draws; the setting
-            `trial.reveal`.
+        reveal: Whether reports reveal the randomly assigned strategy and its random choices (the setting
+            `trial.reveal`).
     """
 
     async def report(game_id: str) -> dict[str, Any] | None:
@@ -365,7 +365,7 @@ def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
 
 
 def _url(host: str, port: int) -> str:
-    """An address that a browser on this machine can open."""
+    """A URL that a browser on this machine can open."""
     shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not listened on
     return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
 

@@ -11,13 +11,13 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import Any, Generic, TypeVar
 
 QUEUE_LINES = 32
-"""Lines queued for a slow reader (the same number as in lila)."""
+"""Maximum number of lines queued for a slow reader (the same as in lila)."""
 
 K = TypeVar("K", bound=Hashable)
 
 
 def line_of(message: dict[str, Any]) -> bytes:
-    """A message as a line of a stream."""
+    """Encode a message as a line of a stream."""
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
@@ -26,7 +26,7 @@ class Stream:
 
     def __init__(self, *, wants_view: bool = False, backlog: int = QUEUE_LINES) -> None:
         self.wants_view = wants_view
-        """Whether states carry the page's view of the board."""
+        """Whether states include the page's view of the board."""
         self._lines: deque[bytes] = deque(maxlen=backlog)
         self._changed = asyncio.Event()
         self._is_closed = False
@@ -36,7 +36,7 @@ class Stream:
         self.send_line(line_of(message))
 
     def send_line(self, line: bytes) -> None:
-        """Queue a line made by `line_of`; several streams may share it."""
+        """Queue a line encoded by `line_of`; several streams may share it."""
         if not self._is_closed:
             self._lines.append(line)
             self._changed.set()
@@ -47,7 +47,7 @@ class Stream:
         self._changed.set()
 
     async def read(self, timeout_s: float) -> bytes | None:
-        """The queued lines, empty after the timeout; None: the stream has ended."""
+        """The queued lines, empty after the timeout, or None if the stream has ended."""
         if not self._lines and not self._is_closed:
             try:
                 async with asyncio.timeout(timeout_s):
@@ -61,14 +61,14 @@ class Stream:
 
 
 class Listeners(Generic[K]):
-    """The open streams by the account or game side that they listen to."""
+    """The open streams, keyed by the account or game side that they listen to."""
 
     def __init__(self, on_last: Callable[[K], None] = lambda _: None) -> None:
         self._streams: dict[K, list[Stream]] = {}
         self._on_last = on_last
 
     def add(self, key: K, stream: Stream, limit: int) -> None:
-        """Add a stream; beyond the limit the oldest ends without an error."""
+        """Add a stream; above the limit, the oldest stream ends without an error."""
         streams = self._streams.setdefault(key, [])
         streams.append(stream)
         for old in streams[:-limit]:
@@ -76,7 +76,7 @@ class Listeners(Generic[K]):
         del streams[:-limit]
 
     def remove(self, key: K, stream: Stream) -> None:
-        """Remove a stream that has ended or lost its reader; a second call does nothing."""
+        """Remove a stream that has ended or lost its reader; does nothing if it was already removed."""
         streams = self._streams.get(key, [])
         if stream in streams:
             streams.remove(stream)
@@ -101,7 +101,7 @@ class Listeners(Generic[K]):
         return key in self._streams
 
     def close_all(self) -> None:
-        """End every stream, for a shutdown."""
+        """End all streams, for shutdown."""
         for streams in self._streams.values():
             for stream in streams:
                 stream.close()

@@ -17,14 +17,14 @@ class ArenaVariant:
     """A variant in the Lichess API."""
 
     key: str
-    """Key in requests and answers, for instance ``othello``."""
+    """Key in requests and responses, for instance ``othello``."""
     name: str
     """Display name in the API; pages show the game's own title."""
     short: str
     game_name: str
     """Name of the rules in `engine.games`."""
     colours: tuple[ColourName, ColourName]
-    """The API's colour of the side that moves first, then of the other side."""
+    """The API's colours for the side that moves first and for the other side."""
     is_offered: bool = True
     """Whether the page offers the variant; programs may request any variant."""
     is_rated: bool = True
@@ -35,16 +35,16 @@ class ArenaVariant:
         return get_rules(self.game_name)
 
     def side(self, colour: str) -> int:
-        """0 or 1: the side with this colour in the API."""
+        """The side (0 or 1) that has this colour in the API."""
         return self.colours.index(colour)
 
     def start(self, initial_fen: str | None) -> Any:
-        """The starting position given by a FEN; without one, the usual position."""
+        """The starting position that a FEN describes; without a FEN, the usual one."""
         rules = self.rules
         return rules.initial() if initial_fen is None else rules.parse_position(initial_fen)
 
     def api_move(self, position: Any, move: Move) -> str:
-        """A legal move in the API's notation; castling in chess is written as king takes own rook."""
+        """A legal move in the API's notation; castling in chess is written as "king takes own rook"."""
         text = self.rules.move_text(move)
         if self.game_name != "chess":
             return text
@@ -53,14 +53,14 @@ class ArenaVariant:
 
 
 FROM_POSITION = "fromPosition"
-"""Chess from a position that the challenger sets up."""
+"""Chess from a position that the challenger has set up."""
 CHESS960 = "chess960"
 USUAL = "standard"
 """The default variant of a challenge, as on lichess.org."""
 
 
 def random_start() -> str:
-    """One of the 960 starts of Chess960, as a FEN."""
+    """One of the 960 starting positions of Chess960, as a FEN."""
     return chess.Board.from_chess960_pos(secrets.randbelow(960)).fen()
 
 

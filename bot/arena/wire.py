@@ -34,7 +34,7 @@ def millis(at: datetime) -> int:
 
 
 def rating_in(account: AccountRecord, variant: str) -> glicko.Rating:
-    """An account's rating in a variant; without games a newcomer's."""
+    """An account's rating in a variant, or a newcomer's rating if it has no games."""
     stored = account.ratings.get(variant)
     if stored is None:
         return glicko.Rating()
@@ -46,7 +46,7 @@ def title(account: AccountRecord) -> Json:
 
 
 def perfs(account: AccountRecord) -> Json:
-    """Ratings by variant; the chess rating also under the speeds, where programs look for it."""
+    """Ratings by variant; the chess rating is repeated under the speeds, where programs look for it."""
     lists = {key: key for key in VARIANTS} | dict.fromkeys(CHESS_SPEEDS, "standard")
     return {name: _perf(rating_in(account, key), account.ratings.get(key)) for name, key in lists.items()}
 
@@ -154,7 +154,7 @@ def chat_line(line: ChatRecord) -> Json:
 
 
 def opponent_gone(gone: bool) -> Json:
-    """`opponentGone`; sent only once a claim is possible, so the wait is always 0."""
+    """`opponentGone`, sent only once a claim is possible; the wait is therefore always 0."""
     return {"type": "opponentGone", "gone": True, "claimWinInSeconds": 0} if gone else {
         "type": "opponentGone", "gone": False
     }  # fmt: skip
@@ -236,11 +236,11 @@ DECLINE_TEXTS = {
 
 
 def challenge(what: ArenaChallenge, viewer: str, base_url: str, online: tuple[bool, bool]) -> Json:
-    """A challenge as one of the two players sees it.
+    """A challenge from the viewpoint of one of its two players.
 
     Args:
         what: The challenge to describe.
-        viewer: Id of the account that it is for.
+        viewer: Id of the account that receives the description.
         base_url: The arena's public URL.
         online: Whether the challenger and the opponent are online.
     """
@@ -312,13 +312,13 @@ def lobby(
     keep_alive_s: float,
     no_takebacks: Collection[str] = (),
 ) -> Json:
-    """The lobby: variants, programs with whether each is online, clocks, and the viewer's own account.
+    """The lobby: variants, programs with their online state, clocks, and the viewer's own account.
 
     Args:
-        bots: The programs, each with whether it is online.
-        you: The viewer's account; None: a visitor without an account.
-        keep_alive_s: Seconds between the keep-alives of a quiet stream.
-        no_takebacks: Ids of the programs that never grant a takeback.
+        bots: The programs, each with its online state.
+        you: The viewer's account, or None for a visitor without an account.
+        keep_alive_s: Seconds between keep-alives on a quiet stream.
+        no_takebacks: Ids of the programs that never allow a takeback.
     """
     return {
         "variants": [

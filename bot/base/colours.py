@@ -8,11 +8,11 @@ COLOURS = Path(__file__).parent / "static" / "colours.css"
 
 
 def file_route(folder: str, path: Path) -> web.RouteDef:
-    """A file from elsewhere under its own name in a folder; to be added before the folder's own files.
+    """Serve a file from another folder as `folder`/its name; add this route before that of the folder.
 
     Args:
-        folder: Path of the folder, without a slash at its end.
-        path: The file.
+        folder: URL path of the folder, without a trailing slash.
+        path: Path of the file on disk.
     """
 
     async def send(_request: web.Request) -> web.FileResponse:

@@ -1,9 +1,9 @@
 """Every setting in one place: its type, default, range and meaning.
 
 Precedence: environment (``DESDEMONA_<SECTION>__<KEY>``, lists as JSON) over file over default.  Unknown keys
-are errors, in the file and in the environment.  Secrets come from the environment or from a file of their
-own, never from config.toml.  ``python -m bot.base.config_text`` prints config.toml with every setting, its
-default and its meaning.
+are errors, in the file and in the environment.  Secrets come from the environment or from a separate file,
+never from config.toml.  ``python -m bot.base.config_text`` prints config.toml with every setting, its default
+and its meaning.
 """
 
 import os
@@ -84,10 +84,10 @@ _RANDOMISED = RandomisedParams()
 FILE_LIMIT = 1 << 20
 """Largest settings or token file that is read, in bytes."""
 MIN_TOKEN_LENGTH = 16
-"""Characters of the shortest token of the dashboard."""
+"""Minimum length of the dashboard's token, in characters."""
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-"""Name of an account or variant in a list; not empty, because an empty name could look like "everybody"."""
+"""Name of an account or variant in a list; never empty, because an empty name could look like "everybody"."""
 
 
 StrategyName = Annotated[str, AfterValidator(lambda name: strategy_named(name).name)]
@@ -96,7 +96,7 @@ StrategyName = Annotated[str, AfterValidator(lambda name: strategy_named(name).n
 def _web_address(url: str) -> str:
     """
     Raises:
-        ValueError: It is not a URL, or has an impossible port; the message does not show it.
+        ValueError: The text is not a URL, or its port is invalid; the message does not repeat the text.
     """
     if url and not re.fullmatch(r"https?://[!-~]+", url):
         raise ValueError("must begin with http:// or https://, or be empty")
@@ -106,7 +106,7 @@ def _web_address(url: str) -> str:
     except ValueError:
         is_one = False
     if not is_one:
-        raise ValueError("has no host, or no port from 1 to 65535")
+        raise ValueError("must have a host, and any port must be from 1 to 65535")
     return url
 
 
@@ -137,7 +137,7 @@ def _known_game(name: str) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text is one line of characters that are safe to show, to send, and in file names."""
+    """Whether a text is a single line of characters that are safe to display, to send, and in file names."""
     return not any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in text)
 
 
@@ -161,7 +161,7 @@ class BotPolicy(StrEnum):
 
 
 class Claim(StrEnum):
-    """The claim against an opponent who left."""
+    """What to claim when the opponent has left."""
 
     VICTORY = "victory"
     DRAW = "draw"
@@ -189,8 +189,8 @@ class StorageConfig(Section):
     """Database URL: sqlite:///path (relative to the working directory) or postgresql://user@host/name. Put a
     URL with a password in the environment: DESDEMONA_STORAGE__URL."""
     games_folder: str = ""
-    """Folder to which each finished game is written (PGN; GGF for Othello), in monthly subfolders; empty:
-    none. The database stores every game in any case."""
+    """Folder in which to save each finished game as a file (PGN; GGF for Othello), in monthly subfolders;
+    empty: none. The database stores every game regardless."""
 
     @field_validator("url")
     @classmethod
@@ -203,7 +203,7 @@ class StorageConfig(Section):
 
 
 class ArenaConfig(Section):
-    """The embedded server and its page."""
+    """The embedded game server (the arena) and its page."""
 
     enabled: bool = True
     """Whether `desdemona run` starts the arena."""
@@ -212,17 +212,17 @@ class ArenaConfig(Section):
     port: int = Field(default=8765, ge=0, le=65535)
     """Port to listen on; 0: any free port."""
     public_url: WebAddress = ""
-    """Address of the page as players see it behind a proxy; empty: http://host:port."""
+    """URL of the page for players if it is behind a proxy; empty: http://host:port."""
     trusted_proxies: tuple[AllowedNetwork, ...] = ()
     """Proxies whose X-Forwarded-For header we trust for per-address limits: addresses or networks, for
-    instance "127.0.0.1" or "10.1.0.0/16". Empty: the connection's own address counts."""
+    instance "127.0.0.1" or "10.1.0.0/16". Empty: trust no header."""
     public_games: bool = True
-    """Whether anybody may watch running games, replay finished ones and list games; otherwise only their
+    """Whether anybody may watch running games, replay finished ones and list games; otherwise only the
     players may."""
     keep_alive_s: float = Field(default=7.0, gt=0, le=60)
-    """Seconds between keep-alive lines of a stream."""
+    """Seconds between keep-alive lines in a stream."""
     approve_accounts: bool = False
-    """Whether new accounts of people need `desdemona arena-account approve NAME` before they may play."""
+    """Whether people with a new account may play only after `desdemona arena-account approve NAME`."""
     open_bots: bool = False
     """Whether anybody may turn an account that has not played yet into a bot account; otherwise only the
     owner creates them: `desdemona arena-account add-bot NAME`."""
@@ -236,14 +236,14 @@ class ArenaConfig(Section):
     """Seconds without an open stream after which a player counts as gone and the opponent may claim the
     game."""
     accounts_per_day: int = Field(default=50, ge=1, le=100_000)
-    """Maximum new accounts of people per day from one address. Here and below, an IPv6 address stands for its
-    /64 network. The limits do not apply to the bot that runs in the same program."""
+    """Maximum new accounts for people per day from one address. Here and below, an IPv6 address stands for
+    its /64 network. The limits do not apply to the bot that runs in the same program."""
     games_per_account: int = Field(default=20, ge=1, le=10_000)
     """Maximum concurrent games and unanswered challenges of one account."""
     games_per_address: int = Field(default=40, ge=1, le=10_000)
     """Maximum concurrent games and unanswered challenges of all accounts at one address."""
     games_per_opponent: int = Field(default=3, ge=1, le=10_000)
-    """Maximum games and open challenges of a player with one bot, so that nobody occupies all its slots."""
+    """Maximum games and open challenges between a player and one bot, so that nobody takes all its slots."""
     streams_per_account: int = Field(default=16, ge=1, le=1000)
     """Maximum open streams of one account; a tab of the page opens at most two."""
     streams_per_address: int = Field(default=64, ge=1, le=10_000)
@@ -252,21 +252,21 @@ class ArenaConfig(Section):
     """Sustained requests per second from one address; bursts may be ten times as large. Expensive requests
     count several times."""
     work_per_s: float = Field(default=500.0, gt=0, le=100_000)
-    """The same for all addresses together. Beyond it, the clients with the fewest recent requests are
+    """The same limit for all addresses together. Beyond it, the clients with the fewest recent requests are
     answered first."""
     rated_plies: int = Field(default=10, ge=0, le=200)
-    """Minimum number of moves, of both sides together, for a rated game to change ratings."""
+    """Minimum number of moves by both sides together for a rated game to change ratings."""
     rating_window_h: float = Field(default=24.0, ge=0, le=24 * 31)
-    """Hours for which earlier games of the same two players, and an address that they shared, affect rating
-    changes."""
+    """For how many hours an earlier game between the same two players, or an address that they shared,
+    affects rating changes."""
     full_games: int = Field(default=5, ge=1, le=1000)
     """Number of rated games between the same two players in a variant that count in full within these hours.
-    After them the weight halves with each game; it is 0 from the fifth further game on."""
+    Each further game counts half as much as the one before, and nothing from the fifth on."""
     levels: tuple[Annotated[int, Field(ge=1, le=len(LEVELS))], ...] = ()
-    """Levels of the bots that play at the arena, each with its own account and rating: 3 creates Level-3,
-    which plays the strategy gentle at that level. Example: [1, 2, 3, 4, 5, 6]"""
+    """Levels at which a bot plays at the arena, each with its own account and rating: 3 creates Level-3,
+    which plays the strategy gentle at level 3. Example: [1, 2, 3, 4, 5, 6]"""
     outage_grace_s: float = Field(default=10.0, ge=0, le=300)
-    """Seconds for which all clocks stay stopped after an outage of the arena or its database."""
+    """Seconds for which all clocks remain stopped after an outage of the arena or its database."""
 
 
 class ServerConfig(Section):
@@ -283,12 +283,12 @@ class ServerConfig(Section):
     """File with the account's token (on GGS its password); not needed for the embedded arena. Or set the
     environment variable DESDEMONA_SERVER__TOKEN."""
     token: SecretStr = Field(default=SecretStr(""), exclude=True)
-    """Never in config.toml."""
+    """The account's token; never in config.toml."""
     _account: str = PrivateAttr(default="")
 
     @property
     def token_setting(self) -> str:
-        """The token's name in messages."""
+        """Name of the token's setting, for messages."""
         return f"accounts.{self._account}.token" if self._account else "server.token"
 
     @property
@@ -298,8 +298,8 @@ class ServerConfig(Section):
 
 
 class AccountConfig(Section):
-    """One of several accounts that the bot plays at once, on any sites; omit [server] in that case. Its
-    tables override single settings of the tables of the same name, for this account only."""
+    """One of several accounts that the bot plays concurrently, on one or more sites; omit [server] then. The
+    tables here override individual settings of the tables of the same name, for this account only."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9_-]{2,20}$")
     """Name in the log, `check` and `run --only`; at the arena and on GGS also the account's name."""
@@ -320,7 +320,7 @@ class AccountConfig(Section):
     chat: dict[str, Any] = Field(default_factory=dict)
 
     def server(self) -> ServerConfig:
-        """Where it plays."""
+        """The account's server settings."""
         server = ServerConfig(
             dialect=self.dialect,
             url=self.url,
@@ -368,11 +368,11 @@ class OpeningBook(Section):
     def _game_is_chess(cls, game: str) -> str:
         known = ("chess", *(variant.name for variant in CHESS_VARIANTS))
         if game not in known:
-            raise ValueError(f"a book is for one of {', '.join(known)}")
+            raise ValueError(f"there are no books for this game; known: {', '.join(known)}")
         return game
 
     def use(self) -> BookUse:
-        """The section as the engine's own type."""
+        """Convert the section to the engine's own type."""
         return BookUse(
             game=self.game,
             side={"white": 0, "black": 1}.get(self.colour),
@@ -408,16 +408,16 @@ class EngineConfig(Section):
     """Confidence required by the ProbCut of the strategy strong, in per cent: 73, 87, 95, 99, or 100 (full
     width)."""
     max_games: int = Field(default=0, ge=0, le=1000)
-    """Maximum concurrent games with a real-time clock, over all accounts; 0: no limit beyond those of the
-    accounts."""
+    """Maximum concurrent games with a real-time clock, over all accounts; 0: only each account's own limits
+    apply."""
     threads: int = Field(default=0, ge=0, le=64)
     """Threads per search of the strategy strong. 0: use the workers that are idle when the search starts, at
     most eight, until it ends."""
     variety_centi: int = Field(default=40, ge=0, le=1000)
     """Maximum loss, in hundredths of a disc or pawn, of a random move played to avoid a repeated game; 0:
     never. A game is repeated if its first 20 plies equal those of one of the last two games with the
-    opponent, or at least eight plies those of a lost or drawn game with anybody. lichess.org does not rate
-    such games, and people could copy a win."""
+    opponent, or at least its first eight plies equal those of a lost or drawn game with anybody. lichess.org
+    does not rate such games, and people could copy a win."""
     contempt_centi: int = Field(default=10, ge=0, le=1000)
     """Contempt of the strategy strong: how much it gives up to avoid a draw, in hundredths of a pawn."""
     book: str = ""
@@ -429,9 +429,9 @@ class EngineConfig(Section):
     min_weight (1). Example: [{ file = "white.bin", colour = "white", choose = "best" }, { file = "all.bin",
     max_ply = 16 }]"""
     polyglot: str = ""
-    """One such book for chess, used before `books` with random moves by weight; empty: none."""
+    """One such book for chess, used before `books`, with moves chosen at random by weight; empty: none."""
     syzygy: str = ""
-    """Folder of Syzygy endgame tablebases (*.rtbw, *.rtbz) for the strong player at chess; empty: none."""
+    """Folder of Syzygy endgame tablebases (*.rtbw, *.rtbz) for the strategy strong at chess; empty: none."""
 
     def strong(self) -> StrongOptions:
         """Options of the strong player (one thread if `threads` is 0); opens its books and tablebases.
@@ -448,7 +448,7 @@ class EngineConfig(Section):
         )
 
     def _sources(self) -> dict[str, tuple[RootSource, ...]]:
-        """The opened books and tablebases by game, in order of precedence."""
+        """The opened books and tablebases, keyed by game, in order of precedence."""
         sources: dict[str, list[RootSource]] = {}
         wanted: list[tuple[str, str, Callable[[], RootSource]]] = [
             (key, game, partial(opened, Path(path)))
@@ -474,14 +474,14 @@ class TrapConfig(Section):
     """How the opponent is assumed to judge a reply from its scores at smaller depths: median (people), best
     (optimistic people), last (programs that search one ply less)."""
     margin_centi: int = Field(default=_TRAP.margin_centi, ge=0, le=10_000)
-    """Lower bound on the size of a score, so that even positions get a bonus too; 0 is the paper's rule, and
-    required with the expected scale."""
+    """Lower bound on the magnitude of a score, so that even positions get a bonus too; 0 is the paper's rule,
+    and the only value allowed with the expected scale."""
     decided: Decided = _TRAP.decided
     """Behaviour in decided games: swindle (no bonus when winning; when losing, the trap that is hardest to
-    see) or paper."""
+    see) or paper (the paper's rule)."""
     threshold_percent: float = Field(default=_TRAP.threshold_percent, gt=0, le=100)
-    """Minimum quality of a trap in the paper's sense, in points of expected score out of 100, so that games
-    can be compared."""
+    """Minimum quality of a trap as defined in the paper, in points of expected score out of 100, so that
+    games can be compared."""
     scale: Scale = _TRAP.scale
     """Unit of the arithmetic: paper (the game's own scores; a trap is weighed against the size of the score)
     or expected (points of expected score, weighed against risk_percent)."""
@@ -496,7 +496,7 @@ class TrapConfig(Section):
         return self
 
     def params(self) -> TrapParams:
-        """The section as the engine's own type."""
+        """Convert the section to the engine's own type."""
         return TrapParams(**dict(self))
 
 
@@ -505,7 +505,7 @@ class HumanConfig(Section):
 
     models: tuple[str, ...] = ()
     """Human-move models, at most one per game: files written by `desdemona lab import-model`, or a folder of
-    them for different ratings. By default, Othello has a model of its own, and other games guess from shallow
+    them for different ratings. By default, Othello uses a built-in model, and other games use shallow
     searches. Example: ["data/models"]"""
     calibrated: tuple[str, ...] = ()
     """Calibrated models (files written by `desdemona lab fit`), at most one per game, replacing the
@@ -516,8 +516,8 @@ class HumanConfig(Section):
     """Maximum loss in per cent of the remaining expected score; a move that loses by force is also excluded
     unless all do. 100: no such limit."""
     min_reply_percent: float = Field(default=_VALUE.least_percent, ge=0, le=50)
-    """Replies with a lower probability, in per cent, are not searched and count as the best reply. A
-    calibrated model searches all replies."""
+    """Replies less probable than this, in per cent, are not searched; their value is taken to be the best
+    reply's. A calibrated model searches all replies."""
     scale: ValueScale = _VALUE.scale
     """Unit of a move's value: expected (points of expected score) or pawns (hundredths of a pawn or disc, at
     most checkmate_centi)."""
@@ -555,13 +555,13 @@ class RandomisedConfig(Section):
     probability: float = Field(default=_RANDOMISED.chance, ge=0.1, le=0.9)
     """Probability of the move that sets the trap."""
     budget_percent: float = Field(default=_RANDOMISED.budget_percent, gt=0, le=5)
-    """Maximum loss of the best move without a trap for a random draw, in points of expected score out of
-    100."""
+    """Draw at random only if the best move without a trap loses at most this much, in points of expected
+    score out of 100."""
     max_profiles: int = Field(default=_RANDOMISED.most_profiles, ge=1, le=100)
-    """Maximum number of moves, best first, to examine in order to find one without a trap."""
+    """Maximum number of moves to examine, best first, when looking for one without a trap."""
 
     def params(self) -> RandomisedParams:
-        """The section as the engine's own type."""
+        """Convert the section to the engine's own type."""
         return RandomisedParams(self.probability, self.budget_percent, self.max_profiles)
 
 
@@ -581,9 +581,9 @@ class UciEngine(Section):
     window_centi: int = Field(default=50, ge=0, le=10_000)
     """Moves at most this far below the best are analysed."""
     candidates: int = Field(default=8, ge=1, le=500)
-    """Most moves to analyse."""
+    """Maximum number of moves to analyse."""
     max_lines: int = Field(default=0, ge=0, le=500)
-    """Most MultiPV lines per search; 0: as many as the engine allows."""
+    """Maximum number of MultiPV lines per search; 0: as many as the engine allows."""
     limit: MoveLimit = MoveLimit.DEPTH
     """What ends a search of standard_uci."""
     nodes: int = Field(default=100_000, ge=1, le=10**12)
@@ -602,7 +602,7 @@ class UciEngine(Section):
         return self
 
     def settings(self, start_s: float, silence_s: float) -> EngineSettings:
-        """The section as the engine's own type."""
+        """Convert the section to the engine's own type."""
         options = tuple(
             (name, str(value).lower() if isinstance(value, bool) else str(value))
             for name, value in self.options.items()
@@ -637,17 +637,17 @@ class UciConfig(Section):
         return self
 
     def settings(self) -> tuple[EngineSettings, ...]:
-        """The engines as the engine's own type."""
+        """Convert the engines to the engine's own type."""
         return tuple(engine.settings(self.start_s, self.silence_s) for engine in self.engines)
 
 
 class OnlineConfig(Section):
-    """Look-ups at lichess.org for the players strong and standard_uci at chess, within the time for the move,
-    after your own books and tablebases."""
+    """Look-ups at lichess.org for the strategies strong and standard_uci at chess, within the time for the
+    move, after your own books and tablebases."""
 
     explorer: Literal["", "masters", "lichess"] = ""
-    """Opening explorer: masters or lichess (games of the site's players); empty: none. It needs the token of
-    a lichess.org account; the bot's own token is used when it plays at lichess.org."""
+    """Opening explorer: masters or lichess (games between the site's users); empty: none. It needs the token
+    of a lichess.org account; the bot's own token is used when it plays at lichess.org."""
     explorer_max_ply: int = Field(default=20, ge=1, le=200)
     """Number of plies from the start of a game in which the explorer is used."""
     explorer_min_games: int = Field(default=20, ge=1, le=1_000_000)
@@ -701,7 +701,7 @@ class AssignmentConfig(Section):
 
     @property
     def drawn_from(self) -> tuple[str, ...]:
-        """The strategies; each game draws one of them uniformly. Empty: no draw."""
+        """The strategies of which each game draws one uniformly; empty: no draw."""
         return (
             self.strategies if self.method is AssignmentMethod.BALANCED and len(self.strategies) > 1 else ()
         )
@@ -709,9 +709,9 @@ class AssignmentConfig(Section):
     @model_validator(mode="after")
     def _strategies_differ(self) -> "AssignmentConfig":
         if len(set(self.strategies)) != len(self.strategies):
-            raise ValueError("strategies lists one twice")
+            raise ValueError("strategies has a duplicate")
         if weak := [each for each in self.strategies if strategy_named(each).has_level]:
-            raise ValueError(f"strategies lists {weak[0]}, which is for people to beat, not to be compared")
+            raise ValueError(f"strategies lists {weak[0]}, a weakened player that cannot be compared")
         return self
 
     @model_validator(mode="after")
@@ -720,17 +720,17 @@ class AssignmentConfig(Section):
         if self.method is AssignmentMethod.BALANCED and self.strategy != default:
             raise ValueError(
                 f"strategy is {self.strategy}, but method balanced draws from strategies: "
-                'set method = "fixed", or name it in strategies'
+                'set method = "fixed", or add it to strategies'
             )
         return self
 
 
 class TrialConfig(Section):
-    """Blind trials: what opponents may learn about the strategy that they met (docs/trials.md)."""
+    """Blind trials: what opponents may learn about the strategy that they face (docs/trials.md)."""
 
     reveal: bool = False
     """Whether chat, reports and pages reveal the strategy of a game when `assignment` chose it at random, and
-    the draws of single moves. A fair comparison needs false; with true, `desdemona trial start` refuses."""
+    the draws of single moves. A fair comparison needs false, and `desdemona trial start` requires it."""
     hold_s: float = Field(default=2.0, ge=0, le=60)
     """In trial games, hold each move back until the time planned for it has passed, but at most this many
     seconds; otherwise thinking times would reveal the strategy. 0: send at once."""
@@ -787,7 +787,7 @@ class ChallengesConfig(Section):
     max_games: int = Field(default=8, ge=1, le=1000)
     """Maximum concurrent games with a real-time clock."""
     reserved_for_humans: int = Field(default=0, ge=0, le=1000)
-    """Number of `max_games` slots that bots may not take."""
+    """Number of `max_games` slots reserved for people."""
     max_slow_games: int = Field(default=16, ge=1, le=1000)
     """Maximum concurrent games without a real-time clock."""
     max_waiting: int = Field(default=8, ge=0, le=1000)
@@ -830,7 +830,7 @@ class ChallengesConfig(Section):
         return changes
 
     def of(self, *, is_bot: bool) -> "ChallengesConfig":
-        """The settings for challenges of people, or of bots."""
+        """The settings for challenges from people, or from bots."""
         changes = self.for_bots if is_bot else self.for_people
         if not changes:
             return self
@@ -869,9 +869,9 @@ class MannersConfig(Section):
     """Draws, resignation, takebacks, and games that do not start."""
 
     draws: bool = True
-    """Whether to offer and accept draws, in games that have them."""
+    """Whether to offer and accept draws, in games in which players can agree on one."""
     draw_score_centi: int = Field(default=15, ge=0, le=10_000)
-    """Maximum distance from 0 of our scores for agreeing to a draw, in hundredths of a pawn or disc."""
+    """Agree to a draw only if our scores are at most this far from 0, in hundredths of a pawn or disc."""
     draw_moves: int = Field(default=8, ge=1, le=100)
     """Number of consecutive moves for which our scores must be that close to 0."""
     draw_ply: int = Field(default=60, ge=0, le=1000)
@@ -881,7 +881,7 @@ class MannersConfig(Section):
     resign: bool = False
     """Whether to resign; off by default, because games that end early yield less data."""
     resign_score_centi: int = Field(default=900, ge=1, le=100_000)
-    """Minimum distance below 0 of our scores for resigning, in hundredths of a pawn or disc."""
+    """Resign only if our scores are at least this far below 0, in hundredths of a pawn or disc."""
     resign_moves: int = Field(default=5, ge=1, le=100)
     """Number of consecutive moves for which our scores must be that low."""
     resign_min_rating: int = Field(default=0, ge=0, le=5000)
@@ -894,25 +894,25 @@ class MannersConfig(Section):
     abort_after_s: float = Field(default=60.0, ge=0, le=3600)
     """Abort a real-time game whose opponent has not made the first move after this many seconds; 0: never."""
     rematches: int = Field(default=0, ge=0, le=100)
-    """Consecutive rematches to offer a person after a game with a clock, with alternating colours; none at
-    the arena, whose page shows no challenges."""
+    """Maximum consecutive rematches to offer a person after a game with a clock, with alternating colours;
+    none at the arena, whose page shows no challenges."""
     claim: Claim = Claim.VICTORY
     """What to claim when the opponent has left: victory, draw, or nothing."""
 
 
 class MatchmakingConfig(Section):
-    """Challenges to other bots while no game is requested."""
+    """Challenges sent to other bots while ours is idle."""
 
     enabled: bool = False
     """Whether to challenge other bots."""
     idle_s: float = Field(default=300.0, ge=10, le=86_400)
     """Seconds without a game before we send a challenge, and between two challenges."""
     variants: tuple[Name, ...] = ("standard",)
-    """Variants to request, by the site's names; one is chosen at random."""
+    """Variants to propose, by the site's names; one is chosen at random."""
     clocks: tuple[str, ...] = ("180+2", "300+3")
-    """Clocks to request, as initial seconds and increment; one is chosen at random."""
+    """Clocks to propose, as initial seconds and increment; one is chosen at random."""
     rated: bool = True
-    """Whether to request rated games."""
+    """Whether to propose rated games."""
     min_rating: int = Field(default=0, ge=0, le=5000)
     """Minimum rating of the other bot."""
     max_rating: int = Field(default=5000, ge=0, le=5000)
@@ -938,7 +938,7 @@ class MatchmakingConfig(Section):
         if self.min_rating > self.max_rating:
             raise ValueError("min_rating is above max_rating")
         if not (self.variants and self.clocks):
-            raise ValueError("variants or clocks is empty: there is nothing to request")
+            raise ValueError("variants or clocks is empty: there is nothing to propose")
         return self
 
 
@@ -946,7 +946,7 @@ def parse_clock(text: str) -> Clock:
     """Parse a clock of seconds and increment, for instance ``180+2``.
 
     Raises:
-        ValueError: lichess.org does not allow it in a challenge.
+        ValueError: lichess.org does not allow this clock in a challenge.
     """
     match = re.fullmatch(r"(\d{1,5})\+(\d{1,2})", text)
     if match is None:
@@ -954,7 +954,7 @@ def parse_clock(text: str) -> Clock:
     clock = Clock(int(match[1]), int(match[2]))
     is_usual = clock.initial_s in (0, 15, 30, 45, 60, 90) or clock.initial_s % 60 == 0
     if not is_usual or clock.initial_s > 10_800 or clock.increment_s > 60:
-        raise ValueError(f"{text!r}: a clock begins with 0, 15, 30, 45, 60, 90 or full minutes up to 10800 s")
+        raise ValueError(f"{text!r}: must begin with 0, 15, 30, 45, 60, 90 or full minutes up to 10800 s")
     if speed_of(clock) is Speed.ULTRABULLET:
         raise ValueError(f"{text!r} is too fast for bots")
     return clock
@@ -964,8 +964,8 @@ class GgsConfig(Section):
     """Settings for GGS only; `matchmaking` chooses opponents and games, as on other sites."""
 
     bots: tuple[Name, ...] = ()
-    """Names of bots on GGS, which the site does not mark. They count as bots in the limits of `challenges`,
-    and `matchmaking` challenges them."""
+    """Names of bots on GGS, because the site does not mark them. They count as bots in the limits of
+    `challenges`, and `matchmaking` challenges them."""
     public: bool = False
     """Whether `matchmaking` sends public requests when none of these bots can be challenged."""
     extension_s: int = Field(default=120, ge=0, le=3600)
@@ -978,8 +978,8 @@ class ChatConfig(Section):
     enabled: bool = True
     """Whether the bot chats."""
     greeting: str = Field(default="Good luck, {opponent}! I am a program.", max_length=CHAT_LIMIT)
-    """Message at the start of a game; empty: none. Placeholders about the result or the traps are for the
-    farewell only."""
+    """Message at the start of a game; empty: none. Placeholders about the result or the traps work only in
+    the farewell."""
     farewell: str = Field(
         default="Good game, {opponent}! Traps set: {traps}, baits taken: {fell}; slips: {slips}.",
         max_length=CHAT_LIMIT,
@@ -1041,13 +1041,13 @@ class DashboardConfig(Section):
     public_url: WebAddress = ""
     """Public address behind a proxy; the page then also accepts requests for that host. Empty: none."""
     token_file: str = ""
-    """File with the token that opens the page, at least 16 characters (`openssl rand -hex 16` makes one). Or
-    set the environment variable DESDEMONA_DASHBOARD__TOKEN. Without a token, anybody on this machine can open
-    the page."""
+    """File with the token that opens the page, at least 16 characters (`openssl rand -hex 16` creates one).
+    Or set the environment variable DESDEMONA_DASHBOARD__TOKEN. Without a token, anybody on this machine can
+    open the page."""
     token: SecretStr = Field(default=SecretStr(""), exclude=True)
     """Never in config.toml."""
     ask: bool = Field(default=False, exclude=True)
-    """Ignored since 0.3.0: `desdemona sql` answers questions in SQL, not the page."""
+    """Ignored since 0.3.0: the page no longer answers questions in SQL; run `desdemona sql` instead."""
     ask_url: str = Field(default="", exclude=True)
     """Ignored, like `ask`."""
 
@@ -1059,8 +1059,8 @@ class AlarmsConfig(Section):
     """URL that receives each alarm as JSON when it starts to fire, every four hours, and when it clears;
     empty: none. Put a URL with a secret in the environment: DESDEMONA_ALARMS__WEBHOOK."""
     command: tuple[str, ...] = ()
-    """Program to run at the same times, with its arguments, without a shell. It receives the same JSON on
-    standard input, and its fields in ALARM_NAME, ALARM_STATE, ALARM_SINCE, ALARM_TEXT, ALARM_CURE and
+    """Program to run on the same occasions, with its arguments, without a shell. It receives the same JSON
+    on standard input, and its fields in ALARM_NAME, ALARM_STATE, ALARM_SINCE, ALARM_TEXT, ALARM_CURE and
     ALARM_URL."""
     backup_folder: str = ""
     """Folder with the database's backups, for an alarm when the newest is too old; empty: no alarm."""
@@ -1119,12 +1119,12 @@ class Config(BaseSettings):
     alarms: AlarmsConfig = AlarmsConfig()
     log: LogConfig = LogConfig()
     accounts: tuple[AccountConfig, ...] = ()
-    """Empty: the one account of `server`."""
+    """Empty: `server` is the only account."""
     _old_names: tuple[str, ...] = PrivateAttr(default=())
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Settings that were given under the names of the previous release, each with its new name."""
+        """The settings in use that still have the previous release's names, each with its new name."""
         return self._old_names
 
     @classmethod
@@ -1136,16 +1136,16 @@ class Config(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The environment takes precedence; the file arrives as arguments of the constructor."""
+        """The environment takes precedence over the file, whose values are the constructor's arguments."""
         if isinstance(env_settings, EnvSettingsSource):
             env_settings.env_vars, _ = with_new_variables(env_settings.env_vars, ENV_PREFIX)
         return env_settings, init_settings
 
     def by_account(self) -> dict[str, "Config"]:
-        """The settings of each account, as if it were the only one, by the account's name.
+        """The settings of each account, as if it were the only one, keyed by account name.
 
         Raises:
-            ConfigError: An account's table has an unknown or invalid setting, or the name of a level's bot.
+            ConfigError: A table has an unknown or invalid setting, or an account is named like a level's bot.
         """
         accounts = {account.name: self._of(account) for account in self.accounts}
         accounts = accounts or {self.server.dialect: self}
@@ -1155,18 +1155,18 @@ class Config(BaseSettings):
             for name in (account, config.server.name if config.uses_arena else ""):
                 if level := names.get(name.casefold()):
                     raise ConfigError(
-                        f"account {account}: the bot of a level of arena.levels has the name {level}; "
-                        "choose another name, or leave out that level"
+                        f"account {account}: a bot of arena.levels already has the name {level}; "
+                        "choose another name, or remove that level"
                     )
         return accounts | levels
 
     @property
     def level_names(self) -> tuple[str, ...]:
-        """The accounts of the bots that play at the arena at a level."""
+        """Names of the accounts of the arena's level bots."""
         return tuple(f"Level-{number}" for number in self.arena.levels)
 
     def _levels(self) -> dict[str, "Config"]:
-        """The settings of the bots that play at the arena at a level, by name."""
+        """The settings of the arena's level bots, keyed by name."""
         gentle = {"method": AssignmentMethod.FIXED, "strategy": GENTLE.name}
         names = dict(zip(self.arena.levels, self.level_names, strict=True))
         return {
@@ -1215,7 +1215,7 @@ def token_variable(account: str) -> str:
 
 
 def choose_accounts(config: Config, only: Collection[str]) -> dict[str, Config]:
-    """The settings of some accounts, by name.
+    """The settings of the chosen accounts, keyed by name.
 
     Args:
         config: All settings.
@@ -1233,7 +1233,7 @@ def choose_accounts(config: Config, only: Collection[str]) -> dict[str, Config]:
 
 
 def source_of(path: Path | None) -> str:
-    """Describe for the operator where `load_config` reads with this argument."""
+    """Describe for the operator what `load_config` reads when called with this path."""
     if path is None and not Path("config.toml").exists():
         return f"defaults (no config.toml in {Path.cwd()}) and environment"
     return f"{(path or Path('config.toml')).absolute()} and environment"
@@ -1246,7 +1246,7 @@ def load_config(path: Path | None = None) -> Config:
         path: The file; None: config.toml in the working directory if there is one, else the defaults.
 
     Raises:
-        ConfigError: With one line that names the setting, its source, and what is allowed.
+        ConfigError: The message is one line with the setting, its source, and the allowed values.
     """
     if path is None and Path("config.toml").exists():
         path = Path("config.toml")
@@ -1310,7 +1310,7 @@ def _refuse_missing_engines(config: Config) -> None:
         for number, rule in enumerate(assignment.rules):
             if rule.game and rule.strategy not in (kinds := strategies_for(rule.game)):
                 players = " and ".join(kinds)
-                raise ConfigError(f"assignment.rules.{number}: {rule.game} is played by {players} only")
+                raise ConfigError(f"assignment.rules.{number}: only {players} can play {rule.game}")
             chosen += [(f"assignment.rules.{number}", rule.strategy, [rule.game] if rule.game else games)]
     known = {engine.game for engine in config.uci.engines}
     wanted = [("challenges.variants", game) for game in games]
@@ -1326,7 +1326,7 @@ def _refuse_missing_engines(config: Config) -> None:
         if strategy_named(player).asks_engine and missing:
             raise ConfigError(
                 f"{key}: {player} needs an engine for {missing[0]}, and uci.engines has none; "
-                "assignment.rules can choose it for some games only"
+                "use assignment.rules to choose it only for games that have one"
             )
 
 
@@ -1344,7 +1344,7 @@ def _refuse_unknown_variants(config: Config) -> None:
     for key in config.matchmaking.variants if config.matchmaking.enabled else ():
         if variants[key].boards > config.challenges.max_games:
             raise ConfigError(
-                f"matchmaking.variants: {key} is {variants[key].boards} games at once, and "
+                f"matchmaking.variants: {key} is {variants[key].boards} simultaneous games, but "
                 f"challenges.max_games is {config.challenges.max_games}"
             )
 
@@ -1353,7 +1353,7 @@ def read_token(config: ServerConfig) -> str:
     """Return the token for a server other than the embedded arena.
 
     Raises:
-        ConfigError: There is none, or its file cannot be read.
+        ConfigError: There is no token, or its file cannot be read.
     """
     if token := config.token.get_secret_value().strip():
         return token
@@ -1369,28 +1369,28 @@ def read_dashboard_token(config: DashboardConfig) -> str:
     """Return the token that opens the dashboard; empty if there is none.
 
     Raises:
-        ConfigError: Its file cannot be read, or is empty; or the token is too short, or missing where others
-            can reach the dashboard.
+        ConfigError: The token's file cannot be read or is empty, the token is too short, or there is none
+            although other machines can reach the dashboard.
     """
     token = config.token.get_secret_value().strip()
     if not token and config.token_file:
         token = _token_in(config.token_file, "dashboard.token_file")
     if not token.isprintable():  # a byte in the environment that is no UTF-8, for instance
-        raise ConfigError("dashboard.token: it has characters that cannot be sent")
+        raise ConfigError("dashboard.token: has characters that cannot be sent")
     if token and len(token) < MIN_TOKEN_LENGTH:
-        raise ConfigError(f"dashboard.token: a token has at least {MIN_TOKEN_LENGTH} characters")
+        raise ConfigError(f"dashboard.token: a token needs at least {MIN_TOKEN_LENGTH} characters")
     remedy = "set DESDEMONA_DASHBOARD__TOKEN or dashboard.token_file"
     if not token and not is_loopback(config.host):
         raise ConfigError(
-            f"dashboard.host: {config.host} is not this machine's own, so the page needs a token: {remedy}"
+            f"dashboard.host: {config.host} is not a loopback address, so the page needs a token: {remedy}"
         )
     if not token and config.public_url:
-        raise ConfigError(f"dashboard.public_url: a page that others reach needs a token: {remedy}")
+        raise ConfigError(f"dashboard.public_url: a page for other machines needs a token: {remedy}")
     return token
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is reached from this machine only."""
+    """Whether an address can be reached only from this machine."""
     if host.lower() == "localhost":
         return True
     try:
@@ -1428,7 +1428,7 @@ def _variable(*loc: object) -> str:
 
 
 def sections() -> dict[str, type[Section]]:
-    """All tables of config.toml by name, in order."""
+    """All tables of config.toml in order, keyed by name."""
     return {
         name: field.annotation
         for name, field in Config.model_fields.items()
@@ -1437,7 +1437,7 @@ def sections() -> dict[str, type[Section]]:
 
 
 NOT_SETTINGS = {f"{ENV_PREFIX}UNIT"}
-"""Environment variables of other parts of the program: the instruction set of the core."""
+"""Variables with our prefix that are not settings: the instruction set of the C++ core."""
 
 
 def _refuse_unknown_variables() -> None:
@@ -1465,17 +1465,17 @@ def _refuse_unknown_tokens(config: Config) -> None:
 
 def _refuse_equal_accounts(config: Config) -> None:
     if config.accounts and config.server != ServerConfig():
-        raise ConfigError("there are both [server] and [[accounts]]: make [server] one of the accounts")
+        raise ConfigError("[server] and [[accounts]] cannot be combined: make [server] one of the accounts")
     # As in the names of environment variables, which know neither case nor hyphens.
     names = Counter(token_variable(account.name) for account in config.accounts)
     logins = Counter(_login_of(account) for account in config.accounts)
     for account in config.accounts:
         if names[token_variable(account.name)] > 1 or logins[_login_of(account)] > 1:
-            raise ConfigError(f"accounts: {account.name} is there twice")
+            raise ConfigError(f"accounts: {account.name} occurs twice")
 
 
 def _login_of(account: AccountConfig) -> tuple[str, str, str]:
-    """Settings that must differ between accounts; elsewhere only the token identifies the account."""
+    """Settings that together must differ between accounts; on other sites the token tells accounts apart."""
     names_account = account.dialect in ("arena", "ggs")
     name = (account.login if names_account else "") or account.name
     return account.dialect, account.url, name.casefold()

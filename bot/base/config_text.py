@@ -13,8 +13,8 @@ from bot.base.config import EXAMPLE_ACCOUNT, EXAMPLE_VARIABLE, AccountConfig, se
 def render() -> str:
     """Return the text of config.toml: every setting with its default, range and meaning."""
     lines = [
-        "# Settings of Desdemona: each with its default.  `python -m bot.base.config_text` prints this file.",
-        f"# The environment comes first ({EXAMPLE_VARIABLE}=8), then this file, then the defaults.",
+        "# Desdemona's settings, each with its default.  `python -m bot.base.config_text` prints this file.",
+        f"# Environment variables ({EXAMPLE_VARIABLE}=8) override this file.",
         "# Unknown keys are errors.  Never put secrets here.",
     ]
     for section, model in sections().items():

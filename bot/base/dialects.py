@@ -31,8 +31,8 @@ class Ability(StrEnum):
     TOURNAMENTS = "tournaments"
     """Tournaments that programs can join."""
     CORRESPONDENCE = "correspondence"
-    """Games with days for a move. On other sites, people wait at the board for the moves of a game without a
-    clock."""
+    """Games with days per move. On sites without this feature, people wait at the board for the moves of a
+    game without a clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class SiteVariant:
     """The colours of side 0, which moves first, and side 1."""
     notation: Notation = PLAIN
     kind: str = ""
-    """`bot.base.events.Challenge.kind` of all its games; empty: the game's name, or `FROM_POSITION` for a
+    """`bot.base.events.Challenge.kind` of the variant; empty: the game's name, or `FROM_POSITION` for a
     custom starting position."""
     boards: int = 1
     """Number of simultaneous games that a challenge to it starts."""
@@ -68,15 +68,15 @@ class Dialect:
     name: str
     """Name of the site in configuration, database and logs."""
     home: str
-    """Its address; empty: the operator must give one."""
+    """The site's address; empty: the operator must set one."""
     keep_alive_s: float
     """Maximum time between two lines from the server, in seconds."""
     variants: Mapping[str, SiteVariant]
-    """By the site's key."""
+    """Variants, keyed by the site's key."""
     abilities: frozenset[Ability] = frozenset(Ability)
     """The site's features."""
     player_key: str = "id"
-    """Field of a player that identifies the account."""
+    """Field of a player's JSON object that identifies the account."""
     variants_header: str = ""
     """Header in which a bot must list the variants that it accepts; empty: the site has none."""
     shuffled_key: str = ""
@@ -85,22 +85,22 @@ class Dialect:
     """Whether games are rated; None: ``gameFull`` states it."""
     increment_unit_s: float | None = None
     """Unit of ``winc`` and ``binc`` in seconds, if every game has a clock but ``gameFull`` does not state it;
-    None: it does."""
+    None: ``gameFull`` does."""
     limits_stream_opens: bool = True
     """Whether the site limits openings of the account's stream (`bot.servers.lichess.STREAM_OPENINGS`)."""
     from_positions: bool = True
-    """Whether games may begin from a position in variants other than `FROM_POSITION`, too."""
+    """Whether games of variants other than `FROM_POSITION` may also begin from a custom position."""
     protocol: str = "lichess"
     """The site's protocol: ``lichess``, or ``ggs``, for which most fields have no meaning."""
     ends_on_page: bool = False
-    """Whether the stream of a game may omit its end, which its page at ``/{id}`` then shows
-    (`bot.servers.pychess`)."""
+    """Whether the stream of a game may omit the game's end, so that we must read it from the game's page at
+    ``/{id}`` (`bot.servers.pychess`)."""
     speaker: str = "lichess"
-    """Account under which the site itself writes in a game's chat, in lower case."""
+    """Account name, in lower case, under which the site itself writes in a game's chat."""
     shows_challenges: bool = True
-    """Whether the site's page shows people the challenges of others."""
+    """Whether the site's page shows people challenges between others."""
     unanswered_s: float = 60.0
-    """Seconds after which we withdraw a challenge of ours without an answer."""
+    """Seconds after which we withdraw an unanswered challenge of ours."""
     rated_by_speed: frozenset[str] = frozenset({"standard"})
     """Keys of variants with one rating per speed; any other variant has a single rating."""
 
@@ -116,7 +116,7 @@ class Dialect:
         return {self.variants_header: json.dumps({"version": 1, "variants": accepted})}
 
     def rating_list(self, proposal: Proposal) -> str:
-        """The site's key for the ratings of such games."""
+        """The site's key for the ratings of the proposed games."""
         key = proposal.variant
         return speed_of(proposal.clock).value if key in self.rated_by_speed else key
 

@@ -25,10 +25,10 @@ async def log_event(
     *,
     metrics: Metrics | None = None,
 ) -> None:
-    """Call `record_event` with unprintable characters as escapes.
+    """Call `record_event` with unprintable characters escaped.
 
     Args:
-        metrics: Counts the event; None: it is not counted.
+        metrics: Counts the event; None: do not count it.
     """
     clean = {key: printable(value) if isinstance(value, str) else value for key, value in detail.items()}
     await record_event(session, owner, kind, clean, game_id)

@@ -28,7 +28,7 @@ class Clock:
     """A Fischer clock."""
 
     initial_s: int
-    """Time at the start in seconds."""
+    """Initial time in seconds."""
     increment_s: int
     """Added after each move, in seconds."""
 
@@ -71,7 +71,7 @@ class Challenge:
     game: str | None
     """Name of the game in `engine.games`; None when this program does not play it."""
     variant: str
-    """The site's key for the game, for the record."""
+    """The site's key for the game, kept for reference."""
     kind: str
     """The kind in the settings (`challenges.variants`): the game's name, ``chess960``, ``from_position`` or
     ``othello_random``; empty when this program does not play it."""
@@ -82,17 +82,17 @@ class Challenge:
     days_per_turn: int | None
     """Days per move in a correspondence game; None: real time, or unlimited."""
     initial_position: str | None
-    """Text of the start (`Game.parse_position`); None: the usual one."""
+    """Starting position as text (`Game.parse_position`); None: the usual one."""
     is_ours: bool
     """Whether we sent it."""
     our_rating: int | None = None
-    """Rating of the challenged account for such games; None: unknown."""
+    """The challenged account's rating for this kind of game; None: unknown."""
     boards: int = 1
-    """Number of games that begin at once when it is accepted."""
+    """Number of games that begin simultaneously when the challenge is accepted."""
 
 
 class DeclineReason(StrEnum):
-    """Why a challenge is declined, as Lichess's keys."""
+    """Reasons for declining a challenge, named by Lichess's keys."""
 
     GENERIC = "generic"
     LATER = "later"
@@ -111,7 +111,7 @@ class EndReason(StrEnum):
     """How a game ended, across sites."""
 
     NORMAL = "normal"
-    """By the rules of the game: full board, mate, no moves."""
+    """The game ended by its rules: full board, mate, no moves."""
     RESIGNATION = "resignation"
     TIME = "time"
     """A clock ran out."""
@@ -151,7 +151,7 @@ class Reply:
     """The outcome of a challenge of ours."""
 
     challenge_id: str
-    """On most sites also the id of the game when it was accepted; see `GameStarted.challenge_id`."""
+    """On most sites also the id of the game if the challenge is accepted; see `GameStarted.challenge_id`."""
     accepted: bool | None
     """Whether the challenge was accepted; None: no answer yet, and the challenge is still open."""
     reason: str
@@ -165,8 +165,8 @@ class Bot:
     id: str
     name: str
     ratings: Mapping[str, int]
-    """By the site's keys for its rating lists (`bot.servers.Server.rating_list`), without provisional
-    ratings."""
+    """Ratings, except provisional ones, keyed by the site's rating list
+    (`bot.servers.Server.rating_list`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,14 +198,14 @@ class GameStarted:
     challenge_id: str = ""
     """The challenge's id, if it differs from the game's; empty: the same id, or no challenge."""
     game: str = ""
-    """Its name in `engine.games`; empty: the site does not say."""
+    """The game's name in `engine.games`; empty: the site does not report it."""
     is_tournament: bool = False
     """Whether a tournament paired the game; sites do not abort such games."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameFinished:
-    """A game has ended; its own stream has the details.  May be missed while disconnected."""
+    """A game has ended; its own stream has the details.  Disconnected clients may miss this event."""
 
     game_id: str
     rating_diff: int | None
@@ -226,7 +226,7 @@ class GameEnd:
     winner: int | None
     """Side that won; None: a draw, or no result when aborted."""
     status: str
-    """The site's own term, for the record."""
+    """The site's own term, kept for reference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +251,7 @@ class GameSnapshot:
     game: str
     variant: str
     initial_position: str | None
-    """Text of the start (`Game.parse_position`); None: the usual one."""
+    """Starting position as text (`Game.parse_position`); None: the usual one."""
     our_side: int
     rated: bool
     speed: Speed
@@ -275,7 +275,7 @@ class GameAdjourned:
 
 @dataclass(frozen=True, slots=True)
 class MoveInfo:
-    """The evaluation sent with a move to sites that want it."""
+    """The evaluation sent with a move to sites that accept one."""
 
     score_centi: int | None
     """Score of the move for the side that moved, in the game's own unit; None: secret."""
@@ -303,7 +303,7 @@ class ChatLine:
     """A line in a game's chat."""
 
     name: str
-    """The author's name on the site; includes the bot's own lines."""
+    """The author's name on the site, also for the bot's own lines."""
     room: Room
     text: str
     by_site: bool = False

@@ -32,7 +32,7 @@ def wthor_games(
 
     Args:
         path: The .wtb file.
-        names: The .jou and .trn files given by the user; by default those beside the file.
+        names: The .jou and .trn files chosen by the user; by default those beside the .wtb file.
         on_bad: Called with a one-line message when a file of names is missing.
 
     Raises:
@@ -50,7 +50,7 @@ def wthor_games(
 
 
 def _names(path: Path, suffix: str, names: list[Path], on_bad: Callable[[str], None]) -> tuple[str, ...]:
-    """The names for a WTHOR file, from the given file or from the only file of names beside it.
+    """The names for a WTHOR file, from the user's file of names or else from the only one beside it.
 
     Raises:
         BadGame: The file of names is ambiguous or has another format.
@@ -59,9 +59,9 @@ def _names(path: Path, suffix: str, names: list[Path], on_bad: Callable[[str], N
     given = [name for name in names if name.suffix.lower() == suffix]
     found = given or [name for name in path.parent.iterdir() if name.suffix.lower() == suffix]
     if len(found) > 1:
-        raise BadGame(f"there are several {suffix} files: {', '.join(sorted(map(str, found)))}; name one")
+        raise BadGame(f"several {suffix} files beside it: {', '.join(sorted(map(str, found)))}; choose one")
     if not found:
-        on_bad(f"{path}: no {suffix} file beside it: using numbers instead of names")
+        on_bad(f"{path}: no {suffix} file beside it; using numbers instead of names")
         return ()
     try:
         return wthor.parse_names(read_regular(found[0], _MAX_BASE_BYTES), suffix)

@@ -44,7 +44,7 @@ class Server(Protocol):
 
     Calls raise the `ServerError`s of `bot.base.errors`.  The two event streams are single connections: the
     end of the iteration and `TransientError` both mean a lost link, and `bot.base.reconnect` opens the next
-    one.  A None among the events only means that the link is open and alive.
+    one.  A None among the events is a keep-alive.
 
     The methods with a body are the defaults for sites that lack an ability; other adapters override them.
     """
@@ -65,15 +65,15 @@ class Server(Protocol):
         """Apply the challenge rules that the site enforces, or that we cannot apply ourselves on this site.
 
         Args:
-            challenges: The settings, now and after each change of them.
-            has_room: Returns whether a given number of further games may begin now.
+            challenges: The current settings; each change causes another call.
+            has_room: Returns whether that many further games may begin now.
         """
 
     def account_events(self) -> AsyncIterator[AccountEvent | None]:
         """Challenges and the starts and ends of games.  A new stream repeats all current ones."""
 
     def game_events(self, game_id: str) -> AsyncIterator[GameEvent | None]:
-        """One game: a `GameSnapshot`, then its events; also for a game that has ended already.
+        """One game: a `GameSnapshot`, then its events; works for finished games, too.
 
         A `GameAdjourned` ends the stream, and is its only event while the game is adjourned.  Raises
         `RefusedError` with status 404 when there is no such game, `ProtocolError` when it cannot be parsed.
@@ -114,7 +114,7 @@ class Server(Protocol):
         raise _lacking(self, "takebacks")
 
     async def abort(self, game_id: str) -> None:
-        """End a game that has not begun: `RefusedError` once both have moved."""
+        """Abort a game that has not begun; `RefusedError` once both players have moved."""
 
     async def resign(self, game_id: str) -> None: ...
 
@@ -160,7 +160,7 @@ class Server(Protocol):
     async def leave_tournament(self, tournament_id: str) -> None:
         """Leave a tournament, or pause until we join it again; a game that has begun continues.
 
-        Raises as `join_tournament`.
+        Raises the same errors as `join_tournament`.
         """
         raise _lacking(self, "tournaments to join")
 

@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 
 async def make_summaries(database: Database, batch: int = BATCH) -> int:
-    """Summarise the games that are over and lack a valid summary, each batch in a transaction of its own.
+    """Summarise the finished games that lack a valid summary, with a separate transaction for each batch.
 
     It can be stopped at any time: the next run continues.  Games with damaged data get no summary.
 
@@ -61,24 +61,24 @@ async def unjudged_notice(database: Database) -> str:
     """A line with the number of decisions that statistics ignore, and the command that judges them; empty:
     none.
 
-    Summaries of an earlier release are not judged by today's rules.
+    Decisions judged by an earlier release do not count as judged by today's rules.
     """
     async with database.read() as session:
         count = await count_outdated(session)
     if not count:
         return ""
     what = "1 decision is" if count == 1 else f"{count} decisions are"
-    return f"{what} not judged by today's rules, and no statistic counts them: run `desdemona db recheck`"
+    return f"{what} not judged by the current rules, and statistics ignore them: run `desdemona db recheck`"
 
 
 async def summarise_in_background(database: Database) -> None:
     """Compute missing summaries while the program plays; until then, statistics are slower."""
     try:
         if summaries := await make_summaries(database, SMALL_BATCH):
-            logger.info("summaries made for %d games that had none", summaries)
+            logger.info("missing summaries created: %d", summaries)
         if notice := await unjudged_notice(database):
             logger.warning(notice)
     except StorageError as error:
-        logger.warning("games without a summary stay so for now: %s", error)
+        logger.warning("cannot create missing summaries for now: %s", error)
     except Exception:  # no game may end because of it
-        logger.exception("making the summaries of games crashed")
+        logger.exception("creating missing summaries crashed")

@@ -32,13 +32,13 @@ _MINUTE_S = 60.0
 
 
 account: ContextVar[str] = ContextVar("account", default="")
-"""Name of the account that the running task plays."""
+"""Name of the account that the current task plays."""
 is_alone: ContextVar[bool] = ContextVar("is_alone", default=False)
 """Whether that account is the only one; texts for people then omit its name."""
 site: ContextVar[str] = ContextVar("site", default="")
 """The site of this account, once it is known."""
 game: ContextVar[str] = ContextVar("game", default="")
-"""The site's key of the game that the running task plays."""
+"""The site's key of the game that the current task plays."""
 
 
 def shown_account() -> str:
@@ -104,7 +104,7 @@ def printable(text: str) -> str:
 
 
 def set_up(config: "LogConfig") -> None:
-    """Configure logging as the settings say.
+    """Configure logging according to the settings.
 
     Raises:
         ConfigError: The file cannot be written.
@@ -220,4 +220,4 @@ class LineLimit:
             return None
         self._lines += 1
         dropped, self._dropped = self._dropped, 0
-        return f" ({dropped} such lines were left out before)" if dropped else ""
+        return f" ({dropped} similar lines omitted before this one)" if dropped else ""

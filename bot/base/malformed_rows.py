@@ -53,7 +53,7 @@ class MalformedRows:
         """Whether the last check moved a row."""
 
     async def move(self) -> bool:
-        """Move malformed rows to the quarantine; False: the last check is recent, or there are none."""
+        """Move malformed rows to the quarantine; returns False after a recent check, or if there are none."""
         asked = self._clock()
         async with self._turn:
             if self._last >= asked:  # another request waited for the same check

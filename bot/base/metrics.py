@@ -26,7 +26,7 @@ LATE_COMMIT_S = 2.5
 SLOW_SHARE = 0.9
 """Fraction of the maximum time from which a decision counts as slow."""
 _STRATEGY = ("strategy", "player")
-"""The label of a strategy, and its old name, which is exported until 0.4.0."""
+"""The label for the strategy, and its old name, which is also exported until 0.4.0."""
 _COMMIT_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, SLOW_COMMIT_S, 0.5, 1, LATE_COMMIT_S, 10)
 _REQUEST_BOUNDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 _DECISION_BOUNDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 120)
@@ -71,39 +71,39 @@ class Metrics:
         ProcessCollector(registry=self.registry)  # memory, descriptors, processor time: the client's own
         self.tally = MetricTotals()
         self._known_failures: dict[str, int] = {}
-        self.build_info = self._gauge("build_info", "1; the labels say what runs.", "version", "engine")
-        self.games_open = self._gauge("games_open", "Games that go on.", "site", "game")
-        self.queue_length = self._gauge("queue_length", "Challenges that wait for a slot.")
-        self.link_up = self._gauge("link_up", "1: every account's link to the site is up.", "site")
-        self.workers_busy = self._gauge("workers_busy", "Search threads with a job.")
+        self.build_info = self._gauge("build_info", "1; the labels name the versions.", "version", "engine")
+        self.games_open = self._gauge("games_open", "Games in progress.", "site", "game")
+        self.queue_length = self._gauge("queue_length", "Challenges waiting for a slot.")
+        self.link_up = self._gauge("link_up", "1 if every account's link to the site is up.", "site")
+        self.workers_busy = self._gauge("workers_busy", "Search threads that are busy.")
         self.workers = self._gauge("workers", "Search threads.")
-        self.tasks = self._gauge("tasks", "Tasks of the event loop.")
+        self.tasks = self._gauge("tasks", "Tasks on the event loop.")
         self.rating = self._gauge(
             "rating", "Our rating at the start of the last rated game.", "site", "game", "speed"
         )
-        self.alarm_firing = self._gauge("alarm_firing", "1: the alarm fires.", "alarm")
+        self.alarm_firing = self._gauge("alarm_firing", "1 if the alarm is firing.", "alarm")
         self._games = self._counter("games", "Games ended.", "site", "game", *_STRATEGY, "result")
         self._lost_on_time = self._counter("lost_on_time", "Games lost on time.", "site", "game")
         self._decisions = self._counter("decisions", "Decisions committed.", "game", *_STRATEGY)
         self._decision_s = self._histogram(
-            "decision_seconds", "From our turn to the committed decision.", _DECISION_BOUNDS
+            "decision_seconds", "Time from the start of our turn to the committed decision.", _DECISION_BOUNDS
         )
         self._slow_decisions = self._counter(
-            "slow_decisions", "Decisions that took more than 90 % of the longest time they may take."
+            "slow_decisions", "Decisions that took more than 90 % of the maximum time."
         )
-        about = "Confirmed baits set, taken and held against."
+        about = "Confirmed baits that were set, taken, or not taken (held)."
         self._baits = self._counter("baits", about, "game", "strategy", "outcome")
         self._traps = self._counter("traps", f"Old name of `baits`. {about}", "game", "player", "outcome")
         self._challenges = self._counter("challenges", "Challenges answered.", "site", "answer", "reason")
         self._request_s = self._histogram(
-            "request_seconds", "From a request to a site to the head of its answer.", _REQUEST_BOUNDS, "site"
+            "request_seconds", "Time from a request to the response headers.", _REQUEST_BOUNDS, "site"
         )
         self._commit_s = self._histogram(
-            "commit_seconds", "Transactions that write a game's record, waits included.", _COMMIT_BOUNDS
+            "commit_seconds", "Duration of a game's transaction, including waits.", _COMMIT_BOUNDS
         )
         self._failed_commits = self._counter("failed_commits", "Transactions that failed.")
         self._model_failures = self._counter(
-            "model_failures", "Failures of models of people, by their game.", "model"
+            "model_failures", "Failures of models of people, by game.", "model"
         )
         self._events = self._counter("events", "Events recorded.", "kind")
 
@@ -120,7 +120,7 @@ class Metrics:
         """A decision was committed.
 
         Args:
-            game: Its game.
+            game: The decision's game.
             strategy: The strategy that made it.
             took_s: Seconds since our turn was reported.
             longest_s: Maximum duration in seconds (`bot.game.thinking.GameThinker.longest_s`).
@@ -171,7 +171,7 @@ class Metrics:
         self._events.labels(kind).inc()
 
     def follow_model_failures(self, failures: Mapping[str, int]) -> None:
-        """Set the totals that the models count themselves; by game."""
+        """Update the totals that the models count themselves, keyed by game."""
         for model, total in failures.items():
             new = total - self._known_failures.get(model, 0)
             self._model_failures.labels(model).inc(max(0, new))

@@ -66,7 +66,7 @@ class Drops(Notation):
     """Othello as Fairy-Stockfish's ``flipello``.
 
     Black is called white (``P``) and moves first.  Placing a disc is a drop, ``P@d3``, with ranks counted
-    from below.  A pass moves a disc of the mover onto its own square: the first one, from a1 along the ranks.
+    from below.  A pass moves the mover's first disc, counted from a1 along the ranks, onto its own square.
     When neither side can move, both may still pass there, whereas here the game is over.
     """
 

@@ -1,5 +1,5 @@
-"""Names of the previous release that still work until 0.4.0: settings, with one notice at start; fields of
-JSON and CSV, which are exported beside the new ones."""
+"""Names of the previous release that work until 0.4.0: settings, with one notice at start, and fields of JSON
+and CSV, which are exported in addition to the new ones."""
 
 import json
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ RENAMED: Mapping[str, str] = {
     "randomised.chance": "randomised.probability",
     "randomised.most_profiles": "randomised.max_profiles",
 }
-"""New names by old names, of whole tables and of single settings, which stay in their tables. A setting is
-listed under the new name of its table."""
+"""New names of tables and of settings, keyed by old name. Settings stay in their tables and are listed here
+under the table's new name."""
 RETIRED: Mapping[str, str] = {
     "trap.threshold_centi": "trap.threshold_percent, in points of expected score, replaces it",
 }
@@ -44,11 +44,11 @@ OLD_KEYS: Mapping[str, str] = {
     "strategy": "player",
     "value_control": "value_sound",
 }
-"""Old names of fields by new names."""
+"""Old names of fields, keyed by new name."""
 
 
 def notice_of(old: str) -> str:
-    """What became of an old setting, in one clause."""
+    """One clause that says what replaces an old setting."""
     return f"{old} is now {RENAMED[old]}" if old in RENAMED else f"{old} is ignored: {RETIRED[old]}"
 
 
@@ -56,7 +56,7 @@ def with_new_names(values: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]
     """Settings under their new names (also in the tables of accounts), and the old names that were used.
 
     Args:
-        values: Settings by table, as read from a file.
+        values: Settings, keyed by table, as read from a file.
 
     Raises:
         ValueError: A setting is given under both names.
@@ -77,8 +77,8 @@ def with_new_variables(
     A new name takes precedence over an old one.
 
     Args:
-        variables: By name, in any case.
-        prefix: Before the name of a table.
+        variables: Values, keyed by name, in upper or lower case.
+        prefix: The prefix of our variables, before the table's name.
     """
     renamed: dict[str, str | None] = {}
     used: set[str] = set()
@@ -120,13 +120,13 @@ def _renamed(value: Any, where: str, used: set[str]) -> Any:
         new = _new_name(old, used)
         name = new.removeprefix(where)
         if name != key and name in value:
-            raise ValueError(f"{old} is the old name of {new}: leave it out")
+            raise ValueError(f"{old} is the old name of {new}: remove it")
         renamed[name] = _renamed(below, f"{new}.", used)
     return renamed
 
 
 def _new_json(name: str, value: str | None, used: set[str]) -> str | None:
-    """A table, or a list of tables, in one variable."""
+    """Rename the settings in a variable that holds a table, or a list of tables, as JSON."""
     try:
         settings = json.loads(value or "")
     except ValueError:
@@ -136,7 +136,7 @@ def _new_json(name: str, value: str | None, used: set[str]) -> str | None:
 
 
 def with_old_keys(value: Any) -> Any:
-    """A plain JSON value whose renamed fields also stand under their old names, after all others."""
+    """A plain JSON value with a copy of each renamed field under its old name, after all others."""
     if isinstance(value, Mapping):
         new = {name: with_old_keys(each) for name, each in value.items()}
         old = {OLD_KEYS[name]: each for name, each in new.items() if name in OLD_KEYS}

@@ -15,7 +15,7 @@ class Rate:
     name: str
     """Message to a client that has reached the limit."""
     burst: float
-    """Capacity of the bucket: requests at once after a pause."""
+    """Capacity of the bucket: the largest burst of requests after a pause."""
     per_s: float
     """Refill rate: requests per second in the long run."""
 
@@ -33,7 +33,7 @@ class RateLimiter:
         return self._rate.name
 
     def wait_s(self, key: str, cost: float = 1.0, spare: float = 0.0) -> int:
-        """Count one use; returns 0 if it is allowed, otherwise whole seconds until the next one is.
+        """Count one use; returns 0 if it is allowed, otherwise whole seconds to wait before the next attempt.
 
         Args:
             key: The caller.
@@ -58,11 +58,11 @@ class RateLimiter:
 
 
 class RecentUse:
-    """Exponentially decaying use by caller.  Forgets the least recent callers.
+    """Each caller's use, decaying exponentially. Forgets the least recent callers.
 
     Args:
         for_s: Time constant of the decay, in seconds.
-        clock: In seconds.
+        clock: Returns the time in seconds.
     """
 
     def __init__(self, for_s: float, clock: Callable[[], float]) -> None:
@@ -71,7 +71,7 @@ class RecentUse:
         self._uses: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def of(self, key: str) -> float:
-        """A caller's use: `for_s` times its use per second, once that is steady."""
+        """A caller's use; with a steady rate, this becomes `for_s` times the use per second."""
         used, at = self._uses.get(key, (0.0, 0.0))
         return used * math.exp((at - self._clock()) / self._for_s)
 

@@ -33,7 +33,7 @@ then hangs up on the other, and they would evict each other twice a second for e
 
 
 def delays(rng: random.Random, quick: int = 0, cap_s: float = CAP_S) -> Iterator[float]:
-    """Yield the waits before each attempt, in seconds, for ever: random, doubling, capped.
+    """Yield the wait before each attempt, in seconds, without end: random, doubling, capped.
 
     The waits are random so that the clients of a restarted server do not all return at the same moment.
 
@@ -119,9 +119,9 @@ async def stay_connected(
         wait_s = max(next(waits), requested_s)
         if lost_at is None:
             lost_at = clock()
-            logger.warning("%s: lost: %s; next try in %.1f s", name, reason, wait_s)
+            logger.warning("%s: connection lost: %s; next try in %.1f s", name, reason, wait_s)
             if on_change is not None:
                 await on_change(reason)
         else:
-            logger.debug("%s: still lost: %s; next try in %.1f s", name, reason, wait_s)
+            logger.debug("%s: still not connected: %s; next try in %.1f s", name, reason, wait_s)
         await sleep(wait_s)

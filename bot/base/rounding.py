@@ -15,7 +15,7 @@ _UNITS = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
 def half_up(value: float, digits: int = 0) -> float:
-    """A number rounded to some decimals; print the result with as many decimals.
+    """Round a number to `digits` decimals; print the result with the same number of decimals.
 
     Halves are rounded up even if floating-point error puts a sum slightly below them.
     """
@@ -35,17 +35,17 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def percent(value: float | None, digits: int = 0) -> str:
-    """A share from 0 to 1."""
+    """Format a share from 0 to 1 as a percentage."""
     return NO_VALUE if value is None else f"{half_up(100 * value, digits):.{digits}f} %"
 
 
 def duration(length: timedelta | float | None, units: int = 2) -> str:
-    """A length of time, never below 0 s.
+    """Format a length of time; never below 0 s.
 
     Args:
-        length: The length, numbers in seconds; None: not known.
-        units: 2: in its two largest units, for instance ``2 h 5 min``; 1: in the largest unit with a value of
-            two or more, and tenths of a few seconds.
+        length: The length; a number is in seconds; None: unknown.
+        units: 2: the two largest units, for instance ``2 h 5 min``; 1: only the largest unit of which there
+            are at least two, or seconds with one decimal below 10 s.
     """
     if length is None:
         return NO_VALUE

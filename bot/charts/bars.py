@@ -20,7 +20,7 @@ from bot.charts.figure import (
 from bot.charts.markup import fitted, tag, text_width
 
 _ROW, _LABEL, _BAR = 58.0, 20.0, 28.0
-"""Heights of a row, of its label and of its bar."""
+"""Heights of a row, its label and its bar."""
 _RADIUS = 7.0
 _GAP = 2.0
 """Gap between two parts of a bar."""
@@ -28,7 +28,7 @@ _TEXT = TEXT_SIZE + 1
 
 
 class BarKind(StrEnum):
-    """The kind of a category, which determines its colour and texture."""
+    """A category's kind, which determines its colour and texture."""
 
     GOOD = "good"
     TRAP = "trap"
@@ -60,7 +60,7 @@ class StackedBars:
     description: str
     """A sentence about the chart's contents for screen readers."""
     row_name: str
-    """Head of the labels in the table."""
+    """Heading of the column of labels in the table."""
     categories: tuple[BarCategory, ...]
     """The categories; each must have a different kind, so that readers can distinguish them."""
     rows: tuple[BarRow, ...]
@@ -142,7 +142,7 @@ def _bar(chart: StackedBars, row: BarRow, width: float, top: float) -> Iterator[
 
 
 def _shape(left: float, right: float, top: float, *, is_first: bool, is_last: bool) -> str:
-    """A rectangle that is rounded at the ends of its bar."""
+    """A rectangle, rounded where it is at an end of its bar."""
     radius = min(_RADIUS, (right - left) / 2)
     a, b = (radius if is_first else 0.0), (radius if is_last else 0.0)
     bottom = top + _BAR

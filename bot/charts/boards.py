@@ -15,10 +15,10 @@ from bot.charts.markup import tag
 from bot.charts.themes import GameTheme, Surface, shapes, surface, theme_of
 
 _SIZES = {"othello": (8, 8), "connect4": (7, 6), "xiangqi": (9, 10), "chess": (8, 8)}
-"""Columns and rows of the games that `board_shapes` supports, by the key of their themes."""
+"""Columns and rows of the boards that `board_shapes` supports, keyed by theme key."""
 _FRAME, _LABELLED_FRAME = 0.25, 0.5
 _HEAD, _START, _END = 0.34, 0.3, 0.12
-"""Geometry of an arrow: length of its head, and distances of its ends from the centres of the squares."""
+"""Geometry of an arrow: the length of its head, and the distances of its ends from the squares' centres."""
 
 
 class MarkKind(StrEnum):
@@ -34,16 +34,16 @@ class MarkKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BoardMark:
-    """A mark on the board: a ring on one square, an arrow from the first square to the last."""
+    """A mark on the board: a ring if it has one square, otherwise an arrow from first to last."""
 
     kind: MarkKind
     squares: tuple[str, ...]
-    """The squares from `Game.move_squares`; empty (a pass): nothing is drawn."""
+    """The squares from `Game.move_squares`; nothing is drawn if it is empty (a pass)."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """Coordinates of squares: in the order of `Game.board_rows`, or rotated by half a turn."""
+    """Coordinates of squares: in the order of `Game.board_rows`, or rotated by 180 degrees."""
 
     theme: GameTheme
     columns: int
@@ -51,7 +51,7 @@ class _Grid:
     is_turned: bool
 
     def corner(self, row: int, column: int) -> tuple[int, int]:
-        """Top left corner of a square, by its place in the rows."""
+        """Top left corner of a square, given by its row and column."""
         if self.is_turned:
             return self.columns - 1 - column, self.rows - 1 - row
         return column, row
@@ -61,7 +61,7 @@ class _Grid:
         return f"{ascii_lowercase[column]}{number}"
 
     def square(self, name: str) -> tuple[int, int]:
-        """Top left corner of a square, by its name.
+        """Top left corner of a square, given by its name.
 
         Raises:
             ValueError: There is no such square.
@@ -70,15 +70,15 @@ class _Grid:
         number = int(name[1:]) if name[1:].isdecimal() else 0
         row = number - 1 if self.theme.starts_at_top else self.rows - number
         if not (0 <= column < self.columns and 0 <= row < self.rows):
-            raise ValueError(f"{name!r} is no square of a board of {self.columns} by {self.rows}")
+            raise ValueError(f"{name!r} is not a square of a board of {self.columns} by {self.rows}")
         return self.corner(row, column)
 
 
 def board_shapes(games: Iterable[str]) -> Markup:
-    """The shapes of the boards on a page, invisible by themselves: once on each page that has boards.
+    """The shapes for the boards on a page, invisible by themselves; each page with boards needs them once.
 
     Args:
-        games: Names of the games of its boards; unknown ones need no shapes.
+        games: Names of the games whose boards are on the page; unknown games need no shapes.
     """
     themes = {theme.key: theme for theme in map(theme_of, games) if theme.key in _SIZES}
     parts = []
@@ -98,16 +98,16 @@ def board_svg(
     marks: Sequence[BoardMark] = (),
     is_large: bool = False,
 ) -> Markup:
-    """A position as a drawing, which needs the page's `board_shapes`.
+    """A drawing of a position; the page must contain its `board_shapes`.
 
     Args:
         game: The game's name.
-        rows: The position as `Game.board_rows` gives it.
-        title: The board's title for screen readers; the position in words follows.
-        side: The viewer's side, at the bottom in games whose board turns.
-        last_move: Squares of the last move, as from `Game.move_squares`.
-        marks: The marks; later ones lie on top of earlier ones.
-        is_large: Whether to draw letters and numbers at the edges, and Latin letters on xiangqi's pieces.
+        rows: The position as returned by `Game.board_rows`.
+        title: The board's title for screen readers; the position in words follows it.
+        side: The viewer's side, which is at the bottom in games whose board can be rotated.
+        last_move: Squares of the last move, as returned by `Game.move_squares`.
+        marks: The marks; later ones are drawn on top of earlier ones.
+        is_large: Whether to draw letters and numbers at the edges, and Latin letters on xiangqi pieces.
 
     Raises:
         ValueError: The rows are not a board of the game, or a square is not on it.
@@ -144,7 +144,7 @@ def in_words(
 ) -> str:
     """A position in words: where each side's pieces stand, the last move and the marks.
 
-    Arguments and errors as of `board_svg`.
+    Takes the same arguments as `board_svg` and raises the same errors.
     """
     theme = theme_of(game)
     grid = _Grid(theme, _columns(game, theme, rows), len(rows), is_turned=False)
@@ -173,11 +173,11 @@ def in_words(
 
 
 def _columns(game: str, theme: GameTheme, rows: Sequence[str]) -> int:
-    """The number of columns of these rows."""
+    """The number of columns in these rows."""
     lengths = {len(row) for row in rows}
     size = (len(rows[0]) if rows else 0, len(rows))
     if len(lengths) != 1 or not 0 < size[0] <= len(ascii_lowercase) or size != _SIZES.get(theme.key, size):
-        raise ValueError(f"no board of {game}: {'/'.join(rows)[:200]!r}")
+        raise ValueError(f"not a board of {game}: {'/'.join(rows)[:200]!r}")
     return size[0]
 
 

@@ -9,16 +9,16 @@ from markupsafe import Markup, escape
 from bot.charts.markup import tag
 
 NARROW_WIDTH = 300
-"""Width of the drawing for phones, where a card has 280 to 320 px; the same for all chart sizes."""
+"""Width of the drawing for phones, where a card is 280 to 320 px wide; the same for all chart sizes."""
 TEXT_SIZE = 12.0
-"""Font size of a drawing's texts, in its own units; as in charts.css."""
+"""Font size of a drawing's texts, in the drawing's units; must match charts.css."""
 
 
 class ChartSize(Enum):
-    """The size of a chart on a wide page: its name, and its width and height there in pixels."""
+    """The size of a chart on a wide page: a name, and the width and height in pixels."""
 
     FULL = ("full", 1090, 300)
-    """The whole width of the page."""
+    """The full width of the page."""
     HALF = ("half", 520, 260)
 
     def __init__(self, key: str, width: int, height: int) -> None:
@@ -29,14 +29,14 @@ class ChartSize(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DataTable:
-    """The numbers of a chart as texts."""
+    """The numbers of a chart, as text."""
 
     caption: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    """Each as long as `head`."""
+    """Each row is as long as `head`."""
     positions: tuple[float, ...] = ()
-    """The position of each row on the x axis; empty: rows have no positions."""
+    """The position of each row on the x axis; empty if rows have no positions."""
 
 
 def figure(
@@ -53,10 +53,10 @@ def figure(
     Args:
         table: The chart's numbers.
         size: The chart's size on a wide page.
-        drawings: The wide one and the narrow one.
-        legend: See `legend`.
+        drawings: The wide drawing and the narrow one.
+        legend: The result of `legend`, if any.
         nothing: Text shown instead of drawings and table when the table has no rows.
-        has_crosshair: Whether charts.js shows a row's values at the pointer.
+        has_crosshair: Whether charts.js shows the values of the row at the pointer.
     """
     if not table.rows:
         said = tag("p", nothing, class_="chart-nothing")
@@ -80,13 +80,13 @@ def drawing(
     """One drawing of a chart.
 
     Args:
-        width: Width of its coordinates; the page scales them.
-        height: Their height.
+        width: Width of the drawing in its own coordinates, which the page scales.
+        height: Height of the drawing in its own coordinates.
         kind: ``wide`` or ``narrow``.
-        title: Its name.
-        description: A sentence about it.
+        title: The drawing's title.
+        description: A sentence about the drawing.
         parts: The elements of the drawing.
-        span: For charts.js: left and right end of the x axis as coordinates and as values.
+        span: For charts.js: the left and right ends of the x axis, as coordinates and as values.
         has_links: Whether the drawing contains links, which an image would hide from screen readers.
     """
     return tag(
@@ -102,7 +102,7 @@ def drawing(
 
 
 def legend(*entries: tuple[str, str]) -> Markup:
-    """A legend: for each entry the class of its sample, and its text."""
+    """A legend; each entry has the class of its sample and its text."""
     items = []
     for sample, text in entries:
         swatch = tag("svg", *_swatch(sample), class_="swatch", viewBox="0 0 24 12", aria_hidden="true")
@@ -120,7 +120,7 @@ def _swatch(sample: str) -> tuple[Markup, ...]:
 def texture(kind: str, left: float, right: float, middle: float, height: float) -> tuple[Markup, ...]:
     """Textures that distinguish bars without colours: stripes, or a dotted line.
 
-    One line with wide dashes: a pattern would need an id, which must be unique on its page.
+    The texture is one line with wide dashes; a pattern would need an id that is unique on the page.
     """
     path = f"M{left:.1f} {middle:g}H{right:.1f}"
     if kind == "bar-trap":
@@ -131,7 +131,7 @@ def texture(kind: str, left: float, right: float, middle: float, height: float) 
 
 
 def table_details(table: DataTable) -> Markup:
-    """The numbers of a chart as a table that opens on demand."""
+    """The numbers of a chart, as a table that opens on demand."""
     return tag(
         "details",
         tag("summary", "as a table"),
@@ -148,7 +148,7 @@ def table_details(table: DataTable) -> Markup:
 
 
 def html_table(table: DataTable, class_: str | None = None) -> Markup:
-    """The numbers of a chart as a table."""
+    """The numbers of a chart, as a table."""
     head = tag("tr", *(tag("th", text, scope="col") for text in table.head))
     rows = []
     for index, (first, *others) in enumerate(table.rows):

@@ -1,4 +1,4 @@
-"""The static files of pages with charts; colours come from `bot.base.colours`."""
+"""The static files for pages with charts; colours come from `bot.base.colours`."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ STYLE = Path(__file__).parent / "static" / "charts.css"
 SHAPES_STYLE = STYLE.with_name("pieces.css")
 CHART_FILES = (STYLE, SHAPES_STYLE, STYLE.with_suffix(".js"), STYLE.with_name("boards.js"))
 FONT = STYLE.with_name("pieces.otf")
-"""Font of the letters on pieces and boards, for images drawn without the system's fonts.
+"""Font for the letters on pieces and boards, for images drawn without system fonts.
 
 Made with ``pyftsubset NotoSerifCJK-Bold.ttc --font-number=3 --no-hinting --layout-features=
 --name-languages=* --name-IDs=0,1,2,4,6,13,14 --text=LETTERS``, where LETTERS are those of

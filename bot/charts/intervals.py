@@ -1,4 +1,4 @@
-"""Estimates of several groups with their intervals, one below the other (a forest plot)."""
+"""Estimates for several groups with their intervals, one below the other (a forest plot)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from bot.charts.markup import fitted, tag, text_width
 from bot.charts.numbers import DIFFERENCE, Axis, NumberStyle, Ticks, span_of, ticks_within
 
 _ROW, _TALL_ROW = 34.0, 48.0
-"""Heights of a row; a tall one has the label above its interval."""
+"""Heights of a row and of a tall row, which has the label above its interval."""
 _FOOT = 24.0
 _GAP = 14.0
 _TICK_WIDTH = 64.0
 _MARGIN = 0.03
-"""Share of the axis that is left free beyond the outermost intervals."""
+"""Share of the axis left free beyond the outermost intervals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,14 @@ class IntervalRow:
     count: int
     """Number of games behind the estimate."""
     value: float | None = None
-    """None: there is no estimate yet."""
+    """None if there is no estimate yet."""
     low: float | None = None
-    """Lower end of its interval; None where `value` is None."""
+    """Lower end of the interval; None if `value` is None."""
     high: float | None = None
     link: str = ""
-    """The link of the label: a path or a query of this site; empty: none."""
+    """The label's link, a path or a query on this site; empty for no link."""
     is_total: bool = False
-    """The row is the total of the others, in bold."""
+    """Whether the row is the total of the others, shown in bold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class IntervalChart:
     description: str
     """A sentence about the chart's contents for screen readers."""
     group_name: str
-    """Head of the labels in the table."""
+    """Heading of the column of labels in the table."""
     value_name: str
     interval_name: str
     count_name: str
@@ -77,7 +77,7 @@ def interval_rows(chart: IntervalChart) -> Markup:
 
 
 def interval_table(chart: IntervalChart) -> DataTable:
-    """The numbers of the chart: a row for each group."""
+    """The numbers of the chart, with a row for each group."""
     head = (chart.group_name, chart.value_name, chart.interval_name, chart.count_name)
     rows = tuple((row.label, *_texts(chart, row), f"{row.count:,}") for row in chart.rows)
     return DataTable(chart.title, head, rows)
@@ -132,7 +132,7 @@ def _axis(chart: IntervalChart, width: float, *, is_narrow: bool) -> tuple[Ticks
 def _grid(
     chart: IntervalChart, ticks: Ticks, axis: Axis, bottom: float, stretches: Sequence[tuple[float, float]]
 ) -> Iterator[Markup]:
-    """Lines at the ticks and at the neutral value, between the given heights, and the ticks' labels."""
+    """Lines at the ticks and at the neutral value, between the given heights, and the labels of the ticks."""
 
     def lines(values: Iterable[float]) -> str:
         return "".join(f"M{axis.at(value):.1f} {a:g}V{b:g}" for value in values for a, b in stretches)
@@ -171,7 +171,7 @@ def _row(
 
 
 def _interval(chart: IntervalChart, row: IntervalRow, axis: Axis, y: float) -> Iterator[Markup]:
-    """An interval with its value: a full dot above neutral, a diamond below, an empty dot if neither."""
+    """An interval with its value: a filled dot if above neutral, a diamond if below, else an empty dot."""
     if row.value is None or row.low is None or row.high is None:
         yield tag("text", "too few to say", class_="tick start", x=axis.at(chart.neutral) + 6, y=y + 4)
         return

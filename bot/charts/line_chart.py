@@ -27,7 +27,7 @@ _LINE_HEIGHT = 16.0
 _TRIMMED = 0.05
 _FEW_S = 10
 _SINGLE_TIME_S = 86_400
-"""Width of a time axis, in seconds, if it has one time or several within `_FEW_S`; covers the day before."""
+"""Width of a time axis, in seconds, if all its times lie within `_FEW_S`; it includes the day before."""
 
 
 def line_chart(chart: LineChart) -> Markup:

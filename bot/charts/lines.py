@@ -1,4 +1,4 @@
-"""The data of a line chart: its lines, thinned, and its table."""
+"""The data of a line chart: its thinned lines and its table."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from bot.charts.thinning import LineSample, SampleColumns, samples_of, thin
 
 _DAY_S = 86_400
 _Y = 1
-"""The column of y."""
+"""Index of the y column."""
 
 
 Floats = NDArray[np.float64]
@@ -24,15 +24,15 @@ Values = tuple[float | None, ...] | Floats
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChartLine:
-    """One series. A line of a chart. All sequences are as long as `x`, or empty if there are no intervals."""
+    """A line of a chart. All sequences are as long as `x`; `low` and `high` are empty without intervals."""
 
     name: str
     x: tuple[float, ...] | tuple[datetime, ...] | Floats
     """Non-decreasing: numbers, or times with a time zone."""
     y: Values
-    """None, or NaN in an array: no value; the line has a gap there."""
+    """None, or NaN in an array, means that there is no value; the line then has a gap."""
     low: Values = ()
-    """Lower ends of the intervals; None or NaN: there is none."""
+    """Lower ends of the intervals; None or NaN if there is no interval."""
     high: Values = ()
     band: str = ""
     """The intervals' name in the legend: ``95 % at every moment``."""
@@ -46,33 +46,33 @@ class LineChart:
     description: str
     """A sentence about the chart's contents for screen readers."""
     x_name: str
-    """Name of x, for instance ``games played``."""
+    """Name of the x axis, for instance ``games played``."""
     lines: tuple[ChartLine, ...]
-    """At most two."""
+    """At most two lines."""
     y_style: NumberStyle = PLAIN
     references: tuple[float, ...] = ()
     """Values of horizontal reference lines."""
     limits: tuple[float, float] | None = None
-    """The range of the y axis, extended only to the next ticks; None: all values and references."""
+    """The range of the y axis, extended only to the next ticks; None to cover all values and references."""
     trims_bands: bool = False
-    """Without `limits`: whether the axis may cut off the outermost twentieth of the intervals' ends."""
+    """Whether the axis may cut off the outermost 5 % of the intervals' ends; only without `limits`."""
     size: ChartSize = ChartSize.HALF
     nothing: str = "Nothing to show yet."
-    """The text shown when there is no value."""
+    """The text shown if there are no values."""
 
     @property
     def is_over_time(self) -> bool:
-        """Whether all x are times; otherwise none are."""
+        """Whether the x values are times."""
         return any(isinstance(x, datetime) for line in self.lines for x in line.x[:1])
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnLine:
-    """A line as it is drawn."""
+    """A line in the form in which it is drawn."""
 
     name: str
     band: str
-    """Empty: it has no intervals."""
+    """Empty if the line has no intervals."""
     columns: SampleColumns
 
     @cached_property
@@ -81,7 +81,7 @@ class DrawnLine:
         return samples_of(self.columns)
 
     def thinned(self, width: int) -> "DrawnLine":
-        """The line for a drawing of this width: whole, or a bucket for each eight pixels; see `thin`.
+        """The line for a drawing of this width, thinned to one bucket per eight pixels (see `thin`).
 
         A line with at most one sample per two pixels is returned whole.
         """
@@ -91,7 +91,7 @@ class DrawnLine:
 
 
 def drawn_lines(chart: LineChart) -> tuple[DrawnLine, ...]:
-    """The lines of a chart as plain numbers; lines without any value are left out."""
+    """The lines of a chart as plain numbers; lines without values are omitted."""
     found = (DrawnLine(line.name, line.band if len(line.low) else "", _columns(line)) for line in chart.lines)
     return tuple(line for line in found if not np.isnan(line.columns[:, _Y]).all())
 
@@ -104,12 +104,12 @@ def _columns(line: ChartLine) -> SampleColumns:
 
 
 def place(x: float | datetime) -> float:
-    """An x as a number: POSIX time."""
+    """An x value as a number; for times, POSIX time."""
     return x.timestamp() if isinstance(x, datetime) else x
 
 
 def line_table(chart: LineChart, lines: Sequence[DrawnLine]) -> DataTable:
-    """The numbers of these lines: a row for each x."""
+    """The numbers of these lines, with a row for each x."""
     head = [chart.x_name]
     for line in lines or chart.lines:
         head += [line.name, *([line.band] if line.band else [])]

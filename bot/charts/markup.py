@@ -1,4 +1,4 @@
-"""Builds elements of HTML and SVG: every text and attribute is escaped, every number finite and short."""
+"""Builds HTML and SVG elements; every text and attribute is escaped, and every number is finite and short."""
 
 import math
 from collections.abc import Iterable
@@ -8,20 +8,20 @@ from markupsafe import Markup, escape
 
 _WITHOUT_CONTENT = frozenset({"circle", "line", "path", "rect", "stop", "use"})
 _MEAN_WIDTH = 0.56
-"""Mean width of a character, in units of the font's size; a wide (Chinese) character has 1."""
+"""Mean width of a character, in units of the font size; a wide (Chinese) character has width 1."""
 
 
 def tag(name: str, /, *children: str, **attributes: str | float | None) -> Markup:
     """An element.
 
     Args:
-        name: Its name.
-        children: Texts, which are escaped, and markup, which is not escaped.
-        attributes: A trailing underscore is cut off (``class_``), others become hyphens (``aria_hidden``);
-            None leaves an attribute out.
+        name: The element's name.
+        children: Texts, which are escaped, and markup, which is not.
+        attributes: A trailing underscore is removed (``class_``), others become hyphens (``aria_hidden``);
+            attributes with the value None are omitted.
 
     Raises:
-        ValueError: A number that is not finite.
+        ValueError: A number is not finite.
     """
     start = name
     for key, value in attributes.items():
@@ -34,7 +34,7 @@ def tag(name: str, /, *children: str, **attributes: str | float | None) -> Marku
 
 
 def joined(*parts: str) -> Markup:
-    """The concatenation of texts, which are escaped, and markup."""
+    """Concatenate texts, which are escaped, and markup, which is not."""
     return Markup("").join(parts)
 
 
@@ -42,7 +42,7 @@ def short(value: float) -> str:
     """A coordinate with at most two decimals, without trailing zeros.
 
     Raises:
-        ValueError: It is not finite.
+        ValueError: The number is not finite.
     """
     if not math.isfinite(value):
         raise ValueError(f"a coordinate is {value}")
@@ -51,9 +51,9 @@ def short(value: float) -> str:
 
 
 def path_of(points: Iterable[tuple[float, float]]) -> str:
-    """Lines through points, for a path's ``d``: an absolute point, then relative ones rounded to a tenth.
+    """Lines through points, for a path's ``d``: an absolute point, then relative ones rounded to 0.1.
 
-    Relative coordinates are a third shorter than absolute ones; rounding errors do not accumulate.
+    Relative coordinates are a third shorter than absolute ones. Rounding errors do not accumulate.
 
     Raises:
         ValueError: A coordinate is not finite.
@@ -79,7 +79,7 @@ def _separated(number: str) -> str:
 
 
 def text_width(text: str, size: float) -> float:
-    """Estimated width of a text in a font of this size."""
+    """Estimated width of a text at this font size."""
     return size * sum(1.0 if east_asian_width(each) in "FW" else _MEAN_WIDTH for each in text)
 
 

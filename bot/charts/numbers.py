@@ -1,4 +1,4 @@
-"""Formats numbers and times for people, and places the ticks of axes."""
+"""Formats numbers and times for display, and places axis ticks."""
 
 import math
 from bisect import bisect_left
@@ -10,7 +10,7 @@ from bot.base.rounding import half_up
 
 MINUS = "\N{MINUS SIGN}"
 _MIN_SPAN = 1e-9
-"""Minimum span of an axis, relative to its greatest value; in smaller spans ticks are rounding errors."""
+"""Minimum span of an axis, relative to its greatest value; smaller spans are rounding errors."""
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _STEPS_S = (
@@ -28,14 +28,14 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 @dataclass(frozen=True, slots=True)
 class NumberStyle:
-    """How the numbers of a chart are written."""
+    """The format of a chart's numbers."""
 
     decimals: int = 0
-    """Decimals in tables and labels; ticks have as many as they need."""
+    """Number of decimals in tables and labels; ticks have as many as they need."""
     is_signed: bool = False
     """Whether numbers above 0 have a plus sign, as in differences."""
     unit: str = ""
-    """Follows the number, including a space if needed: ``" s"``, ``" %"``."""
+    """Text after the number, including a space if needed: ``" s"``, ``" %"``."""
     is_grouped: bool = True
     """Whether commas separate the thousands; ratings have no commas."""
 
@@ -56,7 +56,7 @@ class NumberStyle:
 PLAIN = NumberStyle()
 """Whole numbers."""
 DIFFERENCE = NumberStyle(decimals=1, is_signed=True)
-"""Differences, to a tenth."""
+"""The format of differences, with one decimal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Ticks:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Maps values to coordinates of a drawing; the ends of its range come from `span_of` or from ticks."""
+    """Maps values to coordinates of a drawing; its range comes from `span_of` or from ticks."""
 
     low: float
     high: float
@@ -87,7 +87,7 @@ class Axis:
 
 
 def span_of(values: Iterable[float]) -> tuple[float, float]:
-    """The least and the greatest value; widened if they are nearly equal, (0, 1) if there are none."""
+    """The minimum and maximum value, widened if they are nearly equal; (0, 1) if there are no values."""
     numbers = list(values)
     if not numbers:
         return 0.0, 1.0
@@ -101,18 +101,18 @@ def span_of(values: Iterable[float]) -> tuple[float, float]:
 
 
 def ticks_around(low: float, high: float, most: int) -> Ticks:
-    """Ticks whose first and last enclose an interval, with one step or more, at most a given number.
+    """Ticks whose first and last enclose an interval, with between one and `most` steps.
 
     Args:
-        low: Lower end; finite, like `high`.
-        high: Upper end; above `low`, see `span_of`.
+        low: Lower end; must be finite, like `high`.
+        high: Upper end; must be above `low` (see `span_of`).
         most: Maximum number of steps, at least 2.
     """
     return _ticks(low, high, most, is_around=True)
 
 
 def ticks_within(low: float, high: float, most: int) -> Ticks:
-    """Ticks inside an interval, at most `most` steps apart; arguments as of `ticks_around`."""
+    """Ticks inside an interval, with at most `most` steps; takes the arguments of `ticks_around`."""
     return _ticks(low, high, most, is_around=False)
 
 
@@ -144,18 +144,18 @@ def _multiple(count: int, exponent: int) -> float:
 
 
 def time_text(at_s: float, *, is_daily: bool) -> str:
-    """A time in UTC: ``26 Nov 2026``, unless `is_daily` with the time of day."""
+    """A time in UTC as ``26 Nov 2026``, with the time of day unless `is_daily`."""
     at = datetime.fromtimestamp(at_s, UTC)
     day = f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
     return day if is_daily else f"{day}, {at:%H:%M}"
 
 
 def time_ticks(low_s: float, high_s: float, most: int) -> tuple[tuple[float, str], ...]:
-    """Ticks of a time axis in UTC, at most a given number, with their labels.
+    """At most `most` ticks of a time axis in UTC, with their labels.
 
     Args:
         low_s: Start as a POSIX time, like `high_s`.
-        high_s: End; above `low_s`.
+        high_s: End; must be above `low_s`.
         most: Maximum number of ticks, at least 2.
     """
     need_s = (high_s - low_s) / most

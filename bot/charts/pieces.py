@@ -1,4 +1,4 @@
-"""The shapes of pieces and boards, defined once on a page and drawn from there.
+"""The shapes of pieces and boards, which a page defines once and then reuses.
 
 One unit is one square; the shapes of chess pieces use 100 units per square.
 """
@@ -73,7 +73,7 @@ FIGURES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("M50 38v25", "M31 68c12-4 26-4 38 0"),
     ),
 }
-"""Paths of the chess pieces by kind: the outlines, and the lines and dots inside."""
+"""Paths of the chess pieces, keyed by kind: the outlines, and the lines and dots inside."""
 
 _MARKED_POINTS = (
     *product((1, 7), (2, 7)),
@@ -88,7 +88,7 @@ _BALLS = {
     "yellow": ((0, "#fff3b0"), (0.45, "#f3c62f"), (1, "#c9970f")),
     "wood": ((0, "#fffaf0"), (0.55, "#f6e8cb"), (1, "#dfc494")),
 }
-"""Shading of discs by colour: distance from the light, and colour there."""
+"""Shading of discs, keyed by colour: distances from the highlight, and the colour at each."""
 
 
 def ball(colour: str) -> Markup:
@@ -113,9 +113,9 @@ def chessman(id_: str, kind: str, side: str) -> Markup:
 
 
 def stone(id_: str, han: str, latin: str, side: str) -> Markup:
-    """An inscribed disc of a side, ``red`` or ``black``, on the point at the centre of the first square.
+    """A side's inscribed disc, ``red`` or ``black``, centred on the first square.
 
-    Its Latin letter is small, or stands in for the Chinese one on devices without a font for it.
+    Its Latin letter is small; on devices without a Chinese font it replaces the Chinese character.
     """
     return tag(
         "g",
@@ -130,7 +130,7 @@ def stone(id_: str, han: str, latin: str, side: str) -> Markup:
 
 
 def felt(id_: str, columns: int, rows: int) -> Markup:
-    """A green board of squares; one of eight by eight has the four dots of a wooden Othello board."""
+    """A green board of squares; an 8 by 8 board has the four dots of a wooden Othello board."""
     lines = "".join(f"M{x} 0v{rows}" for x in range(1, columns))
     lines += "".join(f"M0 {y}h{columns}" for y in range(1, rows))
     dots = "".join(f"M{x} {y}h0" for x, y in product((2, 6), (2, 6))) if columns == rows == 8 else ""
@@ -144,7 +144,7 @@ def felt(id_: str, columns: int, rows: int) -> Markup:
 
 
 def checks(id_: str, columns: int, rows: int) -> Markup:
-    """A board of light and dark squares; the top left one is light."""
+    """A board of light and dark squares; the top left square is light."""
     dark = "".join(f"M{x} {y}h1v1h-1z" for y, x in product(range(rows), range(columns)) if (x + y) % 2)
     return tag(
         "g",
@@ -155,7 +155,7 @@ def checks(id_: str, columns: int, rows: int) -> Markup:
 
 
 def river(id_: str) -> Markup:
-    """The board of xiangqi: nine files, ten ranks, a river, two palaces.  Points are centres of squares."""
+    """The xiangqi board: nine files, ten ranks, a river and two palaces.  Points are square centres."""
     return tag(
         "g",
         tag("rect", class_="wood", width=9, height=10),

@@ -1,4 +1,4 @@
-"""Sparklines: small line charts, the size of a word."""
+"""Sparklines: line charts the size of a word."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from bot.charts.thinning import LineSample, runs_of
 
 _WIDTH, _HEIGHT = 240.0, 32.0
 _EDGE = 3.0
-"""Margin for the line's width and its last point."""
+"""Margin for the line's width and for its last point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,19 +20,19 @@ class Sparkline:
 
     title: str
     label_name: str
-    """Head of the labels in the table: ``day``."""
+    """Heading of the column of labels in the table, such as ``day``."""
     value_name: str
     labels: tuple[str, ...]
     """Labels, one for each value."""
     values: tuple[float | None, ...]
-    """At equal distances; None: no value."""
+    """The values, equally spaced; None if there is no value."""
     style: NumberStyle = PLAIN
     is_alert: bool = False
-    """Whether to draw the line in red, because it counts baits taken or something dangerous."""
+    """Whether to draw the line in red, because it shows baits taken or something dangerous."""
 
 
 def sparkline(chart: Sparkline) -> Markup:
-    """A sparkline, followed by its table for screen readers only."""
+    """A sparkline, followed by a table that only screen readers see."""
     samples = [LineSample(float(at), value, None, None) for at, value in enumerate(chart.values)]
     table = html_table(sparkline_table(chart), "visually-hidden")
     known = [sample.y for sample in samples if sample.y is not None]
@@ -51,7 +51,7 @@ def sparkline(chart: Sparkline) -> Markup:
 
 
 def sparkline_table(chart: Sparkline) -> DataTable:
-    """The numbers of the sparkline as a table."""
+    """The numbers of the sparkline, as a table."""
     rows = []
     for label, value in zip(chart.labels, chart.values, strict=True):
         rows.append((label, "" if value is None else chart.style.text(value)))

@@ -1,4 +1,4 @@
-"""The appearance of each game: its board, its pieces with their names, and the labels at its edges.
+"""The appearance of each game: its board, its pieces with their names, and the labels at the board's edges.
 
 The arena's page has the same names and labels in JavaScript (bot/arena/static/board/games.js); a test
 compares the two.
@@ -25,11 +25,11 @@ class Surface(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PieceTheme:
-    """One kind of piece of one side."""
+    """One side's kind of piece."""
 
     side: str
     name: str
-    """Name of the kind; empty: each side has only one kind."""
+    """Name of the kind; empty if each side has only one kind."""
     letter: str = ""
     """A Latin letter on the piece, if it has a Chinese one."""
     han: str = ""
@@ -37,13 +37,13 @@ class PieceTheme:
 
 @dataclass(frozen=True, slots=True)
 class GameTheme:
-    """The appearance of a game for drawings."""
+    """The appearance of a game in drawings."""
 
     key: str
     """Prefix of the ids of the theme's shapes, which games with the same theme share."""
     surface: Surface
     pieces: Mapping[str, PieceTheme] = field(default_factory=dict)
-    """By letter in `Game.board_rows`; pieces of other letters are drawn as letters."""
+    """Keyed by letter in `Game.board_rows`; pieces with other letters are drawn as letters."""
     edges: tuple[str, ...] = ()
     """Which edges have labels: ``top``, ``bottom``, ``left``."""
     starts_at_top: bool = False
@@ -51,11 +51,11 @@ class GameTheme:
     turns: bool = False
     """Whether the viewer's side is at the bottom; otherwise the board's orientation is fixed."""
     numbers_files: bool = False
-    """Whether files have numbers, counted by each side from its own right, instead of letters."""
+    """Whether files have numbers instead of letters; each side counts them from its own right."""
 
 
 def _two_sides(kinds: Mapping[str, tuple[str, str, str]], first: str, second: str) -> dict[str, PieceTheme]:
-    """Pieces whose letters differ in case: each kind with its name, Latin letter, and two Chinese ones."""
+    """Pieces whose letters differ in case; each kind has a name, a Latin letter and two Chinese letters."""
     pieces = {}
     for letter, (name, latin, han) in kinds.items():
         pieces[letter] = PieceTheme(first, name, latin, han[:1])
@@ -119,12 +119,12 @@ _UNKNOWN = GameTheme(key="letters", surface=Surface.FELT, edges=("top", "left"),
 
 
 def theme_of(game: str) -> GameTheme:
-    """The theme of each game, by its name; other games have letters for pieces on a plain board."""
+    """The theme of each game, keyed by name; other games show letters for pieces on a plain board."""
     return _THEMES.get(game, _UNKNOWN)
 
 
 def shapes(theme: GameTheme) -> Markup:
-    """The pieces of a game, each with the id ``KEY-LETTER``, but not its board."""
+    """The shapes of a game's pieces, each with the id ``KEY-LETTER``; excludes the board."""
     return joined(*_shapes(theme))
 
 

@@ -13,11 +13,11 @@ class LineSample(NamedTuple):
 
     x: float
     y: float | None
-    """None: no value here; the line has a gap."""
+    """None if there is no value; the line then has a gap."""
     low: float | None
-    """Lower end of the interval; None where there is none."""
+    """Lower end of the interval, or None if there is none."""
     high: float | None
-    """Upper end of the interval; None exactly where `low` is None."""
+    """Upper end of the interval; None exactly if `low` is None."""
 
 
 SampleColumns = NDArray[np.float64]
@@ -32,15 +32,14 @@ def samples_of(columns: SampleColumns) -> tuple[LineSample, ...]:
 
 
 def thin(columns: SampleColumns, buckets: int) -> SampleColumns:
-    """Samples of a series: the first, the last, and at most five from each of a number of buckets of equal
-    width.
+    """Samples of a series: the first, the last, and at most five from each of several buckets of equal width.
 
-    A bucket keeps the samples with its least and its greatest y, its least `low`, its greatest `high`, and
-    its first gap.
+    A bucket keeps the samples with its minimum and maximum y, its minimum `low`, its maximum `high`, and its
+    first gap.
 
     Args:
-        columns: With x never falling.  Returned as they are when there are no more samples than buckets.
-        buckets: At least 1.
+        columns: With non-decreasing x.  Returned unchanged if there are no more samples than buckets.
+        buckets: Number of buckets, at least 1.
     """
     if len(columns) <= buckets:
         return columns
@@ -61,7 +60,7 @@ def thin(columns: SampleColumns, buckets: int) -> SampleColumns:
 
 
 def runs_of(samples: Sequence[LineSample], column: str) -> Iterator[list[LineSample]]:
-    """The runs of consecutive samples that have a value in this column."""
+    """The runs of consecutive samples with a value in this column."""
     for is_there, run in groupby(samples, lambda sample: getattr(sample, column) is not None):
         if is_there:
             yield list(run)

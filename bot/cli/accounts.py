@@ -33,7 +33,7 @@ def add_bot(
 def upgrade_account(
     context: typer.Context,
     name: Annotated[
-        str | None, typer.Option("--account", metavar="NAME", help="Account; needed if there are several.")
+        str | None, typer.Option("--account", metavar="NAME", help="Required if there are several.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Skip the confirmation.")] = False,
 ) -> None:
@@ -51,7 +51,7 @@ def upgrade_account(
         raise UsageError("the embedded arena creates the bot's account itself")
     dialect = get_dialect(config.server.dialect)
     if Ability.UPGRADE not in dialect.abilities:
-        raise UsageError(f"{dialect.name} has no special accounts for programs")
+        raise UsageError(f"{dialect.name} has no separate bot accounts")
     url = config.server.url or dialect.home
     token = read_token(config.server)
 
@@ -65,11 +65,11 @@ def upgrade_account(
     account = asyncio.run(at_server(lambda server: server.account()))
     who = f"{account.name} at {url}"
     if account.is_bot:
-        raise UsageError(f"{who} is a bot account already")
+        raise UsageError(f"{who} is already a bot account")
     if account.games:
         raise UsageError(
-            f"{who} has played already (games: {account.games}), and only an account that never played can "
-            "become a bot account: make a new one"
+            f"{who} has played already (games: {account.games}); only an account that has never played can "
+            "become a bot account: create a new one"
         )
     if not yes:
         typer.confirm(f"Make {who} a bot account?  This cannot be undone.", abort=True, err=True)

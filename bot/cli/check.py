@@ -76,7 +76,7 @@ async def check(config: Config, source: str = "settings") -> list[Finding]:
 
     Args:
         config: The settings.
-        source: Where they come from, for the operator.
+        source: Where the settings come from, for the operator.
     """
     return [
         await _try("configuration", lambda: _configuration(config, source)),
@@ -97,7 +97,7 @@ async def check(config: Config, source: str = "settings") -> list[Finding]:
 
 
 def _games(config: Config) -> list[str]:
-    """The games of all accounts that our own engine plays."""
+    """The games, over all accounts, that our own engine plays."""
     names = dict.fromkeys(name for each in config.by_account().values() for name in each.challenges.games)
     return [name for name in names if name not in ENGINE_GAMES]
 
@@ -138,7 +138,7 @@ def _where(url: str) -> str:
 
 
 def _engine(config: Config) -> str:
-    """Let each player decide in each game, and verify the decision from its record."""
+    """Have each player choose a move in each game, and verify the decision from its record."""
     shown, strong = [], config.engine.strong()
     for name in _games(config):
         game = get_rules(name)
@@ -160,7 +160,7 @@ def _engine(config: Config) -> str:
 
 
 def _people(config: Config) -> str:
-    """Let the players with an opponent model decide, and verify each decision from its record."""
+    """Have each player with an opponent model choose a move, and verify the decision from its record."""
     shown, registry = [], config.human.model_registry()
     for name in _games(config):
         game = get_rules(name)
@@ -187,11 +187,11 @@ def _odd_pair(models: Models) -> str:
     human, calibrated = models.human.info, models.calibrated
     if human.kind == SHALLOW or calibrated is None or calibrated.learned_with in ("", human.name):
         return ""  # a calibrated model does not use a guess
-    return f" (which was learned with {calibrated.learned_with}, not with {human.name})"
+    return f" (which was trained with {calibrated.learned_with}, not with {human.name})"
 
 
 def _other_engine(config: Config, settings: EngineSettings) -> str:
-    """Decide by another engine's scores and by its own move, and verify the decisions from their records."""
+    """Decide from another engine's scores and from its own move, and verify both decisions' records."""
     game = get_rules(settings.game)
     small = replace(
         settings,
@@ -237,13 +237,13 @@ async def _site(config: Config) -> str:
     played = [name for name in wanted if name in kinds]
     if not set(played) - {FROM_POSITION}:
         raise ConfigError(
-            f"challenges.variants: {dialect.name} knows none of {', '.join(wanted)}, "
-            f"but {', '.join(sorted(kinds - {FROM_POSITION}))}"
+            f"challenges.variants: {dialect.name} has none of {', '.join(wanted)}, "
+            f"only {', '.join(sorted(kinds - {FROM_POSITION}))}"
         )
     others = [name for name in wanted if name not in kinds]
     absent = f"; not there: {', '.join(others)}" if others else ""
     missing = [ability.value for ability in Ability if ability not in dialect.abilities]
-    without = f"; it has no {', '.join(missing)}" if missing else ""
+    without = f"; the site has no {', '.join(missing)}" if missing else ""
     return f"{dialect.name} plays {', '.join(played)}{absent}{without}"
 
 
@@ -258,7 +258,7 @@ async def _account(config: Config) -> str:
                 except NameOfPerson as error:
                     if name not in config.level_names:
                         raise
-                    return f"{name} does not play: {error}"  # `run` goes on without it
+                    return f"{name} cannot play: {error}"  # `run` goes on without it
         finally:
             await database.close()
         return f"{config.server.name} at the embedded arena, which `desdemona run` starts"
@@ -270,7 +270,7 @@ async def _account(config: Config) -> str:
             account = await server.account()
     except RoleTaken:
         who = f"{server.login} at {url}"
-        return f"the bot is running on {who}; signing in would disconnect it, so it was not tried"
+        return f"not tested: the bot is running as {who}, and signing in would disconnect it"
     except AuthError as error:
         setting = config.server.token_setting
         raise AuthError(f"{setting}: {server.site} does not accept it: {error}") from error
@@ -279,14 +279,14 @@ async def _account(config: Config) -> str:
     if not account.is_bot:
         raise ConfigError(
             f"{config.server.token_setting}: the account {account.name} is not a bot account; "
-            "`desdemona upgrade-account` makes it one"
+            "run `desdemona upgrade-account` to make it one"
         )
     return f"{account.name} at {url}{'; ' * bool(account.about)}{account.about}"
 
 
 @asynccontextmanager
 async def _alone(config: Config, server: Server) -> AsyncIterator[None]:
-    """Hold the account's role where signing in would disconnect a running bot.
+    """Hold the account's role on sites where signing in would disconnect a running bot.
 
     Raises:
         RoleTaken: The bot is running.

@@ -76,7 +76,7 @@ def ask_database(
 
     Raises:
         StorageError: The database failed.
-        DesdemonaError: A record in it is damaged.
+        DesdemonaError: A record in the database is damaged.
     """
     import asyncio
 
@@ -94,7 +94,7 @@ def ask_database(
 
 
 def stop_on_signals() -> "tuple[asyncio.Event, list[int]]":
-    """An event that SIGINT and SIGTERM set, and the signals received so far; needs a running event loop."""
+    """An event that SIGINT and SIGTERM set, and the signals received; needs a running event loop."""
     import asyncio
     import signal
 
@@ -188,7 +188,7 @@ def write(
         if rows:
             print_parts(parts)
         else:
-            note("No game passes these filters." if is_filtered else "No games yet.")
+            note("No games match these filters." if is_filtered else "No games yet.")
     else:
         print_csv(rows)
 

@@ -34,7 +34,7 @@ def engine(
     ] = None,
     strategy: Annotated[
         str | None,
-        typer.Option(help=f"One of {', '.join(own_strategies())}; without it assignment.strategy."),
+        typer.Option(help=f"One of {', '.join(own_strategies())}; by default assignment.strategy."),
     ] = None,
     depth: Annotated[
         int | None,
@@ -47,7 +47,7 @@ def engine(
 ) -> None:
     """Run as an engine for a GUI: UCI, GTP or NBoard.
 
-    For NBoard, Novello, chess and xiangqi GUIs, and match runners; ends at `quit` or the end of input.
+    Works with NBoard, Novello, chess and xiangqi GUIs, and match runners; ends at `quit` or end of input.
     """
     games = PROTOCOL_GAMES[protocol]
     if game is not None and game not in games:
@@ -86,7 +86,7 @@ def run(protocol: str, driver: "SearchDriver") -> None:
     """Run the protocol on standard input and output until it ends.
 
     Raises:
-        OSError: The disk behind standard output is full.  A program that no longer reads is not an error.
+        OSError: The disk behind standard output is full.  A closed pipe is not an error.
     """
     from bot.protocols.console import Console
 

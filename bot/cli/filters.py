@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from storage.filters import Filters
 
 WHOLE_GAMES = (
-    "--phase: selects moves, and this is about whole games; `stats`, `export --what` of moves, and the pages "
+    "--phase: selects moves, but this is about whole games; `stats`, `export --what` of moves, and the pages "
     "traps and results have it"
 )
 Suspects = Annotated[
     bool | None,
-    typer.Option("--suspect/--without-suspects", help="Only suspect games, or only other games."),
+    typer.Option("--suspect/--without-suspects", help="Only suspect games, or only the others."),
 ]
 """Whether to select suspect games; this is not a filter, because finding them needs all games."""
 
@@ -69,7 +69,7 @@ OPTIONS = {
         "rated", "Only rated games, or only casual ones.", ("--rated/--casual",), words=("rated", "casual")
     ),
     "opening": _Option(
-        "opening", 'Only games that begin with these moves as recorded: "e2e4 e7e5".', metavar="MOVES"
+        "opening", 'Only games that begin with these moves, as recorded: "e2e4 e7e5".', metavar="MOVES"
     ),
     "phase": _Option(
         "phase", "Only replies in this phase, 1-20, 21-40, ...; does not select games.", metavar="PLIES"
@@ -79,7 +79,7 @@ OPTIONS = {
 
 
 def filters_of(given: Mapping[str, Any]) -> "Filters":
-    """Make filters from the values of `OPTIONS`, of which None means that the option was not given.
+    """Build filters from the values of `OPTIONS`; None means that an option was not used.
 
     Raises:
         UsageError: A name is unknown, or a value cannot be read.
@@ -110,7 +110,7 @@ def _parameter(name: str, option: _Option) -> inspect.Parameter:
 
 
 def selects_games(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace a command's parameter `filters` by the options that select games; it receives their result.
+    """Replace a command's parameter `filters` by the options that select games; it receives the filters.
 
     An option that selects moves is refused.
     """
@@ -125,7 +125,7 @@ def selects_games(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def selects_moves(command: Callable[..., None]) -> Callable[..., None]:
-    """The same for a command about moves, or one that rejects unsuitable options itself."""
+    """Like `selects_games`, for a command about moves or one that rejects unsuitable options itself."""
     own = inspect.signature(command).parameters
     options = [_parameter(name, option) for name, option in OPTIONS.items()]
 

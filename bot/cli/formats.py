@@ -43,7 +43,7 @@ from storage.research.archive import BATCH, add_games, each_game
 _LARGE_BYTES = 1_000_000
 """Minimum size of a file for a progress bar."""
 _MAX_REPORTED = 20
-"""Number of bad games of a file that are reported one by one."""
+"""Number of bad games per file that are reported one by one."""
 
 
 class TextFormat(StrEnum):
@@ -66,7 +66,7 @@ def export_games(
         TextFormat,
         typer.Option(
             "--format",
-            help="pgn: all but the small games; ggf: Othello; transcript: all games, only moves; "
+            help="pgn: all games except the small ones; ggf: Othello; transcript: any game, moves only; "
             "csv, jsonl, parquet: columns, see --what.",
         ),
     ] = TextFormat.PGN,
@@ -79,7 +79,7 @@ def export_games(
         bool, typer.Option("--imported", help="Export imported games instead of the bot's own.")
     ] = False,
     name: Annotated[
-        str | None, typer.Option(help="Only games of players whose name contains this; needs --imported.")
+        str | None, typer.Option(help="Only games of players with this in their name; needs --imported.")
     ] = None,
 ) -> None:
     """Write games as GGF, PGN and other formats, oldest first.
@@ -150,7 +150,7 @@ def import_games(
         typer.Option("--format", help="Format of the files; by default detected from their contents."),
     ] = None,
     game: Annotated[
-        str | None, typer.Option("--game", help="Game of the files, if neither the format nor tags name it.")
+        str | None, typer.Option("--game", help="The game, if neither format nor tags specify it.")
     ] = None,
 ) -> None:
     """Import other people's games from GGF, PGN or WTHOR.
@@ -172,7 +172,7 @@ def import_games(
     if len(tallies) > 1:
         typer.echo(
             f"{len(tallies)} files: {counted(sum(t.new for t in tallies), 'game')} new, "
-            f"{sum(t.known for t in tallies)} known already, {sum(t.bad for t in tallies)} bad"
+            f"{sum(t.known for t in tallies)} already known, {sum(t.bad for t in tallies)} bad"
         )
     raise typer.Exit(1 if any(tally.failed for tally in tallies) else 0)
 
@@ -198,7 +198,7 @@ async def _import_file(
             length = os.fstat(file.fileno()).st_size
             form = form or files.detect(file.read(files.HEAD_BYTES), length)
             if form is None:
-                raise BadGame("its beginning does not show the format; give it with --format")
+                raise BadGame("cannot detect the format; specify it with --format")
             file.seek(0)
             is_large = length >= _LARGE_BYTES
             with counting(path.name, length) if is_large else nullcontext(_ignore) as advance:
@@ -224,7 +224,7 @@ async def _import_file(
     if tally.bad > _MAX_REPORTED:
         note(f"{path}: and {tally.bad - _MAX_REPORTED} more bad games")
     counts = (
-        f"{path} ({form}): {counted(tally.new, 'game')} new, {tally.known} known already, {tally.bad} bad"
+        f"{path} ({form}): {counted(tally.new, 'game')} new, {tally.known} already known, {tally.bad} bad"
     )
     typer.echo(printable(counts))
     return tally
@@ -241,7 +241,7 @@ async def _store_batch(database: Database, tally: _Tally, path: Path, form: Game
 
 
 def _ignore(_more: int) -> None:
-    """A small file needs no progress bar."""
+    """Do nothing: a small file needs no progress bar."""
 
 
 @contextmanager

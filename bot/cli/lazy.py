@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 OLD_OPTIONS = {"--opt": "--planned-n", "--player": "--strategy"}
-"""Options of 0.2, which work until 0.4.0 and print a notice, and today's."""
+"""Options of 0.2, each with its current name; they work until 0.4.0 and print a notice."""
 
 
 class LazyCommand(NamedTuple):
@@ -52,13 +52,13 @@ def lazy_group(
     default: str = "",
     **settings: Any,
 ) -> typer.Typer:
-    """A group of these commands, listed in this order.
+    """Create a group of these commands, listed in this order.
 
     Args:
         commands: The commands by name.
         panels: Headings of the help with the commands under each; by default one heading for all.
-        old_names: Names of earlier releases (one or two words), each with today's full name. They still work
-            but are not listed, and print a notice on standard error.
+        old_names: Names from earlier releases (one or two words), each with its current full name. They still
+            work and print a notice on standard error, but are not listed.
         default: The command to run without a name; empty: print the help.
         settings: Arguments of `typer.Typer`.
     """

@@ -41,11 +41,11 @@ CONTROL_COMMANDS = {
 }
 PAGES = {
     "questions": "List ten questions that the pages answer.",
-    "works": "Show whether the traps work, with the verdict of the trial.",
+    "works": "Show whether the traps work, with the trial's verdict.",
     "results": "Show results by player, opponent, speed or rating.",
     "traps": "List the traps that were set, and what each reply cost.",
     "opponents": "List the opponents with their results and errors.",
-    "events": "List what happened: starts, errors, alarms, actions.",
+    "events": "List events: starts, errors, alarms, actions.",
     "ratings": "Show the ratings over time.",
 }
 """Pages of the dashboard, each with its line in the help."""
@@ -126,7 +126,7 @@ OLD_NAMES = {
     "model fit": "lab fit",
     "model": "lab",
 }
-"""Names of 0.2.0, which work for one more release, and today's."""
+"""Names of 0.2.0, each with its current name; they work for one more release."""
 
 app = lazy_group(
     COMMANDS, panels=PANELS, old_names=OLD_NAMES, add_completion=False, pretty_exceptions_enable=False

@@ -35,7 +35,7 @@ def match_command(
     games: Annotated[int, typer.Option(min=2, max=1_000_000, help="Even number of games.")] = 100,
     game: Annotated[
         str | None,
-        typer.Option("--game", help="The game; by default that of the players' protocols, or othello."),
+        typer.Option("--game", help="The game; by default the one of the players' protocols, or othello."),
     ] = None,
     openings: Annotated[
         Path | None,
@@ -50,7 +50,7 @@ def match_command(
         float | None, typer.Option(help=f"Seconds per move; {DEFAULT_MOVE_S} if no limit is given.")
     ] = None,
     depth: Annotated[int | None, typer.Option(min=2, max=1000, help="Search depth, in plies.")] = None,
-    tc: Annotated[str | None, typer.Option(help="Clock of a game, for instance 60+0.6.")] = None,
+    tc: Annotated[str | None, typer.Option(help="Clock for each game, for instance 60+0.6.")] = None,
     grace: Annotated[
         float, typer.Option(min=0, max=3600, help="Time by which a move may exceed --time, in seconds.")
     ] = 1.0,
@@ -62,7 +62,7 @@ def match_command(
         str | None, typer.Option(help="End the match early: ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA.")
     ] = None,
     seed: Annotated[
-        int, typer.Option(min=0, max=2**63 - 1, help="Seed of the openings and of random moves.")
+        int, typer.Option(min=0, max=2**63 - 1, help="Seed for the openings and for random moves.")
     ] = 1,
     concurrency: Annotated[
         int | None,
@@ -100,7 +100,7 @@ def match_command(
     game_name = game_of(spec_a, spec_b, game)
     given = None if openings is None else _read_openings(openings, game_name, opening_plies)
     if given is None and opening_plies is not None:
-        raise UsageError("--opening-plies is for a file of --openings")
+        raise UsageError("--opening-plies needs --openings")
     clock = None if tc is None else parse_clock(tc)
     terms = Terms(
         game=game_name,
@@ -122,7 +122,7 @@ def match_command(
         sprt=None if sprt is None else parse_sprt(sprt),
     )
     if given is not None and 2 * len(given) < games:
-        note(f"{openings} has {len(given)} openings for {games // 2} pairs: some are played again")
+        note(f"{openings} has {len(given)} openings for {games // 2} pairs: some are repeated")
     workers = LocalWorkers(concurrency or 1) if cluster is None else ClusterWorkers(cluster, concurrency)
     try:
         standing, number = asyncio.run(_run(config, match, workers))

@@ -51,7 +51,7 @@ def _print_findings(found: Findings) -> None:
         f"judged now: {found.judged}, profiles completed: {found.completed}, forecasts made: {found.forecast}"
     )
     if found.restored:
-        print(f"rows computed again from their records: {found.restored}")
+        print(f"rows recomputed from their records: {found.restored}")
     if found.summaries:
         print(f"wrong game summaries, recomputed: {found.summaries}")
     for reason, count in sorted(found.left.items()):

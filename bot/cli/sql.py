@@ -1,4 +1,4 @@
-"""`desdemona sql`: questions in SQL, read-only."""
+"""`desdemona sql`: read-only queries in SQL."""
 
 import csv
 import sys
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from storage.ask.question import Answer
 
 _WIDEST = 1_000_000
-"""Characters in a line of a table."""
+"""Maximum width of a table in a pipe, in characters."""
 
 
 def sql(
@@ -27,7 +27,7 @@ def sql(
     limit_s: Annotated[
         float, typer.Option("--limit-s", min=0.1, max=3600, help="Time limit of the query, in seconds.")
     ] = 60.0,
-    rows: Annotated[int, typer.Option(min=1, max=1_000_000, help="Rows at most.")] = 10_000,
+    rows: Annotated[int, typer.Option(min=1, max=1_000_000, help="Maximum number of rows.")] = 10_000,
     output: FormatOption = CommandFormat.TABLE,
 ) -> None:
     """Run a read-only SQL query.
@@ -42,7 +42,7 @@ def sql(
         note("The twenty example questions are in docs/sql.md.")
         return
     if not question:
-        raise UsageError("give a question, or --views")
+        raise UsageError("give a query, or --views")
     text = sys.stdin.read() if question == "-" else question
     answer = _ask(context, text, limit_s, rows)
     if output is CommandFormat.JSON:

@@ -38,7 +38,7 @@ def start(
     alpha: Annotated[
         float, typer.Option(help="Maximum probability that the interval ever excludes the true value.")
     ] = ALPHA,
-    cap: Annotated[int, typer.Option(help="Number of first games of each person that count.")] = CAP_GAMES,
+    cap: Annotated[int, typer.Option(help="Number of each person's first games that count.")] = CAP_GAMES,
     endpoint: Annotated[
         Endpoint | None,
         typer.Option(
@@ -49,7 +49,7 @@ def start(
 ) -> None:
     """Start a trial of the strategies in `assignment`.
 
-    Start a trial before its first game.
+    Run this before the trial's first game.
 
     Games assigned from now on belong to the trial. A running program need not be restarted, but it must read
     changed settings again (`desdemona control reload`).
@@ -71,8 +71,8 @@ def start(
     started = _attempt("start", context, work)
     print(f"trial {started.name} has started: {', '.join(started.arms)}; endpoint {started.endpoint.value}")
     note(
-        "a running program draws by the settings that it read last: "
-        "after a change, `desdemona control reload`"
+        "a running program uses the settings that it read last: "
+        "after a change, run `desdemona control reload`"
     )
 
 

@@ -1,1 +1,1 @@
-"""The operator's control of the running program: its status, its actions, and the control socket."""
+"""The operator's control of the running program: status, actions, and the control socket."""

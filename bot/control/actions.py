@@ -1,4 +1,4 @@
-"""The operator's control actions, for the control socket and for the dashboard alike.
+"""The operator's control actions, for both the control socket and the dashboard.
 
 Each action that changes something is recorded as an event in the database (`bot.control.audit`).
 """
@@ -56,7 +56,7 @@ class _FoundGame:
     player: GameRunner
 
     async def attempt(self, call: Awaitable[None], trouble: str) -> None:
-        """Make a request to the site, which may refuse it."""
+        """Send a request to the site, which may refuse it."""
         try:
             await call
         except RefusedError as error:
@@ -65,24 +65,24 @@ class _FoundGame:
 
 @dataclass(frozen=True)
 class Runtime:
-    """The parts of the running program that the actions work on."""
+    """The parts of the running program that the actions use."""
 
     runners: Mapping[str, AccountRunner]
-    """The accounts by name."""
+    """The accounts, by name."""
     database: Database
     pool: SearchPool
     pause: Pause
     stop: asyncio.Event
-    """Set to finish games and stop."""
+    """Set this to finish the running games and stop."""
     reload: Callable[[], str]
-    """Reads the settings again; returns what has changed, and raises `ConfigError`."""
+    """Reloads the settings; returns what has changed, or raises `ConfigError`."""
     arena: Callable[[], ArenaStatus | None] = lambda: None
-    """The embedded arena's state; None if there is none."""
+    """Returns the embedded arena's state, or None if there is no arena."""
     errors: log.ErrorMemory = field(default_factory=log.ErrorMemory)
-    """Our last error in the log."""
+    """The last error that was logged."""
     alarms: AlarmBoard = field(default_factory=AlarmBoard)
     metrics: Metrics = field(default_factory=Metrics)
-    """Where events are counted."""
+    """Counters of events."""
 
 
 class OperatorActions:
@@ -94,7 +94,7 @@ class OperatorActions:
 
     Args:
         program: The running program.
-        now: The time, aware.
+        now: Returns the current time with its time zone.
     """
 
     def __init__(self, program: Runtime, now: Callable[[], datetime] = now_utc) -> None:
@@ -107,7 +107,7 @@ class OperatorActions:
         """Challenges sent by `begin_challenge`, until their games are over."""
 
     async def run(self, sleep: Callable[[float], Any] = asyncio.sleep) -> None:
-        """End expired pauses, until cancelled; then withdraw unanswered challenges.
+        """End expired pauses until cancelled; then withdraw unanswered challenges.
 
         Args:
             sleep: Waits the given number of seconds.
@@ -132,7 +132,7 @@ class OperatorActions:
     # --- The whole program ------------------------------------------------------------------------------
 
     async def status(self) -> Status:
-        """The current status of the program; leaves no event."""
+        """The program's current status; records no event."""
         return await gather_status(
             self._program.runners,
             self._program.database,
@@ -152,7 +152,7 @@ class OperatorActions:
 
     @property
     def admission(self) -> AdmissionStatus:
-        """Whether new games begin."""
+        """Whether new games may start."""
         if self._program.stop.is_set() and self._admission.state is not Admission.DRAINING:
             return AdmissionStatus(Admission.DRAINING, None, None, "signal")
         return self._admission
@@ -160,16 +160,16 @@ class OperatorActions:
     async def pause(self, minutes: float | None = None, *, by: str) -> str:
         """Start no new games; running games continue, and challenges are declined as "later".
 
-        A second pause replaces the end of the first.
+        Pausing again replaces the previous end.
 
         Args:
-            minutes: Until it ends by itself, more than 0, at most `MAX_PAUSE_MIN`; None: until `resume`, or
-                until the program ends.
-            by: See above.
+            minutes: Length of the pause, more than 0 and at most `MAX_PAUSE_MIN`; None pauses until `resume`
+                or until the program ends.
+            by: See the class.
         """
         async with self._audit.recording("pause", by, minutes=minutes) as note:
             if minutes is not None and not (math.isfinite(minutes) and 0 < minutes <= MAX_PAUSE_MIN):
-                raise ControlError(f"a pause lasts more than 0 and at most {MAX_PAUSE_MIN:g} minutes")
+                raise ControlError(f"minutes must be more than 0 and at most {MAX_PAUSE_MIN:g}")
             self._require_going_on()
             duration_s = None if minutes is None else 60 * minutes
             until = None if duration_s is None else self._now() + timedelta(seconds=duration_s)
@@ -180,14 +180,14 @@ class OperatorActions:
         return note.result
 
     async def resume(self, *, by: str) -> str:
-        """Let games begin again."""
+        """Let games start again."""
         async with self._audit.recording("resume", by) as note:
             self._require_going_on()
             if not self._program.pause.is_on:
                 raise ControlError("the program is not paused")
             self._program.pause.end()
             self._admission = AdmissionStatus(Admission.OPEN, self._now(), None, by)
-            note.result = "new games may begin"
+            note.result = "new games may start"
         return note.result
 
     async def drain(self, *, by: str) -> str:
@@ -196,20 +196,20 @@ class OperatorActions:
             self._require_going_on()
             self._admission = AdmissionStatus(Admission.DRAINING, self._now(), None, by)
             self._program.stop.set()
-            note.result = f"the program stops after its games; {self._going_on()}"
+            note.result = f"the program will stop after its games; {self._going_on()}"
         return note.result
 
     async def reload(self, *, by: str) -> str:
-        """Read the settings again, as SIGHUP does: all or nothing."""
+        """Reload the settings, as SIGHUP does; either all changes apply or none."""
         async with self._audit.recording("reload", by) as note:
-            note.result = f"settings read again; changed: {self._program.reload()}"
+            note.result = f"settings reloaded; changed: {self._program.reload()}"
         return note.result
 
     async def set_log_level(self, level: str, *, by: str) -> str:
         """Set the minimum level of log messages until the program ends."""
         async with self._audit.recording("log", by, level=level) as note:
             before = log.set_level(level.upper())
-            note.result = f"logging from {level.upper()} on; it was {before}"
+            note.result = f"log level set to {level.upper()}; it was {before}"
         return note.result
 
     async def acknowledge(self, alarm: str, *, by: str) -> str:
@@ -219,20 +219,20 @@ class OperatorActions:
         return note.result
 
     async def snooze(self, alarm: str, minutes: float, *, by: str) -> str:
-        """Send no notices of an alarm for some minutes; more than 0, at most a week."""
+        """Send no notices of an alarm for a number of minutes: more than 0 and at most a week."""
         async with self._audit.recording("snooze", by, alarm=alarm, minutes=minutes) as note:
             note.result = self._program.alarms.snooze(alarm, minutes)
         return note.result
 
     def _require_going_on(self) -> None:
         if self._program.stop.is_set():
-            raise ControlError("the program is stopping already")
+            raise ControlError("the program is already stopping")
 
     def _going_on(self) -> str:
         lobbies = [runner.lobby for runner in self._program.runners.values() if runner.lobby]
         closing = sum(lobby.closing for lobby in lobbies)
         more = f"; being closed: {closing}" if closing else ""
-        return f"games going on: {sum(lobby.running for lobby in lobbies) - closing}{more}"
+        return f"running games: {sum(lobby.running for lobby in lobbies) - closing}{more}"
 
     # --- Games ------------------------------------------------------------------------------------------
 
@@ -240,18 +240,18 @@ class OperatorActions:
         """Ask the site to abort a game; some sites allow this only before both sides have moved.
 
         Args:
-            game: The site's key, or a prefix that is unique among the games in play.
-            account: One of ours; None: any.
-            by: See above.
+            game: The site's key, or a prefix of it that is unique among the running games.
+            account: One of our accounts, or None for any.
+            by: See the class.
         """
         async with self._audit.recording("abort", by, game=game) as note:
             game_found = self._found(game, account, note)
-            await game_found.attempt(game_found.player.abort(), "the site does not abort it")
+            await game_found.attempt(game_found.player.abort(), "the site refuses to abort it")
             note.result = f"game {game_found.key}: aborted"
         return note.result
 
     async def resign(self, game: str, *, account: str | None = None, by: str) -> str:
-        """Resign a game; arguments as `abort`."""
+        """Resign a game; takes the arguments of `abort`."""
         async with self._audit.recording("resign", by, game=game) as note:
             game_found = self._found(game, account, note)
             await game_found.attempt(game_found.player.resign(), "cannot be resigned")
@@ -259,27 +259,27 @@ class OperatorActions:
         return note.result
 
     async def say(self, game: str, text: str, *, account: str | None = None, by: str) -> str:
-        """Send the opponent in a game a message.
+        """Send a message to the opponent in a game.
 
         Args:
-            game: As `abort`.
+            game: See `abort`.
             text: 1 to 140 printable characters.
-            account: As `abort`.
-            by: See above.
+            account: See `abort`.
+            by: See the class.
         """
         async with self._audit.recording("say", by, game=game, text=text[:CHAT_LIMIT]) as note:
             if not text.strip() or len(text) > CHAT_LIMIT or not text.isprintable():
-                raise ControlError(f"a message has 1 to {CHAT_LIMIT} printable characters")
+                raise ControlError(f"a message must have 1 to {CHAT_LIMIT} printable characters")
             game_found = self._found(game, account, note)
             await game_found.attempt(game_found.player.say(text), "the message was refused")
             note.result = f"game {game_found.key}: said"
         return note.result
 
     def _found(self, game: str, account: str | None, note: AuditEntry) -> _FoundGame:
-        """The one game in play whose key has this prefix.
+        """The only running game whose key has this prefix.
 
         Raises:
-            ControlError: No game matches, or several do.
+            ControlError: No game or more than one game matches.
         """
         beginning = word(game, "key of a game")
         names = list(self._program.runners) if account is None else [self._account(account)]
@@ -293,10 +293,10 @@ class OperatorActions:
         exact = [found for found in games if found.key == beginning]
         games = exact or games
         if not games:
-            raise ControlError(f"no game is going on whose key begins with {beginning!r}")
+            raise ControlError(f"no running game has a key that starts with {beginning!r}")
         if len(games) > 1:
             keys = ", ".join(f"{found.key} ({found.lobby.owner.site})" for found in games[:10])
-            raise ControlError(f"several games begin with {beginning!r}: {keys}")
+            raise ControlError(f"several keys start with {beginning!r}: {keys}")
         note.owner = games[0].lobby.owner
         note.detail["game"] = games[0].key
         return games[0]
@@ -304,14 +304,14 @@ class OperatorActions:
     # --- People -----------------------------------------------------------------------------------------
 
     async def block(self, name: str, *, account: str | None = None, by: str) -> str:
-        """Play no more games with an account of a site, for all our accounts there, even after a restart.
+        """Block an account on a site for all our accounts there. The block survives restarts.
 
-        Its waiting challenges are declined; running games continue.
+        The account's waiting challenges are declined; running games continue.
 
         Args:
-            name: Name or id at the site of the account to block.
-            account: Our account at the site; None: the only one.
-            by: See above.
+            name: Name or id of the account to block.
+            account: Our account at the site, or None for the only one.
+            by: See the class.
         """
         async with self._audit.recording("block", by, name=name) as note:
             name, lobby = word(name), self._lobby(account, note)
@@ -323,14 +323,14 @@ class OperatorActions:
         return note.result
 
     async def unblock(self, name: str, *, account: str | None = None, by: str) -> str:
-        """Undo `block`; the block lists of the settings still apply."""
+        """Undo `block`; the block lists in the settings still apply."""
         async with self._audit.recording("unblock", by, name=name) as note:
             name, lobby = word(name), self._lobby(account, note)
             async with self._program.database.write() as session:
                 was_blocked = await remove_block(session, lobby.owner.site, name)
             if not was_blocked:
                 raise ControlError(
-                    f"{name} is not blocked at {lobby.owner.site} by command; "
+                    f"{name} was not blocked at {lobby.owner.site} by command; "
                     "see also the settings challenges.block, block_file and block_urls"
                 )
             await self._refresh_blocks(lobby.owner.site)
@@ -351,13 +351,13 @@ class OperatorActions:
         by: str,
         tell: Tell = lambda _: None,
     ) -> str:
-        """Challenge a player, and wait for the end of the game; cancelling withdraws the challenge.
+        """Challenge a player and wait for the end of the game; cancelling withdraws the challenge.
 
         Args:
             name: The account's name at the site.
             proposal: The terms.
-            account: One of ours; None: the only one.
-            by: See above.
+            account: One of our accounts, or None for the only one.
+            by: See the class.
             tell: Called when the challenge is about to be sent.
 
         Returns:
@@ -378,7 +378,7 @@ class OperatorActions:
                 if not error.said:
                     raise
                 raise ControlError(
-                    f"{lobby.owner.site} refuses the challenge to {name}: {error.said}"
+                    f"{lobby.owner.site} refused the challenge to {name}: {error.said}"
                 ) from error
             note.detail["game"] = game_id
             note.result = f"game {game_id}: {await self._result(lobby, game_id)}"
@@ -393,12 +393,12 @@ class OperatorActions:
         by: str,
         timeout_s: float = ANSWERED_S,
     ) -> str:
-        """Challenge a player without waiting for the end of the game; arguments as `challenge`.
+        """Challenge a player without waiting for the end of the game; takes the arguments of `challenge`.
 
-        The audit trail records its later outcome.
+        The audit trail records the outcome later.
 
         Args:
-            timeout_s: Seconds to wait for a refusal, which is then raised as `challenge` does.
+            timeout_s: Seconds to wait for a refusal, which is raised as in `challenge`.
         """
         task = asyncio.create_task(self.challenge(name, proposal, account=account, by=by))
         self._challenges.add(task)
@@ -407,7 +407,7 @@ class OperatorActions:
         if done:
             return task.result()
         terms = f"{proposal.variant} {_minutes(proposal.clock)}"
-        return f"{name} is challenged to {terms}; no answer yet, or playing"
+        return f"challenged {name} to {terms}; no answer yet, or the game is running"
 
     def _end_challenge(self, task: asyncio.Task[str]) -> None:
         self._challenges.discard(task)
@@ -424,11 +424,11 @@ class OperatorActions:
     async def join_tournament(
         self, key: str, *, password: str = "", team: str = "", account: str | None = None, by: str
     ) -> str:
-        """Join a tournament; arguments as `bot.servers.Server.join_tournament`."""
+        """Join a tournament; takes the arguments of `bot.servers.Server.join_tournament`."""
         async with self._audit.recording("join tournament", by, tournament=key) as note:
             key, lobby = word(key), self._lobby(account, note)
             if not password.isprintable():
-                raise ControlError("the password has characters that cannot be sent")
+                raise ControlError("the password contains characters that cannot be sent")
             joined = await lobby.join_tournament(key, password=password, team=team)
             note.result = (
                 f"joined {joined.name} ({joined.variant}); from now on {lobby.owner.site} pairs the bot"
@@ -436,11 +436,11 @@ class OperatorActions:
         return note.result
 
     async def leave_tournament(self, key: str, *, account: str | None = None, by: str) -> str:
-        """Leave a tournament, or pause in it."""
+        """Leave or pause a tournament."""
         async with self._audit.recording("leave tournament", by, tournament=key) as note:
             key, lobby = word(key), self._lobby(account, note)
             await lobby.leave_tournament(key)
-            note.result = f"left tournament {key}; a game that has begun goes on"
+            note.result = f"left tournament {key}; a game that has started continues"
         return note.result
 
     # --- Accounts ---------------------------------------------------------------------------------------
@@ -449,7 +449,7 @@ class OperatorActions:
         """The name of the requested account.
 
         Raises:
-            ControlError: No account has that name, or there are several and no name was given.
+            ControlError: No account has that name, or there are several accounts and none was named.
         """
         runners = self._program.runners
         wanted = None if account is None else account.casefold()
@@ -470,14 +470,14 @@ class OperatorActions:
 
 
 def word(value: object, what: str = "name") -> str:
-    """Check a name or an id, which becomes a part of an address or a command.
+    """Check a name or an id that becomes part of an address or a command.
 
     Args:
-        value: What was given.
+        value: The value to check.
         what: The expected kind of value, for the message.
 
     Raises:
-        ControlError: It is not valid.
+        ControlError: The value is not valid.
     """
     text = str(value)
     if not re.fullmatch(r"[!-~]{1,64}", text) or not text.strip("."):

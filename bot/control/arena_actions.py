@@ -1,4 +1,4 @@
-"""The actions of the arena's owner, whether or not the arena runs in this program."""
+"""The actions of the arena's owner, whether or not the arena is running in this program."""
 
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
@@ -13,7 +13,7 @@ from storage.database import Database
 
 
 class ArenaAction(StrEnum):
-    """A change of an account at the arena."""
+    """A change to an account in the arena."""
 
     APPROVE = "approve"
     BAN = "ban"
@@ -26,14 +26,14 @@ class ArenaAction(StrEnum):
 
 
 class ArenaActions:
-    """Changes accounts at the arena and leaves an event for each change (`bot.control.audit`).
+    """Changes accounts in the arena and records an event for each change (`bot.control.audit`).
 
     Args:
         config: The settings.
-        database: The arena's.
-        running: Returns the arena that runs in this program; None: there is none. If none runs, changes are
-            made directly in the database; they are refused while another program runs the arena.
-        bots: Names of our own accounts at the arena, which no action may change.
+        database: The arena's database.
+        running: Returns the arena that is running in this program, or None. If it is None, changes are made
+            directly in the database; they are refused while another program runs the arena.
+        bots: Names of our own accounts in the arena, which no action may change.
     """
 
     def __init__(
@@ -59,18 +59,18 @@ class ArenaActions:
             return await owner.list()
 
     async def change(self, action: str, name: str, new_name: str = "", *, by: str) -> str:
-        """Change an account; returns one line that describes the change.
+        """Change an account; return one line that describes the change.
 
         Args:
             action: An `ArenaAction`.
-            name: The account, or the game.
-            new_name: For `ArenaAction.RENAME` only.
-            by: As in `bot.control.actions.OperatorActions`.
+            name: The account's name, or the game's id.
+            new_name: The new name, only for `ArenaAction.RENAME`.
+            by: See `bot.control.actions.OperatorActions`.
 
         Raises:
             ControlError: There is no such action.
             OwnerError: See `bot.arena.owner.ArenaOwner`.
-            StorageError: As `list`.
+            StorageError: See `list`.
         """
         if action not in set(ArenaAction):
             raise ControlError(f"no such action: {action!a:.40}; known: {', '.join(ArenaAction)}")

@@ -26,11 +26,11 @@ class AuditEntry:
     """The event of an action."""
 
     owner: AccountKey
-    """The account the action concerned; `PROGRAM`: none."""
+    """The account that the action concerned, or `PROGRAM` if it concerned none."""
     detail: dict[str, Any]
     """The request and the caller: ``action``, ``by``, and the arguments."""
     result: str = ""
-    """The outcome, one line."""
+    """The outcome, in one line."""
 
 
 class Audit:
@@ -38,7 +38,7 @@ class Audit:
 
     Args:
         database: Stores the events.
-        metrics: Counts the events; None: they are not counted.
+        metrics: Counts the events; None to count nothing.
     """
 
     def __init__(self, database: Database, metrics: Metrics | None = None) -> None:
@@ -50,9 +50,9 @@ class Audit:
         """Record the outcome of an action, even if the action failed or was cancelled.
 
         Args:
-            action: Its name.
+            action: The action's name.
             by: The caller.
-            detail: The arguments; None: not given.
+            detail: The arguments; None for an argument that was not given.
         """
         given = {key: shown(value) for key, value in detail.items() if value is not None}
         note = AuditEntry(PROGRAM, {"action": action, "by": shown(by), **given})
@@ -71,7 +71,7 @@ class Audit:
             await self.record(note)
 
     async def record(self, note: AuditEntry) -> None:
-        """Record an action; if the database fails, record it in the log only."""
+        """Record an action; if the database fails, record it only in the log."""
         action, by = note.detail["action"], note.detail["by"]
         logger.info("operator (%s): %s: %s", by, action, note.result)
         try:
@@ -83,5 +83,5 @@ class Audit:
 
 
 def shown(value: object) -> object:
-    """A value from outside, shortened for an event."""
+    """An external value, shortened for an event."""
     return value[:200] if isinstance(value, str) else value

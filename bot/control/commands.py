@@ -1,4 +1,4 @@
-"""The commands of the control socket: each checks its arguments and carries out an action."""
+"""The commands of the control socket; each checks its arguments and carries out an action."""
 
 import inspect
 import json
@@ -15,17 +15,17 @@ from bot.control.control_socket import Command, ControlError
 from bot.control.status_text import status_lines
 
 SOCKET = "socket"
-"""The caller's name in events of actions: a user who may open the control socket."""
+"""The caller's name in events of actions that came through the control socket."""
 MAX_GAMES = 1000
 """Maximum number of games in one challenge command."""
 _EXACT = ConfigDict(strict=True, allow_inf_nan=False)
 
 
 def operator_commands(actions: OperatorActions, arena: ArenaActions) -> dict[str, Command]:
-    """Each command by its name.
+    """The commands, keyed by name.
 
     Args:
-        actions: The actions behind the commands.
+        actions: The actions that the commands carry out.
         arena: The actions on the arena's accounts.
     """
 
@@ -82,7 +82,7 @@ def operator_commands(actions: OperatorActions, arena: ArenaActions) -> dict[str
 
 
 def arena_commands(actions: ArenaActions) -> dict[str, Command]:
-    """The commands of the arena's owner by name; an arena without a bot has no other commands."""
+    """The commands of the arena's owner, keyed by name; an arena without a bot has only these."""
 
     async def list_accounts() -> str:
         return json.dumps([each.to_json() for each in await actions.list()])
@@ -91,7 +91,7 @@ def arena_commands(actions: ArenaActions) -> dict[str, Command]:
 
 
 def answering(act: Callable[..., Awaitable[str | None]]) -> Command:
-    """A command that carries out an action and sends its result.
+    """Create a command that carries out an action and sends its result.
 
     Args:
         act: The action. Its annotations determine the types of the request's values; null counts as missing.
@@ -117,12 +117,12 @@ def answering(act: Callable[..., Awaitable[str | None]]) -> Command:
 
 
 def parse_minutes(text: str) -> Clock:
-    """Parse a clock of minutes, and seconds of increment, for instance ``3+2`` or ``0.5+0``.
+    """Parse a clock given as minutes and increment in seconds, for instance ``3+2`` or ``0.5+0``.
 
     Raises:
-        ControlError: It is not a clock.
+        ControlError: The text is not a clock.
     """
     match = re.fullmatch(r"(\d{1,3}(?:\.\d{1,2})?)\+(\d{1,3})", text)
     if match is None:
-        raise ControlError(f"clock {text!r} is not of the form 3+2: minutes, and seconds of increment")
+        raise ControlError(f"clock {text!r} is not of the form 3+2 (minutes, increment in seconds)")
     return Clock(round(float(match[1]) * 60), int(match[2]))

@@ -1,8 +1,8 @@
-"""The control socket: an operator's commands to the running program.
+"""The control socket, through which an operator sends commands to the running program.
 
-A client connects to a Unix socket that only the program's own user may open, and sends one line of JSON:
-``{"command": "reload"}``, with further keys as arguments.  The program answers with lines of JSON: any number
-of ``{"text": ...}`` and at the end ``{"done": true}`` or ``{"error": ...}``.  Hanging up cancels the command.
+A client connects to a Unix socket that only the program's own user may open, and sends one line of JSON, such
+as ``{"command": "reload"}``; further keys are arguments. The program answers with lines of JSON: any number
+of ``{"text": ...}``, then ``{"done": true}`` or ``{"error": ...}``. Disconnecting cancels the command.
 """
 
 import asyncio
@@ -21,22 +21,22 @@ from storage.errors import StorageError
 logger = logging.getLogger(__name__)
 
 Command = Callable[[Mapping[str, Any], Callable[[str], None]], Awaitable[None]]
-"""A command: gets the request and a function that sends a line of text to the client."""
+"""A command, which receives the request and a function that sends a line of text to the client."""
 
 AGAIN_S = 5.0
-"""Seconds between two attempts to listen."""
+"""Seconds between attempts to listen."""
 LAST_ANSWERS_S = 1.0
-"""Maximum time for commands to end when the program stops, in seconds."""
+"""Maximum time in seconds for commands to finish when the program stops."""
 LINE_LIMIT = 1 << 16
-"""Longest request, in bytes."""
+"""Maximum size of a request, in bytes."""
 
 
 class ControlError(DesdemonaError):
-    """A command cannot be carried out; the message says why."""
+    """Error: a command cannot be carried out; the message says why."""
 
 
 class NotRunning(ControlError):
-    """No running program listens at the socket."""
+    """Error: no running program is listening on the socket."""
 
 
 @asynccontextmanager
@@ -45,15 +45,15 @@ async def listening(
     commands: Mapping[str, Command],
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> AsyncIterator[None]:
-    """Serve commands while the block runs.
+    """Serve commands until the `with` block ends.
 
-    If it cannot listen, the program continues, logs the reason and retries, since the program whose accounts
+    If listening fails, the program logs the reason, continues and retries, because the program whose accounts
     we take over may still be listening there.
 
     Args:
         path: The socket's file.
-        commands: By name.
-        sleep: Waits some seconds.
+        commands: The commands, by name.
+        sleep: Waits the given number of seconds.
     """
     clients: set[asyncio.Task[None]] = set()
 
@@ -85,7 +85,7 @@ async def listening(
                         server = await asyncio.start_unix_server(connected, sock=bound, limit=LINE_LIMIT)
                         file = _file(path)
                         if tried.is_set():
-                            logger.info("the control socket is %s", path)
+                            logger.info("listening on control socket %s", path)
                 tried.set()
                 await sleep(AGAIN_S)
         finally:
@@ -113,7 +113,7 @@ def _remove(path: Path) -> None:
 
 
 def _file(path: Path) -> tuple[int, int] | None:
-    """The identity of a path's file; None: no such file."""
+    """The identity of the file at a path, or None if there is no file."""
     try:
         status = path.stat()
     except OSError:
@@ -132,7 +132,7 @@ def _bind(path: Path) -> socket.socket:
                 except ConnectionRefusedError:
                     path.unlink()
                 else:
-                    raise OSError("another program listens there")
+                    raise OSError("another program is listening there")
         bound = socket.socket(socket.AF_UNIX)
         before = os.umask(0o177)
         try:
@@ -148,7 +148,7 @@ def _bind(path: Path) -> socket.socket:
 
 @contextmanager
 def _address(path: Path) -> Iterator[str]:
-    """The path as an address, by its folder's descriptor: an address holds about 100 characters only."""
+    """The path as a socket address, through its folder's descriptor because addresses must be short."""
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         yield f"/proc/self/fd/{folder}/{path.name}"
@@ -185,7 +185,7 @@ async def _serve(
         pass
     except Exception:
         logger.exception("a command on the control socket crashed")
-        send(error="the program could not do it; its log says why")
+        send(error="the command failed because of an error in the program; see its log")
     finally:
         writer.close()
         with suppress(ConnectionError):
@@ -198,7 +198,7 @@ async def _request(reader: asyncio.StreamReader) -> dict[str, Any]:
     except (ValueError, RecursionError):  # also a line that is too long
         request = None
     if not isinstance(request, dict):
-        raise ControlError("a command is a line with a JSON object")
+        raise ControlError("a command must be one line with a JSON object")
     return request
 
 
@@ -208,10 +208,10 @@ def ask(path: Path, request: Mapping[str, Any], timeout_s: float | None = None) 
     Args:
         path: The socket's file.
         request: The command and its arguments.
-        timeout_s: Maximum wait for the next line, in seconds; None: no limit.
+        timeout_s: Maximum wait for the next line, in seconds, or None for no limit.
 
     Raises:
-        NotRunning: No program listens there.
+        NotRunning: No program is listening there.
         ControlError: The program does not answer, or the command failed.
     """
     with socket.socket(socket.AF_UNIX) as link:
@@ -220,7 +220,7 @@ def ask(path: Path, request: Mapping[str, Any], timeout_s: float | None = None) 
                 link.connect(address)
         except OSError as error:
             raise NotRunning(
-                f"no running program listens at {path} ({error.strerror or error}); is `desdemona run` up, "
+                f"no program is listening at {path} ({error.strerror or error}); is `desdemona run` up "
                 "with the same settings?"
             ) from None
         link.settimeout(timeout_s)
@@ -235,7 +235,7 @@ def ask(path: Path, request: Mapping[str, Any], timeout_s: float | None = None) 
                         return
                     yield answer["text"]
         except TimeoutError:
-            raise ControlError(f"the program does not answer within {timeout_s:g} s") from None
+            raise ControlError(f"no response from the program within {timeout_s:g} s") from None
         except (ConnectionError, json.JSONDecodeError):
             pass  # it was killed
     raise ControlError("the program ended before the command did")

@@ -1,4 +1,4 @@
-"""The metrics for Prometheus: counters unchanged, gauges set from the current status."""
+"""Exports metrics to Prometheus: the counters as they are, and gauges set from the current status."""
 
 from collections import Counter
 
@@ -20,11 +20,11 @@ def exposition(
     """The metrics in Prometheus's text format.
 
     Args:
-        metrics: The counters; the gauges are updated.
+        metrics: The counters, and the gauges to update.
         status: The current status.
-        recent: Our ratings; None: not read yet.
-        failures: As `engine.human.registry.ModelRegistry.failures`.
-        firing: Whether each alarm fires, by its name.
+        recent: Our recent ratings, or None if not read yet.
+        failures: See `engine.human.registry.ModelRegistry.failures`.
+        firing: Whether each alarm is firing, by name.
     """
     metrics.follow_model_failures({game: total for game, (total, _) in failures.items()})
     metrics.build_info.clear()

@@ -1,7 +1,7 @@
 """Watches the program's health: takes a sample every few seconds, evaluates the alarms, and sends notices.
 
-A failure to obtain data does not stop the monitor: the data is left out of the sample, and an alarm without
-data fires.
+A failure to obtain data does not stop the monitor: the data is missing from the sample, and an alarm that
+lacks data for too long fires.
 """
 
 import asyncio
@@ -35,16 +35,16 @@ from storage.tables.types import now_utc
 logger = logging.getLogger(__name__)
 
 EVERY_S = 15.0
-"""Seconds between two samples."""
+"""Seconds between samples."""
 WRITE_S = 10.0
-"""Seconds after which the database counts as not writable."""
+"""Seconds to wait for a test write before the database counts as not writable."""
 WRITTEN_S = 60.0
-"""Maximum age in seconds of the last successful write to the database for the program to be healthy."""
+"""Maximum age of the last successful database write, in seconds, for the program to be healthy."""
 RECENT_EVERY_S = 600.0
-"""Maximum interval between reads of ratings and results, in seconds; the end of a game also causes a read."""
+"""Maximum interval between reads of ratings and results, in seconds; they are also read after each game."""
 RATING_DAYS = 30
 ALARM = "alarm"
-"""Kind of the events of alarms."""
+"""Kind of the events that record alarms."""
 
 _LEVELS = {
     AlarmState.OK: logging.INFO,
@@ -61,9 +61,9 @@ class RecentResults:
     """Our recent results."""
 
     curves: tuple[RatingCurve, ...]
-    """Rating curves of the last `RATING_DAYS` days."""
+    """Rating curves over the last `RATING_DAYS` days."""
     losses: dict[str, int]
-    """Games lost in a row, by account and site."""
+    """Current number of consecutive losses, by account and site."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,8 @@ class HealthMonitor:
     Args:
         observed: The observed objects.
         board: The alarms.
-        hooks: Receive the notices.
-        clock: Seconds of a monotonic clock.
+        hooks: The hooks that receive the notices.
+        clock: A monotonic clock, in seconds.
         pinged: Called after each sample while the program is healthy, for a watchdog.
     """
 
@@ -105,20 +105,20 @@ class HealthMonitor:
         self._written_s = clock()
         self._write_trouble = ""
         self.recent: RecentResults | None = None
-        """The latest recent results; None: not read yet."""
+        """The latest recent results, or None if not read yet."""
         self._recent_as_of = (-1, -math.inf)
-        """Number of ended games when the results were last read, and the time of that read."""
+        """Number of finished games when the results were last read, and the time of that read."""
         self._notices: asyncio.Queue[AlarmNotice] = asyncio.Queue()
         self._failing: set[str] = set()
 
     @property
     def trouble(self) -> str:
-        """Why the program is not healthy; empty: it is.  Any answer proves that the event loop runs."""
+        """Why the program is not healthy; empty if it is.  Any result shows that the event loop runs."""
         silent_s = self._clock() - self._written_s
         if silent_s <= WRITTEN_S:
             return ""
         why = f": {self._write_trouble}" if self._write_trouble else ""
-        return f"the database could not be written for {silent_s:.0f} s{why}"
+        return f"the database has not been writable for {silent_s:.0f} s{why}"
 
     async def run(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         """Watch until cancelled.
@@ -190,19 +190,19 @@ class HealthMonitor:
         )
 
     async def _found(self, what: str, work: Awaitable[T]) -> T | None:
-        """A part of the sample; None: the read failed, which is logged once."""
+        """A part of the sample, or None if reading it failed; a repeated failure is logged once."""
         try:
             value = await work
         except Exception as error:  # no failure of the watch may stop it
             level = logging.DEBUG if what in self._failing else logging.ERROR
             self._failing.add(what)
-            logger.log(level, "health: cannot find out the %s: %r", what, error)
+            logger.log(level, "health: cannot determine the %s: %r", what, error)
             return None
         self._failing.discard(what)
         return value
 
     async def _write(self) -> str:
-        """Why the database cannot be written; empty: it can."""
+        """Why the database cannot be written; empty if it can."""
         try:
             async with asyncio.timeout(WRITE_S):
                 await self._observed.database.try_writing()
@@ -234,14 +234,14 @@ class HealthMonitor:
 
 
 def link_trouble(account: AccountStatus) -> str:
-    """Why an account has no link to its site; empty: the link is up."""
+    """Why an account has no link to its site; empty if the link is up."""
     if account.link is None:
         return account.trouble or "signing in"
     return "" if account.link.is_up else account.link.trouble or "not up yet"
 
 
 def rating_name(curve: RatingCurve) -> str:
-    """The name of a rating in alarms."""
+    """The name that alarms use for a rating."""
     return f"{curve.account} at {curve.site}, {curve.game} {curve.speed}"
 
 
@@ -249,7 +249,7 @@ def disk_sample(database_url: str) -> DiskSample:
     """The disk with the SQLite database; with other databases, the disk of the working directory.
 
     Raises:
-        OSError: Its usage cannot be read.
+        OSError: The disk's usage cannot be read.
     """
     prefix = "sqlite:///"
     if not database_url.startswith(prefix):
@@ -261,9 +261,9 @@ def disk_sample(database_url: str) -> DiskSample:
 
 
 def backup_age(folder: str, now: Callable[[], float] = time.time) -> float:
-    """Seconds since the newest file in a folder was written; infinite if there is none.
+    """Seconds since the newest file in a folder was written; infinite if the folder has no files.
 
-    Files left by a killed backup are ignored.
+    Files left behind by a backup that was killed are ignored.
 
     Raises:
         OSError: The folder cannot be read.
@@ -279,13 +279,13 @@ def plain_readiness(status: Status, failures: dict[str, tuple[int, int]]) -> dic
 
     Args:
         status: The current status.
-        failures: As `engine.human.registry.ModelRegistry.failures`.
+        failures: See `engine.human.registry.ModelRegistry.failures`.
     """
     troubles = {f"account {each.name}": link_trouble(each) for each in status.accounts}
     troubles["database"] = status.database.trouble
     load = status.workers
     is_full = load.busy == load.threads and load.waiting_moves > 2 * load.threads
-    troubles["workers"] = f"{load.waiting_moves} moves wait for {load.threads} threads" if is_full else ""
+    troubles["workers"] = f"{load.waiting_moves} moves waiting for {load.threads} threads" if is_full else ""
     silent = [game for game, (_, in_a_row) in failures.items() if in_a_row]
     troubles["models"] = f"the model of {', '.join(silent)} fails" if silent else ""
     return {

@@ -1,4 +1,4 @@
-"""The games in progress, each as one frozen value for every display."""
+"""The games in progress, each as one frozen value that all displays use."""
 
 from dataclasses import dataclass
 
@@ -14,10 +14,10 @@ class BaitStatus:
     everything that is published."""
 
     reply: str
-    """The bait's move in notation for people."""
+    """The bait's move in the notation that people use."""
     squares: tuple[str, ...]
     probability: float
-    """Probability that this opponent plays it, from 0 to 1."""
+    """Probability that this opponent plays the bait, from 0 to 1."""
     cost: float
     """Cost of the bait to the opponent, in expected score from 0 to 1."""
 
@@ -32,7 +32,7 @@ class LiveGame:
     """The account's name in the settings."""
     site: str
     game: str
-    """Name of the game; empty, like opponent and strategy, before the site has shown the game."""
+    """Name of the game; like opponent and strategy, empty until the site has sent the game."""
     variant: str
     rated: bool
     speed: str
@@ -42,27 +42,27 @@ class LiveGame:
     strategy: str
     """Our strategy in this game."""
     is_drawn: bool
-    """Whether the strategy was drawn at random and must stay secret (unless `trial.reveal`)."""
+    """Whether the strategy was chosen at random and must stay secret (unless `trial.reveal`)."""
     ply: int
     """Number of moves played."""
     our_turn: bool | None
-    """Whether it is our turn; None: the game is over, or the site has not shown it yet."""
+    """Whether it is our turn; None if the game is over or the site has not sent it yet."""
     our_clock_s: float | None
-    """Seconds left; None: no clock."""
+    """Seconds left, or None without a clock."""
     their_clock_s: float | None
     is_over: bool
-    """Whether the site has ended the game, and its record is being closed."""
+    """Whether the game is over at the site and its record is being closed."""
     position: str
-    """In the game's notation; empty before the site has shown the game."""
+    """The position in the game's notation; empty until the site has sent the game."""
     our_side: int = 0
     last_move: tuple[str, ...] = ()
     """Squares of the last move; empty before the first move and after a pass."""
     overdue_s: float | None = None
-    """Seconds by which our move is overdue; None: it is not our turn."""
+    """Seconds by which our move is overdue, or None if it is not our turn."""
     bait: BaitStatus | None = None
-    """The bait of our last move, while the reply is awaited; None: none, or not known yet."""
+    """The bait of our last move while we await the reply; None if there is none or it is not known yet."""
     opponent_site_id: str = ""
-    """The site's key of the opponent's account; empty before the site has shown the game."""
+    """The site's key of the opponent's account; empty until the site has sent the game."""
 
 
 def live_games(name: str, lobby: Lobby) -> list[LiveGame]:

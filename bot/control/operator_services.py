@@ -1,4 +1,4 @@
-"""Access of the operator's page to the running program: actions, health and metrics."""
+"""Gives the operator's page access to the running program: actions, health and metrics."""
 
 import asyncio
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from engine.human.registry import ModelRegistry
 
 @dataclass(frozen=True)
 class OperatorServices:
-    """The running program, for the operator's page."""
+    """The running program, as the operator's page uses it."""
 
     actions: OperatorActions
     health: HealthMonitor
@@ -24,7 +24,7 @@ class OperatorServices:
 
     @property
     def unacknowledged_alarms(self) -> tuple[AlarmStatus, ...]:
-        """Alarms shown on every page; excludes warnings."""
+        """The alarms shown on every page; excludes warnings."""
         return tuple(alarm for alarm in self.board.alarms if alarm.is_unacknowledged and not alarm.is_warning)
 
     async def readiness(self) -> dict[str, Any]:

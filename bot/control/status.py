@@ -1,4 +1,4 @@
-"""The status of the running program, as one typed value for every display.
+"""The status of the running program, as one typed value that all displays use.
 
 All data comes from memory, except for one query that tests whether the database responds.
 """
@@ -27,7 +27,7 @@ PING_S = 2.0
 
 
 class Admission(StrEnum):
-    """Whether new games begin."""
+    """Whether new games may start."""
 
     OPEN = "open"
     PAUSED = "paused"
@@ -38,13 +38,13 @@ class Admission(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AdmissionStatus:
-    """Whether new games begin, and by whose decision."""
+    """Whether new games may start, and who decided that."""
 
     state: Admission
     since: datetime | None = None
-    """Time of the latest change; None: unchanged since the start."""
+    """Time of the latest change, or None if unchanged since the start."""
     until: datetime | None = None
-    """When a pause ends by itself; None: never, or not a pause."""
+    """When the pause ends by itself; None if it does not, or if there is no pause."""
     by: str = ""
     """The caller: ``socket``, ``signal``, or a user of the dashboard."""
 
@@ -60,9 +60,9 @@ class LinkStatus:
     event_at: datetime | None
     """Time of the last event."""
     lag_ms: int
-    """Measured round trip of a move; 0 before the first."""
+    """Measured round trip of a move; 0 before the first measurement."""
     trouble: str
-    """Why the link was last lost; empty: it is up, or was never up."""
+    """Why the link was last lost; empty if it is up or has never been up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,26 +72,26 @@ class AccountStatus:
     name: str
     """The account's name in the settings."""
     site: str
-    """Name of the site; empty before the account has signed in."""
+    """Name of the site; empty until the account has signed in."""
     login: str
-    """The account's name at the site; empty before it has signed in."""
+    """The account's name at the site; empty until it has signed in."""
     link: LinkStatus | None
-    """The link to the site; None: the account is not signed in."""
+    """The link to the site, or None if the account is not signed in."""
     trouble: str
-    """Why the account is not being played; empty: it is played or is signing in."""
+    """Why the account is not being played; empty if it is being played or is signing in."""
     games: int
-    """Games in play."""
+    """Number of running games."""
     waiting: int
-    """Challenges that wait for a slot."""
+    """Number of challenges waiting for a slot."""
     is_standby: bool = False
-    """Whether we are a standby: another program plays the account."""
+    """Whether we are a standby, because another program plays the account."""
     closing: int = 0
-    """Number of games that are over and whose records are being closed."""
+    """Number of finished games whose records are being closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingChallenge:
-    """A challenge that waits for a slot."""
+    """A challenge waiting for a slot."""
 
     key: str
     account: str
@@ -107,11 +107,11 @@ class DatabaseStatus:
     """The database."""
 
     url: str
-    """Without a password."""
+    """The database's URL without a password."""
     answer_ms: float | None
-    """Response time of the database; None: no response."""
+    """Response time of the database, or None if it did not respond."""
     trouble: str
-    """Why the database did not respond; empty: it did."""
+    """Why the database did not respond; empty if it did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class ArenaStatus:
 
     url: str
     games: int
-    """Running games, including games between others."""
+    """Number of running games, including games between others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,21 +131,21 @@ class Status:
     process: int
     started_at: datetime
     at: datetime
-    """When this was gathered."""
+    """When the status was gathered."""
     admission: AdmissionStatus
     accounts: tuple[AccountStatus, ...]
     games: tuple[LiveGame, ...]
-    """By account and start; includes games that are over and whose records are being closed."""
+    """The games, ordered by account and start; includes finished games whose records are being closed."""
     queue: tuple[WaitingChallenge, ...]
-    """Waiting challenges of each account, in the order in which they get slots."""
+    """The waiting challenges of each account, in the order in which they will get slots."""
     workers: PoolLoad
     database: DatabaseStatus
     arena: ArenaStatus | None
-    """The embedded arena; None: this program runs none, or it is not open."""
+    """The embedded arena, or None if this program runs none or it is not open."""
     log_level: str
     last_error: LoggedError | None
     alarms: tuple[AlarmStatus, ...] = ()
-    """Alarms that are not ok, or snoozed, the firing ones first."""
+    """Alarms that are snoozed or not ok, with firing alarms first."""
 
     @property
     def games_on(self) -> tuple[LiveGame, ...]:
@@ -154,16 +154,16 @@ class Status:
 
     @property
     def closing(self) -> int:
-        """Games that are over and whose records are being closed."""
+        """Number of finished games whose records are being closed."""
         return len(self.games) - len(self.games_on)
 
     @property
     def firing(self) -> tuple[AlarmStatus, ...]:
-        """The alarms that fire."""
+        """The firing alarms."""
         return tuple(alarm for alarm in self.alarms if alarm.is_active)
 
     def json_text(self) -> str:
-        """The whole status; times in ISO 8601 (UTC), durations in the unit of the field's name."""
+        """The whole status, with times in ISO 8601 (UTC) and durations in the unit named by the field."""
         return json.dumps(asdict(self), default=lambda at: at.isoformat(timespec="milliseconds"))
 
 
@@ -208,7 +208,7 @@ def waiting_challenges(name: str, lobby: Lobby) -> list[WaitingChallenge]:
 
 
 async def database_status(database: Database) -> DatabaseStatus:
-    """Whether the database answers, and how fast."""
+    """Check whether the database responds, and how fast."""
     try:
         async with asyncio.timeout(PING_S):
             answer_s = await database.ping()
@@ -234,15 +234,15 @@ async def gather_status(
     """Gather the status.
 
     Args:
-        runners: The accounts by name.
+        runners: The accounts, by name.
         database: The database, which is sent a test query.
         started_at: When the program started.
-        admission: Whether new games begin.
-        workers: As `bot.game.search_pool.SearchPool.load`.
-        arena: The embedded arena; None if there is none.
+        admission: Whether new games may start.
+        workers: See `bot.game.search_pool.SearchPool.load`.
+        arena: The embedded arena, or None if there is none.
         log_level: The minimum level of logged messages.
         last_error: The last error in the log.
-        alarms: Alarms that are not ok, or snoozed.
+        alarms: Alarms that are snoozed or not ok.
     """
     lobbies = [(name, runner.lobby) for name, runner in runners.items() if runner.lobby is not None]
     return Status(

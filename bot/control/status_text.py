@@ -1,4 +1,4 @@
-"""The status as lines of text, for the operator's terminal."""
+"""The status as lines of text for the operator's terminal."""
 
 from datetime import datetime
 
@@ -16,7 +16,7 @@ from bot.control.status import (
 
 
 def status_lines(status: Status) -> list[str]:
-    """The status as lines of text: the program, then accounts, games, the queue and the machine."""
+    """The status as lines of text: the program, then the accounts, games, queue and machine."""
     workers = status.workers
     lines = [
         f"desdemona {status.version}, process {status.process}, up {duration(status.at - status.started_at)}",
@@ -29,13 +29,13 @@ def status_lines(status: Status) -> list[str]:
         *map(_game, status.games_on),
     ]
     if status.closing:
-        lines.append(f"games that are over, and whose records are being closed: {status.closing}")
+        lines.append(f"finished games whose records are being closed: {status.closing}")
     if status.queue:
         lines += ["", f"waiting challenges: {len(status.queue)}", *map(_waiting, status.queue)]
     lines += [
         "",
-        f"workers: {workers.busy} of {workers.threads} busy, {workers.live} with a move of a timed game; "
-        f"jobs waiting: {workers.waiting}",
+        f"workers: {workers.busy} of {workers.threads} busy, {workers.live} on moves of timed games; "
+        f"waiting jobs: {workers.waiting}",
         f"database: {_database(status.database)}",
     ]
     if status.alarms:
@@ -43,7 +43,7 @@ def status_lines(status: Status) -> list[str]:
         lines += [_alarm(alarm, status.at) for alarm in status.alarms] + [""]
     if status.arena is not None:
         lines.append(f"arena: {status.arena.url}; games: {status.arena.games}")
-    lines.append(f"log: from {status.log_level} on")
+    lines.append(f"log level: {status.log_level}")
     if (error := status.last_error) is not None:
         where = f" [{error.account}]" if error.account else ""
         lines.append(f"last error: {duration(status.at - error.at)} ago{where}: {error.message}")
@@ -53,7 +53,7 @@ def status_lines(status: Status) -> list[str]:
 
 
 def _health(status: Status) -> str:
-    """Whether all is well; otherwise the problems."""
+    """A sentence that all is well, or else the problems."""
     wrong = [alarm.headline for alarm in status.firing]
     if status.database.trouble:
         wrong.append("The database does not answer.")
@@ -75,13 +75,13 @@ def _alarm(alarm: AlarmStatus, at: datetime) -> str:
 
 
 def admission_words(admission: AdmissionStatus, at: datetime) -> str:
-    """Whether new games begin, in a sentence."""
+    """Whether new games may start, in a sentence."""
     by = f" by {admission.by}" if admission.by else ""
     match admission.state:
         case Admission.OPEN:
-            return "New games may begin."
+            return "New games may start."
         case Admission.DRAINING:
-            return f"Stopping after the running games, asked{by or ' for'}."
+            return f"Stopping after the running games, requested{by}."
         case Admission.PAUSED:
             since = f" {duration(at - admission.since)} ago" if admission.since else ""
             until = f"for another {duration(admission.until - at)}" if admission.until else "until you resume"

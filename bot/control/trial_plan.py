@@ -1,4 +1,4 @@
-"""The plan of a trial: which strategies the settings compare, and whether blindly."""
+"""The plan of a trial: which strategies the settings compare, and whether the comparison is blind."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -13,7 +13,7 @@ from storage.evidence.trials import NewTrial
 from storage.records import Endpoint
 
 _SETTINGS = ("engine", "trap", "human", "randomised", "uci", "online")
-"""The tables that affect how a strategy plays."""
+"""The tables of settings that affect how a strategy plays."""
 
 
 def plan(
@@ -25,39 +25,39 @@ def plan(
     cap: int,
     endpoint: Endpoint | None,
 ) -> NewTrial:
-    """The plan of a trial of the strategies that the accounts draw from.
+    """Plan a trial of the strategies among which the accounts choose at random.
 
     Args:
         configs: The settings of each account, by its name.
         name: Name of the trial.
-        planned_n: See `storage.evidence.trials.NewTrial`, also for the others; None: the default.
-        endpoint: The endpoint; None: the default.
+        planned_n: As `storage.evidence.trials.NewTrial`, like the other arguments; None for the default.
+        endpoint: The endpoint, or None for the default.
 
     Raises:
-        TrialError: The settings do not make a blind comparison, or a value makes no sense.
+        TrialError: The settings do not define a blind comparison, or a value makes no sense.
     """
     drawing = {account: config for account, config in configs.items() if _arms_of(config)}
     if not drawing:
         raise TrialError(
-            'nothing is compared: no account has assignment.method = "balanced" with two players or more, '
-            "or only a player that draws single decisions (randomised)"
+            'nothing to compare: no account has assignment.method = "balanced" with two or more players, '
+            "or only the player `randomised`, which randomises each decision"
         )
     for account, config in drawing.items():
         if config.trial.reveal:
             raise TrialError(
-                "trial.reveal is true: people would learn which player they met; set it to false"
+                "trial.reveal is true: people would learn which player they faced; set it to false"
             )
         if config.assignment.seed:
             raise TrialError(
                 f"account {account}: assignment.seed is {config.assignment.seed}, "
-                "so draws could be predicted; set it to 0"
+                "so the assignments could be predicted; set it to 0"
             )
     (first, config), *others = drawing.items()
     arms = _arms_of(config)
     for account, other in others:
         if _arms_of(other) != arms:
             raise TrialError(
-                f"accounts {first} and {account} draw from different players: "
+                f"accounts {first} and {account} choose among different players: "
                 f"{', '.join(arms)}; {', '.join(_arms_of(other))}"
             )
     is_alone = len(arms) == 1
@@ -81,7 +81,7 @@ def plan(
 
 
 def _arms_of(config: Config) -> tuple[str, ...]:
-    """An account's strategies to draw from, sorted; the only one, if it draws single decisions; or none."""
+    """The strategies that an account compares, sorted; only one if it randomises each decision; or none."""
     assignment = config.assignment
     match assignment.method:
         case AssignmentMethod.BALANCED:

@@ -15,12 +15,12 @@ def run(
     ] = None,
     standby: Annotated[
         bool,
-        typer.Option("--standby", help="Wait for accounts that another program plays, and take them over."),
+        typer.Option("--standby", help="Wait until no other program plays the accounts, then play them."),
     ] = False,
 ) -> None:
     """Play until SIGINT or SIGTERM.
 
-    Also opens the arena, and prints the address of its page.  SIGHUP reads the settings again.
+    Also opens the arena, and prints the address of its page.  SIGHUP makes it read the settings again.
     """
     from bot.daemon import program
 

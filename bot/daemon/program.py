@@ -62,7 +62,7 @@ def run(
     """Play until SIGINT or SIGTERM, and return the exit status.
 
     The first signal stops accepting challenges and waits for running games as long as the settings say; the
-    next start resumes the rest.  A second signal exits at once; nothing is lost in this case either.
+    next start resumes the rest.  A second signal exits immediately; nothing is lost in this case either.
 
     Args:
         config: The settings.
@@ -85,7 +85,7 @@ def run(
 async def play(
     config: Config, path: Path | None = None, *, only: Collection[str] = (), is_standby: bool = False
 ) -> None:
-    """Open everything, play until a signal arrives, close everything; arguments and errors as of `run`."""
+    """Open everything, play until a signal arrives, close everything; arguments and errors as in `run`."""
     try:
         await _play(config, path, only, is_standby)
     except BaseExceptionGroup as group:
@@ -190,7 +190,7 @@ async def without_taken_levels(
     people = {account.id for account in known if not account.is_bot}
     for name in (taken := [name for name in levels if name.lower() in people]):
         logger.error(
-            "arena.levels: %s does not play, because a person at the arena has that name; leave out the "
+            "arena.levels: %s cannot play, because a person at the arena has that name; leave out the "
             "level, or rename the person (`desdemona arena-account rename %s NEW`) and start again",
             name,
             name,
@@ -201,7 +201,7 @@ async def without_taken_levels(
 def health_watch(
     config: Config, program: Runtime, actions: OperatorActions, models: ModelRegistry
 ) -> HealthMonitor:
-    """The health monitor of the running program, with the hooks of the settings."""
+    """The health monitor of the running program, with the notification hooks from the settings."""
     watched = MonitoredParts(
         actions.status,
         program.database,
@@ -221,8 +221,8 @@ def health_watch(
 
 
 def _spare_garbage_collector() -> None:
-    """Exempt permanent objects from full garbage collections, each of which would otherwise delay games and
-    searches for a tenth of a second."""
+    """Exempt permanent objects from full garbage collections, which would otherwise delay games and searches
+    by 0.1 s each."""
     gc.collect()  # what is garbage by now would stay, too
     gc.freeze()
 
@@ -256,7 +256,7 @@ async def serve_arena(config: Config) -> None:
 
 
 class ArenaHost:
-    """Runs the embedded arena, and opens it again after the database was lost to another program.
+    """Runs the embedded arena, and reopens it after losing the database to another program.
 
     Args:
         config: The settings.
@@ -421,7 +421,7 @@ class LiveSettings:
         old, config = self._config.by_account(), load_config(self._path)
         new = config.by_account()
         if old.keys() != new.keys():
-            raise ConfigError("accounts: another list of accounts needs a new start")
+            raise ConfigError("accounts: a change to the list of accounts needs a restart")
         changed = {
             field: name
             for name in old
@@ -432,7 +432,7 @@ class LiveSettings:
             if field not in RELOADABLE:
                 is_own = self._config.accounts and field in ("server", *ACCOUNT_SECTIONS)
                 where = f"account {name}: " if is_own else ""
-                raise ConfigError(f"{where}{field}: a change there needs a new start; nothing was changed")
+                raise ConfigError(f"{where}{field}: a change there needs a restart; nothing was changed")
         self._config = config
         for name, runner in self._runners.items():
             runner.reload(new[name])
@@ -441,18 +441,18 @@ class LiveSettings:
     def on_hangup(self) -> None:
         """Reload on SIGHUP."""
         try:
-            logger.info("settings read again; changed: %s", self.reload())
+            logger.info("settings reloaded; changed: %s", self.reload())
         except DesdemonaError as error:
-            logger.error("the settings stay as they were: %s", error)
+            logger.error("the settings are unchanged: %s", error)
 
 
 def _signalled() -> asyncio.Event:
-    """An event that the first SIGINT or SIGTERM sets; the second one ends the program."""
+    """An event that the first SIGINT or SIGTERM sets; a second signal ends the program."""
     stop = asyncio.Event()
 
     def on_signal(number: int) -> None:
         if stop.is_set():
-            logger.warning("second signal: leaving at once")
+            logger.warning("second signal: exiting immediately")
             logging.shutdown()
             # Not sys.exit, which would wait for hung threads.  The database is consistent at any moment.
             os._exit(128 + number)

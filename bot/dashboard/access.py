@@ -31,7 +31,7 @@ ATTEMPTS = Rate("dashboard.login", burst=10, per_s=0.1)
 ALL_ATTEMPTS = Rate("dashboard.login.all", burst=100, per_s=1)
 """Limit on login attempts of all addresses together."""
 BODY_S = 10.0
-"""Longest wait for the rest of a request, in seconds."""
+"""Maximum wait for the rest of a request, in seconds."""
 MAX_FIELDS = 50
 LOGIN, STATIC = "/dash/login", "/dash/static/"
 OPEN_PATHS = ("/healthz",)
@@ -107,7 +107,7 @@ class Access:
         if wait := self._attempts.wait_s(request.remote or "") or self._all_attempts.wait_s(""):
             raise Refused(429, f"Too many attempts. Please try again in {wait} s.")
         if not hmac.compare_digest(token.strip().encode(errors="replace"), self._token):
-            raise Refused(403, "This is not the token.")
+            raise Refused(403, "Wrong token.")
         ends = int(self._now()) + SESSION_S
         said = f"{ends}.{secrets.token_hex(8)}"
         response.set_cookie(
@@ -147,7 +147,7 @@ class Access:
         return said, int(ends) if is_ours and ends.isdecimal() else 0
 
     def _has_bearer(self, request: web.Request) -> bool:
-        """Whether a program sends the token in a header; a browser never does so on its own."""
+        """Whether a program sent the token in a header, which browsers never do on their own."""
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         is_it = hmac.compare_digest(token.strip().encode(errors="replace"), self._token)
         return bool(self._token) and scheme.lower() == "bearer" and is_it
@@ -161,7 +161,7 @@ class Access:
 
     def _require_host(self, request: web.Request) -> None:
         if _host_of(request.host) not in self._hosts:
-            raise Refused(403, "This name is not the dashboard's; see dashboard.public_url")
+            raise Refused(403, "Unknown host name; see dashboard.public_url")
 
     def _require_origin(self, request: web.Request) -> None:
         if self._has_bearer(request):
@@ -181,7 +181,7 @@ def _host_of(text: str) -> str:
 
 
 def safe_next(text: str) -> str:
-    """The redirect after the login: always an address of ours."""
+    """The redirect after the login, always to an address of ours."""
     return text if re.fullmatch(r"/dash([/?][!-~]*)?", text) else "/dash"
 
 

@@ -66,7 +66,7 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True)
 class RenderedPage:
-    """A page as text."""
+    """A page rendered as text."""
 
     text: str
     table: str = ""
@@ -88,11 +88,11 @@ class PageRenderer:
         self._cache = cache
 
     async def answer(self, asked: PageRequest) -> RenderedPage:
-        """The answer to a request.
+        """Render the response to a request.
 
         Raises:
             BadQuery: There is no such table.
-            TooSlow, StorageError, DesdemonaError: As `PageCache.get`.
+            TooSlow, StorageError, DesdemonaError: As in `PageCache.get`.
         """
         page = self._pages[asked.page]
         view = (await self._cache.get(page, asked.query)).view
@@ -146,7 +146,7 @@ def filter_fields(page: Page, query: Query) -> list[FormField]:
 def _csv(asked: PageRequest, view: View) -> RenderedPage:
     tables = view.tables()
     if not tables:
-        raise BadQuery("this page has no table")
+        raise BadQuery("this page has no tables")
     name = asked.table or next(iter(tables))
     if name not in tables:
         raise BadQuery(f"table: {name!a:.40} is not known; known: {', '.join(tables)}")

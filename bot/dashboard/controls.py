@@ -57,7 +57,7 @@ def _account(fields: Fields) -> str | None:
 
 
 def _minutes(fields: Fields, *, is_needed: bool = False) -> float | None:
-    """A number of minutes; None: no number is given.
+    """Parse a number of minutes; None if the field is empty and may be.
 
     Raises:
         ControlError: The value is not a number, or is missing.
@@ -68,7 +68,7 @@ def _minutes(fields: Fields, *, is_needed: bool = False) -> float | None:
     try:
         return float(text)
     except ValueError:
-        raise ControlError(f"minutes: {text!a:.40} is no number") from None
+        raise ControlError(f"minutes: {text!a:.40} is not a number") from None
 
 
 async def _snooze(actions: OperatorActions, fields: Fields) -> str:
@@ -97,7 +97,7 @@ ACTIONS: Mapping[str, PageAction] = {
     "abort": PageAction(
         lambda actions, fields: actions.abort(fields["game"], account=_account(fields), by=WHO),
         ("game", "account"),
-        "Ask the site to abort game {game}?  Most allow that only before both have moved.",
+        "Ask the site to abort game {game}?  Most sites allow this only before both players have moved.",
         "Abort the game",
     ),
     "resign": PageAction(
@@ -113,7 +113,7 @@ ACTIONS: Mapping[str, PageAction] = {
     "block": PageAction(
         lambda actions, fields: actions.block(fields["name"], account=_account(fields), by=WHO),
         ("name", "account"),
-        "Play no more games with {name}, at all our accounts of the site?  A running game goes on.",
+        "Play no more games with {name}, on any of our accounts on the site?  A running game continues.",
         "Block",
     ),
     "unblock": PageAction(

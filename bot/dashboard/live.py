@@ -25,7 +25,7 @@ class LiveStream:
 
     Args:
         version: The database's version (`bot.dashboard.page_cache.PageCache.version`).
-        sleep: Waits some seconds.
+        sleep: Waits the given number of seconds.
     """
 
     def __init__(

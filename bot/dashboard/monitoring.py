@@ -10,7 +10,7 @@ def monitoring_routes(operator: OperatorServices | None) -> list[web.RouteDef]:
     """The routes ``/healthz``, ``/readyz`` and ``/metrics``.
 
     Args:
-        operator: The running program; None if there is none, and only ``/healthz`` answers.
+        operator: The running program; if None, only ``/healthz`` answers.
     """
 
     async def healthz(_request: web.Request) -> web.Response:
@@ -21,7 +21,7 @@ def monitoring_routes(operator: OperatorServices | None) -> list[web.RouteDef]:
         return web.json_response(said, status=503 if trouble else 200)
 
     async def readyz(_request: web.Request) -> web.Response:
-        """200 if every part is ready, else 503; each part with its reason."""
+        """200 if every part is ready, else 503; the body lists each part with its reason."""
         assert operator is not None  # noqa: S101 - the route is there with a desk only
         said = await operator.readiness()
         return web.json_response(said, status=200 if said["ok"] else 503)

@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 MAX_S = 10.0
 """Timeout of a computation, in seconds."""
 MAX_VIEWS = 60
-"""Views in memory; the least recently used are dropped first.  One of ten thousand games takes a megabyte."""
+"""Maximum number of views in memory. A view of ten thousand games takes a megabyte."""
 MAX_AGE_S = 60.0
 """Maximum age of a view, in seconds, even if the database has not changed: its text may contain "today"."""
 WATCH_S = 1.0
@@ -76,8 +76,8 @@ class PageCache:
         """A page's view.
 
         Raises:
-            TooSlow: The computation takes longer than `MAX_S`.
-            StorageError, DesdemonaError: As the page's `load`.
+            TooSlow: The computation took longer than `MAX_S`.
+            StorageError, DesdemonaError: As in the page's `load`.
         """
         key = (page.name, tuple(sorted(query.texts().items())))
         cached = self._views.get(key)
@@ -123,7 +123,7 @@ class PageCache:
                 view = await page.load(self._database, query)
         except TimeoutError:
             raise TooSlow(
-                f"This takes longer than {MAX_S:.0f} s. Narrow it, for instance to a month or one game."
+                f"This query takes longer than {MAX_S:.0f} s. Narrow it, for instance to a month or one game."
             ) from None
         cached = Cached(view, version, self._clock(), page.fresh_s)
         self._forget_stale()

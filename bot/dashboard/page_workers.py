@@ -44,18 +44,18 @@ class PageWorkers:
         """The answer to a request for one of `bot.views.menu.pages`.
 
         Raises:
-            TooSlow: The computation takes too long.
-            DesdemonaError: The process ended, for instance for lack of memory.
-            StorageError, DesdemonaError: As `bot.dashboard.answers.PageRenderer.answer`.
+            TooSlow: The computation took too long.
+            DesdemonaError: The process died, for instance for lack of memory.
+            StorageError, DesdemonaError: As in `bot.dashboard.answers.PageRenderer.answer`.
         """
         job = self._pool.run(_answer, _Job(self._url, asked))
         try:
             async with asyncio.timeout(TIMEOUT_S):
                 return await asyncio.wrap_future(job)
         except TimeoutError:
-            raise TooSlow("The server is busy with other pages; try again.") from None
+            raise TooSlow("Earlier requests are taking too long; try again.") from None
         except WorkerDied:
-            raise DesdemonaError("The process that computes the pages crashed; try again.") from None
+            raise DesdemonaError("The process that renders the pages has died; try again.") from None
 
     async def close(self) -> None:
         """End the processes, whatever they are doing."""

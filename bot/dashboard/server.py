@@ -43,12 +43,12 @@ MAX_ADDRESS_BYTES = 1 << 16
 """Maximum length of a page's address."""
 MAX_CONNECTIONS = 1024
 LOOPBACK = ("127.0.0.0/8", "::1/128")
-"""Networks whose clients may use all connections."""
+"""Networks whose clients may use every connection."""
 AGAIN_S = 30.0
 """Seconds between two attempts to listen."""
 SHUTDOWN_S = 2.0
 _SQL_PAGE = ("/dash/ask", "/dash/api/ask", "/dash/api/ask.csv")
-"""Addresses of a page of earlier releases."""
+"""Addresses of a page that earlier releases had."""
 _TYPES = {OutputFormat.HTML: "text/html", OutputFormat.JSON: "application/json", OutputFormat.CSV: "text/csv"}
 
 HEADERS = {
@@ -72,7 +72,7 @@ class Dashboard:
         pages: All pages, in the order of the menu.
         operator: The running program, for controls, alarms, metrics and health; None if there is none.
         clock: Seconds of a monotonic clock.
-        sleep: Waits some seconds.
+        sleep: Waits the given number of seconds.
         workers: Render the pages; closed at the end. None: this process renders them.
 
     Raises:
@@ -141,7 +141,7 @@ class Dashboard:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[str]:
-        """Listen while the block runs; yields the local address, empty as long as another program has it."""
+        """Listen while the block runs; yields the local address, empty while another program uses it."""
         runner = web.AppRunner(
             self._app,
             access_log=None,
@@ -157,7 +157,7 @@ class Dashboard:
             try:
                 address = await self._listen(runner)
             except (OSError, UnicodeError) as error:  # the latter: no name of a host
-                logger.warning("no dashboard at %s: %s", self._where, _reason(error))
+                logger.warning("the dashboard cannot listen at %s: %s", self._where, _reason(error))
                 trying = asyncio.create_task(self._try_again(runner))
             yield address
         finally:
@@ -297,7 +297,7 @@ class Dashboard:
         except Exception:
             # The edge of a request: one that fails must not stop the bot.
             logger.exception("dashboard: %s %s failed", request.method, request.path)
-            return self._failure(request, 500, "Something went wrong; the log says what.")
+            return self._failure(request, 500, "Something went wrong; see the log.")
         finally:
             self._busy.discard(request.protocol)
 

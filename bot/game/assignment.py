@@ -9,9 +9,9 @@ from bot.base.events import Speed
 from engine.strategies.registry import strategies_for, strategy_named
 
 BIASED_COIN_PROBABILITY = 0.75
-"""Probability of choosing a strategy that is behind, if people may know which strategy they met.
-Efron (1971, doi:10.1093/biomet/58.3.403) uses 2/3 for a whole trial. An opponent plays few games, so balance
-must be reached sooner, while the next strategy stays uncertain."""
+"""Probability of choosing a strategy with fewer games, if people may know which strategy they met. Efron
+(1971, doi:10.1093/biomet/58.3.403) uses 2/3 for a whole trial. An opponent plays few games, so balance must
+be reached sooner, while the next strategy stays uncertain."""
 
 BLIND_COIN_PROBABILITY = 0.6
 """The same probability in blind trials: a person who knew all earlier draws could predict the next one in at
@@ -24,16 +24,16 @@ DRAW_BITS = 64
 
 @dataclass(frozen=True, slots=True)
 class AssignmentContext:
-    """The facts known before the first move."""
+    """The facts about a game that are known before the first move."""
 
     site: str
     game: str
     speed: Speed
     opponent_rating: int | None
     against_opponent: Mapping[str, int]
-    """Games so far of each strategy against this opponent; missing strategies have none."""
+    """Number of earlier games of each strategy against this opponent; 0 for missing strategies."""
     overall: Mapping[str, int]
-    """Games so far of each strategy against all opponents."""
+    """Number of earlier games of each strategy against all opponents."""
 
 
 @dataclass(frozen=True, slots=True)

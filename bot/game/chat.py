@@ -17,7 +17,7 @@ from engine.games import get_rules
 from engine.strategies.registry import strategy_named
 
 LAST_S = 2.0
-"""Extra seconds that chat waits after a pause demanded by the server, so that other requests go first."""
+"""Extra seconds that chat waits after a pause that the server demanded, so that other requests go first."""
 
 
 class GameChat:
@@ -69,7 +69,7 @@ class GameChat:
             self._side_tasks.start("the greeting", partial(self._say, text, room))
 
     def on_message(self, line: ChatLine) -> None:
-        """Answer a question: always the first of its kind, others unless the room has just had an answer."""
+        """Answer a question if it is the first of its kind, or if the room has not just had an answer."""
         command = commands.command_of(line, self._services.bot_name)
         if command is None or not (self._config.enabled and self._config.commands):
             return

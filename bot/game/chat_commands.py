@@ -101,7 +101,7 @@ def _engine(facts: ChatFacts) -> str:
         return f"I am {who}. Some of my moves set traps, others do not; I do not say yet which."
     name = f"I am {who}"
     if strategy_named(facts.strategy).draws_decisions:
-        return f"{name}, player {facts.strategy}: in some moves of this game I drew whether to set a trap."
+        return f"{name}, player {facts.strategy}: in some moves of this game a draw decided if I set a trap."
     manner = "I set traps" if strategy_named(facts.strategy).sets_traps else "I did not mean to set traps"
     return f"{name}, player {facts.strategy}: {manner} in this game."
 

@@ -12,7 +12,7 @@ from engine.human.reply_forecast import ReplyForecast
 from storage.records import StoredDecision
 
 MAX_WHOLE = 4
-"""Number of decisions cached as a whole: a chess decision takes some hundred kilobytes of memory."""
+"""Number of decisions cached as a whole: a chess decision takes a few hundred kilobytes."""
 
 
 @dataclass(slots=True)
@@ -22,9 +22,9 @@ class CurrentDecisions:
     plies: frozenset[int] | None = None
     """Plies of the standing decisions; None: unknown."""
     latest: dict[int, StoredDecision] = field(default_factory=dict)
-    """The latest decisions, by ply."""
+    """The latest decisions, keyed by ply."""
     forecasts: dict[int, ReplyForecast] = field(default_factory=dict)
-    """The forecasts stored with the latest decisions, by the decision's key."""
+    """The forecasts stored with the latest decisions, keyed by the decision's key."""
 
     def copy(self) -> "CurrentDecisions":
         """A copy for a transaction to change."""
@@ -55,7 +55,7 @@ class CurrentDecisions:
             self.latest[stored.ply] = stored
 
     def current(self, stored: StoredDecision) -> StoredDecision:
-        """The current state of a decision if it is cached; otherwise the given one."""
+        """The current state of a decision if it is cached; otherwise the argument."""
         return self.latest[stored.ply] if self._remembers(stored) else stored
 
     def add_forecast(self, stored: StoredDecision, made: ReplyForecast) -> None:

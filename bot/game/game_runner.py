@@ -72,15 +72,15 @@ QUICK_TRIES = 8
 MOVE_CAP_S = 4.0
 """Maximum wait before a move is sent again, in seconds; short, because our clock is running."""
 WARN_REFUSALS = 5
-"""Refusals of a move in one position after which the operator is warned."""
+"""Number of refusals of a move in one position after which the operator is warned."""
 UNKNOWN_TRIES = 4
-"""Further queries, over some seconds, before we believe the server that a game does not exist."""
+"""Number of further queries, over a few seconds, before we believe the server that a game does not exist."""
 REFUSED_TRIES = 40
-"""Number of queries, over two minutes, after other refusals; the server may know how the game ended."""
+"""Number of queries, over two minutes, after other refusals: the server may still report the game's end."""
 LIST_S = 2.0
 """Timeout of the list of running games, in seconds; the stream is not requested meanwhile."""
 STREAM_CAP_S = 3.0
-"""Longest wait before a game's stream is opened again, in seconds: its clock may be running."""
+"""Maximum wait before a game's stream is reopened, in seconds: its clock may be running."""
 
 
 class GameRunner:
@@ -96,28 +96,28 @@ class GameRunner:
         self._handling = asyncio.Lock()
         self._end: GameEnd | None = None
         self.is_adjourned = False
-        """Whether another `GameRunner` is to resume the game."""
+        """Whether another `GameRunner` must resume the game."""
         self.was_running = False
         """Whether the game was still running when we joined it."""
         self._turn: asyncio.Task[None] | None = None
         """The task of our latest turn, which finds a move and sends it."""
         self._move_search: asyncio.Task[Decision] | None = None
         self._profiles: dict[int, asyncio.Task[None]] = {}
-        """Tasks that complete profiles, by the decision's key."""
+        """Tasks that complete profiles, keyed by the decision's key."""
         self._refusals = 0
         """Number of times our move in this position was refused and the game read again."""
         self._refusal_waits = self._move_waits()
         self._timer = ReplyTimer()
         self._increment_s = 0.0
         self._clocks_s: tuple[float, float] | None = None
-        """The clocks as last reported by the server, and when, by our clock."""
+        """The clocks as last reported by the server; `_clocks_at` is the time of the report, by our clock."""
         self._clocks_at = 0.0
         self._due: tuple[float, float] | None = None
         """Start of our latest turn, by our clock, and its limit in seconds."""
         self._pending_bait: tuple[int, TemptingReply] | None = None
         """Ply of our latest move with a forecast, and the confirmed bait that it sets."""
         self._unknown = 0
-        """Consecutive answers of the server that it has no such game."""
+        """Number of consecutive answers by the server that it has no such game."""
         self._tasks: asyncio.TaskGroup
         self._search: GameThinker
         self._side_tasks: SideTasks
@@ -159,7 +159,7 @@ class GameRunner:
 
     @property
     def pending_bait(self) -> TemptingReply | None:
-        """The bait of our last move while its reply is awaited; None: none, or it is not known yet."""
+        """The bait of our last move while we await the reply; None: there is none, or it is not known yet."""
         ply, bait = self._pending_bait or (0, None)
         return None if self.is_over or len(self.session.moves or ()) != ply + 1 else bait
 
@@ -169,7 +169,7 @@ class GameRunner:
         """Ask the server to abort the game.
 
         Raises:
-            RefusedError: The server does not, or no longer, allow it.
+            RefusedError: The server does not allow it, or no longer does.
             ServerError: The exchange failed.
         """
         await self._server.abort(self.game_id)
@@ -190,7 +190,7 @@ class GameRunner:
             self._end = GameEnd(EndReason.RESIGNATION, self.session.their_side, "resign")
 
     async def say(self, text: str) -> None:
-        """Send the opponent a message; raises as `bot.servers.Server.chat`."""
+        """Send the opponent a message; raises the errors of `bot.servers.Server.chat`."""
         await self._server.chat(self.game_id, text)
 
     async def run(self) -> None:
@@ -545,7 +545,7 @@ class GameRunner:
             await self._forecast(stored, decision)
 
     async def _completed(self, stored: StoredDecision) -> Decision | None:
-        """The decision with its chosen move's profile completed and stored; None: that failed."""
+        """The decision with its chosen move's profile completed and stored; None: completion failed."""
 
         def search(searcher: Searcher, stop: StopFlag) -> Decision:
             stop.set_deadline(MAX_COMPLETION_S)
@@ -557,8 +557,8 @@ class GameRunner:
             )
         except (EngineMismatch, Stopped) as error:  # of another version, or so deep that it takes for ever
             is_long = isinstance(error, Stopped)
-            reason = f"it takes more than {MAX_COMPLETION_S:g} s" if is_long else str(error)
-            logger.error("game %s, ply %d: no whole profile: %s", self.game_id, stored.ply, reason)
+            reason = f"it took more than {MAX_COMPLETION_S:g} s" if is_long else str(error)
+            logger.error("game %s, ply %d: the profile is incomplete: %s", self.game_id, stored.ply, reason)
             await self._ledger.record_event("profile_impossible", {"ply": stored.ply, "reason": reason})
             return None
         except Exception as error:
@@ -595,7 +595,7 @@ class GameRunner:
             self._pending_bait = stored.ply, bait
 
     def _positions_before(self, stored: StoredDecision) -> tuple[Any, ...]:
-        """The game's positions up to a decision; empty if the server shows other moves by now."""
+        """The game's positions up to a decision; empty if the server now shows other moves."""
         moves = (self.session.moves or self._ledger.game.moves)[: stored.ply]
         text = self._ledger.game.initial_position
         game = get_rules(self._ledger.game.game)
@@ -667,7 +667,7 @@ class GameRunner:
 
 
 def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the error of a group that matters most; a refused account takes precedence."""
+    """Return the most important error of a group; a refused account takes precedence."""
     leaves = [
         first_error(error) if isinstance(error, BaseExceptionGroup) else error for error in group.exceptions
     ]

@@ -159,8 +159,8 @@ class GameLedger:
         A ledger that was closed too early, for instance while the server had lost the game, is reopened.
 
         Args:
-            choose: Assigns the strategy of a new game; called inside the transaction, so that of two games
-                that begin at once, the second assignment counts the first.
+            choose: Assigns the strategy of a new game; called inside the transaction, so that if two games
+                begin simultaneously, the second assignment takes the first into account.
 
         Returns:
             Whether the game is new.
@@ -233,7 +233,7 @@ class GameLedger:
         return None
 
     async def commit(self, moves: tuple[str, ...], decision: Decision) -> StoredDecision | None:
-        """Commit a decision before its move is sent; None: the server shows other moves by now.
+        """Commit a decision before its move is sent; None: the server now shows other moves.
 
         If a decision already stands, return it, because its move may have been sent.
         """
@@ -277,8 +277,8 @@ class GameLedger:
         """Record what the server shows: confirm our moves and judge the replies where possible.
 
         Args:
-            moves: The game's whole list of moves.
-            since_ply: Ply from which moves are not recorded yet.
+            moves: The game's complete list of moves.
+            since_ply: First ply whose move is not recorded yet.
             end: The end of the game; None while it is running.
             times: Measured times of replies, by ply.
 
@@ -350,7 +350,7 @@ class GameLedger:
         """End the game, once; its ledger stays open.
 
         Args:
-            ended_at: When the game ended, aware; None: now.
+            ended_at: When the game ended, timezone-aware; None: now.
 
         Returns:
             Our result; None if there is none or the server does not report it.
@@ -400,8 +400,8 @@ class GameLedger:
     async def earlier_games(self) -> Encounters:
         """Totals of the earlier games with this opponent, over all our players.
 
-        Only games that ended before this one began: the totals must not reveal baits in a game that is still
-        being played.
+        Counts only games that ended before this one began: the totals must not reveal baits in a running
+        game.
         """
         filters = Filters(
             site=self._owner.site,
@@ -413,7 +413,7 @@ class GameLedger:
             return await encounters(session, filters)
 
     async def grant_takeback(self, most: int) -> bool:
-        """Record a takeback for the opponent; False if it has had the most allowed."""
+        """Record a takeback for the opponent; False if the opponent has used all that are allowed."""
         async with self._transaction() as session:
             granted = await list_events(session, kind=TAKEBACK_GRANTED, game_id=self.game.id, limit=most)
             if len(granted) >= most:
@@ -437,7 +437,7 @@ class GameLedger:
 
     @asynccontextmanager
     async def _transaction(self) -> AsyncIterator[AsyncSession]:
-        """One transaction at a time: of two that cannot see each other's writes, neither would record an
+        """One transaction at a time: if two ran without seeing each other's writes, neither would record an
         outcome."""
         async with self._turn:
             self._draft = self._current_decisions.copy()
@@ -518,7 +518,7 @@ class GameLedger:
         await self._log_event(session, "undecided_move", detail)
 
     async def _drop_after(self, session: AsyncSession, ply: int) -> None:
-        """Drop decisions that came too late: the game ended before the server took their moves."""
+        """Drop decisions that came too late: the game ended before the server accepted their moves."""
         for stored in await list_decisions(session, self.game.id):
             if stored.ply >= ply:
                 await mark_dropped(session, stored.id)
@@ -571,7 +571,7 @@ class GameLedger:
 
 
 def sets_bait(decision: Decision, made: ReplyForecast) -> bool:
-    """Whether a decision's move counts as one with a bait: a confirmed one, in a game not decided by then."""
+    """Whether a decision's move counts as a bait: it is confirmed, and the game was not yet decided."""
     return made.bait is not None and not judge_decision(decision).is_decided
 
 

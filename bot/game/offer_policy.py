@@ -16,11 +16,11 @@ PLIES_BETWEEN_OFFERS = 20
 """Minimum number of plies between two draw offers of ours."""
 
 BEGUN_PLIES = 2
-"""Minimum plies of a game that counts; sites abort shorter games, even when a player resigns."""
+"""Minimum length of a game that counts, in plies; sites abort shorter games, even when a player resigns."""
 
 ENDLESS_PLIES = 1_000
-"""Players agree on draws only in games that may last longer than this many plies. A game that fills its board
-(Othello, at most 120 plies) soon ends by itself."""
+"""Players can agree on draws only in games that may last longer than this many plies. A game that fills its
+board (Othello, at most 120 plies) soon ends anyway."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class OfferFacts:
     """The facts that offers and their answers depend on."""
 
     scores_centi: Sequence[int]
-    """Scores of our decisions in the order of play, our view; see `score_centi`."""
+    """Scores of our decisions in the order of play, from our view; see `score_centi`."""
     plies: int
     """Number of moves played."""
     opponent_rating: int | None
@@ -45,7 +45,7 @@ class OfferFacts:
 
 
 def score_centi(decision: Decision) -> int:
-    """A decision's score of the chosen move, our view; decided games score far from 0 (`WIN_CENTI`)."""
+    """A decision's score for the chosen move, from our view; far from 0 in a decided game (`WIN_CENTI`)."""
     pick = decision.pick
     if pick is not None and pick.score_centi is not None:
         return pick.score_centi
@@ -109,7 +109,7 @@ def may_grant_takebacks(assignment: AssignmentConfig, config: MannersConfig) -> 
 
 
 def claim(facts: OfferFacts, config: MannersConfig) -> Claim:
-    """The claim against an opponent who left; a win instead of a draw if they should have resigned."""
+    """What to claim against an opponent who left; a win instead of a draw if they should have resigned."""
     is_won = bool(facts.scores_centi) and facts.scores_centi[-1] >= config.resign_score_centi
     return Claim.VICTORY if config.claim is Claim.DRAW and is_won else config.claim
 

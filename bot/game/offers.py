@@ -116,7 +116,7 @@ class GameOffers:
         )
 
     def _may_agree(self) -> bool:
-        """Whether the opponent's offer still stands; otherwise accepting it would make an offer of ours."""
+        """Whether the opponent's offer still stands; if not, accepting it would become an offer of ours."""
         session = self._session()
         return session.draw_offered and session.state is SessionState.WAITING
 

@@ -58,7 +58,7 @@ from storage.records import DecisionState, GameStatus
 logger = logging.getLogger(__name__)
 
 BATCH = 100
-"""Decisions in memory at a time: a few MB."""
+"""Number of decisions in memory at a time: a few MB."""
 
 OnCount = Callable[[int], None]
 """Called with the number of decisions finished since the last call."""
@@ -72,7 +72,7 @@ class WrongRecord:
     game: str
     """The site's key of the game."""
     ply: int
-    """Moves made before it."""
+    """Number of moves made before the decision."""
     reason: str
 
 
@@ -123,7 +123,7 @@ async def recheck(
     Args:
         table_mb: Size of the single search thread's transposition table for each game, in MiB.
         counting: Takes the number of decisions and returns a progress callback; None: no progress.
-        models: Models of people for the forecasts; None: the program's own models.
+        models: Models of people for the forecasts; None: the built-in models.
     """
     findings = Findings()
     models = models or ModelRegistry()
@@ -304,7 +304,7 @@ class _Recheck:
         except EngineMismatch as error:
             raise _Left(str(error)) from None
         except Stopped:
-            raise _Left(f"completing its profile takes more than {MAX_COMPLETION_S:g} s") from None
+            raise _Left(f"completing its profile took more than {MAX_COMPLETION_S:g} s") from None
         except Exception as error:
             row = self._found
             logger.exception("game %s, ply %d: completing the profile crashed", row.site_game_id, row.ply)

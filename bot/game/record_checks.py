@@ -89,7 +89,7 @@ class RecordChecks:
         )
         # A move taken back is drawn by the same seed when the position comes again.
         if earlier != [found.game_id, decision.position]:
-            raise RecordError(f"its seed {draw.seed} is that of decision {decision_id}, too")
+            raise RecordError(f"its seed {draw.seed} is also that of decision {decision_id}")
 
 
 def _check_forecast(found: RecordedDecision, decision: Decision) -> None:
@@ -100,6 +100,6 @@ def _check_forecast(found: RecordedDecision, decision: Decision) -> None:
     except RecordError as error:
         raise RecordError(f"its forecast: {error}") from error
     if forecast.replies != tuple(each.reply for each in judge_decision(decision).replies):
-        raise RecordError(f"its forecast is not of the replies to {decision.move}")
+        raise RecordError(f"its forecast does not match the replies to {decision.move}")
     if (forecast.other is None) is not (decision.trial_draw is None):
-        raise RecordError("a forecast of the other move belongs to a draw, and to nothing else")
+        raise RecordError("a forecast of the other move belongs only to a draw")

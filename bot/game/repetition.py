@@ -1,8 +1,8 @@
 """Remembers the moves of recent games, so that we avoid playing the same game twice.
 
 lichess.org does not rate a game with a program if one of the pair's last two games had the same first 20
-plies and the same winner. Besides, an opponent who has found a weak line would repeat it, and so would
-others, as games are public.
+plies and the same winner. Moreover, an opponent who has found a weak line would repeat it, and so would
+others, because games are public.
 """
 
 import logging
@@ -26,14 +26,14 @@ PLIES = 20
 """A game counts as different if it deviates within this many plies."""
 
 OPENING_PLIES = 8
-"""Minimum number of equal plies for a copy of a game that we did not win; less is a shared opening."""
+"""A game copies one that we did not win if at least this many first plies are equal."""
 NON_WINS = 300
-"""Number of latest games of a kind that an account did not win and that must not be repeated."""
+"""Number of latest games, of each kind and account, that we did not win and must not repeat."""
 MAX_DOUBLINGS = 3
 """The allowed loss doubles with each repetition of a line, at most this many times."""
 
 Paths = Mapping[str, tuple[str, ...]]
-"""Recently played moves, by the text of their position."""
+"""Recently played moves, keyed by the text of their position."""
 
 
 async def latest_paths(database: Database, game: Game[Any], stored: StoredGame) -> Paths:
@@ -59,7 +59,7 @@ async def latest_paths(database: Database, game: Game[Any], stored: StoredGame) 
 
 
 def paths(game: Game[Any], games: Sequence[StoredGame]) -> Paths:
-    """The moves of games in their first `PLIES` plies, by position."""
+    """The moves in the first `PLIES` plies of games, keyed by position."""
     paths: dict[str, tuple[str, ...]] = {}
     for stored in games:
         try:
@@ -75,20 +75,20 @@ def paths(game: Game[Any], games: Sequence[StoredGame]) -> Paths:
 
 
 class NonWins:
-    """An account's latest games that it did not win, against any opponent; others could copy them.
+    """An account's latest games that it did not win, against any opponent, because people could copy them.
 
-    They are read once, and each game is added when it ends, so that a running game cannot be copied by
-    another game that is a few moves behind.
+    They are read once, and each game is added as soon as it ends, so that a concurrent game that is a few
+    moves behind cannot copy it.
     """
 
     def __init__(self) -> None:
         self._lines: dict[str, dict[int, tuple[NonWinLine, str]]] = {}
-        """By game: its moves in normal form, by its key, each move followed by a space."""
+        """By kind of game and game key: the line, and its moves in normal form as text."""
         self._read: set[str] = set()
         """Kinds of games whose lines have been read."""
 
     async def load(self, database: Database, owner: AccountKey, game: str) -> None:
-        """Read the lines of a game, unless that has been done; none when they cannot be read."""
+        """Read the lines of a kind of game once; if they cannot be read, there are none."""
         if game in self._read:
             return
         try:
@@ -116,7 +116,7 @@ class NonWins:
     def avoidance(
         self, stored: StoredGame, moves: Sequence[str], avoid: Sequence[str], within_centi: int
     ) -> RepetitionAvoidance | None:
-        """How to leave the lines that a game has followed so far; None: it follows none.
+        """How to deviate from the earlier games that a game has followed so far; None: it follows none.
 
         Args:
             stored: The game in the database.
@@ -148,20 +148,20 @@ def _joined(moves: Sequence[str]) -> str:
 
 
 _FIRST_MOVES = {"f5": (False, False), "e6": (True, False), "c4": (False, True), "d3": (True, True)}
-"""For each first move of Othello, whether to swap rows and columns, and whether to turn the board by half, to
-get the first of these moves. Each of these is its own inverse."""
+"""For each first move of Othello, whether to swap rows and columns, and whether to turn the board by 180
+degrees, so that the move becomes f5. Each of these changes is its own inverse."""
 
 
 def _turned(
     game: str, start: str | None, moves: Sequence[str], after: Sequence[str] | None = None
 ) -> tuple[str, ...]:
-    """Moves in normal form: Othello games begin with f5, since the four first moves are equivalent.
+    """Moves in normal form: Othello games begin with f5, because the four first moves are equivalent.
 
     Args:
         game: The game's name.
         start: Its initial position, if it is not the usual one.
         moves: Moves of the game, from the first on.
-        after: Moves of a game with this beginning, to be turned, in either direction; None: these.
+        after: Moves to convert, to or from normal form, in a game that begins with `moves`; None: `moves`.
     """
     turned = tuple(moves if after is None else after)
     is_usual = game == "othello" and start is None

@@ -1,4 +1,4 @@
-"""Times the opponent's replies in one game: by the server's clock where it can be trusted, else by ours.
+"""Times the opponent's replies in one game: by the server's clock if it can be trusted, otherwise by ours.
 
 The server's time of a reply is the opponent's clock during our previous turn, minus the same clock during our
 next turn, plus the increment. Our own measurement lasts from when the server shows our move until it shows
@@ -7,9 +7,9 @@ send our move, and the known lag is subtracted.
 
 The server's number is used only if it agrees with ours: it cannot be longer than the time from sending our
 move to seeing the reply, nor shorter than our measurement by more than servers forgive for lag. Clocks with a
-delay instead of an increment, and byo-yomi, disagree; they, clocks in whole seconds, and moves before a clock
-starts are measured. A reply that could not be timed (the link was down, the program restarted, several moves
-came at once) has no time.
+delay instead of an increment, and byo-yomi, disagree. For these, for clocks in whole seconds, and for moves
+before a clock starts, we use our measurement. A reply that could not be timed (the link was down, the program
+restarted, several moves came at once) has no time.
 """
 
 from collections.abc import Sequence
@@ -21,19 +21,19 @@ FORGIVEN_S = 1.0
 SLACK_S = 0.05
 """Tolerance in seconds: servers round clocks, and stop them after showing the move."""
 UNTIMED_PLIES = 2
-"""Clocks of the Lichess family stand still until both sides have moved."""
+"""Clocks of the Lichess family do not run until both sides have moved."""
 _DIGITS = 3
 
 
 class ReplyTimer:
     """Follows one game's states; `times` holds measured times that are not stored yet.
 
-    Moments are seconds of one monotonic clock.
+    All moments are seconds on one monotonic clock.
     """
 
     def __init__(self) -> None:
         self.times: dict[int, ReplyTime] = {}
-        """Times by ply of the reply, the number of moves made before it."""
+        """Times, keyed by the reply's ply, which is the number of moves made before it."""
         self._moves: tuple[str, ...] | None = None
         self._is_theirs = False
         self._shown_at: float | None = None
@@ -44,7 +44,7 @@ class ReplyTimer:
         """The opponent's clock during our latest turn."""
 
     def sent(self, ply: int, now: float) -> None:
-        """Record that our move is about to be sent; the first of several attempts counts."""
+        """Record that our move is about to be sent; of several attempts, the first counts."""
         if self._sent is None or self._sent[0] != ply:
             self._sent = (ply, now)
 
@@ -62,11 +62,11 @@ class ReplyTimer:
         """Take a state of the game from the server.
 
         Args:
-            moves: The whole list of moves.
+            moves: The complete list of moves.
             is_theirs: Whether it is the opponent's turn.
             clock_s: Time left on the opponent's clock; None: there is no clock.
             increment_s: Time that a move adds to that clock.
-            now: The moment.
+            now: The moment of the state's arrival.
             lag_s: Known lag of a request to the server and back.
             is_prompt: Whether the state arrived as soon as it changed; False: requested after a lost link.
         """

@@ -61,7 +61,7 @@ class JobStop(StopFlag):
 
 
 Job = Callable[[Searcher, JobStop], T]
-"""Work for a thread: uses the searcher and ends, with `Stopped` or early, when its stop flag is set."""
+"""Work for a thread: uses the searcher, and raises `Stopped` or ends early when its stop flag is set."""
 
 
 @dataclass(order=True)
@@ -77,7 +77,7 @@ class _Task:
     borrowed: int = field(compare=False, default=0)
     """Number of idle threads' cores that the job uses in addition to its own."""
     is_hurried: bool = field(compare=False, default=False)
-    """Whether the job has been told to end early."""
+    """Whether the job has been asked to end early."""
     cancelled: bool = field(compare=False, default=False)
     """Whether the caller no longer waits for the result."""
 
@@ -171,7 +171,7 @@ class SearchPool:
         rank: Rank = Rank.LIVE,
         hurry_after_s: float | None = None,
     ) -> T:
-        """Run a job.  If the caller is cancelled, the job is stopped and its thread awaited.
+        """Run a job. If the caller is cancelled, the job is stopped and the call waits for its thread.
 
         Args:
             job: Called on one of the threads; possibly more than once unless it is a live job.
@@ -204,7 +204,7 @@ class SearchPool:
         """Turn a job that is already queued or running into a live one; a running job continues.
 
         Args:
-            job: The same object as was given to `run`.
+            job: The object that was passed to `run`.
             deadline: See `run`.
             hurry_after_s: See `run`.
         """

@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 
 class SideTasks:
-    """Small tasks that run during a game and are not awaited when it is over.
+    """Small tasks that run during a game; nothing waits for them when it is over.
 
     Args:
         game_id: For the log.
@@ -28,7 +28,7 @@ class SideTasks:
         self._running: set[asyncio.Task[None]] = set()
 
     def start(self, what: str, call: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
-        """Run a call while the game goes on.
+        """Run a call while the game continues.
 
         Args:
             what: Description for the log.

@@ -44,14 +44,14 @@ UNTIMED_S = 86_400.0
 """Deadline of a move without a clock, in seconds; later than any deadline with a clock."""
 
 HURRY_SHARE = 0.05
-"""Share of its clock for which a game waits for a thread before a search with a later deadline is cut."""
+"""Share of its clock for which a game waits for a thread before a search with a later deadline must end."""
 
 GRACE_S = 1.0
-"""Seconds beyond the planned time before a move counts as late, since starting and storing take time."""
+"""Seconds beyond the planned time before a move counts as late, because starting and storing take time."""
 
 _MAX_THREADS = 8
 """Maximum threads of one strong search on idle cores: more gain little, and each costs every thread of the
-pool some MB."""
+pool several MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class PositionToMove:
     game: Game[Any]
     position: Any
     moves: Sequence[str] = ()
-    """The game's moves before it."""
+    """The game's moves before the position."""
 
     @property
     def text(self) -> str:
@@ -154,7 +154,7 @@ class MoveSearch:
         """
         limits = self._limits(stop.queue_per_thread)
         if limits is None:  # all the time was spent before a pause
-            assert self._best is not None, "time was spent and nothing found"  # noqa: S101
+            assert self._best is not None, "the time is used up and no move was found"  # noqa: S101
             return self._best
         self._running = self._services.clock(), stop
         try:
@@ -204,7 +204,7 @@ class MoveSearch:
         return Background(tuple(before), self._person)
 
     def _limits(self, queue_per_thread: float) -> Limits | None:
-        """The limits by the clock, minus the time spent; None: no time is left."""
+        """The limits according to the clock, minus the time spent; None: no time is left."""
         services, turn = self._services, self._turn
         engine = services.config.engine
         left_s = turn.remaining_s
@@ -326,7 +326,7 @@ class GameThinker:
     async def _look_up(
         self, at: PositionToMove, remaining_s: float | None, avoidance: RepetitionAvoidance | None
     ) -> LookupMove | None:
-        """A move from a site, for strategies with books and tables, unless our own have the position."""
+        """A move from a site, for strategies with books and tables, unless ours have the position."""
         online, game, position = self._services.online, at.game, at.position
         if online is None or not strategy_named(at.stored.strategy).looks_up:
             return None
@@ -339,7 +339,7 @@ class GameThinker:
         )
 
     def _avoidance(self, at: PositionToMove) -> RepetitionAvoidance | None:
-        """How to leave the lines played before; None: it follows none, or they may be repeated."""
+        """How to deviate from earlier games; None: the game follows none, or repetition is allowed."""
         within_centi = self._services.config.engine.variety_centi
         if within_centi == 0:
             return None
@@ -402,14 +402,14 @@ class GameThinker:
 def _randomised(services: GameServices, stored: StoredGame) -> RandomisedParams:
     """The settings of a game's random draws at the start of the game.
 
-    A game without recorded settings, or with values that this version lacks, continues with today's.
+    A game without recorded settings, or with ones that this version does not support, uses the current ones.
     """
     known = stored.selection.get("randomised")
     if isinstance(known, Mapping):
         try:
             return RandomisedParams(**known)
         except (TypeError, BadSettings):
-            logger.warning("game %s: cannot draw with %r as at its beginning", stored.site_game_id, known)
+            logger.warning("game %s: cannot use the recorded settings %r", stored.site_game_id, known)
     return services.config.randomised.params()
 
 

@@ -2,5 +2,5 @@
 
 A game is the unit of work.  Workers play a whole game and hand it back; the one process that runs the match
 stores it in one transaction, under a number that follows from the match's conditions.  Nothing can be lost or
-stored twice: after a crash, the numbers missing from the database are played (again).
+stored twice: after a crash, the games whose numbers are missing from the database are played (again).
 """

@@ -33,7 +33,7 @@ class Adjudication:
     """When to end a game before the rules do."""
 
     centi: int
-    """Lead required for adjudication, in centi-units."""
+    """Lead that is required for adjudication, in centi-units."""
     plies: int
     """Number of consecutive evaluations, of both players, that must agree on the leader."""
 
@@ -60,22 +60,20 @@ class Terms:
     adjudication: Adjudication | None = None
     """Adjudication; None: games end by their rules."""
     openings: str
-    """Source of the openings: the seed, or a file's fingerprint."""
+    """Source of the openings: the seed or a file's fingerprint."""
     engine_version: str = SEARCH_REVISION
     """Search revision of our own players and of the search that balances openings."""
 
     def __post_init__(self) -> None:
         if self.clock is not None and self.move_s is not None:
-            raise MatchError("a clock and a time for each move: only one of them can be given")
+            raise MatchError("a clock and a time per move exclude each other")
         if self.clock is None and self.move_s is None and self.depth is None:
             raise MatchError("there is no limit: give a clock, a time or a depth")
         for spec in (self.a, self.b):
             if self.clock is not None and spec.move_s is not None:
-                raise MatchError(f"player {spec.text!r}: with a clock there is no time for each move")
+                raise MatchError(f"player {spec.text!r}: a clock excludes a time per move")
             if self.clock is not None and (spec.cpu_s is not None or spec.nodes is not None):
-                raise MatchError(
-                    f"player {spec.text!r}: a clock counts the time of both; there is no other limit for one"
-                )
+                raise MatchError(f"player {spec.text!r}: a clock excludes limits of processor time and nodes")
             allowance = self.allowance(spec, (1.0, 1.0))
             if isinstance(spec, OurSpec):
                 if allowance.depth is not None and allowance.depth < 2:
@@ -83,8 +81,8 @@ class Terms:
             elif spec.kind == "gtp" and allowance.move_s is not None and allowance.move_s < 1:
                 raise MatchError(
                     f"player {spec.text!r}: GTP counts in whole seconds and cannot express "
-                    f"{allowance.move_s:g} s a move; give it a time of 1 or more, or a level by its own "
-                    "arguments and here `depth=`, which then stands for no limit of time"
+                    f"{allowance.move_s:g} s a move; set a time of 1 or more, or set a level in its own "
+                    "arguments and add `depth=`, which here means no time limit"
                 )
 
     def spec(self, player: int) -> PlayerSpec:
@@ -95,7 +93,7 @@ class Terms:
         """Limits for a player's next move.
 
         Args:
-            clocks_s: Time left on the clocks, by side; ignored without a clock.
+            clocks_s: Time left on each side's clock; ignored without a clock.
         """
         depth = spec.depth or self.depth
         if spec.cpu_s is not None or spec.nodes is not None:
@@ -114,7 +112,7 @@ class Terms:
         return any(isinstance(spec, OurSpec) and spec.cpu_s is not None for spec in (self.a, self.b))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values, equal for equal terms."""
+        """Plain JSON values; equal terms have equal values."""
         return {
             "game": self.game,
             "a": self.a.text,
@@ -151,7 +149,7 @@ def parse_id(text: str) -> str:
         MatchError: It is not a valid identifier.
     """
     if not _ID.fullmatch(text):
-        raise MatchError(f"--id: {text!r} is no name for a match; use up to 40 letters, digits, . _ and -")
+        raise MatchError(f"--id: {text!r} is not a name for a match; use up to 40 letters, digits, . _ and -")
     return text
 
 
@@ -164,7 +162,7 @@ def parse_clock(text: str) -> GameClock:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?", text.strip())
     clock = GameClock(float(match[1]), float(match[2] or 0)) if match else None
     if clock is None or not 0 < clock.initial_s <= 86_400 or clock.increment_s > 3600:
-        raise MatchError(f"--tc: {text!r} is no clock; write seconds and increment, for instance 60+0.6")
+        raise MatchError(f"--tc: {text!r} is not a clock; write seconds and increment, for instance 60+0.6")
     return clock
 
 

@@ -32,17 +32,17 @@ _POINTS = {result: points for points, result in _RESULTS.items()}
 
 
 async def load(database: Database, match_id: str, terms: Terms) -> dict[int, Finished]:
-    """Return the finished games of a match, by their numbers.
+    """Return the finished games of a match, keyed by number.
 
     Raises:
-        MatchError: The database has a match of that name with other conditions.
+        MatchError: The database has a match of the same name with other conditions.
     """
     async with database.read() as session:
         stored = await list_games(session, Filters(site=MATCH_SITE, match=match_id))
     for game in stored:
         wrong = _difference(game.selection["terms"], terms.to_json())
         if wrong:
-            raise MatchError(f"match {match_id} was begun on other terms: {wrong}; give it another --id")
+            raise MatchError(f"match {match_id} was begun with other terms: {wrong}; choose another --id")
     return {game.selection["number"]: _finished(game) for game in stored}
 
 

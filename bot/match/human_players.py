@@ -85,7 +85,7 @@ class HumanPlayer:
 
 
 def sharpened(probabilities: Sequence[float], temperature: float) -> list[float]:
-    """Weights: probabilities to the power of 1 / temperature; at 0 only the most probable move counts."""
+    """Weights: probabilities to the power of 1 / temperature; at 0 all on the most probable move."""
     best = max(probabilities)
     if temperature == 0:
         return [float(index == probabilities.index(best)) for index in range(len(probabilities))]
@@ -93,7 +93,7 @@ def sharpened(probabilities: Sequence[float], temperature: float) -> list[float]
 
 
 def opened(text: str, settings: ModelSettings, game_name: str) -> Models:
-    """Open a game's models for the player with that specification.
+    """Open a game's models for the player with this specification.
 
     Raises:
         MatchError: A model cannot be read, or is for another game.

@@ -44,7 +44,7 @@ def how_text(game: Finished) -> str:
 
 
 def is_remarkable(game: Finished) -> bool:
-    """Whether a player failed, which is reported at once."""
+    """Whether a player failed, which is reported immediately."""
     return game.loser is not None and game.end is not End.RESIGNATION
 
 
@@ -61,7 +61,7 @@ def result_text(now: MatchStanding) -> str:
     terms = match.terms
     lines = [f"match {match.id}, {terms.game}: A {_named(now, 0)} against B {_named(now, 1)}"]
     if result.share is None:
-        return f"{lines[0]}\nno game has been played"
+        return f"{lines[0]}\nno games played yet"
     whole = _pairs_text(sum(result.pairs), "whole ")
     lines.append(
         f"{result.games} of {match.games} games: "

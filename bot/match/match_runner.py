@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """A match as requested."""
+    """The match that was requested."""
 
     id: str
     terms: Terms
@@ -36,7 +36,7 @@ class Match:
     """Test that may end the match early; None: no test."""
 
     def task(self, number: int) -> GameTask:
-        """The task of a game, by its number."""
+        """The task for the game with this number."""
         opening = self.openings[number // 2 % len(self.openings)] if self.openings else None
         return GameTask(self.terms, number, self.seed, opening and opening.of_game(number))
 

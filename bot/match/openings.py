@@ -39,7 +39,7 @@ class Opening:
     """Opening of the game in which A moves second; None: the same opening."""
 
     def of_game(self, number: int) -> "Opening":
-        """The opening of a game by its number; in even games, A plays the side that moves first."""
+        """The opening of the game with this number; in even games, A plays the side that moves first."""
         return self if number % 2 == 0 or self.second is None else self.second
 
 
@@ -72,7 +72,7 @@ def random_opening(game_name: str, seed: int, index: int, plies: int | None = No
     Args:
         seed: The match's seed.
         index: The pair's number; openings of different pairs are independent.
-        plies: Number of moves; None: the default of this game.
+        plies: Number of moves; None: the game's default.
 
     Raises:
         MatchError: No balanced opening was found.
@@ -139,7 +139,7 @@ def read_openings(data: bytes, game_name: str, where: str, most_plies: int | Non
             if line.strip() and not line.lstrip().startswith("#")
         ]
     if not openings:
-        raise MatchError(f"{where}: there is no opening in it")
+        raise MatchError(f"{where}: it has no openings")
     return openings
 
 
@@ -177,7 +177,7 @@ def _of_whole_line(game: Game[Any], line: str, what: str, most_plies: int | None
         raise MatchError(f"{what}: more than two openings on a line")
     if not all(part.strip() for part in parts):
         side = "before" if not parts[0].strip() else "after"
-        raise MatchError(f"{what}: there is nothing {side} the bar")
+        raise MatchError(f"{what}: nothing {side} the bar")
     first, *others = (_of_line(game, part, what, most_plies) for part in parts)
     return replace(first, second=others[0]) if others else first
 
@@ -190,7 +190,7 @@ def _of_line(game: Game[Any], line: str, what: str, most_plies: int | None) -> O
         if not isinstance(record, GameRecord):
             raise MatchError(f"{what}: neither a position ({error}) nor moves ({record})") from None
         if game.name == "othello" and (word := transcripts.unread(line)):
-            raise MatchError(f"{what}: {word!r} is no move") from None
+            raise MatchError(f"{what}: {word!r} is not a move") from None
         return _of_record(game, record, what, most_plies)
     return _checked(game, Opening(_start_text(game, position), ()), what)
 
@@ -219,5 +219,5 @@ def _checked(game: Game[Any], opening: Opening, what: str) -> Opening:
     except (BadPosition, IllegalMove) as error:
         raise MatchError(f"{what}: {error}") from None
     if not game.legal_moves(position):
-        raise MatchError(f"{what}: the game is over; --opening-plies says how many moves to take of each")
+        raise MatchError(f"{what}: the game is already over; use --opening-plies to take fewer moves")
     return opening

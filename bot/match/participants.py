@@ -42,9 +42,9 @@ _OVERHEAD_S = 0.02
 _FLAG_S = 0.5
 """Extra wait in seconds for a program on a clock; the clock decides whether it was late."""
 _MAX_TIMES = 20
-"""Maximum positions visited for the profiles of a game's moves, per position visited to choose them."""
+"""Maximum ratio of positions visited for a game's profiles to positions visited to choose its moves."""
 _MIN_NODES = 5_000_000
-"""Lower bound on that maximum."""
+"""Number of positions that profiles may always visit."""
 
 
 class Participant(Protocol):
@@ -109,7 +109,7 @@ class OurPlayer:
         )
 
     def new_game(self, start: Any = None) -> None:
-        """Begin a game from that position; None: the usual start."""
+        """Begin a game from a position; None: the usual start."""
         self._line.begin(start)
         self.decisions = []
 
@@ -117,7 +117,7 @@ class OurPlayer:
         """Search and decide.
 
         Args:
-            moves: As for `ExternalEngine.choose`.
+            moves: See `ExternalEngine.choose`.
             allowance: Likewise.
             stop: A new stop flag; if processor time is limited, it also measures that time.
 
@@ -175,7 +175,7 @@ class OurPlayer:
         except Stopped:  # `desdemona db recheck` has more patience
             return decision
         except Exception:  # the game counts all the same, and `desdemona db recheck` judges the move later
-            logger.exception("ply %d cannot be judged", ply)
+            logger.exception("cannot judge ply %d", ply)
             return decision
 
     def _limits(self, position: Any, allowance: Allowance) -> Limits:
@@ -223,7 +223,7 @@ def make_player(terms: Terms, which: int, seed: str) -> Participant:
     """Create player 0 (A) or 1 (B) of a match; an external program starts with its first game.
 
     Raises:
-        MatchError: The player cannot be made.
+        MatchError: The player cannot be created.
     """
     spec = terms.spec(which)
     if isinstance(spec, OurSpec):
@@ -232,7 +232,7 @@ def make_player(terms: Terms, which: int, seed: str) -> Participant:
         return HumanPlayer(spec, terms.game, seed)
     allowance = terms.allowance(spec, (1.0, 1.0))
     if allowance.cpu_s is not None and program_time_s(os.getpid()) is None:
-        raise MatchError(f"player {spec.text!r}: this system does not tell the processor time of programs")
+        raise MatchError(f"player {spec.text!r}: this system does not report the processor time of programs")
     silence_s = spec.silence_s
     if allowance.remaining_s is not None:
         silence_s = _FLAG_S

@@ -28,7 +28,7 @@ _STARTS = 2
 """Maximum attempts to begin a game with a program."""
 _REASON_LENGTH = 400
 _LATE, _LATE_S = 1.1, 0.02
-"""A move is late if it takes more than its limit times the first number plus the second (in seconds)."""
+"""A move is late if it takes longer than `_LATE` times its limit plus `_LATE_S` seconds."""
 
 
 class End(StrEnum):
@@ -42,7 +42,7 @@ class End(StrEnum):
     """A player exited, refused a command, or failed in another way."""
     ILLEGAL = "illegal move"
     ADJUDICATED = "adjudicated"
-    """Both players' evaluations agreed long enough that one side is far ahead."""
+    """Both players' evaluations agreed for long enough that one side is far ahead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class GameTask:
     """The game's number in its match, from 0.  A moves first in even games, B in odd ones."""
     seed: int
     opening: Opening | None
-    """None: a random one from the seed."""
+    """None: a random opening from the seed."""
     keeps_decisions: bool = True
     """Whether the output includes A's decisions, each with its complete profile."""
 
@@ -125,7 +125,7 @@ def used_by(time_s: float, choice: ChosenMove | None, *, late: bool) -> Used:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """Result of a finished game, as the match needs it."""
+    """The parts of a finished game's result that the match uses."""
 
     number: int
     points: float

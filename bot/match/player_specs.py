@@ -103,15 +103,15 @@ class HumanSpec:
     """The text as typed, without surrounding blanks."""
     kind: str = HUMAN
     model: str | None = None
-    """The model's file or folder; None: the bundled model, or the shallow guess."""
+    """The model's file or folder; None: the bundled model, or else an estimate from shallow searches."""
     rating: int | None = None
     """The simulated people's rating, for models that use ratings."""
     temperature: float = 1.0
-    """Probabilities are raised to 1 / temperature: below 1 the most probable moves become more so; at 0 only
-    the most probable one is played."""
+    """Probabilities are raised to the power of 1 / temperature: values below 1 favour probable moves; at 0,
+    only the most probable move is played."""
     shallow: ShallowOptions | None = None
-    """The shallow search of these people when no model predicts their moves (`engine.human.shallow`); None: a
-    model does, or the estimate with its defaults."""
+    """Options of the estimate that predicts these people's moves without a model (`engine.human.shallow`);
+    None: a model predicts them, or the default options."""
     name: str | None = None
     """The opponent's name in the database; None: the text."""
     depth: int | None = None
@@ -269,7 +269,7 @@ def _human(text: str, rest: str) -> HumanSpec:
     settings = _settings(text, rest.split(","), _HUMAN_KEYS)
     shallow = settings[_Part.SHALLOW]
     if shallow and "model" in settings[_Part.SPEC]:
-        raise MatchError(f"player {text!r}: {next(iter(shallow))} is for people without a model")
+        raise MatchError(f"player {text!r}: {next(iter(shallow))} is only for people without a model")
     with _naming(text):
         options = ShallowOptions(**shallow) if shallow else None
         return HumanSpec(text=text, shallow=options, **settings[_Part.SPEC])
@@ -286,8 +286,8 @@ def _other(text: str, kind: str, rest: str) -> OtherSpec:
     for name, limited in (("cpu_s", "processor time"), ("nodes", "nodes")):
         if name in spec and kind not in STOPPABLE:
             raise MatchError(
-                f"player {text!r}: {kind} cannot limit {limited}: it has neither a limit of nodes nor a "
-                "command that ends a search with a move; give time or depth, and the result says what its "
+                f"player {text!r}: {kind} cannot limit {limited}: it has neither a node limit nor a "
+                "command that makes a search return its move; set time or depth, and the result reports what "
                 "moves cost"
             )
     return OtherSpec(text=text, kind=kind, command=words, options=options, **spec)
@@ -321,7 +321,7 @@ def _settings(
         if not sign or not key or (not value and not is_option):
             raise MatchError(f"player {text!r}: {part.strip()!r} is not KEY=VALUE")
         if key in given:
-            raise MatchError(f"player {text!r}: {key} is given twice")
+            raise MatchError(f"player {text!r}: {key} is set twice")
         given[key] = value
         if is_option and _ANY_OPTION in keys:
             settings[_Part.OPTIONS][key.removeprefix(_OPTION)] = value
@@ -335,7 +335,7 @@ def _settings(
             settings[keys[key].part][keys[key].name or key] = keys[key].read(value)
     limits = [key for key in _LIMITS if key in given and keys[key].part is _Part.SPEC]
     if len(limits) > 1 and limits != ["depth", "time"]:
-        raise MatchError(f"player {text!r}: {' and '.join(limits)} limit the same move; give one of them")
+        raise MatchError(f"player {text!r}: {' and '.join(limits)} limit the same move; set only one of them")
     return settings
 
 
@@ -373,7 +373,7 @@ def _command(value: str) -> tuple[str, ...]:
     except ValueError as error:
         raise ValueError(f"the command cannot be read: {error}") from None
     if not words or not words[0]:
-        raise ValueError(f"there is no command; write {_OTHERS_EXAMPLE!r}, for instance")
+        raise ValueError(f"the command is missing; write {_OTHERS_EXAMPLE!r}, for instance")
     return words
 
 
@@ -390,8 +390,8 @@ _STRONG = _Audience("the strong player", lambda kind: kind.searches_selectively)
 _LOOKING_UP = _Audience("the strong player and standard_uci", lambda kind: kind.looks_up)
 _MODELLING = _Audience("players that model the opponent", lambda kind: kind.models_opponent)
 _SEARCHING = _Audience(
-    "players that search themselves; one on another engine must let it finish: give depth, and the result "
-    "says what its moves cost",
+    "players with a search of their own; with another engine, set depth instead, and the result "
+    "reports what its moves cost",
     lambda kind: not kind.asks_engine,
 )
 _LARGE = 10**6

@@ -1,5 +1,5 @@
-"""Processor time of this process, known only while it plays one game, because it cannot be split among
-games."""
+"""Processor time of this process; unknown while it plays several games, because it cannot be split among
+them."""
 
 import threading
 import time

@@ -1,7 +1,7 @@
 """A match's score, Elo difference and its interval.  Pure arithmetic.
 
-Two games from one opening are not independent, as an opening that favours a side does so in both. Pairs are
-independent, so every interval and test here is based on pairs, each with a score in {0, 1/4, 1/2, 3/4, 1}
+Two games from one opening are not independent, because an opening that favours a side does so in both. Pairs
+are independent, so every interval and test here is based on pairs, each with a score in {0, 1/4, 1/2, 3/4, 1}
 (half the sum of A's points). If openings differ in how much they favour a side, this rightly gives smaller
 intervals than counting single games.
 """
@@ -110,7 +110,7 @@ def mean_estimate(values: Sequence[float]) -> ScoreEstimate:
 
 
 def whole_pairs(games: Mapping[int, Finished]) -> list[tuple[Finished, Finished]]:
-    """The pairs of which both games are over, in order."""
+    """The pairs of which both games have finished, in order."""
     return [
         (games[number], games[number + 1])
         for number in sorted(games)
@@ -129,7 +129,7 @@ def counts(scores: Sequence[float]) -> tuple[int, ...]:
 
 
 def result_of(games: Mapping[int, Finished]) -> Result:
-    """The result of a match's games, given by their numbers."""
+    """The result of a match's games, which are keyed by number."""
     points = [game.points for game in games.values()]
     pairs = whole_pairs(games)
     scores = [pair_score(pair) for pair in pairs]

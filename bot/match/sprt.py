@@ -3,7 +3,7 @@
 A generalised SPRT (Wald 1945; Michel Van den Bergh, "The generalized sequential probability ratio test",
 2017): the log-likelihood ratio is that of the distributions of pair scores nearest to the one observed (by
 maximum likelihood) whose means are the scores expected at elo1 and at elo0.  With p the observed shares of
-the five scores a, the nearest distribution with mean s is p / (1 + t (a - s)), where t makes its mean right.
+the five scores a, the nearest one with mean s is p / (1 + t (a - s)), with t such that the mean is s.
 
 Pairs are evaluated in the order of their numbers, not in the order in which they end: short games are often
 losses, so that order would bias the test. The test ends at the first pair at which the ratio reaches a bound;
@@ -116,7 +116,7 @@ def llr(pair_counts: Sequence[int], elo0: float, elo1: float) -> float:
 
 
 def judge(sprt: Sprt, games: Mapping[int, Finished], before: Tested | None = None) -> Tested:
-    """The test after a match's games, given by their numbers.
+    """The test after a match's games, which are keyed by number.
 
     Args:
         before: The test after some of these games; None: begin with the first pair.
@@ -141,7 +141,7 @@ def judge(sprt: Sprt, games: Mapping[int, Finished], before: Tested | None = Non
 
 
 def _tilt(shares: Sequence[float], expected: float) -> float:
-    """t of the module docstring: the root of the falling sum of p (a - s) / (1 + t (a - s))."""
+    """The t in the module's docstring: the root of the decreasing sum of p (a - s) / (1 + t (a - s))."""
     low, high = -1 / (1 - expected), 1 / expected  # beyond these a probability would not be positive
     for _ in range(50):
         middle = (low + high) / 2

@@ -1,1 +1,1 @@
-"""Parts of views, the same for all pages, and the two renderers: HTML and the terminal."""
+"""Building blocks of views, shared by all pages, and the two renderers: HTML and terminal."""

@@ -1,4 +1,4 @@
-"""Renders parts as one self-contained page of HTML: no network, no script."""
+"""Renders parts as one self-contained HTML page that needs no network and no scripts."""
 
 from collections.abc import Iterable
 
@@ -22,7 +22,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 def document(title: str, parts: Iterable[Part]) -> str:
-    """The whole page."""
+    """Return the whole page."""
     style = "".join(path.read_text("utf-8") for path in (COLOURS, PARTS_STYLE, STYLE, SHAPES_STYLE)) + _PRINT
     head = joined(
         Markup('<meta charset="utf-8"><meta name="viewport" content="width=device-width">'),

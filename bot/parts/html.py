@@ -1,4 +1,4 @@
-"""Renders the parts of a view as HTML; each kind has a macro of its name in templates/parts.html."""
+"""Renders the parts of a view as HTML, each kind by the macro of the same name in templates/parts.html."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -19,25 +19,25 @@ from bot.parts.values import MOVE_MARKS, Board, Chart, Part, as_cell
 
 _TEMPLATES = Path(__file__).parent / "templates"
 PARTS_STYLE = _TEMPLATES.with_name("static") / "parts.css"
-"""The style sheet of the parts; colours come from `bot.base.colours`."""
+"""The parts' style sheet; its colours come from `bot.base.colours`."""
 _MARKS = {"bait": "the bait", "good": "the good reply", "played": "played instead"}
 
 
 def html_of(part: Part, csv: Callable[[str], str]) -> Markup:
-    """A part of a page.
+    """Render one part.
 
     Args:
-        part: The part.
-        csv: URLs of the rows as CSV, by the rows' names.
+        part: The part to render.
+        csv: Returns the CSV URL of the rows with the passed name.
     """
     return Markup(getattr(_macros(), type(part).__name__)(part, csv))  # noqa: S704 - the macros escape
 
 
 def environment(*folders: Path) -> Environment:
-    """Templates in which every value is escaped unless it is `Markup`, and an unknown name is an error.
+    """Return a template environment that escapes every value except `Markup` and rejects unknown names.
 
     Args:
-        folders: The folders of the templates; parts.html can be imported, too.
+        folders: The template folders; templates can also import parts.html.
     """
     made = Environment(
         loader=FileSystemLoader([*folders, _TEMPLATES]),
@@ -68,7 +68,7 @@ def _macros() -> TemplateModule:
 
 
 def drawn(chart: Chart) -> Markup:
-    """A chart as SVG with its table."""
+    """Render a chart as SVG with its table."""
     match chart:
         case IntervalChart():
             return interval_rows(chart)
@@ -79,13 +79,13 @@ def drawn(chart: Chart) -> Markup:
 
 
 def with_code(text: str) -> Markup:
-    """A text in which backticks enclose code."""
+    """Convert text to HTML, turning parts in backticks into code."""
     parts = enumerate(text.split("`"))
     return Markup().join(tag("code", part) if number % 2 else escape(part) for number, part in parts)
 
 
 def _board(board: Board, *, is_large: bool = False) -> Markup:
-    """A position as SVG."""
+    """Render a position as SVG."""
     return board_svg(
         board.game,
         board.rows,
@@ -98,23 +98,23 @@ def _board(board: Board, *, is_large: bool = False) -> Markup:
 
 
 def _shapes(boards: Iterable[Board | None]) -> Markup:
-    """The shapes that some boards refer to; None: there is no board."""
+    """The SVG shapes that the boards share; None stands for a missing board."""
     return board_shapes({board.game for board in boards if board is not None})
 
 
 def _marks_on(board: Board) -> dict[str, str]:
-    """The meanings of the marks on a board."""
+    """The meaning of each kind of mark that the board has."""
     kinds = {mark.kind for mark in board.marks}
     return {kind: words for kind, words in _MARKS.items() if kind in kinds}
 
 
 def _key_of(title: str) -> str:
-    """An anchor made from a title."""
+    """Make an anchor from a title."""
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
 def _unbroken(text: str) -> str:
-    """A text without line breaks within an interval in brackets."""
+    """Prevent line breaks inside an interval in brackets."""
     number, bracket, interval = text.partition(" (")
     if not bracket or not interval.endswith(")"):
         return text

@@ -43,12 +43,12 @@ _BARS = "▁▂▃▄▅▆▇█"
 _BARS_SHOWN = 30
 _UNLIMITED = 10_000
 _MIN_TURNED, _MAX_BESIDE = 4, 4
-"""Minimum number of columns of a table that is transposed if it is too wide, and maximum number of rows that
-are then side by side."""
+"""Minimum number of columns for a table to be transposed, and maximum number of its rows shown side by
+side."""
 
 
 def terminal(parts: Iterable[Part]) -> Iterator[RenderableType]:
-    """The parts of a view, one after the other; omits links that change the address."""
+    """Render the parts of a view in order, without links that change the address."""
     for part in parts:
         match part:
             case TablePart():
@@ -66,7 +66,7 @@ def terminal(parts: Iterable[Part]) -> Iterator[RenderableType]:
                 yield from _lines(f"{part.title}: {part.text}" if part.title else part.text)
             case Pager() if part.earlier or part.later:
                 of = "" if part.pages is None else f" of {part.pages}"
-                yield f"Page {part.page}{of}; --page shows another one."
+                yield f"Page {part.page}{of}; use --page to show another."
             case Beside():
                 yield from terminal(part.parts)
             case VerdictPart():
@@ -93,7 +93,7 @@ def terminal(parts: Iterable[Part]) -> Iterator[RenderableType]:
 
 
 def bars(values: Sequence[float]) -> str:
-    """A curve as at most `_BARS_SHOWN` bars of text, each for the last value of its interval."""
+    """Draw a curve as at most `_BARS_SHOWN` text bars, each showing the last value of its interval."""
     count = min(len(values), _BARS_SHOWN)
     shown = [values[(at + 1) * len(values) // count - 1] for at in range(count)]
     least, room = min(values), (max(values) - min(values)) or 1
@@ -101,7 +101,7 @@ def bars(values: Sequence[float]) -> str:
 
 
 def _printable(text: str) -> str:
-    """A text without characters that could control the terminal or change its direction."""
+    """The text without characters that could control the terminal or change its direction."""
     return "\n".join(printable(re.sub("[\u2066-\u2069]", "", line)) for line in text.splitlines())
 
 
@@ -167,11 +167,11 @@ def _grid(title: str, columns: Sequence[tuple[str, bool]], rows: Sequence[Sequen
 
 @dataclass(frozen=True, slots=True)
 class _WideTable:
-    """A table; if the terminal is too narrow, it is transposed: each row becomes a column."""
+    """A table that is transposed if the terminal is too narrow: each row becomes a column."""
 
     title: str
     columns: Sequence[tuple[str, bool]]
-    """For each column, the head, and whether it is aligned to the left."""
+    """The head of each column, and whether the column is left-aligned."""
     rows: Sequence[Sequence[str]]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -190,7 +190,7 @@ class _WideTable:
             yield self._turned(start, beside)
 
     def _turned(self, start: int, beside: int) -> RichTable:
-        """Some of the rows as columns."""
+        """Transpose a few rows, starting at `start`."""
         names, *cells = zip(*self.rows[start : start + beside], strict=True)
         columns = [(self.columns[0][0], True), *((name, False) for name in names)]
         heads = (head for head, _ in self.columns[1:])
@@ -200,7 +200,7 @@ class _WideTable:
     def _table(
         self, columns: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]], unbroken: int = 0
     ) -> RichTable:
-        """A table without line breaks in its first columns."""
+        """Build a table; the first column and the next `unbroken` columns do not wrap."""
         table = RichTable(
             title=Text(self.title) if self.title else None,
             title_justify="left",

@@ -1,4 +1,4 @@
-"""The parts of a view as frozen values: views compute the numbers and sentences, renderers only render."""
+"""Defines the parts of a view as frozen values; views compute their content, and renderers only render it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,19 +23,19 @@ class TableCell:
     small: str = ""
     """Small print below the text."""
     link: str = ""
-    """URL on the dashboard; empty: none."""
+    """URL on the dashboard, or empty for no link."""
     more: tuple[str, str] = ("", "")
-    """A link after the small print: its text and URL."""
+    """A link after the small print: text and URL."""
     tone: str | None = None
-    """The colour of a tag around the text: ``good``, ``trap``, ``slip`` or none; None: no tag."""
+    """Colour of a tag around the text: ``good``, ``trap``, ``slip`` or ``""`` (neutral); None for no tag."""
     tags: tuple[tuple[str, str], ...] = ()
     """Tags after the text, such as ``program``, each with its colour (see `tone`)."""
     bar: tuple[float | None, float | None] | None = None
-    """A bar before the text: its share, and the expected share; None: no bar."""
+    """A bar before the text: the share, and the expected share; None for no bar."""
 
 
 def as_cell(content: TableCell | str) -> TableCell:
-    """A cell, or its text alone."""
+    """Return a cell; plain text becomes a cell without extras."""
     return content if isinstance(content, TableCell) else TableCell(content)
 
 
@@ -45,35 +45,35 @@ class Column:
 
     head: str
     is_text: bool = False
-    """Whether the cells are words, aligned to the left; otherwise they are numbers."""
+    """Whether the cells are words (left-aligned) rather than numbers."""
     is_long: bool = False
-    """Whether the cells are sentences, in which lines may break."""
+    """Whether the cells are sentences, which may wrap."""
     label: str = ""
-    """Name of the column on a narrow screen, which shows no heads; empty: the head."""
+    """Name of the column on narrow screens, which show no column heads; empty to use `head`."""
 
 
 @dataclass(frozen=True, slots=True)
 class TablePart:
-    """A table with its heading; the first cell of a row names the row."""
+    """A table with its heading; the first cell of each row names the row."""
 
     title: str
-    """Title of the table; empty: the view's heading is its title."""
+    """Title of the table; empty if the view's heading serves as the title."""
     columns: tuple[Column, ...]
     rows: tuple[tuple[TableCell | str, ...], ...]
     note: str = ""
-    """An explanation below it."""
+    """An explanation below the table."""
     aside: str = ""
     """A few words beside the title."""
-    nothing: str = "No game passes these filters."
-    """The text that replaces an empty table."""
+    nothing: str = "No games match these filters."
+    """The text shown instead of an empty table."""
     link: tuple[str, str] = ("", "")
-    """A link beside the title: its text and its address."""
+    """A link beside the title: text and URL."""
     records: str = ""
-    """Name of the CSV rows that the table shows; empty: none."""
+    """Name of the table's CSV rows, or empty if it has none."""
     style: str = "stacked"
     """CSS class: ``stacked`` with ``compact`` or ``games``, ``shares``, ``long`` or ``facts``."""
     key: str = ""
-    """Its anchor on the page; empty: made from the title."""
+    """The table's anchor on the page; empty to derive it from the title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class ChartPart:
     before: str = ""
     """A sentence before the chart."""
     note: str = ""
-    """An explanation below it."""
+    """An explanation below the chart."""
     aside: str = ""
     records: str = ""
     """As in `TablePart`."""
@@ -113,21 +113,21 @@ class FormField:
     label: str
     value: str = ""
     choices: tuple[tuple[str, str], ...] = ()
-    """Values and their labels; empty: any text."""
+    """Values and their labels; empty for a free-text field."""
     longest: int = 140
-    """Maximum length of a text, in characters."""
+    """Maximum length of the text, in characters."""
     kind: str = "text"
-    """Kind of a text: ``text``, ``number`` or ``date``."""
+    """Kind of text field: ``text``, ``number`` or ``date``."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionForm:
-    """A button that carries out an action of the running program (`bot.dashboard.controls.ACTIONS`)."""
+    """A button that triggers an action of the running program (`bot.dashboard.controls.ACTIONS`)."""
 
     action: str
     button: str
     fixed: Mapping[str, str] = field(default_factory=dict)
-    """Hidden fields with their values."""
+    """Hidden fields and their values."""
     style: str = "small"
     """Style of the button: ``small``, ``danger`` or ``primary``."""
     fields: tuple[FormField, ...] = ()
@@ -145,27 +145,27 @@ class ShownClock:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A board with a description of its game."""
+    """A board with a description of the game on it."""
 
     name: str
     """Name of the opponent."""
     name_link: str
-    """URL of the opponent's page; empty: unknown."""
+    """URL of the opponent's page, or empty if unknown."""
     detail: str
-    """Beside the name: a rating."""
+    """Text beside the name: a rating."""
     board: Board | None
-    """None: it is not known."""
+    """None if the board is unknown."""
     said: tuple[tuple[str, str], ...]
-    """Sentences, each with its CSS class: none, ``saying``, ``saying trap`` or ``saying late``."""
+    """Sentences, each with its CSS class: ``""``, ``saying``, ``saying trap`` or ``saying late``."""
     about: str
     tag: tuple[str, str] = ("", "")
-    """A tag with the outcome in a word or two, or with our strategy, and its colour."""
+    """A tag and its colour; the tag gives the outcome in a word or two, or our strategy."""
     mood: str = ""
-    """The kind of reply: ``taken``, ``slip`` or ``held``; empty: no reply."""
+    """The kind of reply: ``taken``, ``slip`` or ``held``; empty if there was no reply."""
     link: tuple[str, str] = ("", "")
     """A link to the move in its game: text and URL."""
     clocks: tuple[ShownClock | None, ShownClock | None] = (None, None)
-    """The opponent's clock and ours; None: there is no clock."""
+    """The opponent's clock and ours, or None without a clock."""
     forms: tuple[ActionForm, ...] = ()
     key: str = ""
     """Anchor of the card's forms on the page."""
@@ -186,16 +186,16 @@ class Cards:
 
 @dataclass(frozen=True, slots=True)
 class Pill:
-    """A fact in a few words."""
+    """A short fact, shown as a pill."""
 
     strong: str
     after: str = ""
     before: str = ""
     mood: str = "quiet"
-    """Its colour: ``quiet``, ``good``, ``warn`` or ``bad``."""
+    """The pill's colour: ``quiet``, ``good``, ``warn`` or ``bad``."""
     link: str = ""
     is_health: bool = False
-    """Whether it says if a part works; a mark and, for screen readers, a word then show the same."""
+    """Whether it shows if a part works; then it also has a mark and, for screen readers, a word."""
 
     @property
     def text(self) -> str:
@@ -205,21 +205,21 @@ class Pill:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The first sentence of a view."""
+    """The sentence that heads a view."""
 
     text: str
     emphasis: str = ""
-    """Emphasised words before the sentence."""
+    """Emphasised words that start the sentence."""
     lead: str = ""
     """Further explanation after the sentence."""
     state: tuple[str, str] = ("", "")
-    """Words before everything else, and their colour: ``good``, ``warn`` or ``bad``."""
+    """Words before everything else, with their colour: ``good``, ``warn`` or ``bad``."""
     crumbs: tuple[tuple[str, str], ...] = ()
-    """Breadcrumbs: texts, each with its URL, or none."""
+    """Breadcrumbs: texts with their URLs; an empty URL means no link."""
     link: str = ""
-    """URL of `text` if it is the name of an opponent."""
+    """URL of the opponent's page if `text` is an opponent's name."""
     detail: str = ""
-    """Beside the name: a rating."""
+    """Text beside the name: a rating."""
     pills: tuple[Pill, ...] = ()
     pills_name: str = ""
 
@@ -232,7 +232,7 @@ class Links:
     links: tuple[tuple[str, str], ...]
     """Texts and URLs."""
     is_list: bool = False
-    """Whether the links form a numbered list of sentences; otherwise they form a line."""
+    """Whether the links form a numbered list of sentences rather than one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,20 +241,20 @@ class Tiles:
 
     title: str
     tiles: tuple[tuple[str, str, Sparkline], ...]
-    """The number, its label, and its values over the last days."""
+    """The number, its label, and its values over the last few days."""
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A paragraph of explanation."""
+    """An explanatory paragraph."""
 
     text: str
     title: str = ""
-    """Heading of the paragraph; empty: none."""
+    """Heading of the paragraph, or empty."""
     is_card: bool = False
-    """Whether to draw a frame around it, for instance where it replaces a list."""
+    """Whether to draw a frame around it, for instance if it replaces a list."""
     link: tuple[str, str] = ("", "")
-    """A link beside the title: its text and its address."""
+    """A link beside the title: text and URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +263,7 @@ class Choice:
 
     title: str
     options: tuple[tuple[str, str, bool], ...]
-    """Text and URL of each option, and whether it is selected."""
+    """Label and URL of each option, and whether it is selected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,49 +272,49 @@ class Pager:
 
     page: int
     pages: int | None
-    """Number of pages; None: not known."""
+    """Number of pages, or None if unknown."""
     earlier: str
-    """URL of the previous page; empty: there is none."""
+    """URL of the previous page; empty if there is none."""
     later: str
     words: tuple[str, str] = ("Earlier", "Later")
     text: str = ""
-    """Text between the two links; empty: the page number."""
+    """Text between the two links; empty to show the page number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Parts that are shown side by side if there is room."""
+    """Parts that are shown side by side if there is room for them."""
 
     parts: "tuple[Part, ...]"
     style: str = "two"
-    """Its class on a page."""
+    """The container's CSS class on a page."""
     key: str = ""
-    """Its anchor on the page."""
+    """The container's anchor on the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoardPart:
-    """A large board with links to the previous and the next board."""
+    """A large board with links to the previous and next boards."""
 
     board: Board | None
-    """None: it is not known."""
+    """None if the board is unknown."""
     pager: Pager
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """The outcome of one of our moves."""
+    """A description of what one of our moves led to."""
 
     before: str
-    """A line before the title."""
+    """A line above the title."""
     title: str
     mood: str
-    """Its colour: ``trap``, ``good``, ``slip`` or none."""
+    """The colour: ``trap``, ``good``, ``slip`` or empty."""
     paragraphs: tuple[str, ...]
     facts: tuple[tuple[str, str, str, str], ...] = ()
-    """Relevant replies: kind, term, move and text of a `bot.text.moment_text.MomentFact`."""
+    """Relevant replies: the kind, term, move and text of each `bot.text.moment_text.MomentFact`."""
     chart: LineChart | None = None
-    """The scores of the replies by depth."""
+    """The replies' scores by depth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,11 +323,11 @@ class ListedMove:
 
     name: str
     link: str = ""
-    """URL of our decision for this move, or of our decision that the move answers; empty: none."""
+    """URL of our decision: for this move, or for the move of ours that it answers; empty if there is none."""
     is_ours: bool = False
     is_shown: bool = False
     mark: str = ""
-    """Mark on a move of ours, one of `MOVE_MARKS`; empty: none."""
+    """Mark on a move of ours, one of `MOVE_MARKS`, or empty."""
 
 
 MOVE_MARKS = {
@@ -341,7 +341,7 @@ MOVE_MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class ListedMoves:
-    """All moves of a game; both sides' first moves have number 1."""
+    """All moves of a game; the first move of each side has number 1."""
 
     moves: tuple[ListedMove, ...]
     records: str = ""
@@ -350,13 +350,13 @@ class ListedMoves:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """An object of the running program with its buttons."""
+    """Something in the running program that the operator can control, with its buttons."""
 
     forms: tuple[ActionForm, ...] = ()
     text: str = ""
     """Its state."""
     tag: tuple[str, str] = ("", "")
-    """A tag before its name, and its colour."""
+    """A tag before the name, and its colour."""
     name: str = ""
     small: str = ""
     note: str = ""
@@ -369,9 +369,9 @@ class ControlsPart:
     title: str
     controls: tuple[Control, ...]
     back: str
-    """The page to show after an action."""
+    """The page to return to after an action."""
     note: str = ""
-    """An explanation below the controls, or instead of them."""
+    """An explanation shown below the controls, or instead of them."""
     key: str = ""
     """As in `TablePart`."""
 
@@ -381,13 +381,13 @@ class VerdictPart:
     """The verdict on a trial, with its evidence."""
 
     findings: tuple[tuple[str, bool], ...]
-    """All possible verdicts in words, each with a flag: whether it applies."""
+    """All possible verdicts in words, each with a flag that tells whether it applies."""
     warning: str
-    """Why the results are invalid; empty: they are valid."""
+    """Why the results are invalid; empty if they are valid."""
     headline: str
     evidence: tuple[str, ...]
     others: tuple[str, ...]
-    """Sentences about other outcomes, which are exploratory."""
+    """Sentences about the other outcomes, which are exploratory."""
     chart: LineChart | None
     about: str
     """A sentence about the trial."""
@@ -414,7 +414,7 @@ Part = (
 
 @dataclass(frozen=True, slots=True)
 class PartsView:
-    """A view that consists of these parts."""
+    """A view built from parts."""
 
     parts: tuple[Part, ...]
     json: Callable[[], Mapping[str, Any]]

@@ -1,4 +1,4 @@
-"""Our engine under other programs: NBoard and GTP (Othello), UCI (chess, xiangqi), UCCI (xiangqi).
+"""Runs our engine under other programs: NBoard and GTP (Othello), UCI (chess, xiangqi), UCCI (xiangqi).
 
-A front end reads commands on one thread and searches on another, so that it obeys ``stop`` during a search.
+A front end reads commands in one thread and searches in another, so that it obeys ``stop`` during a search.
 """

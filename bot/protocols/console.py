@@ -1,7 +1,7 @@
-"""Reads commands and writes answers line by line, with searches running in between.
+"""Reads commands and writes answers line by line while searches run.
 
-The main thread reads. It must never wait for a search. An obsolete search is *dropped*: it is stopped, and
-its further output is discarded. The next search begins when the search thread is free. So ``ping`` and
+The main thread only reads and must never wait for a search. An obsolete search is *dropped*: it is stopped
+and its further output is discarded. The next search starts when the search thread is free. Thus ``ping`` and
 ``stop`` are answered immediately.
 """
 
@@ -12,24 +12,24 @@ from typing import IO
 from engine.stop import StopFlag
 
 MAX_LINE_LENGTH = 1 << 20
-"""Maximum length of a line, in bytes; longer lines are dropped.  This is enough for a game of 8,000 plies."""
+"""Maximum line length in bytes, enough for a game of 8,000 plies; longer lines are dropped."""
 
 
 class Console:
     """The two pipes to the program that runs our engine.
 
     Args:
-        source: Carries its commands.
-        sink: Takes our answers.
+        source: Carries commands to us.
+        sink: Carries our answers.
     """
 
     def __init__(self, source: IO[bytes], sink: IO[bytes]) -> None:
         self._source = source
         self._sink = sink
         self.lock = threading.RLock()
-        """Held while writing; hold it to write several lines without interruption."""
+        """Lock held during a write; hold it to write several lines without interruption."""
         self.is_broken = False
-        """Whether our answers cannot be written, mostly because the other end no longer reads."""
+        """Whether our answers can no longer be written, usually because the other end has closed the pipe."""
         self.write_error: OSError | None = None
         """The error of the failed write."""
 
@@ -57,7 +57,7 @@ class Console:
 
 
 class ConsoleSearch:
-    """One search, whose output can be dropped."""
+    """One search, whose output may be dropped."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -65,13 +65,13 @@ class ConsoleSearch:
         self.stop = StopFlag()
 
     def say(self, *lines: str) -> None:
-        """Write lines, unless the search was dropped."""
+        """Write lines unless the search was dropped."""
         with self._console.lock:
             if not self._is_dropped:
                 self._console.say(*lines)
 
     def say_last(self, *lines: str) -> None:
-        """Write lines, unless the search was dropped, and drop it."""
+        """Write lines unless the search was dropped; then drop it."""
         with self._console.lock:
             self.say(*lines)
             self._is_dropped = True

@@ -1,8 +1,8 @@
-"""GTP version 2 for Othello: our engine under a match runner.
+"""GTP version 2 for Othello, so that our engine can play under a match runner.
 
-Squares have Othello's usual names, a1 in the upper left corner. Commands run one after another. The protocol
-cannot stop a command, but the end of the input ends its search. If a command names a side that is not to
-move, and the other side must pass, we insert the pass, as other programs do.
+Squares have Othello's usual names, with a1 in the upper left corner. Commands run one after another. The
+protocol has no command to stop a search, but the end of the input stops it. If a command names a side that is
+not to move because the other side must pass, we insert the pass, as other programs do.
 """
 
 import logging
@@ -33,24 +33,24 @@ _COLOURS = {"b": 0, "black": 0, "w": 1, "white": 1}
 
 
 class Refusal(Exception):
-    """A command that we cannot execute; the message is the response."""
+    """A command that we cannot execute; the exception's message is the response."""
 
 
 class GtpClock:
-    """The clocks of the two sides, as far as we know them.
+    """What we know about the two sides' clocks.
 
-    ``time_settings`` gives main time, byo-yomi time and byo-yomi stones: after the main time, a side has to
+    ``time_settings`` sets main time, byo-yomi time and byo-yomi stones: after the main time, a side has to
     play that many stones in each byo-yomi period.
     """
 
     def __init__(self) -> None:
         self.settings: tuple[float, float, int] | None = None
-        """None: no limit."""
+        """None means no limit."""
         self.left: list[tuple[float, int]] = [(0.0, 0), (0.0, 0)]
-        """Per side: seconds left, and the stones to play in that time; 0 stones: main time."""
+        """Per side: seconds left, and the number of stones to play in that time (0 during the main time)."""
 
     def set(self, main_s: float, byo_s: float, stones: int) -> None:
-        """Set the clocks; byo-yomi time without stones means no limit."""
+        """Set the clocks; a byo-yomi time without stones means no limit."""
         self.settings = None if byo_s > 0 and stones == 0 else (main_s, byo_s, stones)
         self.reset()
 
@@ -61,7 +61,7 @@ class GtpClock:
             self.left = [(main_s, 0) if main_s > 0 or stones == 0 else (byo_s, stones)] * 2
 
     def spend(self, side: int, seconds: float) -> None:
-        """Charge a side for a move."""
+        """Deduct the time that a side spent on a move."""
         if self.settings is None:
             return
         _, byo_s, stones_each = self.settings
@@ -77,7 +77,7 @@ class GtpClock:
 
 
 class Gtp:
-    """The front end.
+    """The GTP front end.
 
     Args:
         console: Source of the commands.
@@ -93,9 +93,9 @@ class Gtp:
         self._stop = StopFlag()
         """The stop flag of the latest search."""
         self._has_ended = False
-        """Whether the input has ended, so that no search may continue."""
+        """Whether the input has ended, in which case no search may continue."""
         self._lock = threading.Lock()
-        """Guards `_stop` and `_has_ended`."""
+        """Lock for `_stop` and `_has_ended`."""
         self._commands: dict[str, Callable[[list[str]], str]] = {
             "protocol_version": lambda _: "2",
             "name": lambda _: "Desdemona",
@@ -120,7 +120,7 @@ class Gtp:
         }
 
     def run(self) -> None:
-        """Execute commands until ``quit`` or the end of the input, which ends a search."""
+        """Execute commands until ``quit`` or the end of the input, which stops a running search."""
         with ThreadPoolExecutor(1) as worker:
             for line in self._console.lines():
                 text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", line.split("#", 1)[0]).replace("\t", " ")
@@ -146,7 +146,7 @@ class Gtp:
         self._console.say(answer, "")
 
     def _end(self) -> None:
-        """End the current search and the searches of waiting commands."""
+        """Stop the current search and the searches of queued commands."""
         with self._lock:
             self._has_ended = True
             self._stop.set()
@@ -202,10 +202,10 @@ class Gtp:
         return ""
 
     def _for(self, side: int) -> Any:
-        """The position with a given side to move, after a forced pass of the other side if necessary.
+        """The position with the specified side to move, after a forced pass by the other side if necessary.
 
         Raises:
-            Refusal: The other side is to move and need not pass.
+            Refusal: It is the other side's turn, and that side does not have to pass.
         """
         position = self._position
         if position.side == side:
@@ -220,7 +220,7 @@ class Gtp:
         return game.play(position, PASS) if game.legal_moves(position) == (PASS,) else None
 
     def _add(self, position: Any, move: int) -> None:
-        """Make a move in the current position, or in the position after a pass."""
+        """Play a move in the current position, or in the position after a pass."""
         after = self._game.play(position, move)
         if position != self._position:
             self._positions.append(position)
@@ -247,7 +247,7 @@ class Gtp:
         return self._chosen(_colour(_one(words, "reg_genmove"))) or "pass"
 
     def _chosen(self, side: int) -> str | None:
-        """Search our move; None: the game is over."""
+        """Search for our move; return None if the game is over."""
         game = self._game
         if not game.legal_moves(self._position):
             return None

@@ -1,12 +1,12 @@
-"""NBoard version 2: our engine under NBoard, Novello or a match runner that speaks it.
+"""NBoard version 2, so that our engine can run under NBoard, Novello or a match runner with this protocol.
 
-The GUI owns the game: it reports every change, and ``go`` does not make the move. After a change it sends
-``ping n`` and attributes all output before ``pong n`` to the old position, so after the pong we must not
-write anything about the old position.
+The GUI owns the game: it reports every change, and ``go`` only asks for a move without making it. After a
+change it sends ``ping n`` and attributes all output before ``pong n`` to the old position, so we must not
+write anything about that position after the pong.
 
 As an extension, the text at the end of a thinking line names the move's best trap. In ``trap d6 2.31``, d6 is
-the reply that looks better to the opponent than it is, and 2.31 is the quality of the trap in discs (in per
-cent on the expected scale).
+the reply that looks better to the opponent than it is, and 2.31 is the trap's quality in discs (in per cent
+on the expected scale).
 """
 
 import logging
@@ -32,16 +32,16 @@ logger = logging.getLogger(__name__)
 NAME = "Desdemona"
 
 _SOLVES_BEYOND = 8
-"""Endings that are at most this many plies longer than the requested depth are solved, which takes about as
-long as the search, because no positions need to be evaluated."""
+"""Endings at most this many plies longer than the requested depth are solved. This takes about as long as the
+search, because no positions need to be evaluated."""
 _SOLVED_WITHOUT_A_CLOCK = 24
 """Maximum number of empty squares to solve without a time limit; more may take minutes."""
 _SOLVED_WITHOUT_HASTE = 20
-"""Maximum number of empty squares to solve in game analysis, which covers many positions."""
+"""Maximum number of empty squares to solve during game analysis, which covers many positions."""
 
 
 def read_clock(text: str) -> GgfClock | None:
-    """Parse the clock of a game; None: it is missing, malformed or negative."""
+    """Parse the clock of a game; return None if it is missing, malformed or negative."""
     try:
         clock = GgfClock.parse(text)
     except BadClock:
@@ -50,7 +50,7 @@ def read_clock(text: str) -> GgfClock | None:
 
 
 class NBoard:
-    """The front end.
+    """The NBoard front end.
 
     Args:
         console: Source of the commands.
@@ -62,7 +62,7 @@ class NBoard:
         self._driver = driver
         self._game = driver.game
         self._record: GgfGame | None = GgfGame(black="", white="")
-        """The game with its moves; None: the last game could not be parsed."""
+        """The game with its moves, or None if the last game could not be parsed."""
         self._position: Any = self._game.initial()
         self._depth: int | None = None
         self._task: ConsoleSearch | None = None
@@ -142,7 +142,7 @@ class NBoard:
     def _begin(
         self, worker: Executor, search: Callable[[ConsoleSearch, GgfGame, Any, int | None], None]
     ) -> None:
-        """Begin a search and drop the running one."""
+        """Start a search and drop the running one."""
         self._drop()
         if self._record is None:
             self._console.say("status There is no game to think about")
@@ -196,7 +196,7 @@ class NBoard:
         return self._driver.deepest(self._driver.usual_depth if depth is None else depth)
 
     def _is_near_the_end(self, position: Any, depth: int, has_clock: bool) -> bool:
-        """Whether the strong player solves the ending at this depth; a clock can still interrupt it."""
+        """Whether strategy strong should solve the ending at this depth; a clock can still interrupt it."""
         left = self._game.plies_left(position)
         most = depth + _SOLVES_BEYOND if has_clock else min(depth + _SOLVES_BEYOND, _SOLVED_WITHOUT_A_CLOCK)
         return self._driver.settings.strategy.searches_selectively and left <= most
@@ -222,7 +222,7 @@ class NBoard:
         task.say_last("status")
 
     def _solve(self, task: ConsoleSearch, reported: tuple[MoveLine, ...], position: Any) -> None:
-        """Report the true results of the reported moves, and of all moves better than one of them."""
+        """Report the exact results of the reported moves, and of all moves better than one of them."""
         traps = {line.move: line for line in reported}
         legal = map(self._game.move_text, self._game.legal_moves(position))
         order = [*traps, *(move for move in legal if move not in traps)]
@@ -236,7 +236,7 @@ class NBoard:
                 task.say(self._line(line))
 
     def _analyze(self, task: ConsoleSearch, record: GgfGame, _position: Any, depth: int | None) -> None:
-        """Report the scores of all positions of the game from black's view, last position first."""
+        """Report the score of every position of the game from black's view, starting with the last."""
         driver, game = self._driver, self._game
         deepest = self._deepest(depth)
         task.say("status Analyzing the game")
@@ -255,7 +255,7 @@ class NBoard:
         return list(positions(self._game, moves, self._game.parse_position(record.start)))
 
     def _background(self, record: GgfGame, side: int) -> Background:
-        """The moves that led to the current position, and the opponent."""
+        """The moves that led to the current position, and the opponent's identity."""
         rating = (record.white_rating, record.black_rating)[side]
         return Background(
             tuple(self._positions(record)[:-1]), Person(None if rating is None else round(rating))
@@ -272,16 +272,16 @@ class NBoard:
 
 
 def square(move: str) -> str:
-    """A move in the protocol's notation."""
+    """Format a move in the protocol's notation."""
     return "PA" if move == "pass" else move.upper()
 
 
 def discs(score_centi: int) -> str:
-    """A score in discs."""
+    """Format a score in discs."""
     margin = won_by(score_centi)
     return f"{score_centi / 100 if margin is None else margin:+.2f}"
 
 
 def nodestats(report: SearchReport) -> str:
-    """A search's nodes and time so far, as the protocol's line."""
+    """Format a search's nodes and time so far as a line of the protocol."""
     return f"nodestats {report.nodes} {report.time_s:.2f}"

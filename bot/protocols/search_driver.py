@@ -1,7 +1,7 @@
-"""Runs our strategies for the protocols: finds a move within limits, or reports a line after each depth.
+"""Runs our strategies for the protocols: chooses a move within limits, or reports after each depth.
 
-With a clock, it finds moves like the bot on a server (`engine.move_chooser.MoveChooser`). Only the strategy
-strong differs: it need not judge the opponent's reply here, so it spends all its time on the search.
+With a clock, it chooses moves as the bot does on a server (`engine.move_chooser.MoveChooser`). Only strategy
+strong differs: here it need not judge the opponent's replies, so it spends all its time on the search.
 """
 
 import random
@@ -27,7 +27,7 @@ from engine.time_management import MIN_TIME_S, Limits, limits_from_clock
 from engine.trappy import with_trap
 
 OVERHEAD_S = 0.05
-"""Default for the time lost per move on the pipe or a busy machine, in seconds."""
+"""Default allowance for time lost per move, for instance in the pipe or on a busy machine, in seconds."""
 
 _MAX_S = 86_400.0  # no limit of our own: the clock decides how long a move may take
 _LINE_NODES = 20_000  # for the rest of a variation: two milliseconds
@@ -43,19 +43,19 @@ class Settings:
     params: TrapParams = field(default_factory=TrapParams)
     strong: StrongOptions = field(default_factory=StrongOptions)
     models: ModelRegistry = field(default_factory=ModelRegistry)
-    """Human-move models, for the strategies that use them."""
+    """Human-move models for the strategies that use them."""
     table_mb: int = 64
-    """Transposition table in MiB."""
+    """Size of the transposition table in MiB."""
     depth: int | None = None
-    """Default search depth in plies; None: the strategy's own."""
+    """Default search depth in plies; None for the strategy's own depth."""
     full_depth: int = 10
-    """The strategies' own depth in plies, for all except strong."""
+    """Depth in plies of the strategies other than strong."""
     move_s: float = 2.0
-    """Default time per move in seconds, if the GUI sets neither time nor depth."""
+    """Default time per move in seconds, used if the GUI sets neither time nor depth."""
 
     @property
     def usual_depth(self) -> int:
-        """The depth in plies if the GUI sets none."""
+        """The depth in plies when the GUI sets none."""
         if self.depth is not None:
             return self.depth
         return self.strong.depth if self.strategy.searches_selectively else self.full_depth
@@ -67,31 +67,31 @@ class MoveLine:
 
     move: str
     score_centi: int | None
-    """Score from the mover's view; None: from a book without scores."""
+    """Score from the mover's view; None for a move from a book without scores."""
     depth: int
-    """Depth in plies; 0: from a book or a table."""
+    """Depth in plies; 0 for a move from a book or a tablebase."""
     variation: tuple[str, ...]
     """The principal variation; its first move is `move`."""
     percent: int | None = None
-    """Confidence in per cent of a search to the end of the game (100: true result); None: not reached."""
+    """Confidence in per cent of a search to the game's end (100 if the result is exact); else None."""
     trap: str | None = None
-    """The reply that is the best trap; None: none was found or searched."""
+    """The reply that is the best trap; None if none was found or searched for."""
     quality_centi: float = 0.0
     """Quality of the trap, in the unit of the params' scale."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchReport:
-    """The state of a search."""
+    """A snapshot of a search."""
 
     lines: tuple[MoveLine, ...]
-    """At least one line, the best first."""
+    """The lines, best first; there is at least one."""
     move: str
-    """The strategy's choice."""
+    """The strategy's chosen move."""
     nodes: int
-    """Number of positions visited since the search began."""
+    """Number of positions visited since the search started."""
     time_s: float
-    """Seconds since the search began."""
+    """Seconds since the search started."""
 
     @property
     def chosen(self) -> MoveLine:
@@ -100,11 +100,11 @@ class SearchReport:
 
 
 class SearchDriver:
-    """Runs searches; usable by one thread at a time.
+    """Runs searches; only one thread at a time may use it.
 
     Args:
         game: The game.
-        settings: May be replaced between searches.
+        settings: The settings; may be replaced between searches.
     """
 
     def __init__(self, game: Game[Any], settings: Settings) -> None:
@@ -115,7 +115,7 @@ class SearchDriver:
         self._table_mb = 0
         self._models: tuple[ModelRegistry, Models] | None = None
         self.background = Background()
-        """The earlier positions and the opponent, for the strategies that model people."""
+        """The earlier positions and the opponent, used by strategies with a model of people."""
 
     def forget(self) -> None:
         """Clear the transposition table for a new game."""
@@ -123,7 +123,7 @@ class SearchDriver:
 
     @property
     def searcher(self) -> Searcher:
-        """The searcher with its transposition table, created when first needed."""
+        """The searcher with its transposition table, created on first use."""
         if self._searcher is None or self._table_mb != self.settings.table_mb:
             self._searcher = None  # free the old table before allocating the new one
             self._searcher = make_searcher(self.game.name, self.settings.table_mb)
@@ -136,11 +136,11 @@ class SearchDriver:
 
     @property
     def usual_depth(self) -> int:
-        """The depth when the GUI sets none."""
+        """The depth to use when the GUI sets none."""
         return self.deepest(self.settings.usual_depth)
 
     def usual_limits(self) -> Limits:
-        """The limits when the GUI sets neither time nor depth."""
+        """The limits to use when the GUI sets neither time nor depth."""
         return Limits(self.usual_depth, self.settings.move_s)
 
     def clock_limits(
@@ -152,15 +152,15 @@ class SearchDriver:
         overhead_s: float,
         moves_to_go: int | None = None,
     ) -> Limits:
-        """The limits for a move with a clock.
+        """The limits for a move played on a clock.
 
         Args:
             position: Must not be final.
-            remaining_s: Time on our clock in seconds; negative values count as 0.
+            remaining_s: Time left on our clock in seconds; negative values count as 0.
             increment_s: Increment per move in seconds.
             depth: Maximum depth in plies.
             overhead_s: Seconds lost per move.
-            moves_to_go: Moves until the next time control; None: the clock is for the whole game.
+            moves_to_go: Moves until the next time control; None if the clock covers the whole game.
         """
         plies, most = self.game.plies_left(position), self.game.most_plies_left(position)
         if moves_to_go is not None:
@@ -177,17 +177,17 @@ class SearchDriver:
         )
 
     def deepest(self, depth: int) -> int:
-        """The depth, limited to what the searchers support."""
+        """The depth, capped at what the searchers support."""
         return max(2, min(depth, self.game.deepest_search))
 
     # --- One move ---------------------------------------------------------------------------------------
 
     def decide(self, position: Any, limits: Limits, stop: StopFlag) -> SearchReport:
-        """Choose a move; never fails to find one.
+        """Choose a move; this always returns one.
 
         Args:
             position: Must not be final.
-            limits: Limits of the search; its time becomes the flag's deadline.
+            limits: Limits of the search; their time limit becomes the flag's deadline.
             stop: Ends the search early.
         """
         if self._is_selective:
@@ -211,7 +211,7 @@ class SearchDriver:
         )
 
     def _people(self) -> Models:
-        """The human-move models, opened when first needed."""
+        """The human-move models, opened on first use."""
         registry = self.settings.models
         if self._models is None or self._models[0] is not registry:
             self._models = registry, registry.models(self.game.name)
@@ -231,7 +231,7 @@ class SearchDriver:
         return SearchReport((found,), decision.move, self.searcher.nodes - before, time.monotonic() - began)
 
     def known(self, position: Any) -> SearchReport | None:
-        """The move of the strategy strong from a book or table; None if there is none, or another strategy is
+        """Strategy strong's move from a book or tablebase; None if there is none or another strategy is
         set."""
         if not self.settings.strategy.searches_selectively:
             return None
@@ -246,7 +246,7 @@ class SearchDriver:
         return None
 
     def _strong(self, position: Any, limits: Limits, stop: StopFlag) -> SearchReport | None:
-        """The move of the strategy strong from its search; None: it was stopped too early."""
+        """Strategy strong's move from its search; None if the search was stopped too early."""
         began = time.monotonic()
         root = self.game.for_search(position)
         if limits.time_s is not None:
@@ -260,7 +260,7 @@ class SearchDriver:
     def _think(
         self, root: Any, depth: int, time_s: float | None, stop: StopFlag
     ) -> tuple[MoveLine, int] | None:
-        """The line and nodes of a selective search; None: it was stopped too early."""
+        """The line and node count of a selective search; None if it was stopped too early."""
         searcher, strong = self.searcher, self.settings.strong
         if not isinstance(searcher, NativeSearcher):
             return None
@@ -295,14 +295,14 @@ class SearchDriver:
     def deepen(
         self, position: Any, depth: int, stop: StopFlag, lines: int = 1, moves: Sequence[Move] = ()
     ) -> Iterator[SearchReport]:
-        """Yield a report for each depth, at least one even if stopped at once.
+        """Yield a report for each depth, at least one even if stopped immediately.
 
         Args:
             position: Must not be final.
-            depth: Depth of the last search.
+            depth: Depth at which the search ends.
             stop: Ends the searches.
             lines: Number of best moves to report, with their traps.
-            moves: The only moves to search; empty: all.
+            moves: Restrict the search to these moves; empty for all.
         """
         if lines == 1 and not moves:
             yield from (self._deepen_strong if self._is_selective else self._deepen_player)(
@@ -370,7 +370,7 @@ class SearchDriver:
         stop: StopFlag,
         om_search: OpponentModelSearch | None,
     ) -> tuple[list[MoveLine], str]:
-        """The lines of all moves, best first, and the strategy's choice."""
+        """The lines of all moves, best first, and the strategy's chosen move."""
         strategy, game = self.settings.strategy, self.game
         root = game.for_search(position)
         if strategy.searches_selectively and depth > 1:
@@ -408,7 +408,7 @@ class SearchDriver:
     def _with_trap(
         self, profiler: Profiler, line: MoveLine, position: Any, depth: int, params: TrapParams
     ) -> MoveLine:
-        """Add the best trap to a line, and the rest of its principal variation."""
+        """Complete a line with its best trap and the rest of its principal variation."""
         game, score = self.game, line.score_centi or 0
         seen = min(depth, _TRAP_DEPTH) if self.settings.strategy.searches_selectively else depth
         if seen >= 2:
@@ -433,7 +433,7 @@ class SearchDriver:
     # --- To the end -------------------------------------------------------------------------------------
 
     def solve(self, position: Any, moves: Sequence[str], stop: StopFlag) -> Iterator[MoveLine]:
-        """Yield the true results of moves one after another, until stopped."""
+        """Yield the exact results of moves one by one until stopped."""
         game, searcher = self.game, self.searcher
         if not isinstance(searcher, NativeOthelloSearcher):
             return
@@ -455,7 +455,7 @@ class SearchDriver:
         """The score of a position for the side to move; the position may be final.
 
         Raises:
-            Stopped: The flag was set first.
+            Stopped: The flag was set before the search finished.
         """
         game, searcher = self.game, self.searcher
         if not game.legal_moves(position):
@@ -472,7 +472,7 @@ class SearchDriver:
 
 
 class Restricted:
-    """A game that restricts the legal moves in one position."""
+    """A game with restricted legal moves in one position."""
 
     def __init__(self, game: Game[Any], root: Any, moves: Sequence[Move]) -> None:
         self._game = game
@@ -489,7 +489,7 @@ class Restricted:
 
 
 def won_by(score_centi: int) -> float | None:
-    """Margin of a won (negative: lost) game, in discs; None: the score is not decided."""
+    """Margin of a won game in discs, negative for a lost one; None if the score is not decided."""
     if abs(score_centi) < WIN_CENTI:
         return None
     return margin_centi(score_centi) / 100

@@ -1,10 +1,10 @@
-"""UCI for chess and xiangqi and UCCI for xiangqi: our engine under a GUI.
+"""UCI for chess and xiangqi and UCCI for xiangqi, so that our engine can run under a GUI.
 
-The two protocols are nearly the same: UCCI counts xiangqi's ranks from 0 to 9, writes options without
-``name`` and ``value``, scores without ``cp``, and clocks as ``time``, ``increment`` and ``opptime``, in
-seconds unless the option ``usemillisec`` is on.
+The two protocols are nearly identical, but UCCI counts xiangqi's ranks from 0 to 9, writes options without
+``name`` and ``value`` and scores without ``cp``, and gives clocks as ``time``, ``increment`` and ``opptime``,
+in seconds unless the option ``usemillisec`` is on.
 
-The reading thread answers ``stop`` at once, with the move of the last finished depth.
+The reading thread answers ``stop`` immediately with the move from the last finished depth.
 """
 
 import logging
@@ -42,7 +42,7 @@ _UCCI_NUMBERS = ("time", "increment", "opptime", "oppmovestogo", "oppincrement")
 _NUMBERS = frozenset((*_UCI_NUMBERS, *_UCCI_NUMBERS))
 _FLAGS = frozenset(("infinite", "ponder", "searchmoves", "draw"))
 _DECIDED_CENTI = 30_000
-"""Score of a decided game if its distance to the end is unknown or cannot be expressed in the protocol."""
+"""Score of a decided game if the distance to its end is unknown or the protocol cannot express it."""
 _MAX_LINES = 500
 _MAX_CLOCK_MS = 10**12
 _EMPTY = "<empty>"
@@ -55,13 +55,13 @@ class Go:
     numbers: dict[str, int] = field(default_factory=dict)
     """Numeric arguments by name, in the protocol's units."""
     moves: tuple[str, ...] = ()
-    """The only moves to search; empty: all."""
+    """Restrict the search to these moves; empty for all."""
     is_infinite: bool = False
     is_ponder: bool = False
 
 
 def read_go(words: Sequence[str]) -> Go:
-    """Parse the words after ``go``; malformed ones are ignored."""
+    """Parse the words after ``go``, ignoring malformed ones."""
     numbers: dict[str, int] = {}
     moves: list[str] = []
     key = ""
@@ -88,13 +88,13 @@ class OfferedOption:
 
     @property
     def text(self) -> str:
-        """The declaration of the option in the greeting, after the name."""
+        """The option's declaration in the greeting, after its name."""
         limits = f" min {self.low} max {self.high}" if self.kind == "spin" else ""
         default = f" default {self.default}" if self.kind != "button" else ""
         return f"type {self.kind}{default}{limits}" + "".join(f" var {choice}" for choice in self.choices)
 
     def refuse(self, value: str) -> str | None:
-        """Why a value is invalid; None: it is valid."""
+        """Why a value is invalid, or None if it is valid."""
         if self.kind == "spin" and not (
             re.fullmatch(r"-?\d{1,9}", value) and self.low <= int(value) <= self.high
         ):
@@ -113,13 +113,13 @@ class UciSearch(ConsoleSearch):
         super().__init__(console)
         self.latest: SearchReport | None = None
         self.released = threading.Event()
-        """Set when the search may report its move; set at once unless it is pondering or infinite."""
+        """Set when the search may report its move: immediately, unless it is pondering or infinite."""
         self.on_hit: Callable[[], None] | None = None
-        """Additional action on ``ponderhit``."""
+        """Extra action to perform on ``ponderhit``."""
 
 
 class Uci:
-    """The front end.
+    """The UCI and UCCI front end.
 
     Args:
         console: Source of the commands.
@@ -138,12 +138,12 @@ class Uci:
         self._options = {_key(option.name): option for option in self._offered()}
         self._values = {key: option.default for key, option in self._options.items()}
         self._start: str | None = None
-        """Text of the starting position; None: parse it again."""
+        """Text of the starting position; None forces it to be parsed again."""
         self._moves: tuple[str, ...] = ()
         self._begun: Any = self._game.initial()
         """Starting position of the current game."""
         self._position: Any = self._begun
-        """The current position; None: the last one could not be parsed."""
+        """The current position, or None if the last one could not be parsed."""
         self._banned: frozenset[str] = frozenset()
         self._search: UciSearch | None = None
 
@@ -260,10 +260,10 @@ class Uci:
         return " ".join(names[1:] if names[:1] == ["name"] else names), " ".join(words[at + 1 :])
 
     def _with(self, values: dict[str, str]) -> Settings:
-        """The settings with these values of the options.
+        """The settings that these option values produce.
 
         Raises:
-            BadSettings: Two of them are incompatible.
+            BadSettings: Two of the options are incompatible.
         """
         settings = self._settings
         own = self._own_params
@@ -328,7 +328,7 @@ class Uci:
         self._stop()
         search = self._search = UciSearch(self._console)
         if self._position is None:
-            why = "info string there is no position to search: the last one was refused"
+            why = "info string no position to search: the last one was rejected"
             worker.submit(lambda: search.say_last(why, self._nothing()))  # after the previous search
             return
         position = if_it_goes_on(self._game, self._position)
@@ -368,7 +368,7 @@ class Uci:
         worker.submit(job)
 
     def _wanted(self, go: Go, position: Any, legal: dict[str, int]) -> tuple[int, ...]:
-        """The moves to search; empty: all."""
+        """The moves to search; empty for all."""
         wanted = set(legal.values())
         if go.moves:
             moves = set()
@@ -382,7 +382,7 @@ class Uci:
         return () if len(wanted) == len(legal) else tuple(sorted(wanted))
 
     def _limits(self, go: Go, position: Any) -> Limits | None:
-        """Limits of depth and time; None: no time limit."""
+        """Depth and time limits; None means no time limit."""
         numbers, settings = go.numbers, self._settings
         depth = self._driver.deepest(numbers.get("depth", settings.usual_depth))
         overhead_s = int(self._values["moveoverhead"]) / 1000
@@ -406,7 +406,7 @@ class Uci:
         return Limits(depth, settings.move_s)
 
     def _person(self, go: Go, position: Any) -> Person:
-        """The opponent, with the rating from the GUI and the clock."""
+        """The opponent, with the rating and clock from the GUI."""
         side = self._game.side_to_move(position)
         if self._is_ucci:
             left, unit_s = "opptime", 0.001 if self._is_on("usemillisec") else 1.0
@@ -458,12 +458,12 @@ class Uci:
         search.say_last(self._best(report))
 
     def _known(self, go: Go, position: Any, moves: tuple[int, ...]) -> SearchReport | None:
-        """A report from a book or table; None if there is none, or the GUI wants an analysis."""
+        """A report from a book or tablebase; None if there is none or the GUI wants an analysis."""
         is_analysis = go.is_infinite or go.is_ponder or moves or "mate" in go.numbers
         return None if is_analysis else self._driver.known(position)
 
     def _stop(self) -> None:
-        """End the search, if any, and report its move, immediately if it already has one."""
+        """End the current search, if any, and report its move, immediately if it already has one."""
         search = self._search
         if search is None:
             return
@@ -515,7 +515,7 @@ class Uci:
         return f"cp {max(-_DECIDED_CENTI, min(_DECIDED_CENTI, score))}"
 
     def _mate_in(self, line: MoveLine, position: Any) -> int | None:
-        """Moves to mate, negative when we are mated; None: no mate, or its distance is unknown."""
+        """Moves to mate, negative when we are mated; None if there is no mate or its distance is unknown."""
         if line.score_centi is None or abs(line.score_centi) < WIN_CENTI:
             return None
         match = re.fullmatch(r"#(-?\d+)", self._game.score_text(line.score_centi, position))

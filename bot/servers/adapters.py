@@ -1,4 +1,4 @@
-"""Opens the adapter for the site in the settings."""
+"""Creates the adapter for the configured site."""
 
 from collections.abc import Callable
 
@@ -17,18 +17,18 @@ def make_server(
     recall: Recall = nothing_to_recall,
     on_answer: Callable[[float], None] = lambda _: None,
 ) -> Server:
-    """Build the adapter for a site, unconnected.  Call it inside a running event loop.
+    """Build the adapter for a site, not yet connected. Call it inside a running event loop.
 
     Args:
         config: The settings.
-        dialect: Dialect of the site.
-        url: Address of the site.
-        token: Token of the account, or its password.
-        recall: Returns the games that are open in the database.
+        dialect: The site's dialect.
+        url: The site's URL.
+        token: The account's token or password.
+        recall: Returns the games that are still open in the database.
         on_answer: Called with the duration of each request, in seconds.
 
     Raises:
-        ConfigError: A setting is invalid; no request is sent to check it.
+        ConfigError: A setting is invalid. Checking sends no request.
     """
     if dialect.protocol == "ggs":
         return GgsServer(

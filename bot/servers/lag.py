@@ -1,16 +1,16 @@
-"""Measures network lag to a server."""
+"""Estimates the network lag to a server."""
 
 import math
 from collections import deque
 
 
 class Lag:
-    """Estimates the lag as the 75th percentile of the latest round trips, so outliers do not count."""
+    """Estimates the lag as the 75th percentile of the latest round trips, to limit the effect of outliers."""
 
     LATEST = 20
     QUANTILE = 0.75
     MAX_SAMPLE_S = 1.0
-    """Cap on a sample in seconds, because a stalled site says nothing about the lag."""
+    """Cap on a sample, in seconds; anything longer is a stalled site, not network lag."""
 
     def __init__(self) -> None:
         self._took_s: deque[float] = deque(maxlen=self.LATEST)

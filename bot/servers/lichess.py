@@ -1,7 +1,7 @@
-"""The Lichess adapter's I/O: the two kinds of streams, and actions.
+"""The Lichess adapter's I/O: two kinds of streams, and actions.
 
-Streams and requests that change something (moves, answers, chat, ...) go through aiohttp, read-only requests
-through berserk (`bot.servers.lichess_calls`).
+Streams and requests that change something (moves, answers, chat etc.) use aiohttp; read-only requests use
+berserk (`bot.servers.lichess_calls`).
 """
 
 import asyncio
@@ -59,43 +59,43 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 CALL_TIMEOUT_S = 10.0
-"""Timeout of a single request in seconds; then it is better to check on a move than to wait longer."""
+"""Timeout of one request in seconds; beyond that, checking whether the move arrived beats waiting longer."""
 CHAT_TIMEOUT_S = 4.0
-"""Timeout of a chat message in seconds; short, because the next messages wait for it."""
+"""Timeout of a chat message in seconds; short, because it delays the messages queued behind it."""
 CONNECT_TIMEOUT_S = 5.0
-"""Timeout of a stream's connection in seconds; shorter than for requests, as only a new attempt helps."""
+"""Timeout for connecting a stream, in seconds; shorter than for requests, since only a new attempt helps."""
 KEEP_ALIVE_SLACK_S = 5.0
-"""Seconds after a missed keep-alive after which a stream counts as dead."""
+"""A stream is considered dead this many seconds after a missed keep-alive."""
 MOVE_WAIT_S = 2.0
-"""Wait before a move is sent again after a 429, in seconds; short, because the game's clock is running."""
+"""Wait in seconds before resending a move after a 429; short, because the clock is running."""
 FULL_STATE_S = 30.0
-"""Timeout in seconds of the full state, with which every game stream begins."""
+"""Timeout in seconds for the full game state that begins every game stream."""
 _MAX_PLAYING = 50
 """Number of games requested from ``/api/account/playing``; the site's default is 9."""
 _MAX_BOTS = 150
 """Number of programs requested from ``/api/bot/online``; the site's default is 100."""
 ONLINE_TIMEOUT_S = 30.0
-"""Timeout in seconds of the list of programs, which sites send slowly."""
+"""Timeout of the list of programs, in seconds; sites send it slowly."""
 CHALLENGE_SCOPE = "challenge:write"
-"""Token scope required to challenge others."""
+"""Token scope needed to challenge others."""
 TOURNAMENT_SCOPE = "tournament:write"
-"""Token scope required to join tournaments."""
+"""Token scope needed to join tournaments."""
 STREAM_OPENINGS = Rate("stream", burst=9, per_s=1 / 30)
-"""Limit for the account's stream: lichess.org allows 30 in 10 minutes."""
+"""Rate limit for opening the account's stream; lichess.org allows 30 in 10 minutes."""
 _LINE_LIMIT = 1 << 20
-"""Maximum length of a stream's line, in bytes; a longer line is an error."""
+"""Maximum length of a line in a stream, in bytes; a longer line is an error."""
 _LINES_A_TURN = 8
-"""Lines of a stream read before we yield to other tasks."""
+"""Number of stream lines read before other tasks may run."""
 _STATES = frozenset({"gameFull", "gameState"})
 """Types of messages that contain the state of a game."""
 
 
 class RefusalCounter:
-    """Decides whether a refusal of the account is final, since an outage may look the same for minutes."""
+    """Decides whether a refusal of the account is final; an outage can look like a refusal for minutes."""
 
     TIMES = 3
     EVERY_S = 300.0
-    """Refusals less than this many seconds after the last counted one are ignored."""
+    """A refusal that comes less than this many seconds after the last counted one is ignored."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -119,14 +119,14 @@ class LichessServer:
     Args:
         dialect: Dialect of the site.
         url: Origin of the site, for instance ``http://127.0.0.1:8765``.
-        token: Token of the bot's account.  Never shown in an error or log.
-        call_timeout_s: Deadline of each request, in seconds.
-        slack_s: Maximum delay of a keep-alive, in seconds.
+        token: Token of the bot's account; never shown in an error or log.
+        call_timeout_s: Timeout of each request, in seconds.
+        slack_s: Seconds by which a keep-alive may be late.
         clock: Monotonic clock, in seconds.
-        on_answer: Called with the time until the head of each answer, in seconds.
+        on_answer: Called with the time until each answer begins, in seconds.
 
     Raises:
-        ConfigError: The address is not an origin, or the token is malformed.
+        ConfigError: The URL is not an origin, or the token is malformed.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class LichessServer:
         self._openings = RateLimiter(STREAM_OPENINGS, clock)
         self._refusals = RefusalCounter(clock)
         self._scripts: dict[str, MoveCodec] = {}
-        """Codecs of the games with a stream, until the games end."""
+        """Codecs of games that have a stream, kept until the game ends."""
         self._http = aiohttp.ClientSession(
             headers={
                 "Authorization": f"Bearer {token}",
@@ -173,7 +173,7 @@ class LichessServer:
         self._http.headers.update(self._dialect.headers(challenges.variants))
 
     login = ""
-    """A token identifies its account and allows parallel connections."""
+    """A token identifies its account and permits parallel connections."""
 
     @property
     def site(self) -> str:
@@ -239,9 +239,9 @@ class LichessServer:
             raise await self._confirm_refusal(error) from error
 
     async def _confirm_refusal(self, error: ServerError) -> ServerError:
-        """Confirm an `AuthError` with a request for the account, because it would end every game.
+        """Confirm an `AuthError` by a request for the account, because the error would end every game.
 
-        It is final only if the refusals persist (`RefusalCounter`); until then it is a `TransientError`.
+        It is final only if refusals persist (`RefusalCounter`); until then it becomes a `TransientError`.
         """
         if not isinstance(error, AuthError):
             return error
@@ -323,7 +323,7 @@ class LichessServer:
         lane: Lane = Lane.ANSWERS,
         timeout_s: float | None = None,
     ) -> None:
-        """Send a request when its lane reaches its turn."""
+        """Send a request when its turn in the lane comes."""
         try:
             async with self._throttle.turn(f"POST {path}", lane):
                 await self._post(path, form, timeout_s)
@@ -344,7 +344,7 @@ class LichessServer:
         timeout_s: float | None = None,
         accept: str = "application/json",
     ) -> bytes:
-        """The complete answer to a request; only then has the server finished the request."""
+        """Read the complete answer to a request; the server has finished the request only then."""
         what = f"{method} {path}"
         timeout_s = min(self._call_timeout_s, timeout_s or math.inf)
         try:
@@ -357,7 +357,7 @@ class LichessServer:
                 allow_redirects=False,
             ) as response:
                 if response.status == 404 and accept == "text/html":
-                    raise RefusedError(f"{what}: the site keeps no record of it", 404)
+                    raise RefusedError(f"{what}: the site has no record of it", 404)
                 if response.status >= 300:
                     raise await self._read_error(response, what)
                 return await read_answer(response)
@@ -484,7 +484,7 @@ class LichessServer:
                             else read_account_event(message, self._dialect, account.id)
                         )
                     except ProtocolError as error:
-                        # One broken challenge must not hide the others.  Reopening the stream would not
+                        # One broken challenge must not hide the others. Reopening the stream would not
                         # help: the server would send the same again.
                         logger.warning("%s: skipped a message: %s: %.500r", self.site, error, error.raw)
         except RefusedError as error:
@@ -529,14 +529,14 @@ class LichessServer:
         """The page of a game.
 
         Raises:
-            RefusedError: The site does not, or no longer, have the game.
+            RefusedError: The site does not have the game, or no longer has it.
         """
         path = f"/{_quote(game_id)}"
         async with self._throttle.turn(f"GET {path}", Lane.READS):
             return (await self._request("GET", path, accept="text/html")).decode(errors="replace")
 
     async def _no_state(self, game_id: str) -> ServerError:
-        """The error for a stream that is alive but does not send its game's state."""
+        """The error for a live stream that does not send its game's state."""
         what = f"game {game_id}: no state in {FULL_STATE_S:g} s"
         if await goes_on(self, game_id) is False:
             return RefusedError(f"{what}, and it is not running", 404)
@@ -570,16 +570,16 @@ class LichessServer:
         answer_s: float | None = None,
         in_turn: bool = False,
     ) -> AsyncGenerator[bytes, None]:
-        """Yield the lines of a streamed answer until the server ends it.
+        """Yield the lines of a streamed answer until the server closes it.
 
         Args:
-            method: Method of the request.
-            path: Path of the request.
-            form: Content of the request.
-            silence_s: For an endless stream: yield an empty line when it opens, treat it as lost after this
+            method: HTTP method.
+            path: Path to request.
+            form: Form fields to send.
+            silence_s: For an endless stream: yield an empty line when it opens, consider it lost after this
                 many seconds without a complete line, and drop an incomplete last line. None: a finite answer.
-            answer_s: Timeout until the start of the answer, in seconds; None: the default.
-            in_turn: Whether the request waits in the queue and blocks it until the answer begins.
+            answer_s: Timeout until the answer begins, in seconds; None for the default.
+            in_turn: Whether the request waits in the queue and then blocks it until the answer begins.
         """
         what = f"{method} {path}"
         connect_s = min(self._call_timeout_s, CONNECT_TIMEOUT_S)
@@ -641,7 +641,7 @@ class LichessServer:
 
 
 def _hint_at(scope: str, error: RefusedError) -> RefusedError:
-    """A refusal that also names the token scope if that may be missing."""
+    """The refusal; if the token may lack a scope, the error also names the scope."""
     if not error.is_forbidden:
         return error
     return RefusedError(f"{error}; the token may lack the scope {scope}", error.status, error.said)
@@ -652,13 +652,13 @@ def _game(game_id: str) -> str:
 
 
 def _user_agent(account: str = "") -> str:
-    """The User-Agent that sites recommend, with the account once it is known."""
+    """The User-Agent that sites recommend, with the account name once known."""
     program = f"desdemona/{VERSION}"
     return f"{program} user:{account}" if re.fullmatch(r"[A-Za-z0-9._-]+", account) else program
 
 
 def _timing(clock: Callable[[], float], on_answer: Callable[[float], None]) -> aiohttp.TraceConfig:
-    """Measures each request until the head of its answer."""
+    """Measures the time from each request until its answer begins."""
     timing = aiohttp.TraceConfig()
 
     async def begin(_session: object, context: Any, _params: object) -> None:
@@ -681,7 +681,7 @@ async def _read_chunk(response: aiohttp.ClientResponse) -> bytes:
 
 
 def _is_origin(url: str) -> bool:
-    """Whether a URL is an origin, without a path: berserk would drop that."""
+    """Whether a URL is an origin; berserk would drop a path."""
     try:
         parts = urlsplit(url)
         return (

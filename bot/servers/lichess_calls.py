@@ -1,7 +1,7 @@
-"""Read-only calls through berserk: one at a time, and none while the server demands a pause.
+"""Read-only calls through berserk, one at a time, and none while the server demands a pause.
 
-berserk builds the requests and parses the answers, but it blocks and limits neither the time nor the size of
-an answer. So aiohttp sends its requests, with a deadline that ends slow or endless answers.
+berserk builds requests and parses answers, but it blocks and limits neither the time nor the size of an
+answer. So aiohttp sends berserk's requests, with a timeout that also ends slow or endless answers.
 """
 
 import asyncio
@@ -30,18 +30,18 @@ ANSWER_LIMIT = 1 << 20
 
 
 class Lane(Enum):
-    """Kinds of requests; requests of one kind wait for each other but not for other kinds."""
+    """Kinds of requests; a request waits for others of its kind only."""
 
     ANSWERS = auto()
-    """Answers to challenges, draw offers and takebacks; also resignations and claims."""
+    """Answers to challenges, draw offers and takebacks; resignations and claims."""
     READS = auto()
     CHAT = auto()
 
 
 class RequestThrottle:
-    """Sends one request of a lane at a time and none after a 429, as the sites demand.
+    """Sends one request per lane at a time, and none for a while after a 429, as the sites demand.
 
-    Requests that keep a running game alive (moves, streams) bypass the queue, but their 429s count.
+    Requests that keep a running game alive (moves, streams) bypass the queue, but a 429 to them still counts.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -51,21 +51,21 @@ class RequestThrottle:
 
     @asynccontextmanager
     async def turn(self, what: str, lane: Lane) -> AsyncIterator[None]:
-        """Wait for the lane's earlier requests.
+        """Wait for the earlier requests in the lane.
 
         Args:
-            what: The request, for messages.
+            what: Description of the request for messages.
             lane: Kind of the request.
 
         Raises:
-            PausedError: The server wants no requests for a while.
+            PausedError: The server demands a pause.
         """
         async with self._locks[lane]:
             self.check_quiet(what)
             yield
 
     def check_quiet(self, what: str) -> None:
-        """Check only for a pause, for a request that is not urgent but would block the queue too long.
+        """Check only for a pause; for non-urgent requests that would block the queue too long.
 
         Raises:
             PausedError: As in `turn`.
@@ -93,7 +93,7 @@ async def read_answer(response: aiohttp.ClientResponse) -> bytes:
 
 
 class _LichessCall(Exception):
-    """A request of berserk, raised instead of returning an answer."""
+    """The request that berserk wants to send, raised instead of returning an answer."""
 
     def __init__(self, request: requests.PreparedRequest) -> None:
         super().__init__()
@@ -104,7 +104,7 @@ class _Adapter(HTTPAdapter):
     """Replaces the transport of requests (the HTTP library under berserk), so that berserk never blocks."""
 
     answer: bytes | None = None
-    """The answer to the next request; None: raise the request."""
+    """The answer to the next request; None to raise the request instead."""
 
     def send(self, request: requests.PreparedRequest, *_args: Any, **_kwargs: Any) -> requests.Response:
         if self.answer is None:
@@ -117,7 +117,7 @@ class Calls:
     """The read-only calls of one account.
 
     Args:
-        carry: Fetches the answer at a path, which may have a query; raises a `ServerError`.
+        carry: Fetches the answer for a path, which may include a query; raises `ServerError`.
         throttle: Schedules the requests.
         url: The site's origin.
         token: The account's token; never shown in an error or log.
@@ -137,11 +137,11 @@ class Calls:
         self._client = berserk.Client(session, url)
 
     async def ask(self, what: str, call: Callable[[berserk.Client], T]) -> T:
-        """Run a function that makes one request with the client; return its result.
+        """Run a function that makes exactly one request with the client, and return its result.
 
         Args:
-            what: The request, for messages.
-            call: The function; called twice, because the first call only reveals the request.
+            what: Description of the request for messages.
+            call: The function; called twice, because the first call only discloses the request.
         """
         async with self._throttle.turn(what, Lane.READS):
             self._adapter.answer = await self._carry(self._path_of(call))
@@ -159,4 +159,4 @@ class Calls:
             call(self._client)
         except _LichessCall as asked:
             return asked.request.path_url
-        raise AssertionError("a call makes a request")
+        raise AssertionError("the call made no request")

@@ -13,24 +13,24 @@ import aiohttp
 from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
 
 RATE_LIMIT_WAIT_S = 60.0
-"""Wait in seconds after a 429 that states no time, as the API's introduction demands."""
+"""Wait in seconds after a 429 without Retry-After, as the API's introduction demands."""
 MAX_WAIT_S = 900.0
-"""Maximum wait in seconds after a 429; a retry that is too early gets another 429."""
+"""Maximum wait in seconds after a 429; retrying too early merely causes another 429."""
 _DAY_S = 86_400.0
 _MESSAGE_LIMIT = 200
-"""Maximum number of characters of the server's message that an error quotes."""
+"""Maximum number of characters of the server's message quoted in an error."""
 ERROR_BODY_LIMIT = 8192
-"""Maximum number of bytes or characters of an error's body to read."""
+"""Maximum number of bytes or characters read from an error's body."""
 
 
 class TooManyRequests(TransientError):
     """A 429.
 
     Args:
-        message: The request and the server's message.
-        asked_s: The wait that the server demands, in seconds, at most a day; `retry_after_s` is the same
-            capped at `MAX_WAIT_S`.
-        limit: The server's name for a limit on one kind of request; empty: not stated.
+        message: Description of the request, and the server's message.
+        asked_s: The wait in seconds that the server demands, at most a day; `retry_after_s` is capped at
+            `MAX_WAIT_S`.
+        limit: The server's name for a limit on one kind of request; empty if not stated.
     """
 
     def __init__(self, message: str, asked_s: float, limit: str = "") -> None:
@@ -40,10 +40,10 @@ class TooManyRequests(TransientError):
 
     @property
     def quiet_s(self) -> float:
-        """Seconds for which all other requests also wait.
+        """How long all other requests must also wait, in seconds.
 
-        A named limit (such as the one on games between programs) applies to one kind of request and may last
-        a day; other requests continue after the minute that the API demands.
+        A named limit, for instance on games between programs, applies to one kind of request and may last a
+        day; other requests resume after the minute that the API demands.
         """
         wait_s = min(self.asked_s, MAX_WAIT_S)
         return min(wait_s, RATE_LIMIT_WAIT_S) if self.limit else wait_s
@@ -52,14 +52,14 @@ class TooManyRequests(TransientError):
 def read_error(
     status: int, headers: Mapping[str, str], body: str, what: str, secret: str = ""
 ) -> ServerError:
-    """Convert an answer with status 300 or higher to an exception.
+    """Convert an answer with a status of 300 or higher to an exception.
 
     Args:
         status: HTTP status of the answer.
-        headers: A case-insensitive mapping, as both clients provide.
-        body: JSON, or the text of a proxy in between.
-        what: The request, for the message: ``POST /api/...``.
-        secret: Text to mask if the server repeats it.
+        headers: The headers, as the case-insensitive mapping of either client.
+        body: The body: JSON, or the text of an intermediate proxy.
+        what: Description of the request for the message, such as ``POST /api/...``.
+        secret: Text to mask in case the server repeats it.
     """
     if secret:
         body = body.replace(secret, "***")
@@ -77,7 +77,7 @@ def read_error(
         limit = raw.get("ratelimit")
         asked = limit if isinstance(limit, dict) else {}
         return TooManyRequests(text, _wait_s(asked.get("seconds"), headers), str(asked.get("key") or ""))
-    # Without JSON the answer comes from a proxy, not the site, so it is never final.  Ignore its Retry-After
+    # Without JSON the answer comes from a proxy, not the site, so it is never final. Ignore its Retry-After
     # too: it does not know how long an outage lasts, and hours would cost the running games.
     if status >= 500 or not words:
         return TransientError(text)
@@ -93,7 +93,7 @@ def _wait_s(seconds: object, headers: Mapping[str, str]) -> float:
 
 
 def _retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Seconds from a Retry-After header in either of its forms (RFC 9110, 10.2.3)."""
+    """The seconds that a Retry-After header demands, in either of its forms (RFC 9110, 10.2.3)."""
     value = headers.get("Retry-After", "").strip()
     if re.fullmatch(r"[0-9]{1,7}", value):
         return min(float(value), MAX_WAIT_S)
@@ -108,7 +108,7 @@ def _retry_after_s(headers: Mapping[str, str]) -> float | None:
 
 
 async def read_beginning(response: aiohttp.ClientResponse, limit: int) -> bytes:
-    """Read at most a given number of bytes of an answer."""
+    """Read an answer up to a maximum number of bytes."""
     try:
         return await response.content.readexactly(limit)
     except asyncio.IncompleteReadError as error:

@@ -1,7 +1,7 @@
-"""The wire format of the Lichess Bot API: JSON lines and answers to events.  No I/O.
+"""The wire format of the Lichess Bot API: converts JSON lines and answers to events. No I/O.
 
-The readers skip unknown fields and event types, because sites extend the protocol without warning. A required
-field that is missing or of the wrong type raises a `ProtocolError` with the message.
+The readers skip unknown fields and event types, because sites extend the protocol without warning. If a
+required field is missing or of the wrong type, they raise a `ProtocolError` that quotes the message.
 
 Sources: the OpenAPI description of lichess-org/api, and the observed behaviour of its servers.
 """
@@ -48,23 +48,23 @@ _UNLIMITED_MS = 2**31 - 1
 _MAX_S = _UNLIMITED_MS // 1000
 """Cap on times, in seconds."""
 _MAX_RATING = 10_000
-"""Maximum absolute value of a rating or rating change; larger values are invalid and treated as missing."""
+"""Maximum absolute value of a rating or rating change; larger values are treated as missing."""
 _MAX_START = 500
-"""Maximum length of a starting position, in characters; more than any of our games needs."""
+"""Maximum length of a starting position, in characters; no game of ours needs more."""
 _LATEST_START = 1000
-"""Cap on the full-move number of a starting position: mate scores count the game's moves, and beyond a few
-thousand (`engine.game.MAX_PLIES`) all mates would be worth the same."""
+"""Cap on the full-move number of a starting position. Mate scores count the game's moves, and beyond a few
+thousand (`engine.game.MAX_PLIES`) all mates would score the same."""
 _MAX_NAME = 64
-"""Maximum number of characters kept of a name: more than any site allows, and the size of the database
+"""Maximum number of characters kept of a name; more than any site allows, and the size of the database
 column."""
 MAX_MOVES = 2000
-"""Maximum number of moves: lichess.org ends games after 600, and reading more would delay other games."""
+"""Maximum number of moves; lichess.org ends games after 600, and reading more would delay other games."""
 
 MAX_BRACKETS = 500
-"""Maximum number of opening brackets in a line. More deeply nested JSON may be parsed but then fail when it
-is logged."""
+"""Maximum number of opening brackets per line. More deeply nested JSON may parse but then fail to be
+logged."""
 _MAX_TEXT = 1000
-"""Maximum number of characters kept of a chat line."""
+"""Maximum number of characters kept of a chat message."""
 _MAX_DAYS = 14
 """Cap on the days per move."""
 
@@ -83,7 +83,7 @@ _END_REASONS = {
     "aborted": EndReason.ABORTED,
     "noStart": EndReason.ABORTED,
 }
-"""End reasons by status; any other status outside `_GOING_ON` ends a game with `EndReason.OTHER`."""
+"""End reasons by status; any other status not in `_GOING_ON` means `EndReason.OTHER`."""
 
 T = TypeVar("T")
 
@@ -96,7 +96,7 @@ def read_line(line: bytes, most_brackets: int = MAX_BRACKETS) -> Mapping[str, An
         most_brackets: Maximum number of opening brackets.
 
     Raises:
-        ProtocolError: Not a JSON object, or too many brackets.
+        ProtocolError: The line is not a JSON object, or it has too many brackets.
     """
     if not line.strip():
         return None
@@ -116,7 +116,7 @@ def _refuse_constant(word: str) -> None:
 
 
 def read_account(message: object) -> Account:
-    """Parse the answer of ``/api/account``."""
+    """Parse an ``/api/account`` answer."""
     raw = as_object(message)
     count = raw.get("count")
     return Account(
@@ -128,14 +128,14 @@ def read_account(message: object) -> Account:
 
 
 def read_playing(message: object) -> list[str]:
-    """Game ids from ``nowPlaying`` of ``/api/account/playing``."""
+    """The game ids in ``nowPlaying`` of an ``/api/account/playing`` answer."""
     if not isinstance(message, list):
         raise ProtocolError("nowPlaying is not a list", message)
     return [_identifier(as_object(game), "gameId") for game in message]
 
 
 def read_online_bot(message: Mapping[str, Any]) -> Bot:
-    """Parse one line of ``/api/bot/online``."""
+    """Parse one line of an ``/api/bot/online`` answer."""
     perfs = _optional(message, "perfs", dict) or {}
     return Bot(
         id=_identifier(message, "id"),
@@ -150,7 +150,7 @@ def read_online_bot(message: Mapping[str, Any]) -> Bot:
 
 
 def read_tournament(message: object, dialect: Dialect) -> Tournament:
-    """Parse the answer of ``/api/tournament/{id}``."""
+    """Parse an ``/api/tournament/{id}`` answer."""
     raw = as_object(message)
     short = raw.get("variant")  # the key alone, or an object as everywhere else
     key = _clean(short) if isinstance(short, str) else _variant_key(raw)
@@ -164,7 +164,7 @@ def read_tournament(message: object, dialect: Dialect) -> Tournament:
 
 
 def read_account_event(message: Mapping[str, Any], dialect: Dialect, our_id: str) -> AccountEvent | None:
-    """Parse one message of the account's event stream; None: of an unknown type."""
+    """Parse one message of the account's event stream; return None for unknown types."""
     match message.get("type"):
         case "challenge":
             return ChallengeReceived(_challenge(need(message, "challenge", dict), dialect, our_id))
@@ -190,17 +190,17 @@ def read_account_event(message: Mapping[str, Any], dialect: Dialect, our_id: str
 
 @dataclass(frozen=True, slots=True)
 class ChallengeMade:
-    """The site's confirmation that our challenge exists."""
+    """The site confirms that our challenge exists."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class ChallengeDone:
-    """The outcome of our challenge."""
+    """The final outcome of our challenge."""
 
     word: str
-    """The site's answer: ``accepted``, or the reason for the refusal."""
+    """The site's answer: ``accepted`` or the reason for refusal."""
 
     @property
     def accepted(self) -> bool:
@@ -208,7 +208,7 @@ class ChallengeDone:
 
 
 def read_challenge_answer(message: Mapping[str, Any]) -> ChallengeMade | ChallengeDone:
-    """Parse a line of the answer to a new challenge."""
+    """Parse one line of the answer to a new challenge."""
     if "done" in message:
         return ChallengeDone(_clean(need(message, "done", str)))
     challenge = message.get("challenge")  # older sites wrap it
@@ -218,8 +218,8 @@ def read_challenge_answer(message: Mapping[str, Any]) -> ChallengeMade | Challen
 class GameReader:
     """Converts the messages of one game's stream to events.
 
-    It stores data from the first message that later messages omit: the colour that begins, whether there is a
-    clock, our side, and the state of the game.
+    It keeps data from the first message that later messages omit: the colour that moves first, whether there
+    is a clock, our side, and the state of the game.
     """
 
     def __init__(self, dialect: Dialect, our_id: str) -> None:
@@ -229,13 +229,13 @@ class GameReader:
         self._has_clock = False
         self.game_id = ""
         self.last: GameState | None = None
-        """The latest state; None before the snapshot."""
+        """The latest state, or None before the snapshot."""
         self.script: MoveCodec | None = None
-        """The game's moves; None before the snapshot."""
+        """The game's moves, or None before the snapshot."""
 
     @property
     def started(self) -> bool:
-        """Whether the snapshot has been read."""
+        """Whether the snapshot has arrived."""
         return self.last is not None
 
     @property
@@ -244,7 +244,7 @@ class GameReader:
         return self.last is not None and self.last.end is not None
 
     def read(self, message: Mapping[str, Any]) -> GameEvent | None:
-        """Convert one message; None: of a type that we do not use, or a state before the snapshot."""
+        """Convert one message; None for types that we do not use and for states before the snapshot."""
         match message.get("type"):
             case "gameFull":
                 return self.snapshot(message)
@@ -264,22 +264,22 @@ class GameReader:
                 return None
 
     def ended(self, word: str) -> GameState | None:
-        """End the game without a reported result; returns its last state, or None before the snapshot."""
+        """End the game without a reported result; return its last state, or None before the snapshot."""
         if self.last is None or self.is_over:
             return self.last
         self.last = replace(self.last, end=GameEnd(EndReason.UNKNOWN, None, word))
         return self.last
 
     def finish(self, moves: str, status: str, winner: int | None) -> GameState | None:
-        """End the game by the site's record of it; return its last state, or None before the snapshot.
+        """End the game as the site's record of it says; return its last state, or None before the snapshot.
 
         Args:
-            moves: All moves, as in the stream.
-            status: As in the stream.
-            winner: The side that won; None: neither side.
+            moves: All moves, in the stream's format.
+            status: The status, in the stream's format.
+            winner: The side that won; None for neither.
 
         Raises:
-            ProtocolError: The moves cannot be played.
+            ProtocolError: A move is illegal.
         """
         if self.last is None or self.script is None:
             return None
@@ -291,7 +291,7 @@ class GameReader:
         """Convert the first message.
 
         Raises:
-            ProtocolError: It is malformed, or not about a game of ours that we play.
+            ProtocolError: The message is malformed, or not about a game of ours with rules that we support.
         """
         key = _variant_key(raw)
         variant = self.dialect.variants.get(key)
@@ -363,7 +363,7 @@ class GameReader:
 
 
 def _chat_line(raw: Mapping[str, Any], dialect: Dialect) -> ChatLine | None:
-    """Parse a chat line; None: the line is from a room that we do not use."""
+    """Parse a chat message; return None for rooms that we do not use."""
     name, room, text = (need(raw, key, str) for key in ("username", "room", "text"))
     if room not in tuple(Room):
         return None
@@ -437,22 +437,22 @@ def _player_id(raw: Mapping[str, Any], dialect: Dialect) -> str:
 
 
 def _variant_key(raw: Mapping[str, Any]) -> str:
-    """The key of the variant; on a site without keys, the variant's name."""
+    """The key of the variant, or the variant's name on sites without keys."""
     variant = raw.get("variant")
     key = variant.get("key", variant.get("name")) if isinstance(variant, dict) else None
     return _clean(key) if isinstance(key, str) else ""
 
 
 def _is_tournament(raw: Mapping[str, Any]) -> bool:
-    """Whether a tournament paired a game; only some messages name the game's source."""
+    """Whether a tournament paired the game; only some messages name the game's source."""
     return raw.get("tournamentId") is not None or raw.get("source") == "arena"
 
 
 def _start(raw: Mapping[str, Any], variant: SiteVariant | None) -> str | None:
-    """The starting position in our notation; None: the usual one.
+    """The starting position in our notation; None for the usual one.
 
     Raises:
-        BadPosition: It is not a position of the game.
+        BadPosition: The text is not a position of the game.
     """
     fen = _optional(raw, "initialFen", str)
     if fen is None or fen in ("", "startpos"):
@@ -467,7 +467,7 @@ def _start(raw: Mapping[str, Any], variant: SiteVariant | None) -> str | None:
 
 
 def _early(start: str) -> str:
-    """The position with its second counter, the full-move number, capped at `_LATEST_START`."""
+    """The position with its full-move number (the second counter) capped at `_LATEST_START`."""
     return re.sub(
         r"(?<!\S)([0-9]+) ([0-9]+)(?!\S)",
         lambda counts: f"{counts[1]} {min(int(counts[2]), _LATEST_START)}",
@@ -482,7 +482,7 @@ def _days(raw: Mapping[str, Any]) -> int | None:
 
 
 def _speed(raw: Mapping[str, Any], clock: Clock | None) -> Speed:
-    """The speed given by the site; if missing, Lichess's speed class for the clock."""
+    """The speed that the site gives, or else Lichess's speed class for the clock."""
     word = raw.get("speed")
     if word in tuple(Speed):
         return Speed(word)
@@ -490,10 +490,10 @@ def _speed(raw: Mapping[str, Any], clock: Clock | None) -> Speed:
 
 
 def read_rating_diff(record: Mapping[str, Any], name: str) -> int | None:
-    """Change of an account's rating in the exported record of a finished game.
+    """The change of an account's rating, from the exported record of a finished game.
 
     Args:
-        record: The site's JSON of ``/game/export``.
+        record: The site's JSON from ``/game/export``.
         name: Name of the account, in any case.
     """
     players = record.get("players")
@@ -511,7 +511,7 @@ def as_object(value: object) -> Mapping[str, Any]:
     """A JSON object.
 
     Raises:
-        ProtocolError: It is something else.
+        ProtocolError: The value is not an object.
     """
     if not isinstance(value, dict):
         raise ProtocolError("not a JSON object", value)
@@ -526,10 +526,10 @@ def _moves(raw: Mapping[str, Any]) -> list[str]:
 
 
 def need(raw: Mapping[str, Any], key: str, kind: type[T]) -> T:
-    """A field of a message.
+    """One field of a message.
 
     Raises:
-        ProtocolError: It is missing or of the wrong type.
+        ProtocolError: The field is missing or of the wrong type.
     """
     value = raw.get(key)
     # JSON's true is not a number, though Python's True is an int.
@@ -543,13 +543,13 @@ def _optional(raw: Mapping[str, Any], key: str, kind: type[T]) -> T | None:
 
 
 def _number(raw: Mapping[str, Any], key: str) -> int | None:
-    """An optional integer; None also for any other value."""
+    """An optional integer; None for any other value too."""
     value = raw.get(key)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _seconds(raw: Mapping[str, Any], key: str) -> float:
-    """Convert a time from milliseconds, integer or not, to seconds."""
+    """Convert a time in milliseconds (not necessarily an integer) to seconds."""
     value = raw.get(key)
     if isinstance(value, float) and not math.isnan(value):
         return max(0.0, min(value, _UNLIMITED_MS)) / 1000
@@ -561,18 +561,18 @@ def _clamp(time: int, longest: int) -> int:
 
 
 def _rating(raw: Mapping[str, Any], key: str) -> int | None:
-    """A rating or rating change, limited because JSON integers are unbounded and database columns are not."""
+    """A rating or rating change within limits: JSON integers are unbounded, but database columns are not."""
     value = _number(raw, key)
     return None if value is None or abs(value) > _MAX_RATING else value
 
 
 def _clean(text: str, longest: int = _MAX_NAME) -> str:
-    """Make text safe for every database and chat; for example, a lone surrogate cannot be encoded."""
+    """Make text safe for all databases and for chat; a lone surrogate, for example, cannot be encoded."""
     return "".join(char if char.isprintable() else "\ufffd" for char in text[:longest])
 
 
 def _identifier(raw: Mapping[str, Any], key: str) -> str:
-    """An id that is safe to put into a URL's path."""
+    """An id that is safe in a URL's path."""
     value = need(raw, key, str)
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", value):
         raise ProtocolError(f"field {key!r} is not an id", raw)
@@ -580,5 +580,5 @@ def _identifier(raw: Mapping[str, Any], key: str) -> str:
 
 
 def _game_id(raw: Mapping[str, Any]) -> str:
-    """The game's id in an event of the account; some sites use another key."""
+    """The game id in an event of the account; some sites use another field."""
     return _identifier(raw, "gameId" if "gameId" in raw else "id")

@@ -1,8 +1,8 @@
-"""Queries lichess.org's opening explorer and tablebase for a move when it is our turn.
+"""Queries lichess.org's opening explorer and tablebase when it is our turn.
 
-Both are optional. A look-up may use a share of the clock; if no usable answer arrives in that time, the move
-is decided without it. A service that fails several times in a row, or limits our requests, is skipped for a
-while; this is logged once.
+Both services are optional. A look-up may use a share of the clock; if no usable answer arrives in that time,
+the bot chooses the move without it. A service that fails several times in a row, or rate-limits us, is
+skipped for a while, which is logged once.
 """
 
 import asyncio
@@ -31,22 +31,22 @@ logger = logging.getLogger(__name__)
 CLOCK_SHARE = 0.05
 """Maximum share of the remaining clock for one look-up."""
 FAILURES = 3
-"""Consecutive failures after which a service is not queried for a while."""
+"""Number of consecutive failures after which a service is skipped for a while."""
 PAUSE_S = 300.0
-"""Length of that pause, in seconds; after a 429, the service determines the pause."""
+"""Length of that pause, in seconds; after a 429 the service sets the length."""
 REFUSED_PAUSE_S = 3600.0
-"""Length of the pause, in seconds, if a service requires a token or does not exist."""
+"""Length of the pause, in seconds, if a service demands a token or does not exist."""
 MAX_PIECES = 7
-"""Maximum number of pieces in the tablebase, including kings."""
+"""Maximum number of pieces in the tablebase, including the kings."""
 
 TRY_OUT_S = 10.0
-"""Timeout of a check outside of games, in seconds."""
+"""Timeout of a check outside a game, in seconds."""
 
 _ENDING = "8/8/8/3k4/8/8/1Q6/K7 w - - 0 1"
 _BODY_LIMIT = 1 << 18
 _GAME = StandardChess()
 _OUTCOMES = {"win": WIN_CENTI, "loss": -WIN_CENTI, "draw": 0, "cursed-win": 0, "blessed-loss": 0}
-"""Scores of the tablebase's categories from the view of the side to move; other categories are uncertain."""
+"""Score of each tablebase category from the view of the side to move; all other categories are uncertain."""
 
 
 class OddAnswer(TransientError):
@@ -54,7 +54,7 @@ class OddAnswer(TransientError):
 
 
 class Breaker:
-    """Decides whether to query a service, which is skipped while it fails or demands a pause."""
+    """Decides whether to query a service; skips it while it fails or demands a pause."""
 
     def __init__(self, name: str, clock: Callable[[], float]) -> None:
         self._name = name
@@ -76,7 +76,7 @@ class Breaker:
         self._is_told = False
 
     def failed(self, error: ServerError) -> None:
-        """Record that the service gave no answer, or no usable one."""
+        """Record that the service gave no usable answer."""
         self._failures += 1
         pause_s = 0.0
         if isinstance(error, TransientError) and error.retry_after_s is not None:
@@ -96,13 +96,13 @@ class Breaker:
 
 
 class OnlineLookup:
-    """The two services; build it inside a running event loop.
+    """The two services; create it inside a running event loop.
 
     Args:
-        config: Enabled services and their limits.
-        token: Token of a lichess.org account, sent to the explorer alone; empty: none.
+        config: The enabled services and their limits.
+        token: Token of a lichess.org account, sent only to the explorer; empty for none.
         clock: A monotonic clock, in seconds.
-        rng: Chooses among the explorer's moves.
+        rng: Source of randomness for choosing among the explorer's moves.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class OnlineLookup:
         await self._http.close()
 
     async def try_out(self) -> str:
-        """Query each service once, and return the answers in a line.
+        """Query each service once and return the answers as one line.
 
         Raises:
             ServerError: A service did not answer.
@@ -145,13 +145,13 @@ class OnlineLookup:
     async def find(
         self, game_name: str, position: Any, remaining_s: float | None, avoid: Collection[str] = ()
     ) -> LookupMove | None:
-        """A move for an unfinished game; None: neither service has one in time.
+        """A move in an unfinished game; None if neither service provides one in time.
 
         Args:
             game_name: Name in `engine.games`; only chess is looked up.
             position: A position of that game.
-            remaining_s: Time on our clock, in seconds; None: no clock.
-            avoid: Moves that the explorer must not repeat.
+            remaining_s: Time left on our clock, in seconds; None without a clock.
+            avoid: Moves that the explorer should avoid, because they would repeat earlier games.
         """
         if game_name != _GAME.name:
             return None
@@ -195,10 +195,10 @@ class OnlineLookup:
         return move
 
     async def _fetched(self, url: str, params: Mapping[str, str], token: str, timeout_s: float) -> Any:
-        """The JSON of an answer; None: the service does not have the position.
+        """The JSON answer; None if the service does not have the position.
 
         Raises:
-            ServerError: The service does not answer in time, or its answer is invalid.
+            ServerError: The service does not answer in time, or the answer is invalid.
         """
         try:
             async with asyncio.timeout(timeout_s):
@@ -226,7 +226,7 @@ class OnlineLookup:
 
 
 def open_lookup(config: Config) -> OnlineLookup | None:
-    """The services enabled in the settings; None: none is enabled.
+    """The services enabled in the settings; None if there are none.
 
     The token of a lichess.org account is never sent to another site's explorer.
 
@@ -250,18 +250,18 @@ def explorer_move(
     avoid: Collection[str] = (),
     name: str = "explorer",
 ) -> LookupMove | None:
-    """A move from the explorer's answer, drawn at random weighted by its games; None: there is none.
+    """A move from the explorer's answer, drawn at random in proportion to its games; None if there is none.
 
     Args:
-        answer: JSON; None: the position is unknown.
+        answer: The JSON answer; None if the position is unknown.
         position: The position that was looked up.
-        min_games: Minimum number of games of a move.
-        rng: Draws the move.
-        avoid: Moves to exclude if there are others.
-        name: Name of the database.
+        min_games: Minimum number of games with the move.
+        rng: Source of randomness for the choice.
+        avoid: Moves to exclude unless there is no other.
+        name: Name of the explorer's database.
 
     Raises:
-        OddAnswer: The answer is malformed, or contains an illegal move.
+        OddAnswer: The answer is malformed or contains an illegal move.
     """
     if answer is None:
         return None
@@ -283,14 +283,14 @@ def explorer_move(
 
 
 def tablebase_move(answer: Any, position: ChessPosition) -> LookupMove | None:
-    """The best move of the tablebase's answer; None: its outcome is not certain.
+    """The best move in the tablebase's answer; None if its outcome is uncertain.
 
     Args:
-        answer: JSON; None: the position is unknown.
+        answer: The JSON answer; None if the position is unknown.
         position: The position that was looked up.
 
     Raises:
-        OddAnswer: The answer is malformed, or its best move is illegal.
+        OddAnswer: The answer is malformed or its best move is illegal.
     """
     if answer is None:
         return None

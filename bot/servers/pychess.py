@@ -1,4 +1,4 @@
-"""Pages of games at PyChess, whose streams may omit the end of a game and never repeat it."""
+"""Reads game pages of PyChess, whose streams may omit the end of a game and never repeat it."""
 
 import asyncio
 import html
@@ -17,12 +17,11 @@ from bot.servers.lichess_wire import MAX_BRACKETS, MAX_MOVES, GameReader, as_obj
 logger = logging.getLogger(__name__)
 
 GOES_ON_S = 3.0
-"""Timeout of the page when we resume a game, in seconds; short, because the opponent may move meanwhile."""
+"""Timeout for the page when we resume a game, in seconds; short, because the opponent may move meanwhile."""
 LOOK_UPS = 5
-"""Maximum number of requests for the page of a game before its end counts as unknown, one for each line of
-the stream."""
+"""Maximum number of requests for a game's page, one per stream line, before its end is considered unknown."""
 UNKNOWN_END_SLACK_S = 30.0
-"""Seconds after the end of a clock's time from which a game counts as over."""
+"""A game counts as over this many seconds after a clock must have run out."""
 
 END_WORDS: Mapping[int, str] = {
     0: "aborted",
@@ -39,18 +38,18 @@ END_WORDS: Mapping[int, str] = {
     12: "variantEnd",
     13: "variantEnd",  # claimed
 }
-"""The ``status`` that Lichess would send for each status in the record of a game (GameStatus of PyChess's
-source); a negative one: the game is running."""
+"""The Lichess ``status`` for each status in a PyChess game record (GameStatus in PyChess's source); negative
+ones mean that the game is running."""
 _WINNERS = {"1-0": 0, "0-1": 1}
 _SHOWN = 1000
-"""Maximum number of characters of a page that an error quotes."""
+"""Maximum number of characters of a page quoted in an error."""
 
 
 def read_end(page: str, reader: GameReader) -> GameState | None:
-    """End a game as its page states; None: the page shows a running game, or we have no snapshot of it yet.
+    """End a game as its page says; None if the page shows a running game or we have no snapshot yet.
 
     Raises:
-        ProtocolError: It is not the page of this game, or it is malformed.
+        ProtocolError: The page is malformed, or not the page of this game.
     """
     if not reader.started:
         return None
@@ -67,10 +66,10 @@ def read_end(page: str, reader: GameReader) -> GameState | None:
 
 
 def read_game(page: str, reader: GameReader) -> GameSnapshot | None:
-    """A finished game from its page; None: the page shows a running game.
+    """The finished game that a page shows; None if the game is running.
 
     Raises:
-        ProtocolError: It is not the page of a game, or it is malformed.
+        ProtocolError: The page is malformed, or not a game page.
     """
     record = _record(page)
     if need(record, "status", int) < 0:
@@ -102,7 +101,7 @@ def _attribute(page: str, name: str) -> str:
 
 
 def _record(page: str) -> Mapping[str, Any]:
-    """The record of a game in its page: JSON in an attribute."""
+    """The game record in a page: JSON in an attribute."""
     record = read_line(_attribute(page, "board").encode(errors="replace"), MAX_MOVES + MAX_BRACKETS)
     if record is None:
         raise ProtocolError("a page without a game", page[:_SHOWN])
@@ -110,12 +109,12 @@ def _record(page: str) -> Mapping[str, Any]:
 
 
 class PychessGame:
-    """Completes the stream of one game with the end shown on its page.
+    """Completes one game's stream with the end shown on the game's page.
 
     Args:
         game_id: Id of the game.
-        reader: The reader of its stream.
-        read: Reads the page; raises RefusedError if the site has no such game, or no longer has it.
+        reader: Reader of the game's stream.
+        read: Fetches the page; raises RefusedError if the site does not have the game, or no longer has it.
         clock: Monotonic clock, in seconds.
     """
 
@@ -136,7 +135,7 @@ class PychessGame:
     async def completed(
         self, events: AsyncGenerator[GameEvent | None, None]
     ) -> AsyncGenerator[GameEvent | None, None]:
-        """The stream's events, plus the end of the game if the stream omits it."""
+        """The stream's events, followed by the end of the game if the stream omits it."""
         unknown: GameState | None = None  # a pending end without a result
         try:
             async with aclosing(events):
@@ -162,7 +161,7 @@ class PychessGame:
             yield snapshot
 
     def _with_end_by_clock(self, event: GameEvent | None) -> GameEvent | None:
-        """The next event; or the unknown end of a game if a clock must have run out since the last event."""
+        """The next event, or an unknown end if a clock must have run out since the last event."""
         if event is not None:
             self._heard_at = self._clock()
             return event
@@ -173,25 +172,25 @@ class PychessGame:
         return self._reader.ended("unknown") if is_over else None
 
     async def _end_if_known(self) -> GameState | None:
-        """The end of a game that the page shows; None: the game is running, or the page does not help."""
+        """The end of a game according to its page; None if the game is running or the page does not help."""
         try:
             async with asyncio.timeout(GOES_ON_S):  # the next lines of the stream wait
                 return read_end(await self._read(), self._reader)
         except (TimeoutError, TransientError, RefusedError, ProtocolError) as error:
-            logger.info("game %s: its page does not say whether it goes on: %s", self._game_id, error)
+            logger.info("game %s: its page does not say whether it is over: %s", self._game_id, error)
             return None
 
     async def _end(self, unknown: GameState) -> GameState | None:
-        """The end by the page, or without a result; None: query again at the stream's next line."""
+        """The end according to the page, or without a result; None to ask again at the stream's next line."""
         try:
             recorded = read_end(await self._read(), self._reader)
             if recorded is not None:
                 return recorded
-            reason = "it goes on there"
+            reason = "it is still running there"
         except TransientError as error:
             reason = str(error)
         except (RefusedError, ProtocolError) as error:
-            logger.warning("game %s: nobody can know how it ended: %s", self._game_id, error)
+            logger.warning("game %s: its outcome cannot be determined: %s", self._game_id, error)
             return unknown
         self._left -= 1
         if self._left:

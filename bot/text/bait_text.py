@@ -1,4 +1,4 @@
-"""Baits and costs as sentences: a bait's probability, how it looks, and its cost."""
+"""Describes baits and costs in sentences: how likely a bait is, how it looks, and what it costs."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -11,7 +11,7 @@ from engine.expected import WHOLE
 MAX_NAME_LENGTH = 40
 """Maximum length of a person's name within a sentence."""
 STEPS = (Sentence("at depth 2"), Sentence("a little deeper"), Sentence("deep"))
-"""The depths of a blind report; their number must not reveal the depth of the search."""
+"""The depths named in a blind report; their number must not reveal the depth of the search."""
 _NUMBERS = (
     *(None, None, Sentence("two"), Sentence("three"), Sentence("four"), Sentence("five"), Sentence("six")),
     *(Sentence("seven"), Sentence("eight"), Sentence("nine"), Sentence("ten")),
@@ -20,12 +20,12 @@ _SHARES = (
     *(Fraction(1, many) for many in range(10, 1, -1)),
     *(Fraction(some, many) for some, many in ((2, 5), (3, 5), (2, 3), (3, 4), (4, 5), (9, 10))),
 )
-"""Probabilities with names; the nearest is used, and the first of two equally near ones."""
+"""Shares that have names; the nearest to a probability is used, or the first of two equally near ones."""
 _NEARLY_ALL = 0.95
 
 
 def people_play(probability: float) -> Sentence:
-    """A probability as a clause's subject and verb: ``one player in three plays``."""
+    """Express a probability as subject and verb of a clause: ``one player in three plays``."""
     if probability >= _NEARLY_ALL:
         return Sentence("nearly every player plays")
     share = min(_SHARES, key=lambda each: abs(float(each) - probability))
@@ -36,26 +36,26 @@ def people_play(probability: float) -> Sentence:
 
 
 def game_share(cost: float) -> Sentence:
-    """A share of the game, from 0 to 1: ``29 % of the game``."""
+    """Express a share of the game, from 0 to 1: ``29 % of the game``."""
     return Sentence("{share} of the game", {"share": ShareText(cost)})
 
 
 def short_name(name: str) -> str:
-    """A name within a sentence: at most `MAX_NAME_LENGTH` characters, and unable to change the direction
-    of the text around it."""
+    """Make a name safe within a sentence: at most `MAX_NAME_LENGTH` characters, and unable to change the
+    direction of the surrounding text."""
     short = name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}\N{HORIZONTAL ELLIPSIS}"
     return short if name.isascii() else f"\N{FIRST STRONG ISOLATE}{short}\N{POP DIRECTIONAL ISOLATE}"
 
 
 def probability_text(probability: float | None) -> str:
-    """A probability: ``41 %``, ``under 1 %``; a dash if there is none."""
+    """Format a probability: ``41 %``, ``under 1 %``, or a dash if there is none."""
     if probability is None:
         return NO_VALUE
     return "under 1 %" if probability < 0.01 else str(ShareText(probability))
 
 
 def score_part(text: str | None) -> TextPart:
-    """A score with a true minus sign, and a mate in words; a dash if there is none."""
+    """Format a score with a true minus sign and a mate in words; a dash if there is none."""
     if not text:
         return NO_VALUE
     if text.startswith("#"):
@@ -72,7 +72,7 @@ def score_text(text: str | None) -> str:
 
 
 def cost_part(text: str | None, unit: str) -> TextPart:
-    """The cost of a reply: a number with its unit, unchanged words such as ``the game``, or a dash."""
+    """Format the cost of a reply: a number with its unit, words such as ``the game``, or a dash."""
     if not text:
         return NO_VALUE
     if not _is_number(text):
@@ -87,7 +87,7 @@ def cost_text(text: str | None, unit: str) -> str:
 
 
 def price(share: float | None, text: str | None, unit: str) -> TextPart:
-    """The cost of a reply: ``29 % of the game (3.5 discs)``."""
+    """Format the cost of a reply as a share and a size: ``29 % of the game (3.5 discs)``."""
     if not share:
         return cost_part(text, unit)
     if not _is_number(text):
@@ -96,7 +96,7 @@ def price(share: float | None, text: str | None, unit: str) -> TextPart:
 
 
 def scores_part(reply: ReplyReport) -> TextPart:
-    """The shallow and the true value of a reply; only the true value if no shallower search is known."""
+    """The shallow and the final value of a reply; only the final value if no shallower search is known."""
     fact = score_part(reply.their_text)
     if len(reply.score_texts) < 2:
         return fact
@@ -108,16 +108,16 @@ def scores_part(reply: ReplyReport) -> TextPart:
 def bait_comparison(
     bait: ReplyReport, best: ReplyReport, bests: Sequence[ReplyReport], steps: Sequence[int] = ()
 ) -> Sentence | None:
-    """Compares a bait with the best replies at a depth where it looks no worse than any of them.
+    """Compare a bait with the best replies at a depth where it looks no worse than any of them.
 
     Args:
         bait: The bait.
-        best: The best reply to show.
-        bests: All replies that are equally good.
-        steps: Indices of the scores by depth to show, as in a blind report; empty: all.
+        best: The best reply to name.
+        bests: All replies as good as the best one.
+        steps: Indices of the scores by depth to show, as in a blind report; empty for all.
 
     Returns:
-        A sentence; None: no shallower search is known, or the bait looks worse at each depth.
+        A sentence; None if no shallower search is known or the bait looks worse at every depth.
     """
     depths = min(len(each.scores_centi) for each in (bait, *bests))
     if steps and not 0 <= steps[-1] < depths:
@@ -150,10 +150,10 @@ def _plies_ahead(plies: Sequence[int]) -> Sentence:
 
 
 def bait_costs(cost: int) -> Sentence:
-    """The cost of a bait, from hundredths of a per cent."""
+    """Format the cost of a bait, which is stored in hundredths of a per cent."""
     return Sentence("It costs {share}.", {"share": game_share(cost / WHOLE)})
 
 
 def _is_number(text: str | None) -> bool:
-    """Whether a cost is a number, not a word."""
+    """Whether a cost is a number rather than a word."""
     return bool(text) and all(each in "0123456789." for each in text or "")

@@ -1,7 +1,6 @@
-"""The verdict on a reply to one of our moves: its kind, with explaining sentences.
+"""The verdict on a reply to one of our moves: its kind, and sentences that explain it.
 
-A reply is judged by its cost first: a reply that throws away a won game is a slip even if the game was
-decided.
+A reply is judged by its cost first, so throwing away a won game is a slip even if the game was decided.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,18 +27,18 @@ from storage.evidence.slips import is_slip
 
 
 class MomentKind(StrEnum):
-    """Kinds of outcomes of our moves."""
+    """Possible outcomes of our moves."""
 
     TOOK_BAIT = "fell"
     """The reply took the bait."""
     SAW = "saw"
     """The reply was the best one, although there was a bait."""
     AVOIDED = "avoided"
-    """The reply avoided the bait but was not quite the best."""
+    """The reply avoided the bait and was nearly the best one."""
     SLIPPED = "slipped"
     """The reply avoided the bait but was a slip."""
     OPEN = "open"
-    """Our move set a trap but was the last of the game, so there was no reply."""
+    """Our move set a trap but was the last move of the game, so there was no reply."""
     CALM = "calm"
     """There was no bait, and the reply was the best one."""
     SLIP = "slip"
@@ -62,7 +61,7 @@ class MomentKind(StrEnum):
 
     @property
     def mood(self) -> str:
-        """Colour of the outcome: ``trap``, ``good``, ``slip`` or empty."""
+        """Colour of the outcome: ``trap``, ``good``, ``slip``, or empty."""
         return _MOODS.get(self, "")
 
 
@@ -100,7 +99,7 @@ _MARKS: Mapping[str, Sentence] = {
 
 @dataclass(frozen=True, slots=True)
 class MomentFact:
-    """One relevant reply."""
+    """One reply worth mentioning."""
 
     kind: str
     """``trap``, ``fell``, ``slip``, ``good`` or ``best``."""
@@ -117,7 +116,7 @@ class MomentMark:
     """``trap`` (a bait), ``best``, ``played``, ``fell`` (a bait that was played) or ``good``."""
     squares: tuple[str, ...]
     text: Sentence
-    """The meaning of the mark, for people who do not see the board."""
+    """The meaning of the mark, for people who cannot see the board."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,24 +128,24 @@ class MomentVerdict:
     """Whether there was a bait."""
     title: Sentence
     story: tuple[TextPart, ...]
-    """Paragraphs, including `baits` and `outcome`."""
+    """Paragraphs of the whole verdict, including `baits` and `outcome`."""
     baits: tuple[TextPart, ...]
-    """Each bait: its probability, appearance and cost."""
+    """One entry per bait: its probability, appearance and cost."""
     outcome: TextPart | None
-    """The opponent's reply; None: unknown."""
+    """The opponent's reply, or None if unknown."""
     facts: tuple[MomentFact, ...]
     marks: tuple[MomentMark, ...]
-    """Marks on the board that the opponent faced."""
+    """Marks on the board as the opponent faced it."""
     entry: Sentence | None
-    """The trap in a sentence, for a list of all traps; None: there is no trap."""
+    """The trap in one sentence, for a list of all traps; None if there is no trap."""
 
     @property
     def label(self) -> Sentence:
-        """The outcome of the move, in a few words."""
+        """The outcome of the move in a few words."""
         return _LABELS[self.kind]
 
     def texts(self) -> dict[str, Any]:
-        """Plain JSON values; texts are English."""
+        """Return plain JSON values; the texts are English."""
         return {
             "kind": self.kind,
             "title": str(self.title),
@@ -159,7 +158,7 @@ class MomentVerdict:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; texts are as `Sentence.to_json` says."""
+        """Return plain JSON values; texts have the form of `Sentence.to_json`."""
         return {
             "kind": self.kind,
             "is_trap": self.is_trap,
@@ -186,7 +185,7 @@ class MomentVerdict:
 
 @dataclass(frozen=True, slots=True)
 class _Moment:
-    """A decision with its replies by role."""
+    """A decision, with its replies sorted by role."""
 
     decision: DecisionReport
     name: WhoText
@@ -194,10 +193,10 @@ class _Moment:
     bot: WhoText
     unit: str
     baits: tuple[tuple[BaitReport, ReplyReport], ...]
-    """Confirmed baits, of which the first is *the* bait; empty in decided positions."""
+    """Confirmed baits, the first being *the* bait; empty in decided positions."""
     bests: tuple[ReplyReport, ...]
     best: ReplyReport | None
-    """The best reply to show: the reply played if it is equally good."""
+    """The best reply to name; if the reply played is equally good, that one."""
     played: ReplyReport | None
 
     @property
@@ -207,12 +206,12 @@ class _Moment:
 
     @property
     def is_checked(self) -> bool:
-        """Whether the forecast of baits is confirmed or ruled out."""
+        """Whether the forecast's baits are confirmed or ruled out."""
         return self.decision.forecast is not None and self.decision.forecast.is_confirmed
 
     @property
     def arguments(self) -> dict[str, TextPart]:
-        """The values of sentences' placeholders."""
+        """The values for the placeholders in sentences."""
         arguments: dict[str, TextPart] = {"name": self.name, "bot": self.bot}
         if self.played is not None:
             arguments["move"] = MoveText(self.played.name)
@@ -222,7 +221,7 @@ class _Moment:
 
     @property
     def missed(self) -> Sentence:
-        """The cost of the reply, and the better reply."""
+        """Describe the cost of the reply, and the better reply."""
         paid = price(self.cost / WHOLE, self.decision.cost_text, self.unit)
         return Sentence(
             "{move} cost {price}; {best} was better.",
@@ -240,7 +239,7 @@ def judge_moment(
     is_blind: bool = False,
     steps: Sequence[int] = (),
 ) -> MomentVerdict:
-    """The verdict on a move.
+    """Judge a move.
 
     Args:
         decision: The move.
@@ -248,7 +247,7 @@ def judge_moment(
         bot: The bot's name.
         unit: The unit of scores (`Game.score_unit`).
         is_blind: Whether to hide the strategy and its method.
-        steps: Places in the scores by depth that a blind report shows.
+        steps: Indices of the scores by depth that a blind report shows.
     """
     moment = _moment(decision, name, bot, unit)
     kind = _kind(moment)
@@ -413,7 +412,7 @@ def _unanswered(moment: _Moment) -> Sentence:
 
 
 def _before_missed(moment: _Moment) -> list[Sentence]:
-    """The introduction to the cost of a reply that took no bait."""
+    """Introduce the cost of a reply that took no bait."""
     if moment.decision.is_decided:
         if _is_lost(moment):
             return []
@@ -429,7 +428,7 @@ def _is_lost(moment: _Moment) -> bool:
 
 
 def _temptation(moment: _Moment, steps: Sequence[int], *, is_blind: bool) -> list[TextPart]:
-    """The baits of this move, compared with the best reply."""
+    """Describe this move's baits in comparison with the best reply."""
     said: list[TextPart] = []
     for number, (bait, reply) in enumerate(moment.baits):
         arguments: dict[str, TextPart] = {
@@ -467,7 +466,7 @@ def _entry(kind: MomentKind, moment: _Moment) -> Sentence | None:
 
 
 def _how_picked(moment: _Moment) -> Sentence | None:
-    """The source of the move; None: the move comes from the strategy's own scores."""
+    """Describe the source of the move; None if the move comes from the strategy's own scores."""
     decision = moment.decision
     pick, source = decision.pick, "" if decision.source is None else decision.source.name
     arguments: dict[str, TextPart] = {
@@ -535,7 +534,7 @@ def _how_picked(moment: _Moment) -> Sentence | None:
 
 
 def _how_modelled(moment: _Moment) -> Sentence | None:
-    """How the strategy used a model of people, if it has one."""
+    """Describe how the strategy used its model of people, if it has one."""
     decision = moment.decision
     if decision.trouble:
         return Sentence(
@@ -545,20 +544,20 @@ def _how_modelled(moment: _Moment) -> Sentence | None:
     if decision.model is None:
         return None
     return Sentence(
-        "{bot} predicted what people reply here ({model}) and took the move that promised most.",
+        "{bot} predicted people's replies here ({model}) and chose the most promising move.",
         {"bot": moment.bot, "model": decision.model.name},
     )
 
 
 def _for_what(moment: _Moment) -> Sentence | None:
-    """The move that plain search would choose, if the strategy preferred another move for its traps."""
+    """Name the move that plain search would choose, if the strategy preferred another one for its traps."""
     decision = moment.decision
     standard, chosen = decision.standard, decision.chosen
     if not decision.sets_traps or standard.move == decision.move or not standard.raw_text:
         return None
     return Sentence(
-        "{other} would have played {best} ({bestScore}); {bot} took {move} ({score}) for what people reply "
-        "to it.",
+        "{other} would have played {best} ({bestScore}); {bot} chose {move} ({score}) because of how people "
+        "reply to it.",
         {
             "other": Sentence("Plain minimax") if decision.source is None else decision.source.name,
             "best": MoveText(standard.name),
@@ -604,7 +603,7 @@ def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[MomentF
 
 
 def _marks(moment: _Moment) -> list[MomentMark]:
-    """Baits, the best reply, and the reply played; later ones lie on top."""
+    """The baits, the best reply and the reply played; later marks cover earlier ones."""
     baits = [reply for _, reply in moment.baits]
     marked = [("trap", reply) for reply in baits if reply != moment.played]
     if moment.best is not None and moment.best != moment.played:

@@ -1,4 +1,4 @@
-"""The trainer's sentences about replies: the hint, the answer to a wrong reply, and the solution."""
+"""The trainer's sentences about replies: the hint, the response to a wrong reply, and the solution."""
 
 from collections.abc import Sequence
 
@@ -8,9 +8,9 @@ from bot.text.sentence import JoinedText, ListText, MoveText, Sentence, TextPart
 from engine.expected import PER_PERCENT, WHOLE
 
 AS_GOOD = PER_PERCENT // 2
-"""Cost below which a difference is only rounding: half a per cent of the game."""
+"""Costs below this, half a per cent of the game, are mere rounding differences."""
 NamedCost = tuple[str, int]
-"""The name of a reply, and its cost in hundredths of a per cent of the game."""
+"""A reply's name, and its cost in hundredths of a per cent of the game."""
 
 
 def _in_hundred(probability: float) -> Sentence:
@@ -18,19 +18,19 @@ def _in_hundred(probability: float) -> Sentence:
 
 
 def hint_text(name: str, probability: float) -> Sentence:
-    """The bait by name, before the answer."""
+    """Name the bait before the person answers."""
     return Sentence(
         "Not {move}: it tempts, {often}.", {"move": MoveText(name), "often": _in_hundred(probability)}
     )
 
 
 def wrong_text(name: str, cost: int, probability: float | None) -> Sentence:
-    """The answer to a wrong reply.
+    """Respond to a wrong reply.
 
     Args:
         name: The reply.
         cost: Cost of the reply, in hundredths of a per cent of the game.
-        probability: Probability that people play the reply if it is a bait; None: it is not a bait.
+        probability: Probability that people play the reply if it is a bait; None if it is not.
     """
     arguments: dict[str, TextPart] = {"move": MoveText(name), "share": game_share(cost / WHOLE)}
     if probability is None:
@@ -42,7 +42,7 @@ def wrong_text(name: str, cost: int, probability: float | None) -> Sentence:
 
 
 def title_text(good: Sequence[NamedCost], found: NamedCost | None) -> Sentence:
-    """The heading of a solution; `found`: the good reply that the person gave, or None."""
+    """The heading of a solution; `found` is the person's good reply, or None."""
     if found is not None:
         return Sentence("A good reply") if found[1] else Sentence("Found")
     one = Sentence("This was the reply to find")
@@ -50,11 +50,11 @@ def title_text(good: Sequence[NamedCost], found: NamedCost | None) -> Sentence:
 
 
 def good_replies_text(good: Sequence[NamedCost], found: NamedCost | None) -> JoinedText:
-    """A sentence that lists the good replies.
+    """List the good replies in a sentence.
 
     Args:
-        good: All good replies, the best first.
-        found: The good reply that the person gave; None: none.
+        good: All good replies, best first.
+        found: The person's good reply; None if they found none.
     """
     best = good[0]
     name, cost = shown = found or best
@@ -63,7 +63,7 @@ def good_replies_text(good: Sequence[NamedCost], found: NamedCost | None) -> Joi
     first = Sentence("{move} is the best reply.", arguments)
     if not is_best:
         arguments |= {"share": game_share(cost / WHOLE), "best": MoveText(best[0])}
-        first = Sentence("{move} is good: it costs {share} against {best}, the best reply.", arguments)
+        first = Sentence("{move} is good: it costs {share} compared with {best}, the best reply.", arguments)
     named = {shown} if is_best else {shown, best}
     others = [MoveText(each[0]) for each in good if each not in named]
     if not others:
@@ -72,12 +72,12 @@ def good_replies_text(good: Sequence[NamedCost], found: NamedCost | None) -> Joi
 
 
 def bait_text(bait: NamedCost, probability: float, comparison: Sentence | None) -> JoinedText:
-    """Why the bait tempts, and its cost.
+    """Explain why the bait is tempting, and what it costs.
 
     Args:
         bait: The bait.
         probability: Probability that people play the bait.
-        comparison: Comparison with the best reply (`bot.text.bait_text.bait_comparison`); None: unknown.
+        comparison: Comparison with the best reply (`bot.text.bait_text.bait_comparison`); None if unknown.
     """
     name, cost = bait
     was = Sentence(

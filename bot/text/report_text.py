@@ -1,4 +1,4 @@
-"""A game's trap report in sentences: the number of traps, and the opponent's results."""
+"""Summarises a game's traps in sentences: their number, and how the opponent did."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from bot.text.trap_report import DecisionReport
 from engine.expected import WHOLE
 
 _SHORT_GAME = 20
-"""Number of our moves below which a game counts as short, so that traps are rare."""
+"""A game with fewer moves of ours than this counts as short, so that few traps are to be expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +19,13 @@ class ReportSummary:
 
     traps: int
     saw: int
-    """Traps to which the best reply was found."""
+    """Traps that the opponent answered with the best reply."""
     baits_taken: int
     slips: int
     story: JoinedText
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; the story is as `bot.text.sentence.Sentence.to_json` says."""
+        """Return plain JSON values; the story has the form of `bot.text.sentence.Sentence.to_json`."""
         return {
             "traps": self.traps,
             "saw": self.saw,
@@ -45,17 +45,16 @@ def summarise_report(
     is_blind: bool = False,
     plain_share: float = 0.0,
 ) -> ReportSummary:
-    """The summary of a game.
+    """Summarise a game.
 
     Args:
-        decisions: Our moves, except moves that were never played.
-        verdicts: The verdict on each of these moves.
+        decisions: Our decisions whose moves were played.
+        verdicts: The verdict on each of these decisions.
         name: The opponent.
         bot: The bot's name.
         sets_traps: Whether the strategy sets traps on purpose.
         is_blind: Whether to hide the strategy.
-        plain_share: Share of games that a strategy without traps plays
-            (`bot.arena.blind_report.plain_share`).
+        plain_share: Share of games played by a strategy without traps (`bot.arena.blind_report.plain_share`).
     """
     kinds = [each.kind for each in verdicts]
     traps = sum(each.is_trap for each in verdicts)
@@ -77,9 +76,9 @@ def summarise_report(
     if unchecked := sum(_is_unchecked(each) for each in decisions):
         story.append(
             Sentence(
-                "Whether people are tempted is not known for {n} moves.",
+                "For {n} moves it is not known whether people are tempted.",
                 {"n": unchecked},
-                one="Whether people are tempted is not known for one move.",
+                one="For one move it is not known whether people are tempted.",
             )
         )
     return ReportSummary(
@@ -115,7 +114,7 @@ def _how_many(traps: int, us: WhoText, *, sets_traps: bool, is_blind: bool) -> S
 
 
 def _why_none(us: WhoText, plain_share: float, *, is_short: bool) -> list[TextPart]:
-    """Reasons why a game may have no trap."""
+    """Explain why the game may have no trap."""
     said: list[TextPart] = [Sentence("Traps are rare in a short game.")] if is_short else []
     if plain_share:
         said.append(
@@ -129,12 +128,12 @@ def _why_none(us: WhoText, plain_share: float, *, is_short: bool) -> list[TextPa
 
 
 def _baits_taken(traps: int, baits_taken: int, lost: float, name: WhoText) -> Sentence:
-    """The number of baits taken, and their cost.
+    """The number of baits taken, and what they cost.
 
     Args:
         traps: Number of traps.
         baits_taken: Number of baits taken.
-        lost: Cost of the baits taken, as a share of a game.
+        lost: Total cost of the baits taken, as a share of a game.
         name: The opponent.
     """
     share = Sentence("{share} of a game", {"share": ShareText(lost)})
@@ -165,7 +164,7 @@ def _baits_taken(traps: int, baits_taken: int, lost: float, name: WhoText) -> Se
 
 
 def _is_unchecked(decision: DecisionReport) -> bool:
-    """Whether an answered move has an unconfirmed forecast, so that its baits are unknown."""
+    """Whether the move was answered but its forecast is unconfirmed, so that its baits are unknown."""
     is_answered = decision.outcome is not None and decision.reply is not None
     is_checked = decision.forecast is not None and decision.forecast.is_confirmed
     return is_answered and not decision.is_decided and len(decision.replies) > 1 and not is_checked

@@ -1,8 +1,8 @@
-"""Translatable sentences: an English key with placeholders, and their values.
+"""Translatable sentences: an English key with placeholders, and the placeholders' values.
 
-The server creates each sentence once. The arena's page finds the key in its catalogue of the reader's
-language and fills the placeholders (`sayMade` in bot/arena/static/common/language.js); the dashboard and the
-terminal fill the English key itself.
+The server builds each sentence once. The arena's page looks up the key in the catalogue of the reader's
+language and fills in the placeholders (`sayMade` in bot/arena/static/common/language.js); the dashboard and
+the terminal fill in the English key itself.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ MINUS = "\N{MINUS SIGN}"
 
 @dataclass(frozen=True, slots=True)
 class ShareText:
-    """A share from 0 to 1, written in per cent; a positive share below 0.01 is ``under 1 %``."""
+    """A share from 0 to 1, written in per cent; a positive share below 0.01 becomes ``under 1 %``."""
 
     share: float
 
@@ -26,7 +26,7 @@ class ShareText:
 
 @dataclass(frozen=True, slots=True)
 class ScoreText:
-    """A score or cost in the game's unit; the format of fractions and minus signs depends on the language."""
+    """A score or cost in the game's unit; fractions and minus signs are written as the language requires."""
 
     text: str
 
@@ -36,7 +36,7 @@ class ScoreText:
 
 @dataclass(frozen=True, slots=True)
 class MoveText:
-    """The name of a move; languages write some of them differently."""
+    """The name of a move; some languages write moves differently."""
 
     name: str
 
@@ -46,7 +46,7 @@ class MoveText:
 
 @dataclass(frozen=True, slots=True)
 class WhoText:
-    """A player of the game; the arena's page substitutes the names that it shows."""
+    """A player of the game; the arena's page substitutes the name that it displays."""
 
     role: Literal["bot", "person"]
     name: str
@@ -57,7 +57,7 @@ class WhoText:
 
 @dataclass(frozen=True, slots=True)
 class BracketText:
-    """A text in brackets after a word, including the space before the brackets."""
+    """A text in brackets after a word, including the space before the opening bracket."""
 
     inside: "TextPart"
 
@@ -67,7 +67,7 @@ class BracketText:
 
 @dataclass(frozen=True, slots=True)
 class ListText:
-    """An enumeration: ``2, 3 and 5``."""
+    """A list in words: ``2, 3 and 5``."""
 
     items: Sequence["TextPart"]
 
@@ -78,11 +78,11 @@ class ListText:
 
 @dataclass(frozen=True, slots=True)
 class JoinedText:
-    """Sentences one after the other, or parts separated by commas; omits empty ones."""
+    """Consecutive sentences, or parts separated by commas; empty ones are omitted."""
 
     parts: Sequence["TextPart"]
     is_list: bool = False
-    """Whether the parts are separated by commas."""
+    """Whether commas separate the parts."""
 
     def __str__(self) -> str:
         return (", " if self.is_list else " ").join(filter(None, (str(each) for each in self.parts)))
@@ -96,13 +96,13 @@ class Sentence:
     """English, with the names of placeholders in braces."""
     arguments: Mapping[str, "TextPart"] = field(default_factory=dict)
     you: str = ""
-    """Key to use when the player is the reader; empty: the normal key."""
+    """Key to use if the player is the reader; empty to use the normal key."""
     is_capital: bool = False
     """Whether to capitalise the first letter."""
     one: str = ""
-    """Key to use when the placeholder ``n`` is 1; empty: the sentence has no count."""
+    """Key to use if the placeholder ``n`` is 1; empty if the sentence has no count."""
     you_one: str = ""
-    """Key to use when ``n`` is 1 and the player is the reader."""
+    """Key to use if ``n`` is 1 and the player is the reader."""
 
     def __str__(self) -> str:
         key = self.one if self.one and self.arguments.get("n") == 1 else self.key
@@ -114,7 +114,7 @@ class Sentence:
         return self.key + self.you + self.one + ("{n}" if self.one else "")
 
     def to_json(self) -> dict[str, Any]:
-        """The JSON form for the arena's page, which translates and fills it."""
+        """Convert to JSON for the arena's page, which translates the sentence and fills it in."""
         fields: dict[str, Any] = {"key": self.key}
         used = {name: part_json(each) for name, each in self.arguments.items() if f"{{{name}}}" in self._keys}
         if used:
@@ -137,7 +137,7 @@ TextPart = (
 
 
 def part_json(place: TextPart) -> Any:
-    """A placeholder's value as plain JSON values."""
+    """Convert a placeholder's value to plain JSON values."""
     match place:
         case str() | int():
             return place

@@ -1,6 +1,6 @@
-"""A game's report, move by move: the value of each of our moves, its trap, and the outcome.
+"""A game's move-by-move report: the value of each of our moves, its trap, and the outcome.
 
-Moves appear twice: as in the records (``move``, ``reply``, ``trap``), and in people's notation (``name``,
+Moves appear in two forms: as recorded (``move``, ``reply``, ``trap``) and in human notation (``name``,
 ``..._name``).
 """
 
@@ -42,32 +42,32 @@ _UNIT_CENTI = 100
 
 @dataclass(frozen=True, slots=True)
 class CandidateReport:
-    """One of our legal moves, with the values of the paper's Figure 8."""
+    """One of our legal moves, with the values that the paper's Figure 8 shows."""
 
     move: str
     name: str
     squares: tuple[str, ...]
     raw_centi: int
-    """Plain minimax's score, our view."""
+    """Plain minimax's score, from our view."""
     raw_text: str
     raw_is_bound: bool
-    """Whether the score is only an upper bound; with another engine: whether the move was not searched."""
+    """Whether the score is only an upper bound or, with another engine, the move was not searched."""
     adjusted_centi: float
-    """Trappy minimax's score, our view, in the unit of the params' scale."""
+    """Trappy minimax's score, from our view, in the unit of the params' scale."""
     adjusted_text: str
-    """A score, or a share of the point on the expected scale: ``63.4 %``."""
+    """A score, or on the expected scale a share of the point: ``63.4 %``."""
     quality_centi: float
     trap: str | None
     trap_name: str | None
     sets_trap: bool | None
-    """Whether the move sets a trap by Figure 9's rule (`engine.judgement`); None: replies are unknown."""
+    """Whether the move sets a trap by Figure 9's rule (`engine.judgement`); None if replies are unknown."""
     set_trap_name: str | None
-    """The best trap by that rule; None unless the move sets one."""
+    """The best trap by that rule; None if the move sets none."""
     value: float | None
-    """The move's expected value over the predicted replies, in the unit of the decision's `ValueParams`;
-    None: not used by the strategy, or the move gave up too much."""
+    """The move's expected value over the predicted replies, in the unit of the decision's `ValueParams`; None
+    if the strategy does not use it or the move gives up too much."""
     value_text: str | None
-    """A share of the point, or a score."""
+    """The value as a share of the point, or as a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +78,14 @@ class ReplyReport:
     name: str
     squares: tuple[str, ...]
     scores_centi: tuple[int, ...]
-    """Scores after searches of 2 to depth plies, our view; empty if only a bound is known."""
+    """Scores after searches of 2 plies to the full depth, from our view; empty if only a bound is known."""
     final_centi: int
-    """Score at full depth, our view."""
+    """Score at full depth, from our view."""
     our_text: str
     their_text: str
     """The final score from the opponent's view, as text."""
     score_texts: tuple[str, ...]
-    """`scores_centi` for the opponent, as text: how good the reply looks at each depth; deeper scores are
+    """`scores_centi` from the opponent's view, as text: how good the reply looks at each depth; deeper is
     more accurate."""
     quality: float
     """Quality as a trap, in hundredths of a per cent of expected score (`engine.judgement`)."""
@@ -94,55 +94,55 @@ class ReplyReport:
     cost: int
     """Cost of the reply, in hundredths of a per cent of expected score."""
     cost_text: str
-    """Loss against the best reply, as text; empty: it is the best reply, or only a bound is known."""
+    """Loss compared with the best reply, as text; empty if it is the best or only a bound is known."""
     shallow_text: str | None
-    """The opponent's most favourable score below the full depth; None: no shallower score."""
+    """The opponent's most favourable score below the full depth; None if there is no shallower score."""
     shallow_plies: int | None
-    """Depth in plies of the search behind `shallow_text`."""
+    """Depth in plies of the search that gave `shallow_text`."""
     probability: float | None
-    """Probability that people play it, by the decision's forecast or else the model that chose the move."""
+    """Probability that people play it, by the decision's forecast or the model that chose the move."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrapReport:
-    """The best trap of a move, even if it is too small to count (`DecisionReport.is_trap`)."""
+    """A move's best trap, even if it is too small to count (`DecisionReport.is_trap`)."""
 
     reply: str
     name: str
     quality: float
-    """In hundredths of a per cent of expected score."""
+    """Quality in hundredths of a per cent of expected score."""
     quality_text: str
 
 
 @dataclass(frozen=True, slots=True)
 class BaitReport:
-    """A reply that tempts people, confirmed by a deeper search (`engine.bait_rule`)."""
+    """A tempting reply, confirmed by a deeper search (`engine.bait_rule`)."""
 
     reply: str
     name: str
     probability: float
     """Probability that people play it."""
     cost: int
-    """In hundredths of a per cent of expected score, by the decision's search."""
+    """Cost in hundredths of a per cent of expected score, by the decision's search."""
     confirmed_cost: int
-    """Cost by the confirming search."""
+    """Cost according to the confirming search, in the same unit."""
     deceives_at: tuple[int, ...]
-    """Depths in plies at which it looks at least as good as the best reply."""
+    """Depths in plies at which the bait looks at least as good as the best reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForecastReport:
-    """The expected replies of people to the move that we played."""
+    """How people are expected to reply to the move that we played."""
 
     model: ModelInfo
     is_confirmed: bool
-    """Whether there was a confirming search, without which no bait is listed."""
+    """Whether a confirming search was run; without one, no bait is listed."""
     baits: tuple[BaitReport, ...]
-    """Confirmed baits by decreasing expected loss (probability times cost); the first is *the* bait."""
+    """Confirmed baits by decreasing expected loss (probability times cost); the first one is *the* bait."""
     error_probability: float
     """Probability of an error: a reply that costs a tenth of the game or more."""
     is_taken: bool | None
-    """Whether the reply takes a bait; None: the reply is not judged yet, or there was no reply."""
+    """Whether the reply takes a bait; None if there was no reply or it is not judged yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +154,9 @@ class DrawReport:
     control: str
     control_name: str
     other_name: str
-    """The move of the draw that was not played."""
+    """The drawn pair's other move, which was not played."""
     trap_value: int
-    """Our expected score after `trap`, in hundredths of a per cent."""
+    """Our expected score after the move `trap`, in hundredths of a per cent."""
     control_value: int
     chance: float
     """Of `trap`."""
@@ -169,25 +169,25 @@ class DecisionReport:
 
     ply: int
     number: int
-    """The move number as in the game's notation, in which both sides' first moves have number 1."""
+    """The move number in the game's notation, where the first move of each side has number 1."""
     move: str
     name: str
     squares: tuple[str, ...]
     strategy: str
     sets_traps: bool
-    """Whether the strategy sets traps on purpose; otherwise a trap is an accident."""
+    """Whether the strategy sets traps on purpose; otherwise, a trap is accidental."""
     search_mode: str
     pick: Pick | None
     pick_text: str | None
-    """The score given by the source of the move; None: there is no source, or no score."""
+    """The score from the source of the move; None if there is no source or no score."""
     source: SourceInfo | None
-    """The other engine that gave the scores; None: our own search."""
+    """The other engine that gave the scores; None for our own search."""
     draw: DrawReport | None
-    """The draw that decided the move; None: there was none."""
+    """The draw that decided the move; None if there was none."""
     model: ModelInfo | None
-    """The model that gave the replies' probabilities; None: no model was used."""
+    """The model that gave the replies' probabilities; None if none was used."""
     trouble: str
-    """Why the strategy could not use its opponent model; empty: it could."""
+    """Why the strategy could not use its opponent model; empty if it could."""
     depth: int
     time_s: float
     state: str
@@ -196,25 +196,25 @@ class DecisionReport:
     rows_after: tuple[str, ...]
     """The board that the opponent faced."""
     standard: CandidateReport
-    """Plain minimax's choice."""
+    """The move that plain minimax would choose."""
     chosen: CandidateReport
     candidates: tuple[CandidateReport, ...]
     is_complete: bool
-    """Whether all replies are known, so that it is known whether the move sets a trap."""
+    """Whether all replies are known, and with them whether the move sets a trap."""
     is_trap: bool | None
     trap: TrapReport | None
     is_decided: bool | None
-    """Whether our move wins or loses by force; None: the profile is incomplete."""
+    """Whether our move wins or loses by force; None if the profile is incomplete."""
     forecast: ForecastReport | None
-    """The forecast of replies; None: not made yet."""
+    """The forecast of replies; None if not made yet."""
     replies: tuple[ReplyReport, ...]
     reply: str | None
-    """The opponent's reply; None: there is none, or not yet."""
+    """The opponent's reply; None if there is none, or none yet."""
     reply_name: str | None
     outcome: OutcomeKind | None
     fell_for_best: bool | None
     cost_centi: int | None
-    """The reply's cost to the opponent; None, like the two above, until it is judged."""
+    """The reply's cost to the opponent; like the previous two fields, None until the reply is judged."""
     cost_text: str | None
     cost: int | None
     """The reply's cost in hundredths of a per cent of expected score."""
@@ -222,18 +222,18 @@ class DecisionReport:
 
 @dataclass(frozen=True, slots=True)
 class GameReport:
-    """A game with all our decisions in it."""
+    """A game with all of our decisions."""
 
     header: StoredGame
     sets_traps: bool
-    """Whether our strategy sets traps on purpose; otherwise its traps are accidents."""
+    """Whether our strategy sets traps on purpose; otherwise, its traps are accidental."""
     sides: tuple[str, str]
     names: tuple[str, ...]
-    """Every move of the game in people's notation."""
+    """Every move of the game in human notation."""
     decisions: tuple[DecisionReport, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; the header's fields are on the same level as ``sides`` and ``decisions``."""
+        """Return plain JSON values; the header's fields are beside ``sides`` and ``decisions``."""
         header = asdict(self.header)
         for name in ("started_at", "ended_at"):
             value = getattr(self.header, name)
@@ -248,10 +248,10 @@ class GameReport:
 
 
 async def game_report(session: AsyncSession, stored: StoredGame) -> GameReport:
-    """The report of a game.
+    """Report on a game.
 
     Raises:
-        RecordError: A record cannot be read, contradicts the rules, or is of a game that this program no
+        RecordError: A record is unreadable, contradicts the rules, or is of a game that this program no
             longer supports.
     """
     decisions = await list_decisions(session, stored.id)
@@ -293,13 +293,13 @@ def _build_report(
 
 
 def _sets_traps(strategy: str) -> bool:
-    """Whether a recorded strategy sets traps on purpose; False for strategies that are not ours: unknown."""
+    """Whether a recorded strategy sets traps on purpose; False for other engines' strategies (unknown)."""
     kind = STRATEGIES.get(strategy)
     return kind is not None and kind.sets_traps
 
 
 class _Board:
-    """A position, and its legal moves by their text."""
+    """A position with its legal moves, keyed by their text."""
 
     def __init__(self, game: Game[Any], position: Any) -> None:
         self.game = game
@@ -307,7 +307,7 @@ class _Board:
         self._moves = {game.move_text(move): move for move in game.legal_moves(self.position)}
 
     def move(self, text: str) -> Move:
-        """A legal move by its text; the game's parser also reads texts of earlier notations."""
+        """Find a legal move by its text; the game's parser also reads earlier notations."""
         move_found = self._moves.get(text)
         return self.game.parse_move(self.position, text) if move_found is None else move_found
 
@@ -327,17 +327,17 @@ class _Board:
 def decision_report(
     game: Game[Any], stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | None
 ) -> DecisionReport:
-    """The report of one decision.
+    """Report on one decision.
 
     Args:
         game: The rules of the game.
-        stored: The game of the decision.
+        stored: The game in which the decision was made.
         made: The decision.
-        forecast: The expected replies of people; None: not known yet.
+        forecast: How people are expected to reply; None if not known yet.
 
     Raises:
-        ValueError: The record contradicts the rules or itself.
-        EngineFault: It cannot be judged.
+        ValueError: The record contradicts the rules or is inconsistent.
+        EngineFault: The decision cannot be judged.
     """
     decision = made.decision
     before = _Board(game, game.for_search(game.parse_position(decision.position)))
@@ -472,7 +472,7 @@ def _candidate(board: _Board, candidate: Candidate, decision: Decision) -> Candi
 
 
 def _judged(candidate: Candidate, decision: Decision) -> Judgement | None:
-    """The verdict on a move; None: not all its replies are known."""
+    """Judge a move; return None if not all of its replies are known."""
     try:
         return judge(candidate, decision.params, expected_scale_centi(decision))
     except IncompleteProfile:
@@ -518,14 +518,14 @@ def _pick_text(board: _Board, pick: Pick | None) -> str | None:
 
 
 def _value_text(board: _Board, value: float, scale: Scale | ValueScale) -> str:
-    """A value in its scale's unit: a share of the point, or a score."""
+    """Format a value in its scale's unit: a share of the point, or a score."""
     return percent(value / WHOLE, 1) if scale == Scale.EXPECTED else board.score(value)
 
 
 def _cost_text(board: _Board, best_centi: int, made_centi: int) -> str:
-    """The opponent's loss by a reply; empty: no loss.
+    """Format the opponent's loss by a reply; empty if there is none.
 
-    If both scores mean the same decided result, a difference below one unit is one of the game's length.
+    If both scores mean the same decided result, a difference below one unit only reflects the game's length.
     """
     size = made_centi - best_centi
     if size <= 0:
@@ -536,7 +536,7 @@ def _cost_text(board: _Board, best_centi: int, made_centi: int) -> str:
 
 
 def _size_text(board: _Board, size_centi: float) -> str:
-    """A difference of scores, which has no sign (unlike a score)."""
+    """Format a difference of scores; unlike a score it has no sign."""
     if abs(size_centi) >= WIN_CENTI / 2:
         return "the game"
     return board.score(size_centi).removeprefix("+")

@@ -1,4 +1,4 @@
-"""Numbers, times and names as text, in one format for all views."""
+"""Formats numbers, times and names in the same way for all views."""
 
 import math
 from datetime import UTC, datetime
@@ -8,12 +8,12 @@ from engine.games import GAMES
 
 
 def number(value: float | None, digits: int = 0) -> str:
-    """A number with thousands separators."""
+    """Format a number with thousands separators."""
     return NO_VALUE if value is None or not math.isfinite(value) else f"{half_up(value, digits):,.{digits}f}"
 
 
 def signed(value: float | None, digits: int = 1) -> str:
-    """A number with its sign (a true minus), or without one if it is rounded to 0."""
+    """Format a number with its sign (a true minus), or without a sign if it rounds to 0."""
     if value is None:
         return NO_VALUE
     text = f"{half_up(value, digits):+.{digits}f}"
@@ -21,12 +21,12 @@ def signed(value: float | None, digits: int = 1) -> str:
 
 
 def difference(share: float, digits: int = 1) -> str:
-    """A difference of shares in points of a hundred."""
+    """Format a difference of shares in percentage points."""
     return signed(100 * share, digits)
 
 
 def difference_interval(mean: float | None, low: float | None, high: float | None) -> str:
-    """A difference of shares with its interval: ``+1.1 (+0.4 to +1.8)``; or ``too early``."""
+    """Format a difference of shares with its interval: ``+1.1 (+0.4 to +1.8)``, or ``too early``."""
     if mean is None:
         return NO_VALUE
     if low is None or high is None:
@@ -35,22 +35,22 @@ def difference_interval(mean: float | None, low: float | None, high: float | Non
 
 
 def time_text(value: datetime | None, form: str = "%Y-%m-%d %H:%M") -> str:
-    """A time in UTC."""
+    """Format a time in UTC for people."""
     return NO_VALUE if value is None else value.astimezone(UTC).strftime(form)
 
 
 def iso_time(value: datetime | None) -> str | None:
-    """A time in UTC for programs."""
+    """Format a time in UTC for programs."""
     return None if value is None else time_text(value, "%Y-%m-%dT%H:%M:%SZ")
 
 
 def milliseconds(seconds: float | None) -> str:
-    """A time in whole milliseconds."""
+    """Format a duration in whole milliseconds."""
     return NO_VALUE if seconds is None else f"{number(1000 * seconds)} ms"
 
 
 def ago(value: datetime | None, now: datetime | None = None) -> str:
-    """The time since an event, in words."""
+    """Format the time since an event in words."""
     if value is None:
         return NO_VALUE
     elapsed_s = ((now or datetime.now(UTC)) - value).total_seconds()
@@ -58,6 +58,6 @@ def ago(value: datetime | None, now: datetime | None = None) -> str:
 
 
 def title_of(game: str) -> str:
-    """A game's name for people."""
+    """A game's display name."""
     known = GAMES.get(game)
     return game if known is None else known.title

@@ -1,4 +1,4 @@
-"""The verdict on a trial as sentences, the same on pages, in the terminal and in reports."""
+"""States the verdict on a trial in sentences, the same on pages, in the terminal and in reports."""
 
 from bot.base.rounding import counted, percent
 from bot.text.values_text import number, signed
@@ -14,26 +14,26 @@ _SAYS = {
     ),
     TrialOutcome.EARNED: ("A trap earns {by}more than it gives up", "A trap earns {by}less than it gives up"),
 }
-"""Sentences for an interval above 0 and for an interval below 0; ``by`` is empty or ends with a space."""
-_UNITS = {TrialOutcome.SCORE: "in a hundred games", TrialOutcome.COST: "a reply"}
+"""Sentences for an interval above 0 and for one below 0; ``by`` is empty or ends with a space."""
+_UNITS = {TrialOutcome.SCORE: "per 100 games", TrialOutcome.COST: "per reply"}
 _BROKEN = {
     "draw": "the random assignment differs from the recorded probabilities by more than chance allows",
-    "missing": "outcomes are missing more often for one of the two than chance allows",
+    "missing": "outcomes are missing from one of the two more often than chance allows",
 }
 
 
 def outcome_name(verdict: TrialVerdict) -> str:
-    """The outcome for people, and whether it was planned: ``cost (planned)``."""
+    """The outcome's display name, and whether it was planned: ``cost (planned)``."""
     name = "cost" if verdict.outcome is TrialOutcome.REPLY_COST else verdict.outcome.value.replace("_", " ")
     return f"{name} ({'planned' if verdict.is_planned else 'exploratory'})"
 
 
 def label(verdict: TrialVerdict, finding: IntervalFinding | None = None) -> str:
-    """The verdict in a few words.
+    """State the verdict in a few words.
 
     Args:
         verdict: The verdict.
-        finding: The finding; None: the verdict's own.
+        finding: The finding to state; None for the verdict's own.
     """
     said = verdict.finding if finding is None else finding
     more, less = _SAYS[verdict.outcome]
@@ -47,7 +47,7 @@ def label(verdict: TrialVerdict, finding: IntervalFinding | None = None) -> str:
 
 
 def headline(verdict: TrialVerdict) -> str:
-    """The verdict as one sentence; it names a difference only if the verdict finds one."""
+    """State the verdict in one sentence, which names a difference only if the verdict finds one."""
     if verdict.mean is None or verdict.finding not in (IntervalFinding.MORE, IntervalFinding.LESS):
         return f"{label(verdict)}."
     more, less = _SAYS[verdict.outcome]
@@ -57,7 +57,7 @@ def headline(verdict: TrialVerdict) -> str:
 
 
 def evidence(verdict: TrialVerdict) -> str:
-    """The interval and its sample sizes; before there is one, the missing numbers."""
+    """State the interval and its sample sizes, or what is still missing for an interval."""
     if verdict.low is None or verdict.high is None:
         return _missing(verdict)
     low, high = (signed(100 * limit, _digits(verdict)) for limit in (verdict.low, verdict.high))
@@ -68,10 +68,10 @@ def evidence(verdict: TrialVerdict) -> str:
 
 
 def outlook(verdict: TrialVerdict) -> str:
-    """A sentence about the number of further values needed; empty: none."""
+    """Say how many more values are needed; empty if there is nothing to say."""
     if verdict.finding is IntervalFinding.NOT_CLEAR:
         if verdict.more is None:
-            return f"At this rate a million more {verdict.unit}s would not decide."
+            return f"At this rate, not even a million more {verdict.unit}s would decide."
         return f"At this rate the trial needs about {counted(verdict.more, f'more {verdict.unit}')}."
     if verdict.finding.is_decided and verdict.more_to_narrow:
         more = counted(verdict.more_to_narrow, f"more {verdict.unit}")
@@ -80,7 +80,7 @@ def outlook(verdict: TrialVerdict) -> str:
 
 
 def warning(verdict: TrialVerdict) -> str:
-    """Why the results are invalid; empty: they are valid."""
+    """State why the results are invalid; empty if they are valid."""
     reasons = " and ".join(_BROKEN[name] for name in verdict.broken)
     return f"DO NOT USE: {reasons}." if reasons else ""
 
@@ -97,7 +97,7 @@ def level(verdict: TrialVerdict) -> str:
 
 
 def lower_first(text: str) -> str:
-    """A text with a lower-case beginning, for instance ``not decided yet``."""
+    """Make the first letter lower-case: ``not decided yet``."""
     return text[:1].lower() + text[1:]
 
 
@@ -111,7 +111,7 @@ def _per(verdict: TrialVerdict) -> str:
 
 
 def _digits(verdict: TrialVerdict) -> int:
-    """Number of decimals of points; one more for differences of costs, which are ten times smaller."""
+    """Number of decimals for points; one more for differences of costs, which are ten times smaller."""
     return 1 if verdict.outcome is TrialOutcome.SCORE else 2
 
 
@@ -123,7 +123,7 @@ def _values(verdict: TrialVerdict) -> str:
 def _missing(verdict: TrialVerdict) -> str:
     for name, n in ((verdict.first, verdict.n_first), (verdict.second, verdict.n_second)):
         if verdict.n >= verdict.n_needed and not n:
-            return f"{_values(verdict)} so far, and none of them with {name}: there is nothing to compare."
+            return f"{_values(verdict)} so far, none of them with {name}: there is nothing to compare."
     needs = []
     if verdict.n < verdict.n_needed:
         needs.append(counted(verdict.n_needed, verdict.unit))
@@ -132,7 +132,5 @@ def _missing(verdict: TrialVerdict) -> str:
     effective = int(verdict.effective_persons)
     uneven = ""
     if effective < verdict.persons and verdict.effective_persons < verdict.persons_needed:
-        uneven = (
-            f" A few people have most of them, so they count like {counted(effective, 'person', 'people')}."
-        )
+        uneven = f" Most are from a few people, so they count like {counted(effective, 'person', 'people')}."
     return f"{_values(verdict)} so far.{uneven} The interval appears at {' with '.join(needs)}."

@@ -1,1 +1,1 @@
-"""Views, one module each: what a page shows, as frozen values that the dashboard and the terminal render."""
+"""Views, one module each: a page's content as frozen values, rendered by the dashboard and the terminal."""

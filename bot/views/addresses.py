@@ -1,4 +1,4 @@
-"""Addresses within the dashboard."""
+"""Builds URLs within the dashboard."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,11 +6,11 @@ from urllib.parse import urlencode
 
 
 def opponent_path(site: str, site_id: str) -> str:
-    """The page of an opponent. The opponent's key is in the query, because ``..`` in a path would lead
+    """URL of an opponent's page. The opponent's key is in the query, because ``..`` in a path would lead
     elsewhere."""
     return f"/dash/opponent?{urlencode({'site': site, 'id': site_id})}"
 
 
 def query_text(query: Mapping[str, Any]) -> str:
-    """A sorted query string, so that equal filters have equal URLs."""
+    """A query string in sorted order, so that equal filters give equal URLs."""
     return urlencode(sorted((name, str(value)) for name, value in query.items() if str(value)))

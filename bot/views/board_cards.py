@@ -1,4 +1,4 @@
-"""The games in progress as cards: board, players, clocks, and the bait of our last move."""
+"""Shows the games in progress as cards: board, players, clocks, and the bait of our last move."""
 
 from bot.base.rounding import percent
 from bot.charts.boards import BoardMark, MarkKind
@@ -10,7 +10,7 @@ from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
 
 LOW_S = 60.0
-"""Number of seconds below which a clock is shown as low."""
+"""A clock with fewer seconds than this is shown as low."""
 
 
 def board_card(game: LiveGame) -> Card:
@@ -49,7 +49,7 @@ def _clock(left_s: float | None, *, is_running: bool) -> ShownClock | None:
 
 
 def clock_text(left_s: float) -> str:
-    """Time left, for instance ``4:05`` or ``1:02:03``."""
+    """Format the time left: ``4:05`` or ``1:02:03``."""
     minutes, seconds = divmod(int(max(0.0, left_s)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
@@ -72,10 +72,10 @@ def _board(game: LiveGame) -> Board | None:
 def _saying(game: LiveGame) -> str:
     if game.bait is not None:
         likely, cost = percent(game.bait.probability), percent(game.bait.cost)
-        return f"{game.bait.reply} tempts: {likely} likely, and costs {cost} of the game."
+        return f"{game.bait.reply} is the bait: {likely} likely, costs {cost} of the game."
     if game.our_turn is None:
         return "Joining the game."
     if game.our_turn:
         late = f" The move is {game.overdue_s:.0f} s late." if game.overdue_s else ""
         return f"Our move.{late}"
-    return "Their move. Nothing is armed."
+    return "Their move. No trap is armed."

@@ -1,4 +1,4 @@
-"""Events by kind and reason, ends of games, and response times of the bot and the sites."""
+"""Events by kind and reason, how games ended, and response times of the bot and the sites."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -40,37 +40,37 @@ from storage.evidence.queries.event_log import (
 from storage.evidence.queries.thinking_times import ThinkingTimes, thinking_times
 
 SPANS = ("30", "1", "7", "90", "365")
-"""The selectable numbers of days; the first is the default."""
+"""The numbers of days to choose from; the first is the default."""
 PER_PAGE = 50
 LAG_DAYS = 7
-"""Number of days (by the start of games) over which the sites' response times are measured."""
+"""Number of days for which the sites' response times are measured, by the start of the games."""
 WORDS = {
-    "alarm": "an alarm changed its state",
+    "alarm": "alarm changed state",
     ACTION: "operator's action",
     "account_link_back": "account reconnected",
     "account_link_lost": "account's connection lost",
-    "arena_outage": "the arena's clocks stood still",
+    "arena_outage": "the arena's clocks stopped",
     "challenge_declined": "challenge declined",
-    "challenge_queued": "challenge waits for a place",
-    "decision_unjudged": "a reply could not be judged",
-    "event_failed": "an event could not be handled",
+    "challenge_queued": "challenge waiting for a slot",
+    "decision_unjudged": "reply could not be judged",
+    "event_failed": "event could not be handled",
     "game_adjourned": "game adjourned",
     "game_link_back": "game reconnected",
     "game_link_lost": "game's connection lost",
-    "game_not_played_here": "a game that another program plays",
-    "opponent_renamed": "an opponent has another name",
-    "game_unknown": "the server does not know a game",
-    "profile_impossible": "a profile cannot be completed",
+    "game_not_played_here": "game played by another program",
+    "opponent_renamed": "opponent renamed",
+    "game_unknown": "game unknown to the server",
+    "profile_impossible": "profile could not be completed",
     "takeback_granted": "takeback granted",
-    "undecided_move": "a move that was not decided here",
+    "undecided_move": "move not chosen by this program",
 }
-"""Kinds of events in words; other kinds are shown unchanged."""
+"""Kinds of events in words; any other kind is shown unchanged."""
 _YES_NO = {True: "yes", False: "no"}
 
 
 @dataclass(frozen=True, slots=True)
 class EventsView:
-    """The contents of the page."""
+    """The content of the page."""
 
     days: int
     site: str
@@ -81,12 +81,12 @@ class EventsView:
     latest: tuple[LoggedEvent, ...]
     times: tuple[SiteTimes, ...]
     number: int
-    """Number of the page of latest events, from 1."""
+    """Number of the page of latest events; the first is 1."""
     has_more: bool
     endings: tuple[EndingCount, ...] = ()
     thinking: tuple[ThinkingTimes, ...] = ()
     alarms: tuple[AlarmStatus, ...] = ()
-    """Alarms that are not ok or are snoozed."""
+    """Alarms that are firing, pending or snoozed."""
 
     title = ""
 
@@ -104,7 +104,7 @@ class EventsView:
 
     @property
     def _choices(self) -> tuple[Choice, Choice]:
-        """The span and the kind of events."""
+        """The choices of time span and kind of event."""
         days = [
             (counted(days, "day"), self._at(days=days), days == self.days) for days in sorted(map(int, SPANS))
         ]
@@ -135,7 +135,7 @@ class EventsView:
                 )
                 for each in self.counts
             ),
-            nothing="No event of this kind in this time.",
+            nothing="No event of this kind in this period.",
         )
         endings = TablePart(
             "How games ended",
@@ -144,12 +144,12 @@ class EventsView:
                 (each.result, each.reason, each.site, number(each.count), ago(each.last_at))
                 for each in self.endings
             ),
-            nothing="No game ended in this time.",
+            nothing="No game ended in this period.",
             records="endings",
         )
         thinking = TablePart(
             "How long our moves took",
-            _columns("Game Site", "Moves", "Median", "slowest twentieth", "longest"),
+            _columns("Game Site", "Moves", "Median", "95th percentile", "longest"),
             tuple(
                 (
                     title_of(each.game),
@@ -159,20 +159,20 @@ class EventsView:
                 )
                 for each in self.thinking
             ),
-            nothing="No move was made in this time.",
+            nothing="No move was made in this period.",
             aside=times,
             key="thinking",
         )
         lag = TablePart(
-            "How long the sites took with our moves",
+            "How long sites took to accept and show our moves",
             _columns(
                 "Site",
                 "Moves sent",
                 "Accepted after",
-                "slowest twentieth",
+                "95th percentile",
                 "Moves shown",
                 "Shown after",
-                "slowest twentieth",
+                "95th percentile",
             ),
             tuple(
                 (
@@ -184,14 +184,14 @@ class EventsView:
                 )
                 for each in self.times
             ),
-            nothing="No move was sent in this time.",
+            nothing="No move was sent in this period.",
             aside=times,
         )
         latest = TablePart(
             "The latest",
             (Column("When (UTC)", is_text=True), *_columns("Event Account Game Details")),
             tuple(self._latest_row(each) for each in self.latest),
-            nothing="No event in this time.",
+            nothing="No event in this period.",
         )
         return happened, endings, thinking, lag, latest, self._pager
 
@@ -204,29 +204,29 @@ class EventsView:
 
     @property
     def _pager(self) -> Pager:
-        """The total number of pages is unknown; only the existence of a next page is known."""
+        """The total number of pages is unknown; we only know whether there is a next page."""
         newer = self._at(number=self.number - 1) if self.number > 1 else ""
         older = self._at(number=self.number + 1) if self.has_more else ""
         return Pager(self.number, None, newer, older, ("Newer", "Older"))
 
     def _at(self, **changes: Any) -> str:
-        """The URL of this page with other parameters, from the first event on by default."""
+        """The URL of this page with some parameters changed; it starts again at the first page of events."""
         return f"?{query_text({'days': self.days, 'kind': self.kind, 'site': self.site, **changes})}"
 
     @staticmethod
     def words(kind: str) -> str:
-        """A kind in words."""
+        """Name a kind of event in words."""
         return WORDS.get(kind, kind.replace("_", " "))
 
     def what(self, event: LoggedEvent) -> str:
-        """The event in words; for an action of the operator, includes the action."""
+        """Describe the event in words, including the action if it is one of the operator."""
         words = self.words(event.kind)
         action = event.detail.get("action") if event.kind == ACTION else None
         return f"{words}: {action}" if isinstance(action, str) else words
 
     @staticmethod
     def told(event: LoggedEvent) -> str:
-        """An event's details in one line."""
+        """Format an event's details on one line."""
         return ", ".join(
             f"{name}: {_YES_NO.get(value, value) if isinstance(value, bool) else value}"
             for name, value in event.detail.items()
@@ -248,7 +248,7 @@ class EventsView:
 
 
 def _alarm(alarm: AlarmStatus) -> Control:
-    """An alarm with its buttons."""
+    """Show an alarm with its buttons."""
     told = [f"acknowledged by {alarm.acknowledged_by}"] if alarm.acknowledged_by else []
     told += [f"snoozed until {time_text(alarm.snoozed_until)} UTC"] if alarm.snoozed_until else []
     is_new = alarm.is_unacknowledged and not alarm.is_warning
@@ -282,7 +282,7 @@ async def load(database: Database, query: Query) -> EventsView:
     days = int(query.choice("days", SPANS))
     kind, site = query.own.get("kind", ""), query.filters.site or ""
     if not kind.isprintable():  # PostgreSQL, for one, refuses a null character
-        raise BadQuery(f"kind: {kind!a:.40} is no kind of events")
+        raise BadQuery(f"kind: {kind!a:.40} is not a kind of event")
     page = query.number("number", 1, 1, 10_000)
     now = datetime.now(UTC)
     since = now - timedelta(days=days)
@@ -309,7 +309,7 @@ def events_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
     Args:
-        actions: The running program, for its alarms; None if there is none.
+        actions: The running program, whose alarms are shown; None if there is none.
     """
 
     async def alarms() -> tuple[AlarmStatus, ...]:

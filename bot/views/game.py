@@ -1,4 +1,4 @@
-"""One game: its moves, and every detail of each of our decisions."""
+"""One game with its moves, and every detail of each of our decisions."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,38 +50,38 @@ FORMATS = {
 """Formats that `desdemona export` writes, with their media types."""
 _ENDINGS = {GameFormat.TRANSCRIPT.value: "txt"}
 _STATES = {
-    "committed": "stored; whether it was sent is not known",
+    "committed": "stored; it is not known whether it was sent",
     "sent": "the server accepted it",
     "confirmed": "the server shows it",
     "dropped": "never played: the game ended first",
 }
 _NO_REPLAY = (
-    "The moves of this game cannot be replayed to the end: {}. The list below has the rest as recorded."
+    "The moves of this game cannot be replayed to the end: {}. The list below shows the rest as recorded."
 )
 _MAX_MOVES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class GameView:
-    """The contents of the page."""
+    """The content of the page."""
 
     stored: StoredGame
     sides: tuple[str, ...]
-    """Names of the two sides, the first mover first; empty: the game's rules are unknown."""
+    """Names of the two sides, first mover first; empty if the game's rules are unknown."""
     names: tuple[str, ...]
-    """Every move in people's notation."""
+    """Every move in human notation."""
     damage: str
-    """Why the moves cannot be fully replayed; empty: they can be replayed."""
+    """Why the moves cannot be fully replayed; empty if they can."""
     marks: tuple[MoveMark, ...]
     ply: int
-    """The displayed ply."""
+    """The ply shown."""
     mark: MoveMark | None
-    """Mark of the displayed decision; None: we made no decision at this ply."""
+    """Mark of the displayed decision; None if we made no decision at this ply."""
     moment: Moment | None
     moment_damage: str
-    """Why `moment` is missing; empty: the record is valid, or there is no decision."""
+    """Why `moment` is missing; empty if its record is valid or there is no decision."""
     rows: tuple[str, ...]
-    """The board before the ply; empty: unknown."""
+    """The board before the ply; empty if unknown."""
 
     @property
     def title(self) -> str:
@@ -110,7 +110,7 @@ class GameView:
 
     @property
     def _board(self) -> BoardPart:
-        """The board that the opponent faced; if no decision is shown, the one before the ply."""
+        """The board that the opponent faced or, if no decision is shown, the board before the ply."""
         board, after = None, counted(self.ply, "move")
         if self.moment is not None:
             board = self.moment.board
@@ -132,19 +132,19 @@ class GameView:
         if self.moment is not None:
             return self.moment.story
         if self.mark is not None:
-            said = f"{self.moment_damage}. The rest of the game is shown. `desdemona db recheck` lists all."
+            said = f"{self.moment_damage}. The rest is shown. `desdemona db recheck` lists all damage."
             before = f"Move {self.mark.ply // 2 + 1} · we played {self.mark.move}"
             return Story(before, "The record of this move is damaged", "trap", (said,))
         if self.marks:
-            said = "Choose one of our moves in the list, or step with the links."
+            said = "Choose one of our moves in the list, or step through them with the links."
             return Story("", "We made no decision here", "", (said,))
-        said = "Only the moves are known: another engine played them, or the game ended before our first."
+        said = "Only the moves are known: another engine chose them, or the game ended before our first move."
         if self.stored.state is GameStatus.OPEN:
             said = "The game has just begun."
         return Story("", "No decision of ours is recorded", "", (said,))
 
     def _record(self, mark: MoveMark) -> TablePart:
-        """How the move reached the server, and the time of each side."""
+        """How the move reached the server, and the time that each side took."""
         times = zip(
             ("Decided", "Sent", "Confirmed"), (mark.created_at, mark.sent_at, mark.confirmed_at), strict=True
         )
@@ -229,12 +229,12 @@ class GameView:
 
 
 def game_heading(stored: StoredGame, sides: Sequence[str], marks: Sequence[MoveMark]) -> Heading:
-    """The head of a game: the players, the result, and the number of baits taken.
+    """The heading of a game: players, result, and number of baits taken.
 
     Args:
         stored: The game.
-        sides: Names of the sides; empty: the game's rules are unknown.
-        marks: Our moves.
+        sides: Names of the sides; empty if the game's rules are unknown.
+        marks: Marks on our moves.
     """
     word, mood = ended(stored.state, stored.result)
     counts = [mark for mark in marks if mark.state != "dropped"]
@@ -287,7 +287,7 @@ async def load(database: Database, query: Query) -> GameView:
         ply = query.number("ply", _first_ply(marks), 0, _MAX_MOVES)
         last = max([len(stored.moves), *(mark.ply for mark in marks)])
         if ply > last:
-            raise BadQuery(f"ply: {ply} is beyond the game's last, {last}")
+            raise BadQuery(f"ply: {ply} is beyond the game's last ply, {last}")
         mark = next((each for each in marks if each.ply == ply), None)
         moment = None if mark is None else await read_moment_of(session, stored, ply)
     sides, names, rows, damage = await asyncio.to_thread(_replayed, stored, ply)
@@ -306,10 +306,10 @@ async def load(database: Database, query: Query) -> GameView:
 
 
 async def _stored(session: Any, query: Query) -> StoredGame:
-    """The game given by a URL.
+    """The game that a URL names.
 
     Raises:
-        NoSuchThing: There is no such game.
+        NoSuchThing: The game does not exist.
     """
     key = query.own.get("id", "")
     is_number = key.isascii() and key.isdecimal() and len(key) < 19
@@ -320,7 +320,7 @@ async def _stored(session: Any, query: Query) -> StoredGame:
 
 
 def _first_ply(marks: Sequence[MoveMark]) -> int:
-    """The ply at which a game opens: the first bait taken, else the first bait, else our first move."""
+    """The ply at which to open a game: the first bait taken, else the first bait, else our first move."""
     for chosen in (
         [mark for mark in marks if mark.is_taken],
         [mark for mark in marks if mark.bait is not None],
@@ -332,7 +332,7 @@ def _first_ply(marks: Sequence[MoveMark]) -> int:
 
 
 def _replayed(stored: StoredGame, ply: int) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], str]:
-    """The sides, the moves' names, the board before a ply, and the reason if some are missing."""
+    """The sides, the names of the moves, the board before a ply, and why some of these are missing."""
     game = GAMES.get(stored.game)
     if game is None:
         return (), stored.moves, (), f"this program does not know the rules of {stored.game!a:.40}"
@@ -355,11 +355,11 @@ def _replayed(stored: StoredGame, ply: int) -> tuple[tuple[str, ...], tuple[str,
 
 
 async def download(database: Database, query: Query) -> Download:
-    """The game in a format of other programs (parameter ``format``).
+    """The game in the format of another program (parameter ``format``).
 
     Raises:
-        BadQuery: The format is unknown, or cannot express the game.
-        NoSuchThing: There is no such game.
+        BadQuery: The format is unknown or cannot express the game.
+        NoSuchThing: The game does not exist.
     """
     form = GameFormat(query.choice("format", tuple(FORMATS)))
     async with database.read() as session:

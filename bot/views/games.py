@@ -1,4 +1,4 @@
-"""Search and list of games, with the outcomes of their baits."""
+"""Search and list of games, with what became of their baits."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -48,7 +48,7 @@ _SAME = (
     *("opponent_is_bot", "opponent_rating", "our_rating", "rating_diff", "rated", "speed", "our_side"),
     *("strategy", "engine_version"),
 )
-"""Fields of `StoredGame` that the game's record contains unchanged."""
+"""Fields of `StoredGame` that appear unchanged in the game's row."""
 _COLUMNS = (
     Column("Result", is_text=True),
     Column("Moves", label="moves"),
@@ -59,7 +59,7 @@ _COLUMNS = (
 
 
 def ended(state: str, result: str | None) -> tuple[str, str]:
-    """The result of a game, in a word, and its colour (``good``, ``trap`` or none)."""
+    """The result of a game in one word, and its colour (``good``, ``trap`` or empty)."""
     if state == "open":
         return "being played", ""
     if state == "aborted":
@@ -68,13 +68,13 @@ def ended(state: str, result: str | None) -> tuple[str, str]:
 
 
 def games_table(games: Sequence[GameLine], title: str, records: str, *, names_opponents: bool) -> TablePart:
-    """A table of games.
+    """Build a table of games.
 
     Args:
-        games: The games, in their order.
+        games: The games, in the order to show.
         title: Title of the table.
         records: As in `TablePart`.
-        names_opponents: Whether rows are named by the opponent; otherwise by the game's rules.
+        names_opponents: Whether opponents name the rows; otherwise the games' rules do.
     """
     first = ("Opponent", "Game") if names_opponents else ("Game", "Rating")
     rows = []
@@ -106,11 +106,11 @@ def games_table(games: Sequence[GameLine], title: str, records: str, *, names_op
 
 
 def stored_games_table(games: Sequence[StoredGame], flags: "Flags | None" = None) -> TablePart:
-    """Games with their keys, as `desdemona show` takes them.
+    """List games with the keys that `desdemona show` accepts.
 
     Args:
-        games: The games, in their order.
-        flags: Why games are suspect, for a separate column; None: there is no such column.
+        games: The games, in the order to show.
+        flags: Why each game is suspect, for an extra column; None for no such column.
     """
     are_several = len({game.owner for game in games if not match_of(game)}) > 1
     heads = ("Game", "Started (UTC)", "Site", "Opponent", "Strategy", "Result", "Ended by")
@@ -140,7 +140,7 @@ def stored_games_table(games: Sequence[StoredGame], flags: "Flags | None" = None
 
 
 def stored_record(game: StoredGame, flags: Sequence[str]) -> dict[str, Any]:
-    """A game as plain values, with the reasons why it is suspect."""
+    """A game as plain values, including why it is suspect."""
     return {
         "site": game.site,
         "account": game.account,
@@ -168,8 +168,8 @@ def _heading(count: int, *, is_filtered: bool) -> Heading:
     if count:
         return Heading("game" if count == 1 else "games", number(count))
     if is_filtered:
-        return Heading("No game passes these filters.", lead="Fewer filters show more.")
-    return Heading("No game has been played yet.", lead="As soon as one begins, it is listed here.")
+        return Heading("No games match these filters.", lead="Fewer filters show more.")
+    return Heading("No game has been played yet.", lead="Games appear here as soon as they begin.")
 
 
 async def load(database: Database, query: Query) -> PartsView:

@@ -1,4 +1,4 @@
-"""One move of ours: loads, judges and describes it; a damaged record yields a reason, not a failure."""
+"""Loads, judges and describes one of our moves; a damaged record yields a reason instead of a failure."""
 
 import asyncio
 from collections.abc import Sequence
@@ -46,23 +46,23 @@ _SHARE = NumberStyle(unit=" %")
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A move of ours with its verdict."""
+    """One of our moves with its verdict."""
 
     game: str
     """Name of the game."""
     our_side: int
     unit: str
-    """The unit of scores; empty: none."""
+    """The unit of scores; empty if there is none."""
     opponent: str
     decision: DecisionReport
     verdict: MomentVerdict
     values: tuple[tuple[float, ...], ...]
-    """Value of each reply to the opponent by depth (from 2 plies), as expected score from 0 to 1; empty:
+    """Value of each reply to the opponent by depth (from 2 plies), as expected score from 0 to 1; empty if
     unknown."""
 
     @property
     def marks(self) -> tuple[BoardMark, ...]:
-        """The replies that are marked on the board; later ones lie on top."""
+        """The replies to mark on the board; later marks cover earlier ones."""
         marks = [BoardMark(_MARKS[each.kind], each.squares) for each in self.verdict.marks]
         return tuple(sorted(marks, key=lambda mark: [*_ORDER].index(mark.kind)))
 
@@ -85,12 +85,12 @@ class Moment:
 
     @property
     def is_checked(self) -> bool:
-        """Whether it is known which replies tempt people."""
+        """Whether we know which replies tempt people."""
         return self.decision.forecast is not None and self.decision.forecast.is_confirmed
 
     @property
     def is_judged(self) -> bool:
-        """Whether it is known which replies are baits; a forced reply is never a bait."""
+        """Whether we know which replies are baits; a forced reply never is one."""
         return self.decision.is_complete and (self.is_checked or len(self.decision.replies) < 2)
 
     @property
@@ -100,7 +100,7 @@ class Moment:
 
     @property
     def baits(self) -> tuple[BaitReport, ...]:
-        """Confirmed baits that count; excludes decided positions and moves that were never played."""
+        """Confirmed baits that count: none in decided positions or for moves that were never played."""
         found = self.decision.forecast
         if found is None or not found.is_confirmed or self.decision.is_decided or self.is_dropped:
             return ()
@@ -108,12 +108,12 @@ class Moment:
 
     @property
     def replies(self) -> list[ReplyReport]:
-        """The replies to the move, the best for the opponent first."""
+        """The replies to the move, the opponent's best first."""
         return sorted(self.decision.replies, key=lambda each: each.final_centi)
 
     @property
     def candidates(self) -> list[CandidateReport]:
-        """Our legal moves, the best by the deciding score first."""
+        """Our legal moves, best first by the score that decides."""
         is_by_value = self.decision.chosen.value_text is not None
 
         def rank(each: CandidateReport) -> tuple[float, int]:
@@ -126,7 +126,7 @@ class Moment:
 
     @property
     def story(self) -> Story:
-        """The verdict on the move, and its verdict in the paper's sense."""
+        """The verdict on the move, and the verdict in the paper's sense."""
         told, verdict = self.decision, self.verdict
         effort = f"{_search(told)}, {told.time_s:.2f} s"
         before = f"Move {told.number} · we played {told.name} · {effort}"
@@ -144,7 +144,7 @@ class Moment:
 
     @property
     def _shallow_chart(self) -> LineChart | None:
-        """The scores of the bait and the best reply by depth; None: there are no two replies to compare."""
+        """The scores of the bait and the best reply by depth; None if there are no two replies to compare."""
         decision, best = self.decision, self.best
         baits = {bait.reply for bait in self.baits}
         tempting = [each for each in decision.replies if each.reply in baits]
@@ -157,7 +157,7 @@ class Moment:
         names = {best.reply: "best", other.reply: "bait" if other.reply in baits else "played"}
         return LineChart(
             title="Scores of the replies by depth",
-            description=f"Expected score after {best.name} and {other.name}, for who played it.",
+            description=f"Expected score after {best.name} and {other.name}, from the opponent's view.",
             x_name="plies ahead",
             lines=tuple(
                 ChartLine(
@@ -173,7 +173,7 @@ class Moment:
 
     @property
     def reply_table(self) -> TablePart:
-        """The values of the replies, and their probabilities."""
+        """The values of the replies and how likely people are to play them."""
         told, baits = self.decision, {bait.reply for bait in self.baits}
         replies, by = self.replies, ""
         if told.forecast is not None:
@@ -231,7 +231,7 @@ class Moment:
         source = "plain minimax" if told.source is None else told.source.name
         way = "With bonus: trappy minimax, which adds a bonus for a deceptive reply"
         if is_by_value:
-            way = "Promise: averaged over the replies expected of people"
+            way = "Promise: the average over the replies that people are expected to make"
         return TablePart(
             "Our legal moves",
             (
@@ -252,7 +252,7 @@ class Moment:
 
     @property
     def draw_note(self) -> tuple[Note, ...]:
-        """The random draw that decided the move; empty: there was none."""
+        """A note on the random draw that decided the move; empty if there was none."""
         draw = self.decision.draw
         if draw is None:
             return ()
@@ -270,7 +270,7 @@ class Moment:
 
     @property
     def forecast_table(self) -> TablePart:
-        """The expected replies of people."""
+        """How people were expected to reply."""
         told = self.decision
         rows: list[tuple[str, str]] = []
         if told.forecast is not None:
@@ -279,7 +279,7 @@ class Moment:
                 f"{percent(bait.cost / WHOLE)}; two plies deeper {percent(bait.confirmed_cost / WHOLE)}"
                 for bait in told.forecast.baits
             ]
-            checked = "not: the deeper search took too long, so no bait is named"
+            checked = "no: the deeper search took too long, so no bait is named"
             if told.forecast.is_confirmed:
                 checked = "by a search two plies deeper"
             rows = [
@@ -294,13 +294,13 @@ class Moment:
 
 
 def facts_table(title: str, rows: Sequence[tuple[str, str]], nothing: str = "") -> TablePart:
-    """Facts, each with its name."""
+    """A table of named facts."""
     columns = (Column("", is_text=True), Column("", is_text=True, is_long=True))
     return TablePart(title, columns, tuple(rows), nothing=nothing, style="facts")
 
 
 def _search(decision: DecisionReport) -> str:
-    """The search that found the move."""
+    """Describe the search that found the move."""
     pick, source = decision.pick, decision.source
     if source is not None and pick is None:
         return f"depth {decision.depth} by {source.name}"
@@ -319,11 +319,11 @@ def _search(decision: DecisionReport) -> str:
 
 
 def _paper_trap(decision: DecisionReport) -> str:
-    """The trap in the paper's sense, in one sentence."""
+    """Describe the trap in the paper's sense in one sentence."""
     if decision.trap is None:
         return "No trap in the paper's sense."
     if not decision.is_trap:
-        return "No trap in the paper's sense worth counting."
+        return "No trap in the paper's sense that is large enough to count."
     accident = "" if decision.sets_traps else " by accident"
     quality = percent(decision.trap.quality / WHOLE, 1)
     trap = f"The paper's trap{accident}: {decision.trap.name}, quality {quality}."
@@ -334,7 +334,7 @@ def _paper_trap(decision: DecisionReport) -> str:
 
 
 async def read_moments(session: AsyncSession, keys: Sequence[tuple[int, int]]) -> list[Moment | str]:
-    """Some moves of ours; for a damaged record, a text with the reason instead.
+    """Load some of our moves; a damaged record yields a text with the reason instead.
 
     Args:
         session: Session of the transaction.
@@ -359,7 +359,7 @@ async def read_moments(session: AsyncSession, keys: Sequence[tuple[int, int]]) -
 
 
 async def read_moment_of(session: AsyncSession, stored: StoredGame, ply: int) -> Moment | str:
-    """One move of a game that is already loaded, or the reason why its record is damaged."""
+    """Describe one move of a game already loaded; if its record is damaged, return the reason."""
     try:
         decision = await get_decision(session, stored.id, ply)
         forecast = None if decision is None else await get_forecast(session, decision.id)
@@ -387,12 +387,12 @@ def _moment(
 def moment_of(
     stored: StoredGame, report: DecisionReport, values: tuple[tuple[float, ...], ...] = ()
 ) -> Moment:
-    """The moment of a move that is already reported.
+    """Describe a move that already has its report.
 
     Args:
-        stored: The game of the move.
-        report: The move.
-        values: See `Moment`; empty: there is no chart.
+        stored: The game in which the move was made.
+        report: Report on the move.
+        values: As in `Moment`; empty for no chart.
     """
     unit, name = get_rules(stored.game).score_unit, short_name(stored.opponent_name)
     return Moment(

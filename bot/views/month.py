@@ -1,4 +1,4 @@
-"""The report on a month: games, traps, ratings, trials, costly baits and events."""
+"""The report for a month: games, traps, ratings, trials, costly baits and events."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -21,12 +21,12 @@ from storage.evidence.statistics.monthly import CostliestBait, MonthlyReport
 
 _PER_CENT = NumberStyle(unit=" %")
 _MAX_DAYS = 62
-"""Maximum number of days shown by day; longer periods are grouped by week."""
+"""Maximum number of days shown day by day; longer periods are grouped by week."""
 _TRAPS = (
-    "Traps in the sense of Gordon and Reda's paper, by what a reply looks like to a search; the baits of the "
-    "other tables are replies that the model of people expects, so their numbers differ."
+    "These are traps in the sense of Gordon and Reda's paper, judged by how a reply looks to a search. The "
+    "baits in the other tables are replies that the model of people expects, so the numbers differ."
 )
-_TRIAL_HEADS = ("trial", "started", "ended", "compares", "games of these days")
+_TRIAL_HEADS = ("trial", "started", "ended", "compares", "games in this period")
 
 
 def month_parts(
@@ -36,14 +36,14 @@ def month_parts(
     made_at: datetime,
     verdicts: Mapping[str, TrialVerdict],
 ) -> tuple[Part, ...]:
-    """The whole report.
+    """Build the whole report.
 
     Args:
         report: The data of the report.
         title: Name of the period, for instance ``November 2026``.
-        selected: The filters as text; empty: all games.
-        made_at: Time of the report.
-        verdicts: The verdict on each trial's planned endpoint at that time, by the trial's name; omits trials
+        selected: The filters as text; empty for all games.
+        made_at: Time when the report was made.
+        verdicts: The verdict at that time on each trial's planned endpoint, keyed by trial name; omits trials
             without a verdict, such as trials of more than two strategies.
     """
     games, results = sum(day.games for day in report.days), sum(day.decided for day in report.days)
@@ -53,7 +53,7 @@ def month_parts(
     groups = report.groups
     return (
         Heading(f"Desdemona: {title}", lead=f"{counted(games, 'game')}{score}. {which}"),
-        Note(f"Made {time_text(made_at)} UTC; days and months are those of UTC."),
+        Note(f"Made {time_text(made_at)} UTC; days and months are in UTC."),
         Beside((ChartPart("Games by day", _games(report)), ChartPart("Score", _score(report)))),
         *group_tables(groups, [group_name(each) for each in groups]),
         Beside(
@@ -81,7 +81,7 @@ def month_parts(
 
 
 def _summed(report: MonthlyReport) -> list[tuple[datetime, int, float, int]]:
-    """Moment, games, points and results of each day, or of each week of a longer period."""
+    """Start, games, points and results of each day, or of each week for a longer period."""
     step = 1 if len(report.days) <= _MAX_DAYS else 7
     summed = []
     for start in range(0, len(report.days), step):
@@ -103,7 +103,7 @@ def _games(report: MonthlyReport) -> LineChart:
     counts = tuple(float(each[1]) for each in totals)
     return LineChart(
         title="Games",
-        description="How many games began, by day.",
+        description="Number of games that began each day.",
         x_name="day",
         lines=(ChartLine("games", tuple(each[0] for each in totals), counts),),
         limits=(0.0, max(1.0, *counts)),
@@ -120,7 +120,7 @@ def _score(report: MonthlyReport) -> LineChart:
     x = tuple(each[0] for each in totals)
     return LineChart(
         title="Score",
-        description="Points per game with a result, by day and since the beginning, in per cent.",
+        description="Points per game with a result, each day and cumulative, in per cent.",
         x_name="day",
         lines=(ChartLine("so far", x, tuple(so_far)), ChartLine("of the day", x, tuple(each_day))),
         y_style=_PER_CENT,
@@ -139,7 +139,7 @@ def _performance(groups: Sequence[GroupStatistics]) -> IntervalChart:
     ratings = [row.value for row in rows if row.value is not None]
     return IntervalChart(
         title="Performance",
-        description="The rating whose expected score is the actual one, by strategy and game.",
+        description="The rating at which the actual score would be expected, by strategy and game.",
         group_name="strategy",
         value_name="performance",
         interval_name="95 %",
@@ -151,7 +151,7 @@ def _performance(groups: Sequence[GroupStatistics]) -> IntervalChart:
 
 
 def _differences(title: str, what: str, groups: Sequence[GroupStatistics]) -> IntervalChart:
-    """Actual minus forecast events, in per cent of replies: ``baits`` taken, or erroneous ``replies``."""
+    """Actual minus forecast events, in per cent of replies: baits taken or, with ``replies``, errors."""
     rows = []
     for each in groups:
         expected = each.baits if what == "baits" else each.errors
@@ -163,10 +163,10 @@ def _differences(title: str, what: str, groups: Sequence[GroupStatistics]) -> In
     happened = "baits were taken" if what == "baits" else "replies cost a tenth of the game"
     return IntervalChart(
         title=title,
-        description=f"How much more often {happened} than forecast, in points of a hundred.",
+        description=f"How much more often {happened} than forecast, in percentage points.",
         group_name="strategy",
         value_name="difference",
-        interval_name="95 % at every moment",
+        interval_name="95 %, valid at any time",
         count_name=what,
         rows=tuple(rows),
         style=DIFFERENCE,
@@ -176,7 +176,7 @@ def _differences(title: str, what: str, groups: Sequence[GroupStatistics]) -> In
 def _fates(groups: Sequence[GroupStatistics]) -> StackedBars:
     return StackedBars(
         title="Traps in the paper's sense",
-        description="Replies to moves that set a trap: the best, into a trap, another error.",
+        description="Replies to moves that set a trap: the best, one that fell for it, another error.",
         row_name="strategy",
         categories=(
             BarCategory("best reply", BarKind.GOOD),
@@ -218,7 +218,7 @@ def _trials(report: MonthlyReport, verdicts: Mapping[str, TrialVerdict]) -> tupl
         if trial.name in verdicts
     ]
     columns = (*(Column(name, is_text=True) for name in _TRIAL_HEADS), Column("games in all"))
-    about = "Verdicts count all games of a trial until this report was made."
+    about = "Verdicts count all of a trial's games up to the time of this report."
     return TablePart("Trials", columns, rows, about), *lines
 
 

@@ -1,4 +1,4 @@
-"""The first page: the bot's health and current activity."""
+"""The first page: the bot's health and what it is doing."""
 
 import json
 from collections import Counter
@@ -51,7 +51,7 @@ _HOW_LONG = FormField(
     choices=(("", "until I resume"), ("15", "for 15 minutes"), ("60", "for an hour"), ("480", "for 8 hours")),
 )
 _CONTROLS_NOTE = (
-    'Pause declines new games, with the reason "later"; running ones go on. Drain also stops the program '
+    'Pause declines new games, with the reason "later"; running games continue. Drain also stops the program '
     "when the last game has ended."
 )
 _SECONDS = NumberStyle(decimals=2, unit=" s")
@@ -60,15 +60,15 @@ _SHARE = NumberStyle(unit=" %")
 
 @dataclass(frozen=True, slots=True)
 class NowView:
-    """The contents of the page: data from the database, plus the program's status once a request adds it."""
+    """The content of the page: data from the database, plus the program's status, which each request adds."""
 
     days: tuple[Day, ...]
     baits: tuple[BaitEvent, ...]
     times: tuple[MoveTimes, ...]
     declined: tuple[EventCount, ...]
-    """Declined challenges of today, by reason."""
+    """Challenges declined today, by reason."""
     status: Status | None = None
-    """Status of the program; None: no program runs here, and the page shows only the database."""
+    """Status of the program; None if no program runs here and the page shows only the database."""
 
     title = ""
 
@@ -93,13 +93,13 @@ class NowView:
             yield Cards(tuple(map(board_card, self.status.games_on)), back=PATH)
         if closing := self.status.closing:
             yield Note(
-                f"{counted(closing, 'game')} {'is' if closing == 1 else 'are'} over and being closed: the "
-                "last decisions are still being analysed, when no move needs the processor."
+                f"{counted(closing, 'game')} {'is' if closing == 1 else 'are'} over and being closed: their "
+                "last decisions are analysed whenever no move needs the processor."
             )
 
     @property
     def _tiles(self) -> Tiles:
-        """The numbers of today."""
+        """Today's numbers."""
         today, days = self.days[-1], self.days
         scores = tuple(None if day.score is None else 100 * day.score for day in days)
         found = (
@@ -131,12 +131,12 @@ class NowView:
             tuple(each.median_s for each in self.times),
             tuple(0.0 for _ in hours),
             tuple(each.p95_s for each in self.times),
-            "up to the slowest twentieth",
+            "all but the slowest twentieth",
         )
         title = "Time to move, last 24 hours"
         chart = LineChart(
             title=title,
-            description="How long our moves took, by the hour: the median and the slowest twentieth.",
+            description="How long our moves took, by hour: the median, and all but the slowest twentieth.",
             x_name="hour (UTC)",
             lines=(line,),
             y_style=_SECONDS,
@@ -172,9 +172,9 @@ class NowView:
             counts[each.reason or "no reason"] += each.count
         reasons = "; ".join(f"{reason}: {number(count)}" for reason, count in counts.most_common())
         said = f"Declined today: {number(counts.total())}{f' ({reasons})' if counts else ''}."
-        waiting = "" if status.queue else "Nobody waits for a game. "
+        waiting = "" if status.queue else "Nobody is waiting for a game. "
         return TablePart(
-            "Who waits",
+            "Waiting for a game",
             (Column("", is_text=True), Column("", is_text=True), Column("")),
             tuple(
                 (
@@ -247,7 +247,7 @@ def now_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
     Args:
-        actions: The running program; None: the page shows only the database.
+        actions: The running program; None if the page shows only the database.
     """
     live = None if actions is None else actions.status
     return Page(

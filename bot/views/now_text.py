@@ -1,4 +1,4 @@
-"""The program's state in words: the sentence at the top of the first page, and the state of each part."""
+"""Describes the program's state: the sentence at the top of the first page, and the state of each part."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -10,18 +10,17 @@ from bot.control.status import Admission, Status
 from bot.parts.values import Heading, Pill
 
 ERROR_FRESH = timedelta(hours=1)
-"""Time for which the last logged error is shown."""
+"""How long the last logged error is shown."""
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def in_words(number: int) -> str:
-    """A number as a word up to ten, otherwise in figures."""
+    """Write a number up to ten as a word, others in figures."""
     return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
 
 
 def headline(status: Status) -> Heading:
-    """A sentence that says whether all is well; the current activity, the sites, and the state of each
-    part."""
+    """Build the heading: whether all is well, what is going on, the sites, and the state of each part."""
     games, armed = len(status.games_on), sum(game.bait is not None for game in status.games_on)
     noun = "game" if games == 1 else "games"
     first = f"{in_words(games).capitalize()} {noun}" if games else "No game"
@@ -40,7 +39,7 @@ def headline(status: Status) -> Heading:
 
 
 def mood_of(alarms: Sequence[AlarmStatus]) -> str:
-    """The severity of the firing alarms: ``good`` (none fires), ``warn`` or ``bad``."""
+    """The severity of the firing alarms: ``good`` (none), ``warn`` or ``bad``."""
     firing = [alarm for alarm in alarms if alarm.is_active]
     if not firing:
         return "good"
@@ -64,14 +63,14 @@ def _lead(status: Status) -> str:
 
 
 def whereabouts(status: Status) -> str:
-    """The sites at which the program plays, and its uptime."""
+    """Name the sites at which the program plays, and its uptime."""
     sites = list(dict.fromkeys(each.site or each.name for each in status.accounts))
-    where = f"Playing at {_listed(sites)}" if sites else "No account is played"
+    where = f"Playing at {_listed(sites)}" if sites else "No account is active"
     return f"{where}; up for {duration(status.at - status.started_at)}."
 
 
 def pills(status: Status) -> list[Pill]:
-    """The state of each part: links, database, workers, arena, alarms, the last error."""
+    """The state of each part: connections, database, workers, arena, alarms, last error."""
     made = list[Pill]()
     for account in status.accounts:
         why = link_trouble(account)

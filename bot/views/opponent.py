@@ -1,4 +1,4 @@
-"""One opponent: identity, trend of its replies, baits taken, rating, and visits."""
+"""One opponent: identity, trend of the replies, baits taken, rating, and visits."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,29 +63,30 @@ from storage.records import BaitOutcome
 GAMES = 10
 """Number of games on one page."""
 CARDS = 6
-"""Number of baits shown; the baits with the highest expected loss are chosen."""
+"""Number of baits shown; those with the highest expected loss are selected."""
 CURVES = 4
-"""Number of kinds of games whose ratings are drawn; the kinds with the most games are chosen."""
+"""Number of kinds of games whose ratings are drawn; those with the most games are selected."""
 _OTHERS = ("opponent", "opponents", "site", "match")
-"""Filters that select opponents."""
+"""Filters that this page does not offer, because it shows one opponent at one site."""
 _PERCENT = NumberStyle(1, unit=" %")
 _DAYS = NumberStyle(unit=" d")
 
 
 _SUSPECTS_SHOWN = 10
 _SUSPECT_RULES = (
-    "Left early: they resigned, left or lost on time before ply 10. Fast replies: half of them or more took "
-    "less than 0.3 s. Engine-like: over 100 replies or more, an optimal one far more often than the model of "
+    "Left early: they resigned, left or lost on time before ply 10. Fast replies: at least half of them "
+    "took less than 0.3 s. Engine-like: over at least 100 replies, far more optimal ones than the model of "
     "people expects. Copied: the first 20 plies are those of another account's game within the week before. "
-    "A flag excludes nothing."
+    "Flagged games still count."
 )
 _CHALLENGE_NOTE = (
-    "Clock: minutes, and seconds of increment. The outcome of a challenge appears among the "
-    "operator's actions on the page Events."
+    "Clock: minutes, and increment in seconds. The outcome of a challenge appears among the operator's "
+    "actions on the page Events."
 )
 _PROGRESS_NOTE = (
-    f"Small: the 95 % interval, by game. Numbers need {MIN_REPLIES} replies, as of {int(MIN_GAMES)} "
-    "games or more. An error costs a tenth of the game or more; positions that were decided do not count."
+    f"Small print: the 95 % interval, by game. Numbers need {MIN_REPLIES} replies that count like "
+    f"{int(MIN_GAMES)} games or more. An error costs at least a tenth of the game; decided positions do not "
+    "count."
 )
 _QUALITIES = tuple(
     Column(f"{what} {where}")
@@ -96,21 +97,21 @@ _QUALITIES = tuple(
 
 @dataclass(frozen=True, slots=True)
 class OpponentView:
-    """The contents of the page."""
+    """The content of the page."""
 
     report: OpponentReport
     cards: tuple[TrapCard, ...]
     """Cards of the baits that the opponent took."""
     listed: tuple[GameLine, ...]
-    """Games (including aborted ones), newest first."""
+    """The opponent's games, newest first, including aborted ones."""
     paging: Paging
     now: datetime
     status: Status | None = None
-    """The running program; None: the page shows only the database."""
+    """Status of the running program; None if the page shows only the database."""
 
     @property
     def path(self) -> str:
-        """The page's address, without filters."""
+        """The page's URL without filters."""
         return opponent_path(self.report.account.site, self.report.account.site_id)
 
     @property
@@ -147,7 +148,7 @@ class OpponentView:
 
     @property
     def _pills(self) -> tuple[Pill, ...]:
-        """The opponent in a few facts."""
+        """Describe the opponent in a few facts."""
         account, line = self.report.account, self.report.line
         pills = [Pill("program" if account.is_bot else "person")]
         if line is not None:
@@ -175,7 +176,7 @@ class OpponentView:
 
     @property
     def _seen(self) -> str:
-        """The dates of the first and last games with the opponent."""
+        """The times of the first and last games with the opponent."""
         line, first = self.report.line, time_text(self.report.account.first_seen_at, "%d %b %Y")
         if line is None:
             return f"First seen {first}."
@@ -185,11 +186,11 @@ class OpponentView:
     @property
     def _nothing(self) -> Note:
         aborted = ", or all were aborted" if self.listed else ""
-        return Note(f"No game with this opponent passes these filters{aborted}.", is_card=True)
+        return Note(f"No games with this opponent match these filters{aborted}.", is_card=True)
 
     @property
     def _met(self) -> tuple[Part, ...]:
-        """The results of the opponent's games."""
+        """The sections to show if the opponent has games."""
         drawn = [each for each in self.report.progress if _is_drawn(each)]
         trends = (Beside((_trend(each, is_cost=False), _trend(each, is_cost=True))) for each in drawn)
         ratings = tuple(map(_rating, self.report.ratings[:CURVES]))
@@ -226,17 +227,18 @@ class OpponentView:
             if (query := self._filter_query)
             else ("", "")
         )
-        title = "The baits they took"
+        title = "Baits they took"
         if self.cards:
             cards = Cards(tuple(card.card for card in self.cards), has_keys=True)
-            return Note("Those with the greatest expected loss.", title, link=link), cards
+            return Note("The baits with the greatest expected loss.", title, link=link), cards
         line = self.report.line
         set_ = 0 if line is None else line.baits_set
-        return (Note(f"They met {number(set_)} and took none." if set_ else "They have met none.", title),)
+        met = f"They met {number(set_)} baits and took none." if set_ else "They have met no baits."
+        return (Note(met, title),)
 
     @property
     def _filter_query(self) -> str:
-        """The query that selects the opponent's games on other pages; empty: filters cannot express the
+        """The query that selects the opponent's games on other pages; empty if filters cannot express the
         name."""
         name = self.report.account.name
         if not name.isprintable() or not name.strip() or len(name) > MAX_LENGTH:
@@ -265,13 +267,13 @@ class OpponentView:
     def _visits(self) -> ChartPart:
         after = [visit for visit in self.report.visits if visit.days_since is not None]
         line = ChartLine(
-            "days since the visit before",
+            "days since the previous visit",
             tuple(datetime(each.day.year, each.day.month, each.day.day, tzinfo=UTC) for each in after),
             tuple(each.days_since for each in after),
         )
         chart = LineChart(
             title="Days between visits",
-            description="For each day with games, how many days after the last such day it was.",
+            description="For each day with games, the number of days since the previous one.",
             x_name="visit",
             lines=(line,),
             y_style=_DAYS,
@@ -282,7 +284,7 @@ class OpponentView:
 
     @property
     def returns(self) -> str:
-        """A sentence about when the opponent returns."""
+        """Say when the opponent comes back."""
         visits, gaps = self.report.visits, self.report.gaps
         if not visits:
             return ""
@@ -291,7 +293,7 @@ class OpponentView:
             return f"Came on one day only, {last}."
         middle = median(gaps)
         days = "day" if middle == 1 else "days"
-        between = f"{middle:g} {days} from one visit to the next in the median, {max(gaps)} at most"
+        between = f"a median of {middle:g} {days} between visits, at most {max(gaps)}"
         return f"Came on {counted(len(visits), 'day')}, the last one {last}; {between}."
 
     @property
@@ -320,14 +322,12 @@ class OpponentView:
     # --- Controls -------------------------------------------------------------------------------------------
 
     def _controls(self, status: Status) -> ControlsPart:
-        """The operator's actions on the opponent."""
+        """The operator's actions that concern the opponent."""
         account = self.report.account
         ours = [each.name for each in status.accounts if each.site == account.site and each.link is not None]
         controls, note = list[Control](), ""
         if not self._address:
-            note = (
-                "Commands cannot name this account: a name has at most 64 ASCII characters, without spaces."
-            )
+            note = "Commands cannot name this account: a name has at most 64 ASCII characters and no spaces."
         elif not ours:
             note = f"None of our accounts is signed in at {account.site} at the moment."
         else:
@@ -342,7 +342,7 @@ class OpponentView:
 
     @property
     def _address(self) -> str:
-        """The opponent's name for commands; empty: commands cannot express the name."""
+        """The opponent's name for use in commands; empty if commands cannot express it."""
         account = self.report.account
         for name in (account.site_id, account.name):
             try:
@@ -352,7 +352,7 @@ class OpponentView:
         return ""
 
     def challenge(self, ours: Sequence[str]) -> ActionForm | None:
-        """The form with which one of our accounts can challenge the opponent; None: it cannot."""
+        """The form for challenging the opponent with one of our accounts; None if that account cannot."""
         dialect = DIALECTS.get(self.report.account.site)
         if dialect is None or Ability.CHALLENGE not in dialect.abilities:
             return None
@@ -391,14 +391,12 @@ class OpponentView:
 
     @property
     def _why_no_challenge(self) -> str:
-        """The reason why the opponent cannot be challenged."""
+        """Why the opponent cannot be challenged."""
         site = self.report.account.site
         dialect = DIALECTS.get(site)
         if dialect is not None and Ability.CHALLENGE in dialect.abilities and not dialect.shows_challenges:
-            return (
-                f"People cannot be challenged at {site}, whose page would not show it to them; programs can."
-            )
-        return f"Programs can challenge nobody at {site}."
+            return f"{site} does not show challenges to people, so only programs can be challenged there."
+        return f"Programs cannot challenge anybody at {site}."
 
     # --- JSON and CSV -----------------------------------------------------------------------------------
 
@@ -444,7 +442,7 @@ class OpponentView:
 
 
 def _is_drawn(found: GameProgress) -> bool:
-    """Whether there is enough data for a chart: two blocks of enough replies of one kind."""
+    """Whether there is enough data for a chart: two blocks with enough replies of one kind."""
     return any(
         sum(quality.is_shown for quality in qualities) > 1
         for qualities in (
@@ -455,20 +453,20 @@ def _is_drawn(found: GameProgress) -> bool:
 
 
 def _trend(found: GameProgress, *, is_cost: bool) -> ChartPart:
-    """The share of errors, or the mean cost of a reply, in each block of games."""
+    """Chart the share of errors, or the mean cost of a reply, in each block of games."""
     game = title_of(found.game)
     if is_cost:
-        title, fields = f"{game}: what a reply costs, share of the game", ("cost", "cost_low", "cost_high")
+        title, fields = f"{game}: cost of a reply, as a share of the game", ("cost", "cost_low", "cost_high")
         about = "The mean cost of a reply in blocks of games, as a share of the game."
     else:
-        title, fields = f"{game}: replies that are errors", ("error_share", "error_low", "error_high")
+        title, fields = f"{game}: share of erroneous replies", ("error_share", "error_low", "error_high")
         about = "The share of errors in blocks of games, after baits and elsewhere."
     lines = tuple(_lines(found, *fields))
     return ChartPart(title, LineChart(title, about, "games played", lines, y_style=_PERCENT))
 
 
 def _lines(found: GameProgress, value: str, low: str, high: str) -> Iterator[ChartLine]:
-    """The two lines of a chart, in per cent, by these fields of `ReplyQuality`."""
+    """The two lines of a chart, in per cent, from these fields of `ReplyQuality`."""
 
     def column(qualities: list[ReplyQuality], name: str) -> tuple[float | None, ...]:
         values = (getattr(each, name) for each in qualities)
@@ -496,7 +494,7 @@ def _block_cells(name: str, block: ProgressBlock) -> tuple[TableCell | str, ...]
 
 
 def _quality(found: ReplyQuality) -> tuple[TableCell | str, ...]:
-    """The number of replies, the share of errors and the mean cost, with their intervals."""
+    """The number of replies, the share of errors and the mean cost, with intervals."""
     if not found.is_shown:
         return number(found.replies), "too few", "too few"
     errors = (found.error_share, found.error_low, found.error_high)
@@ -520,7 +518,7 @@ def _tally(found: GameTally | None) -> TableCell | str:
 
 
 def _rating(seen: ObservedRatings) -> ChartPart:
-    """The opponent's rating at each game."""
+    """Chart the opponent's rating at each game."""
     name = f"{title_of(seen.game)}, {seen.speed}" if seen.speed else title_of(seen.game)
     about = f"Their rating at the start of each of {counted(len(seen.points), 'game')}."
     times, ratings = [point.at for point in seen.points], [point.rating for point in seen.points]
@@ -537,7 +535,8 @@ async def load(database: Database, query: Query) -> OpponentView:
         report = await opponent_report(session, site, site_id, query.filters) if is_possible else None
         if report is None:
             raise NoSuchThing(
-                f"We have met no account {site_id!a:.80} at {site!a:.80}; the page Opponents lists all."
+                f"We have never played {site_id!a:.80} at {site!a:.80}; the page Opponents lists all "
+                "opponents."
             )
         filters = replace(query.filters, site=site, opponent_id=site_id)
         counts = await read_baits(session, filters)
@@ -560,7 +559,7 @@ def opponent_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
     Args:
-        actions: The running program; None: the page shows only the database.
+        actions: The running program; None if the page shows only the database.
     """
     return Page(
         "opponent",

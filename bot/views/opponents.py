@@ -1,4 +1,4 @@
-"""Opponents: their games, returns, and baits taken."""
+"""Lists opponents with their games, returns, and baits taken."""
 
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ OPPONENTS = 50
 ORDERS = {
     OpponentOrder.LATEST.value: "latest",
     OpponentOrder.GAMES.value: "most games",
-    OpponentOrder.MOST_BAITS_TAKEN.value: f"take baits most often (of {MIN_BAITS} baits or more)",
+    OpponentOrder.MOST_BAITS_TAKEN.value: f"take baits most often (at least {MIN_BAITS} baits met)",
     OpponentOrder.SCORE.value: "score most",
 }
 _COLUMNS = (
@@ -67,14 +67,14 @@ async def load(database: Database, query: Query) -> PartsView:
     paging = replace(paging, count=len(lines))
     shown = lines[paging.offset : paging.offset + OPPONENTS]
     returned, programs = sum(line.returned for line in lines), sum(line.is_bot for line in lines)
-    heading = Heading("No opponent passes these filters.")
+    heading = Heading("No opponents match these filters.")
     if lines:
         noun = "opponent" if len(lines) == 1 else "opponents"
         heading = Heading(
             f"{noun}, {returned:,} came back.",
             number(len(lines)),
-            f"{programs:,} of them {'is a program' if programs == 1 else 'are programs'}. "
-            "Somebody came back if their games began on different days.",
+            f"{programs:,} of them {'is a program' if programs == 1 else 'are programs'}. An opponent came "
+            "back if their games began on different days.",
         )
     table = TablePart("", _COLUMNS, tuple(_row(line, now) for line in shown), style="stacked games")
     parts: list[Part] = [heading, paging.choice("First", "sort", ORDERS, order.value)]

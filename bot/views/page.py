@@ -1,4 +1,4 @@
-"""Defines a page of the dashboard: a name, a query, and a view for HTML, JSON and CSV."""
+"""Defines a dashboard page: a name, a query, and a view for HTML, JSON and CSV."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,13 +11,13 @@ from storage.evidence.queries.filter_language import OF_GAMES, OLD_FILTERS, filt
 from storage.filters import Filters
 
 MAX_DIGITS = 12
-"""Number of digits of a number in an address."""
+"""Maximum number of digits of a number in a URL."""
 OLD_CHOICES = {"fallen": "baits-taken", "fell": "taken", "surprise": "expected_loss"}
-"""Words of 0.2 in addresses, which work until 0.4.0, with today's."""
+"""Maps words in URLs of 0.2 to today's words; the old words work until 0.4.0."""
 
 
 class BadQuery(DesdemonaError):
-    """Unknown or invalid query parameter; the message names it and the allowed values."""
+    """A query parameter is unknown or invalid; the message names it and the allowed values."""
 
 
 class NoSuchThing(DesdemonaError):
@@ -25,24 +25,24 @@ class NoSuchThing(DesdemonaError):
 
 
 class View(Protocol):
-    """The contents of a page for all output formats."""
+    """The content of a page for all output formats."""
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The view for people."""
+        """The view as parts, for people."""
         ...
 
     @property
     def title(self) -> str:
-        """Title of the browser's tab; empty: the page's title."""
+        """Title of the browser tab; empty to use the page's title."""
         ...
 
     def to_json(self) -> Mapping[str, Any]:
-        """Plain JSON values: every number that the page shows."""
+        """Return plain JSON values: every number that the page shows."""
         ...
 
     def tables(self) -> Mapping[str, Rows]:
-        """The view's rows by name, for CSV."""
+        """Return the view's rows by name, for CSV."""
         ...
 
 
@@ -52,35 +52,35 @@ class Query:
 
     filters: Filters = field(default_factory=Filters)
     own: Mapping[str, str] = field(default_factory=dict)
-    """The page's own parameters, including parameters in its path."""
+    """The page's own parameters, including those in its path."""
 
     def texts(self) -> dict[str, str]:
-        """All parameters as texts, the filters first."""
+        """All parameters as text, filters first."""
         return {**filter_texts(self.filters), **self.own}
 
     def number(self, name: str, default: int, least: int, most: int) -> int:
-        """A whole number among the page's own parameters.
+        """Parse one of the page's own parameters as a whole number.
 
         Raises:
-            BadQuery: The value is not a number, or out of range.
+            BadQuery: The value is not a number or is out of range.
         """
         text = self.own.get(name, "")
         if not text:
             return default
         is_number = text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS
         if not is_number or not least <= int(text) <= most:
-            raise BadQuery(f"{name}: {text!a:.40} is no whole number from {least} to {most}")
+            raise BadQuery(f"{name}: {text!a:.40} is not a whole number from {least} to {most}")
         return int(text)
 
     def choice(self, name: str, choices: Sequence[str]) -> str:
-        """A parameter of the page that takes one of some words; the default is the first word.
+        """A page parameter with a fixed set of values; the default is the first.
 
         Args:
             name: Name of the parameter.
-            choices: The allowed words.
+            choices: The allowed values.
 
         Raises:
-            BadQuery: The value is another word.
+            BadQuery: The value is not one of them.
         """
         text = self.own.get(name, "") or choices[0]
         text = OLD_CHOICES.get(text, text)
@@ -104,34 +104,34 @@ class Page:
     """A page."""
 
     name: str
-    """Name of the page in the URLs of its JSON and CSV."""
+    """Name of the page in its JSON and CSV URLs."""
     path: str
-    """The page's route, with variable parts in braces."""
+    """The page's route, with braces around variable parts."""
     title: str
     load: Callable[[Database, Query], Awaitable[View]]
     """Loads the view; raises `BadQuery`, `NoSuchThing`, and the errors of the storage layer."""
     parameters: frozenset[str] = frozenset()
     """The page's own parameters in addition to the filters."""
     filters: tuple[str, ...] = OF_GAMES
-    """Names of the filters that the page supports; empty: none."""
+    """Names of the filters that the page supports; empty if it has none."""
     fresh_s: float = 10.0
-    """Seconds for which a view is served again without querying the database."""
+    """Number of seconds for which a loaded view is reused without querying the database."""
     refetch_s: float | None = None
-    """Shortest interval, in seconds, at which an open page reloads itself; None: `fresh_s`."""
+    """Minimum interval, in seconds, at which an open page reloads; None to use `fresh_s`."""
     is_in_menu: bool = True
     live: Callable[[], Awaitable[Any]] | None = None
-    """Returns the state of the running program for each display of the page, as a picklable value; None: not
+    """Returns the running program's state each time the page is shown, as a picklable value; None if not
     needed."""
     live_field: str = "status"
     """The field of the loaded view (a dataclass) that the result of `live` replaces."""
     under: str = ""
-    """The page of the menu under which the page belongs; empty: the page itself."""
+    """The menu page to which this page belongs; empty for the page itself."""
     download: Callable[[Database, Query], Awaitable[Download]] | None = None
-    """Creates the file at its path with ``/download``; None: no file.  Raises as `load` does."""
+    """Creates the file served at ``/download`` below the page's path, if any; raises as `load` does."""
 
     @property
     def pause_s(self) -> int:
-        """Minimum seconds between two fetches of an open page."""
+        """Minimum time between two reloads of an open page, in seconds."""
         return int(self.fresh_s if self.refetch_s is None else self.refetch_s)
 
     def query(self, given: Mapping[str, str], parts: Mapping[str, str]) -> Query:
@@ -143,12 +143,12 @@ class Page:
 
         Raises:
             BadQuery: A parameter is unknown.
-            FilterError: A filter's value cannot be read.
+            FilterError: A filter's value cannot be parsed.
         """
         own = {name: text for name, text in given.items() if name in self.parameters}
         chosen = {name: text for name, text in given.items() if name not in self.parameters}
         for name in chosen:
             if OLD_FILTERS.get(name, name) not in self.filters:
                 known = ", ".join(sorted({*self.filters, *self.parameters})) or "none"
-                raise BadQuery(f"{name!a:.40} is no filter of this page; known: {known}")
+                raise BadQuery(f"{name!a:.40} is not a filter of this page; available: {known}")
         return Query(parse_filters(chosen), {**own, **parts})

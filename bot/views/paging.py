@@ -1,4 +1,4 @@
-"""Pagination of lists: the requested page, and the addresses of its neighbours."""
+"""Pagination of lists: the requested page, and the URLs of its neighbours."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,11 +19,11 @@ class Paging:
     page: int
     """From 1."""
     size: int
-    """Number of entries on a page."""
+    """Number of entries per page."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """All query parameters except the page number."""
     count: int = 0
-    """Number of entries on all pages."""
+    """Total number of entries."""
 
     @classmethod
     def of(cls, query: Query, size: int) -> "Paging":
@@ -56,31 +56,31 @@ class Paging:
         return self.address(page=str(self.page + 1)) if self.page < self.pages else ""
 
     def address(self, **changes: str) -> str:
-        """The URL of this list with other parameters; its first page unless they set another."""
+        """The URL of this list with some parameters changed; unless they name a page, it shows the first."""
         return f"?{query_text({**self.texts, **changes})}"
 
     def to_json(self) -> dict[str, Any]:
-        """The number of the page, in words."""
+        """Describe in words which page this is."""
         return {"page": self.page, "pages": self.pages, "count": self.count}
 
     def choice(self, title: str, name: str, words: Mapping[str, str], chosen: str) -> Choice:
-        """A choice of values for one query parameter.
+        """Build a choice of values for one query parameter.
 
         Args:
             title: Title of the choice.
-            name: Of the parameter.
-            words: The values with their labels.
+            name: Name of the parameter.
+            words: The values and their labels.
             chosen: The chosen value.
         """
         options = ((text, self.address(**{name: value}), value == chosen) for value, text in words.items())
         return Choice(title, tuple(options))
 
     def below(self, filters: Filters, *, is_shown: bool) -> tuple[Part, ...]:
-        """The pager below the list, and a note on omitted rows.
+        """The pager below the list, and a note if rows are left out.
 
         Args:
             filters: The filters of the list.
-            is_shown: Whether the page has an entry.
+            is_shown: Whether the page has any entries.
         """
         return (*self.pager(is_shown=is_shown), *without_matches(filters))
 
@@ -94,6 +94,6 @@ class Paging:
 
 
 def without_matches(filters: Filters) -> tuple[Part, ...]:
-    """A note that games of matches are excluded; nothing if they are included."""
-    text = "Games of matches on this machine are left out; the filters Site and Match show them."
+    """A note that engine-match games are excluded; nothing if they are included."""
+    text = "Engine matches on this machine are left out; use the filters Site and Match to see them."
     return () if includes_matches(filters) else (Note(text),)

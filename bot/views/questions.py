@@ -1,4 +1,4 @@
-"""Ten frequent questions of operators, each with the command and the page that answer it in one step."""
+"""Ten questions that operators often ask, each with a command and a page that answer it in one step."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,12 +10,12 @@ class Question:
 
     text: str
     command: str
-    """Arguments of `desdemona`; ``MONTH`` stands for the first day of this month."""
+    """Arguments for `desdemona`, in which ``MONTH`` stands for the first day of this month."""
     link: str
-    """URL of the page; ``MONTH`` as above."""
+    """URL of the page, with ``MONTH`` as above."""
 
     def at(self, now: datetime) -> "Question":
-        """The question for the month that contains a time."""
+        """The question as asked for the month of the passed time."""
         first = f"{now:%Y-%m}-01"
         return Question(self.text, self.command.replace("MONTH", first), self.link.replace("MONTH", first))
 
@@ -44,9 +44,9 @@ QUESTIONS = (
     Question("How did our ratings develop?", "page ratings", "/dash/ratings"),
     Question("How many more games until we know?", "page works", "/dash/works"),
 )
-"""In the order of the operator's guide, "Ten questions"."""
+"""The questions in the order of the operator's guide, "Ten questions"."""
 
 
 def questions(now: datetime) -> tuple[Question, ...]:
-    """The ten questions for the month that contains a time, in the time's own time zone."""
+    """The ten questions for the month of the passed time, in that time's time zone."""
     return tuple(question.at(now) for question in QUESTIONS)

@@ -29,7 +29,7 @@ def _name(curve: RatingCurve) -> str:
 def rating_chart(
     title: str, description: str, times: Sequence[datetime], ratings: Sequence[int]
 ) -> LineChart:
-    """A curve of ratings at the starts of games."""
+    """Chart our rating at the start of each game."""
     return LineChart(
         title=title,
         description=description,
@@ -47,7 +47,7 @@ def _figure(curve: RatingCurve) -> ChartPart:
 
 
 def ratings_view(curves: Sequence[RatingCurve], now: datetime) -> PartsView:
-    """The view of these curves."""
+    """Build the view of these curves."""
     change = {id(curve): curve.change_since(now - _MONTH) for curve in curves}
     table = TablePart(
         "Now",
@@ -66,7 +66,7 @@ def ratings_view(curves: Sequence[RatingCurve], now: datetime) -> PartsView:
         ),
     )
     empty = Heading(
-        "No rated game yet.", lead="The curve begins with the first rated game that passes these filters."
+        "No rated games yet.", lead="The curve begins with the first rated game that matches these filters."
     )
     shown = (Heading("Our ratings over time."), table, Beside(tuple(map(_figure, curves[:SHOWN]))))
 

@@ -1,4 +1,4 @@
-"""Results by week, game, rating band, or another grouping."""
+"""Results by week, game, rating band, or some other grouping."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -23,25 +23,25 @@ GROUPINGS = {
     "game,speed": "game and speed",
     "game,opponent-kind": "people and programs",
 }
-"""Groupings offered as links; the first is the default. The URL may name other groupings."""
+"""Groupings offered as links, the default first. The URL may name other groupings."""
 _NOTE = (
-    "Weeks begin on Monday (UTC) and are named by it. Score: our share of the points. Errors and baits: in "
-    "positions that were not decided, the first 50 games of each opponent."
+    "Weeks begin on Monday (UTC) and are named after that day. Score: our share of the points. Errors and "
+    "baits: in positions that were not decided, the first 50 games of each opponent."
 )
 
 
 def share(group: GroupStatistics) -> float | None:
-    """Our share of the points; None: no game has a result."""
+    """Our share of the points; None if no game has a result."""
     decided = group.wins + group.draws + group.losses
     return (group.wins + group.draws / 2) / decided if decided else None
 
 
 def results_view(by: str, groups: Sequence[GroupStatistics], texts: Mapping[str, str]) -> PartsView:
-    """The view of these groups.
+    """Build the view of these groups.
 
     Args:
-        by: The grouping, as in the URL.
-        groups: In the order of their names, the latest week or month first.
+        by: The grouping, as written in the URL.
+        groups: The groups, in the order of their names, latest week or month first.
         texts: All query parameters.
     """
     names = [name.replace("-", " ").capitalize() for name in groups[0].group] if groups else []

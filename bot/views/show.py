@@ -1,4 +1,4 @@
-"""A whole game with all our decisions, one below the other, as `desdemona show` prints it."""
+"""A whole game with all our decisions, one after another, as `desdemona show` prints it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,8 +40,8 @@ def report_parts(
 
     Args:
         report: The game.
-        marks: Our moves in the game.
-        traps_only: Show a table of the baits and only the moves with one; if there are none, the reason.
+        marks: Marks on our moves in the game.
+        traps_only: Show only a table of the baits and the moves with a bait; if there is none, explain why.
     """
     header = report.header
     rules = get_rules(header.game)
@@ -70,11 +70,11 @@ def report_parts(
 
 
 def _counts(moments: Sequence[Moment]) -> str:
-    """The number of the paper's traps, and the number of moves whose baits are not known."""
+    """Count the traps in the paper's sense, and the moves whose baits are unknown."""
     counted_ = [each.decision for each in moments if not each.decision.is_decided and each.decision.is_trap]
     fell = sum(each.outcome == "fell" for each in counted_)
     accident = "" if all(each.decision.sets_traps for each in moments) else " by accident"
-    said = f"The paper's traps: {len(counted_)} set{accident}, {fell} fallen into."
+    said = f"Traps in the paper's sense: {len(counted_)} set{accident}, {fell} successful."
     unknown = sum(
         not each.is_checked and len(each.decision.replies) > 1 and each.decision.reply is not None
         for each in moments
@@ -84,7 +84,7 @@ def _counts(moments: Sequence[Moment]) -> str:
 
 
 def _baits(moments: Sequence[Moment]) -> list[Part]:
-    """All baits in one table, a row for each; a note if there are none, or if moves are not judged yet."""
+    """All baits in one table, one row each; a note if there are none or some moves are not judged yet."""
     played = [each for each in moments if not each.is_dropped]
     waiting = sum(not each.is_judged for each in played)
     decided = sum(each.is_judged and each.decision.is_decided is True for each in played)
@@ -113,8 +113,8 @@ def _baits(moments: Sequence[Moment]) -> list[Part]:
     if waiting:
         found.append(
             Note(
-                f"The analyses of {counted(waiting, 'move')} are still to be done: the running program does "
-                "them, or `desdemona db recheck`."
+                f"Not yet analysed: {counted(waiting, 'move')}. The running program or `desdemona db "
+                "recheck` will do it."
             )
         )
     return found

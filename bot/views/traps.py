@@ -48,40 +48,40 @@ from storage.records import BaitOutcome
 CARDS = 12
 """Number of baits on one page."""
 TAKEN = "taken"
-"""Name of the order of `list_repeated`."""
+"""Name of the sort order of `list_repeated`."""
 ORDERS = {
     BaitOrder.EXPECTED_LOSS.value: "greatest expected loss",
     BaitOrder.COST.value: "most costly",
     BaitOrder.NEWEST.value: "newest",
-    TAKEN: "met again, most often taken",
+    TAKEN: "met repeatedly, most often taken",
 }
 ALL = "all"
-"""Value that selects all outcomes."""
+"""The value that selects all outcomes."""
 OUTCOMES = {ALL: "all", BaitOutcome.TAKEN.value: "taken", BaitOutcome.HELD.value: "left alone"}
 _LOOKS_GOOD = (
     "A bait is a reply that looks good, is likely to be played, and costs a tenth of the game or more"
 )
 _SHARES_NOTE = (
-    "Bar: taken; line: expected by the models of people. Small: the 95 % interval, by person; it takes as "
-    f"much as {MIN_PERSONS} people who met equally many."
+    "Bar: taken; line: expected by the models of people. Small print: the 95 % interval, by person; it "
+    f"needs the equivalent of {MIN_PERSONS} people who met equally many baits."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class TrapCard:
-    """A bait of the gallery."""
+    """A bait in the gallery."""
 
     bait: BaitEncounter
     encounters: int
-    """Number of encounters if equal baits are counted together; otherwise 1, or 0 if it was never
+    """Number of encounters if equal baits are counted together; otherwise 1, or 0 if the bait was never
     answered."""
     taken: int
     is_repeated: bool
     """Whether equal baits are counted together."""
     moment: Moment | None
-    """The move; None: the record is damaged."""
+    """The move, or None if its record is damaged."""
     damage: str
-    """Why the record is damaged; empty: the record is valid."""
+    """Why the record is damaged; empty if it is valid."""
 
     @property
     def _tag(self) -> str:
@@ -100,14 +100,14 @@ class TrapCard:
 
     @property
     def _is_slip(self) -> bool:
-        """Whether the reply avoided the bait but was still an error."""
+        """Whether the reply avoided the bait but was another error."""
         if self.is_repeated or self.bait.is_taken is None:
             return False
         return is_slip((self.bait.reply_cost or 0) * WHOLE, is_taken=self.bait.is_taken, is_decided=False)
 
     @property
     def _said(self) -> Iterator[tuple[str, str]]:
-        """The bait's probability, how it looks, its cost, and the opponent's reply."""
+        """Describe the bait's probability, how it looks, its cost, and the opponent's reply."""
         bait, told = self.bait, self.moment
         style = "saying trap" if bait.is_taken else "saying"
         if told is None:
@@ -127,7 +127,7 @@ class TrapCard:
 
     @property
     def card(self) -> Card:
-        """The bait in the notation for people."""
+        """Show the bait in human notation."""
         bait, link = self.bait, f"/dash/games/{self.bait.game_id}?ply={self.bait.ply}#moment"
         return Card(
             name=bait.opponent,
@@ -155,7 +155,7 @@ class TrapCard:
 
 
 async def read_cards(session: AsyncSession, baits: Sequence[BaitEncounter]) -> list[TrapCard]:
-    """The card of each bait."""
+    """Build a card for each bait."""
     moments = await read_moments(session, [(bait.game_id, bait.decision_id) for bait in baits])
     return [
         TrapCard(
@@ -178,22 +178,22 @@ def _heading(all_: BaitGroup, *, is_filtered: bool) -> Heading:
         return Heading(
             f"{noun} fooled somebody.",
             f"{number(all_.taken)} of {number(all_.encounters)}",
-            f"{_LOOKS_GOOD}. Taken in {percent(all_.share)} of the cases; the models of people expected "
+            f"{_LOOKS_GOOD}. People took {percent(all_.share)} of them; the models of people expected "
             f"{percent(all_.expected_share)}. 95 % interval, by person: {interval_words(all_)}.{more}",
         )
     if all_.unanswered:
         verb = "was" if all_.unanswered == 1 else "were"
-        lead = f"{number(all_.unanswered)} {verb} set, and the game ended before the reply."
+        lead = f"{number(all_.unanswered)} {verb} set, but the game ended before the reply."
         return Heading("Nobody has answered a bait yet.", lead=lead)
     lead = (
         f"{_LOOKS_GOOD}, by a search two plies deeper. Baits appear here as soon as a move of ours sets one."
     )
-    other = " Other filters may show some." if is_filtered else ""
+    other = " Try other filters." if is_filtered else ""
     return Heading("Nobody has met a bait yet.", lead=lead + other)
 
 
 def _shares(title: str, head: str, groups: Sequence[tuple[str, BaitGroup]], records: str) -> TablePart:
-    """The rate of baits taken, by group."""
+    """Show the rate of baits taken, by group."""
     columns = (Column(head, is_text=True), Column("Met"), Column("Taken"), Column("Expected"))
     rows = tuple(
         (
@@ -210,15 +210,15 @@ def _shares(title: str, head: str, groups: Sequence[tuple[str, BaitGroup]], reco
 
 
 def _no_card(order: str, outcome: BaitOutcome | None) -> str:
-    """Why the list is empty."""
+    """Explain why the list is empty."""
     if order == TAKEN:
         return (
-            "No bait was met twice: the same moves have to lead to it. Searched: the latest "
-            f"{number(MAX_SEARCHED)} that were answered."
+            f"No bait was met twice, that is, after the same moves. Only the latest {number(MAX_SEARCHED)} "
+            "answered baits were searched."
         )
     if outcome is BaitOutcome.TAKEN:
-        return "Nobody took one of these baits."
-    return "All of these baits were taken, or not answered."
+        return "Nobody took any of these baits."
+    return "All of these baits were taken or went unanswered."
 
 
 def traps_view(
@@ -229,14 +229,14 @@ def traps_view(
     paging: Paging,
     filters: Filters,
 ) -> PartsView:
-    """The view of these baits.
+    """Build the view of these baits.
 
     Args:
-        counts: Totals of all baits that pass the filters.
+        counts: Totals over all baits that pass the filters.
         cards: The cards on this page of the list.
-        outcome: Outcome of the listed baits; None: any.
-        order: Order of the list, one of `ORDERS`.
-        paging: Paging of the list.
+        outcome: Outcome of the listed baits; None for any.
+        order: Sort order of the list, one of `ORDERS`.
+        paging: Pagination of the list.
         filters: The filters.
     """
     all_ = counts.everything
@@ -275,13 +275,13 @@ def traps_view(
 
 
 def phase_name(group: BaitGroup) -> str:
-    """The numbers of the moves in a phase, as games number them: ``1 to 10``."""
+    """The move numbers of a phase, counted as games do: ``1 to 10``."""
     first = (group.start or 0) // 2 + 1
     return f"{first} to {first + PHASE_PLIES // 2 - 1}"
 
 
 def interval_words(group: BaitGroup) -> str:
-    """The interval of a share, or the reason why there is none."""
+    """The interval of a share, or why there is none."""
     interval = group.interval
     if interval is None or interval.low is None or interval.high is None:
         return f"too few people for an interval ({floor(group.effective_persons)} of {MIN_PERSONS})"

@@ -1,4 +1,4 @@
-""" "Does it work?": the trial's verdict with its evidence, and the results of all games by player."""
+""" "Does it work?": a trial's verdict with its evidence, and the results of all games by player."""
 
 import asyncio
 from collections.abc import Sequence
@@ -19,16 +19,16 @@ from storage.evidence.statistics.group_rows import read_groups
 from storage.evidence.statistics.groups import By, GroupStatistics, flat_row
 
 BY_DRAW = ("strategy", "version", "settings")
-"""Filters by randomised properties, which would make the remaining games incomparable."""
+"""Filters by randomised properties; they would make the remaining games incomparable."""
 _NO_TRIAL = Heading(
     "Nobody knows yet.",
-    lead="Only the games of a trial are compared, and none was started. `desdemona trial start NAME` begins "
+    lead="Only games of a trial are compared, but no trial has started. `desdemona trial start NAME` begins "
     "one: in every game from then on, the strategies that `[assignment]` draws at random are compared.",
 )
 
 
 def trial_json(report: TrialReport) -> dict[str, Any]:
-    """The fields of a trial in every export."""
+    """The fields that describe a trial in every export."""
     return {
         "arms": report.arms,
         "endpoint": report.trial.endpoint.value,
@@ -40,12 +40,12 @@ def trial_json(report: TrialReport) -> dict[str, Any]:
 def works_view(
     report: TrialReport | None, groups: Sequence[GroupStatistics], filters: dict[str, str]
 ) -> PartsView:
-    """The view of a trial and of all games.
+    """Build the view of a trial and of all games.
 
     Args:
-        report: Report of the trial; None: no trial has been started.
+        report: Report of the trial; None if no trial has been started.
         groups: All games that pass the filters, by game and player.
-        filters: The filters, as in the URL.
+        filters: The filters, as written in the URL.
     """
     parts = (_NO_TRIAL,) if report is None else trial_parts(report, filters)
     analyses = None if report is None else interim_analyses(report)
@@ -64,7 +64,7 @@ def works_view(
 
 
 def _trial_fields(report: TrialReport) -> dict[str, Any]:
-    """The trial in the page's JSON."""
+    """The trial's part of the page's JSON."""
     return {
         "name": report.trial.name,
         **trial_json(report),
@@ -77,7 +77,7 @@ def _trial_fields(report: TrialReport) -> dict[str, Any]:
 
 
 def _stratum_rows(report: GamesReport) -> Rows:
-    """One row per stratum; omits differences for which it is too early, as in the JSON."""
+    """One row per stratum, without differences for which it is too early, as in the JSON."""
     hides = report.guard.lacks_an_arm(report) is not None
     rows = []
     for each in report.strata:
@@ -92,7 +92,7 @@ def _stratum_rows(report: GamesReport) -> Rows:
 
 
 def _interim_rows(analyses: InterimAnalyses) -> Rows:
-    """One row per game, from the first game with a valid interval on."""
+    """One row per game, starting with the first game that has a valid interval."""
     half, readable = analyses.half_width, analyses.readable
     return [
         {"games": at + 1, "score": float(mean), "low": float(mean - half[at]), "high": float(mean + half[at])}

@@ -1,1 +1,1 @@
-"""Worker processes, on this machine or on a cluster, and their jobs."""
+"""Worker processes and their jobs, on this machine or on a cluster."""

@@ -1,4 +1,4 @@
-"""Hands out jobs to workers, and repeats those of dead workers."""
+"""Hands out jobs to workers, and repeats jobs whose worker died."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ R = TypeVar("R")
 logger = logging.getLogger(__name__)
 
 MAX_DEATHS = 3
-"""Number of consecutive worker deaths, per concurrent job, after which the run fails."""
+"""The run fails after this many consecutive worker deaths per concurrent job."""
 
 
 async def finished_jobs(
@@ -27,22 +27,22 @@ async def finished_jobs(
     *,
     ahead: int = 1,
 ) -> AsyncGenerator[list[tuple[J, "asyncio.Future[R]"]], None]:
-    """Hand out as many jobs at a time as the workers take; yield finished jobs.
+    """Keep as many jobs running as the workers can take, and yield finished jobs.
 
-    A caller that leaves the loop early must close the generator (`contextlib.aclosing`); running jobs are
-    then dropped.
+    A caller that leaves the loop early must close the generator (`contextlib.aclosing`), which drops running
+    jobs.
 
     Args:
-        start: Hands a job to a worker.
-        name: Returns a job's name, for messages.
+        start: Submits a job to a worker and returns its future.
+        name: Returns a job's name for messages.
         stop: Ends the run early.
-        ahead: Jobs handed out for each worker.
+        ahead: Number of jobs handed out per worker at a time.
 
     Yields:
-        Jobs, each with a future that has the job's result or exception.
+        Jobs, each with a future that holds the job's result or exception.
 
     Raises:
-        WorkersError: The workers die one after the other, or are unavailable.
+        WorkersError: One worker after another dies, or no workers are available.
     """
     todo = deque(jobs)
     running: dict[asyncio.Future[R], J] = {}
@@ -65,8 +65,8 @@ async def finished_jobs(
                     continue
                 deaths += 1
                 if deaths >= MAX_DEATHS * slots:
-                    raise WorkersError(f"{deaths} workers died one after the other; last with {name(job)}")
-                logger.warning("%s: its worker died; doing it again", name(job))
+                    raise WorkersError(f"{deaths} workers died in a row, the last one with {name(job)}")
+                logger.warning("%s: its worker died; retrying", name(job))
                 todo.appendleft(job)
             if done:
                 yield done
@@ -81,4 +81,4 @@ def _has_died(future: "asyncio.Future[Any]", workers: Workers) -> bool:
     try:
         return isinstance(future.exception(), workers.deaths)
     except (asyncio.CancelledError, CancelledError):  # not cancelled here
-        raise WorkersError("the workers are gone; run the command again to resume") from None
+        raise WorkersError("no workers are left; run the command again to resume") from None

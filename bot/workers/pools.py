@@ -1,7 +1,7 @@
-"""Runs jobs of many small parts, in processes on this machine or on a Dask cluster.
+"""Runs jobs that consist of many small tasks, in processes on this machine or on a Dask cluster.
 
-Workers take a task and return its result, without access to the database. If one dies, its task can be
-repeated, and the other tasks are not affected.
+Workers take a task and return its result; they have no access to the database. If a worker dies, its task can
+be repeated, and the other tasks are unaffected.
 """
 
 import importlib
@@ -21,17 +21,17 @@ EXTRA = "cluster"
 
 
 class WorkersError(DesdemonaError):
-    """There are no, or no more, workers; the message says why."""
+    """There are no workers, or none are left; the message says why."""
 
 
 class Workers(Protocol):
-    """Run functions in parallel."""
+    """Runs functions in parallel."""
 
     deaths: tuple[type[BaseException], ...]
-    """Exceptions of a task's future if its worker died."""
+    """Exceptions that a task's future raises if its worker died."""
 
     def capacity(self) -> int:
-        """Number of tasks that can currently run in parallel; may block for a cluster."""
+        """Number of tasks that can currently run in parallel; the call may block for a cluster."""
 
     def run(self, work: Callable[[T], R], task: T) -> "Future[R]":
         """Run a module-level function on a task in a worker."""
@@ -54,15 +54,15 @@ class LocalWorkers(ProcessPool):
 class ClusterWorkers:
     """The workers of a Dask cluster, one task per thread.
 
-    Every worker needs the same version of this program, and the external programs that tasks use. When a
+    Every worker needs the same version of this program, and any external programs that the tasks use. When a
     worker dies, the scheduler gives its task to another one.
 
     Args:
         address: The scheduler's address, for instance ``tcp://10.0.0.1:8786``.
-        most: Maximum number of parallel tasks; None: one per thread.
+        most: Maximum number of parallel tasks; None for one per thread.
 
     Raises:
-        WorkersError: dask.distributed is not installed, or there is no scheduler.
+        WorkersError: dask.distributed is not installed, or the scheduler cannot be reached.
     """
 
     def __init__(self, address: str, most: int | None = None) -> None:
@@ -84,7 +84,7 @@ class ClusterWorkers:
         self._executor = self._client.get_executor(pure=False)
 
     def capacity(self) -> int:
-        """See `Workers.capacity`; workers may come and go."""
+        """See `Workers.capacity`; workers may join and leave at any time."""
         threads = sum(self._client.nthreads().values()) if self._client.status == "running" else 0
         return max(1, threads if self._most is None else min(threads, self._most))
 
@@ -96,6 +96,6 @@ class ClusterWorkers:
         return future
 
     def close(self) -> None:
-        """Release the workers; running tasks are dropped."""
+        """Release the workers, dropping running tasks."""
         self._executor.shutdown(wait=False)
         self._client.close()

@@ -1,6 +1,6 @@
 """A pool of worker processes, any of which may die at any time.
 
-It imports little, so that a replacement for a dead process starts quickly.
+This module imports little, so that a replacement for a dead process starts quickly.
 """
 
 import contextlib
@@ -25,30 +25,30 @@ R = TypeVar("R")
 logger = logging.getLogger(__name__)
 
 _KILLED_S = 10.0
-"""Maximum time in seconds for a killed process to end, since a disk or network drive may block it."""
+"""Maximum time, in seconds, for a killed process to end; a disk or network drive may block it."""
 
 
 class WorkerDied(Exception):
-    """The worker process ended before it returned a result."""
+    """The worker process ended before returning a result."""
 
 
 class ProcessPool:
     """Processes on this machine, each served by a thread of this process that waits for its results.
 
-    A process shares nothing with the others: it has its own pipe to us, and no lock. If a process dies, at
-    any moment, only its own job fails. Pools whose processes share queues (the standard library's, loky,
-    Pebble) cannot guarantee that: a process killed in the middle of a message leaves half of the message in
-    the queue, or a lock that is never released, and the others wait for ever.
+    The worker processes share nothing: each has its own pipe to us, and there are no locks. If a process
+    dies, at any moment, only its own job fails. Pools whose processes share queues (the standard library's,
+    loky, Pebble) cannot guarantee that: a process killed in the middle of a message leaves half of it in the
+    queue, or a lock that is never released, and the others wait forever.
 
-    Processes are spawned, not forked (a fork copies locks that other threads hold).  Ctrl-C reaches only the
-    process that owns the pool; the workers block the signal. They end at once when the owner ends or crashes,
-    because their pipes close.
+    Processes are spawned, not forked (a fork copies locks that other threads hold). Ctrl-C reaches only the
+    process that owns the pool; the workers block the signal. They end immediately when the owner ends or
+    crashes, because their pipes close.
     """
 
     def __init__(self, processes: int) -> None:
         self._threads = ThreadPoolExecutor(processes, thread_name_prefix="worker")
         self._lock = threading.Lock()
-        """Guards the next three attributes, and starting and reaping, whose state multiprocessing shares."""
+        """Guards the next three attributes, and starting and reaping, which share multiprocessing's state."""
         self._idle: list[_Process] = []
         self._alive: set[_Process] = set()
         self._is_closed = False
@@ -103,7 +103,7 @@ class ProcessPool:
 
 
 class _Process:
-    """The owner's handle of a worker process."""
+    """The owner's handle to a worker process."""
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -130,7 +130,7 @@ class _Process:
         return self._pipe.recv_bytes()
 
     def is_alive(self) -> bool:
-        """Whether the process is alive; valid only between jobs, when a readable pipe means its end."""
+        """Whether the process is alive; valid only between jobs, when a readable pipe means that it ended."""
         return not self._pipe.poll()
 
     def kill(self) -> None:
@@ -144,7 +144,7 @@ class _Process:
         self._process.kill()
         self._pipe.close()
         if not wait([self._process.sentinel], _KILLED_S):
-            logger.warning("process %d was killed but does not end", self._process.pid)
+            logger.warning("process %d was killed but has not exited", self._process.pid)
             return
         self._process.join()
         with contextlib.suppress(ValueError):  # `multiprocessing.active_children` is reaping it
@@ -152,7 +152,7 @@ class _Process:
 
 
 def _serve(pipe: Connection) -> None:
-    """Main function of a worker process: run one job after the other."""
+    """Main function of a worker process: runs one job after another."""
     jobs: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_listen, args=(pipe, jobs), name="pipe", daemon=True).start()
     try:
@@ -167,7 +167,7 @@ def _listen(pipe: Connection, jobs: "SimpleQueue[bytes]") -> None:
     with contextlib.suppress(OSError, EOFError):
         while True:
             jobs.put(pipe.recv_bytes())
-    # Skip the interpreter's shutdown, which the core does not tolerate during a search.  Programs that this
+    # Skip the interpreter's shutdown, which the core does not tolerate during a search. Programs that this
     # process runs end with it.
     os._exit(1)
 

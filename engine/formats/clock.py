@@ -1,6 +1,6 @@
 """Clock notation of GGF, GGS and NBoard: ``15:00``, ``05:00/00:12/02:00``, ``04:59,0:0//02:00,0:0``.
 
-Three times between slashes, each optional: initial time, increment, and grace period.
+Three times separated by slashes, each optional: initial time, increment, and grace period.
 """
 
 import re
@@ -13,7 +13,7 @@ _COUNT = re.compile(r"N|N?\d{1,6}(:\d{1,6})?")
 
 
 class BadClock(ValueError):
-    """A text that is not a clock, or not a time within one."""
+    """The text is not a valid clock, or not a valid time within one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +25,18 @@ class GgfClock:
     increment_s: int = 0
     """Increment in seconds, added after each move."""
     extension_s: int = 120
-    """Grace period after that; entering it loses by at least 2 discs, exceeding it by 64."""
+    """Grace period after that; a side that enters it loses by at least 2 discs, one that exceeds it by 64."""
     is_plain: bool = True
-    """Whether the terms are the same for every move; if not, the increment may come only after several
-    moves."""
+    """Whether every move has the same terms; if not, the increment may be added only after several moves."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse a clock; for a running one, ``04:59,0:0//02:00,0:0``, the times left.
+        """Parse a clock; for a running one, ``04:59,0:0//02:00,0:0``, return the times left.
 
         The numbers after the commas count moves; the server omits the default: ``30:00,N//05:00,N10``.
 
         Raises:
-            BadClock: It is not a clock.
+            BadClock: The text is not a clock.
         """
         fields = text.split("/")
         if len(fields) > 3:
@@ -56,21 +55,21 @@ class GgfClock:
         return cls(times[0], times[1], times[2], is_plain)
 
     def text(self, *, with_extension: bool = True) -> str:
-        """The clock as text, with every field or all but the grace period, for which the server's default
-        then applies."""
+        """The clock as text, with every field, or without the grace period, so that the server's default
+        applies."""
         times = (self.initial_s, self.increment_s, self.extension_s)
         return "/".join(map(time_text, times if with_extension else times[:2]))
 
     def left_s(self, used_s: float, moves: int) -> float:
-        """Time left after a number of moves that took a total time; the grace period does not count."""
+        """Time left after this many moves and this much time used, without the grace period."""
         return self.initial_s + self.increment_s * moves - used_s
 
 
 def parse_time(text: str) -> int:
-    """Seconds of ``[-][D.][[HH:]MM:]SS``, fractions cut off; a bare number means minutes.
+    """Convert ``[-][D.][[HH:]MM:]SS`` to seconds, dropping fractions; a bare number means minutes.
 
     Raises:
-        BadClock: It is not a time.
+        BadClock: The text is not a time.
     """
     match = _TIME.fullmatch(text)
     if match is None:

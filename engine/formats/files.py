@@ -51,10 +51,10 @@ def detect(head: bytes, length: int) -> GameFormat | None:
 
 
 def read(lines: Iterable[str], form: GameFormat, game: str | None = None) -> Iterator[GameRecord | BadGame]:
-    """Every game of a text in order; for an unreadable one, the reason.
+    """Every game of a text in order, or the reason why it is unreadable.
 
     Args:
-        form: One of `TEXTS`.
+        form: A format in `TEXTS`.
         game: Name in `engine.games`, for texts that do not name their game (see `engine.formats.pgn.parse`).
             The default for a transcript is Othello.
 

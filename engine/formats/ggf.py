@@ -1,6 +1,6 @@
-"""GGF, the Generic Game Format: Othello games as GGS, NBoard and their archives write them.
+"""GGF, the Generic Game Format: the form in which GGS, NBoard and their archives write Othello games.
 
-A game is ``(;`` tags ``;)``, a tag is ``NAME[value]``, and no value holds a ``]``. Archives have one match
+A game is ``(;`` tags ``;)``, a tag is ``NAME[value]``, and no value contains a ``]``. Archives have one match
 per line, which begins with its number of games: ``1 (;...;)``, or ``2 (;...;)(;...;)`` for a synchro pair.
 The format is that of https://skatgame.net/mburo/ggsa/ggf, as servers and programs write it in practice.
 """
@@ -34,7 +34,7 @@ _ENDINGS = {"r": RESIGNED, "t": TIMEOUT, "s": AGREED}
 _TAG = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*\[([^\]]{0,10000})\]")
 _END = re.compile(r"\s*;\s*\)")
 _MAX_MOVES = 400
-"""Upper limit for the moves of a game: 60 placements, as many passes, and slack for `replay` to report."""
+"""Upper limit for the moves of a game: 60 placements, as many passes, and a few that `replay` will report."""
 _MAX_NUMBER = 1e9
 """Upper limit for any number in a game."""
 _HEADER = frozenset(
@@ -73,8 +73,8 @@ class GgfGame:
     moves: tuple[GgfMove, ...] = ()
     """All moves, passes included, beginning with the side to move in `start`."""
     result: str | None = None
-    """Result as written (RE), black's discs less white's less the komi: ``+12.000``, ``-64.000:r``;
-    `stated_result` reads it.  None: unfinished (``?``)."""
+    """Result as written (RE), black's discs minus white's minus the komi: ``+12.000``, ``-64.000:r``;
+    `stated_result` reads it. None: unfinished (``?``)."""
     date: str = ""
     """Date as written (DT); GGS puts the time of printing here, not the time of the game."""
     place: str = ""
@@ -98,7 +98,7 @@ class Stated:
     """The content of a game's RE tag."""
 
     discs: float
-    """Black's discs less white's, empty squares to the winner, komi deducted."""
+    """Black's discs minus white's, empty squares to the winner, komi deducted."""
     how: str = ""
     """``r``: resigned; ``t``: out of time; ``s``: by agreement; empty: played to the end."""
 
@@ -107,7 +107,7 @@ def parse(text: str) -> GgfGame:
     """Parse a text of one game; line breaks between tags do not matter.
 
     Raises:
-        BadGgf: It is not such a game.  Illegal moves are not detected here, see `replay`.
+        BadGgf: The text is not such a game. Illegal moves are not detected here; see `replay`.
     """
     game, end = _parse_at(text, 0)
     if text[end:].strip():
@@ -119,7 +119,7 @@ def parse_line(text: str) -> tuple[GgfGame, ...]:
     """Parse a match in the form of archives and the server's ``look``: ``2 (;...;)(;...;)``.
 
     Raises:
-        BadGgf: It is not such a line, or the count in front does not match.
+        BadGgf: The text is not such a line, or the count in front does not match.
     """
     counted = re.match(r"\s*([0-9]{1,3})(?=[\s(])", text)
     at = counted.end() if counted else 0
@@ -129,12 +129,12 @@ def parse_line(text: str) -> tuple[GgfGame, ...]:
         game, at = _parse_at(text, at)
         games.append(game)
     if counted and int(counted[1]) != len(games):
-        raise BadGgf(f"{counted[1]} games are announced and {len(games)} follow")
+        raise BadGgf(f"{counted[1]} games are announced, but {len(games)} follow")
     return tuple(games)
 
 
 def find(text: str) -> Iterator[GgfGame | BadGgf]:
-    """Every game of an archive, in order; for an unreadable one, the reason.
+    """Every game of an archive in order, or the reason why it is unreadable.
 
     Anything between games (counts, comments) is skipped.
     """
@@ -156,7 +156,7 @@ def find(text: str) -> Iterator[GgfGame | BadGgf]:
 
 
 def _behind(text: str, at: int) -> int:
-    """The end of the tags that follow the start of a game, whatever their content."""
+    """The offset after the tags that follow the start of a game, whatever they contain."""
     at += 2
     while tag := _TAG.match(text, at):
         at = tag.end()
@@ -201,7 +201,7 @@ def stated_result(game: GgfGame) -> Stated | None:
     """The result that the game states; None: it is unfinished.
 
     Raises:
-        BadGgf: It is not a result.
+        BadGgf: The result is invalid.
     """
     if game.result is None:
         return None
@@ -212,10 +212,10 @@ def stated_result(game: GgfGame) -> Stated | None:
 
 
 def played_result(game: GgfGame) -> float | None:
-    """Black's result from the moves: discs, empty squares to the winner, less the komi; None: unfinished.
+    """Black's result from the moves: discs (empty squares to the winner) minus the komi; None: unfinished.
 
     Raises:
-        BadGgf: As for `replay`.
+        BadGgf: See `replay`.
     """
     margin = black_margin(replay(game))
     return None if margin is None else margin - (game.komi or 0)
@@ -262,11 +262,11 @@ def to_record(game: GgfGame) -> GameRecord:
 def from_record(record: GameRecord) -> GgfGame:
     """A record as a GGF game.
 
-    Its event and round become tags (EV, RO), and its other tags are kept in capitals; tags that GGF cannot
+    Its event and round become tags (EV, RO), and its other tags are written in capitals; tags that GGF cannot
     represent are dropped.
 
     Raises:
-        BadGgf: It is not a game of Othello.
+        BadGgf: The record is not a game of Othello.
     """
     if record.game != "othello":
         raise BadGgf(f"GGF is for Othello, not for {record.game}")
@@ -309,7 +309,7 @@ def parse_move(text: str) -> GgfMove:
     """Parse a move as GGS, NBoard and GGF write it: ``F5``, ``f5/1.45``, ``F5//0.04``, ``PA/-3.00/0.10``.
 
     Raises:
-        BadGgf: It is not a move.
+        BadGgf: The text is not a move.
     """
     move, *values = (part.strip() for part in text.split("/"))
     move = move.lower()
@@ -318,7 +318,7 @@ def parse_move(text: str) -> GgfMove:
     elif not re.fullmatch(r"[a-h][1-8]", move):
         raise BadGgf(f"{text[:60]!r} is not a move")
     if len(values) > 2:
-        raise BadGgf(f"{text[:60]!r} has more than evaluation and time")
+        raise BadGgf(f"{text[:60]!r} has more than an evaluation and a time")
     evaluation, time_s = [_number(part, "number") if part else None for part in [*values, "", ""][:2]]
     return GgfMove(move, evaluation, time_s)
 
@@ -333,7 +333,7 @@ def move_text(move: GgfMove) -> str:
 
 
 def parse_board(text: str) -> OthelloPosition:
-    """Parse a position of the BO tag, with or without blanks between the rows: ``8 -------- ... -------- *``.
+    """Parse a BO tag's position, with or without blanks between the rows: ``8 -------- ... -------- *``.
 
     Raises:
         BadGgf: The position is invalid, or its size is not 8 x 8.

@@ -1,11 +1,11 @@
 """PGN, Portable Game Notation: chess and its variants, xiangqi, and Othello in PGN's form.
 
 * Chess is in SAN, or in UCI notation as some programs write it; variants have their usual names (tag
-  ``Variant``), other start positions ``FEN``.  python-chess supplies rules and SAN.
-* Othello has squares for moves and ``--`` (or nothing) for a pass; its result is black's discs and white's,
-  ``34-30``.  Move numbers are skipped, because some sites number plies; the moves outrank the stated result.
+  ``Variant``), other start positions the tag ``FEN``. python-chess supplies rules and SAN.
+* Othello has squares for moves and ``--`` (or nothing) for a pass; its result is black's discs, then white's:
+  ``34-30``. Move numbers are skipped, because some sites number plies; moves outrank the stated result.
 * Xiangqi has ``Game "Chinese Chess"``, the tag ``Red``, and moves in ICCS notation, ``H2-E2``; the notation
-  of the World Xiangqi Federation (``C2=5``) is read too.  Moves in Chinese characters are not.
+  of the World Xiangqi Federation (``C2=5``) is also read. Moves in Chinese characters are not read.
 
 Variations, annotations and comments are skipped, except ``[%eval]`` and ``[%emt]``: evaluations (the first
 side's view, in discs or pawns; no mates) and seconds for a move.
@@ -85,7 +85,7 @@ class _Movetext(NamedTuple):
 
 
 def split(lines: Iterable[str]) -> Iterator[str]:
-    """Split a file's lines into the text of each game.
+    """Split a file's lines into the texts of its games.
 
     Raises:
         BadPgn: A game does not end within the size limit.
@@ -125,7 +125,7 @@ def parse(text: str, game: str | None = None) -> GameRecord:
             result are read as chess, and as Othello if that fails.
 
     Raises:
-        BadPgn: It is not a game; for an illegal move, the message names it.
+        BadPgn: The text is not a valid game; the message names the illegal move, if any.
     """
     tags, body = _tags_and_body(text)
     moves = _movetext(body)
@@ -216,7 +216,7 @@ def _movetext(body: str) -> _Movetext:
 
 
 def _named(tags: Mapping[str, str], moves: _Movetext) -> str | None:
-    """The game that the text names; None: chess, or no game is named."""
+    """The game that the tags name; None: chess, or no name."""
     for tag in ("Game", "GameType", "Variant"):
         if named := _NAMES.get(tags.get(tag, "").lower()):
             return named
@@ -230,9 +230,9 @@ def _chess_variant(tags: Mapping[str, str]) -> str:
     try:
         board_type = chess.pgn.Headers(dict(tags)).variant()
     except ValueError:
-        raise BadPgn(f"the variant {tags.get('Variant', '')!r:.60} is not known") from None
+        raise BadPgn(f"unknown variant {tags.get('Variant', '')!r:.60}") from None
     if board_type not in _CHESS:
-        raise BadPgn(f"the variant {tags.get('Variant', '')!r:.60} is not known")
+        raise BadPgn(f"unknown variant {tags.get('Variant', '')!r:.60}")
     return _CHESS[board_type].name
 
 
@@ -240,7 +240,7 @@ def _full_fen(fen: str, game: Game[Any], tags: Mapping[str, str]) -> str:
     """The FEN with castling rights as in Chess960, if only the tag shows that it is Chess960.
 
     Raises:
-        BadPosition: It is not a FEN.
+        BadPosition: The text is not a FEN.
     """
     if not (isinstance(game, StandardChess) and chess.pgn.Headers(dict(tags)).is_chess960()):
         return fen
@@ -302,7 +302,7 @@ def _record(name: str, tags: Mapping[str, str], text: _Movetext) -> GameRecord:
 def _played(
     name: str, start: Any, text: _Movetext, result: str, is_forfeit: bool
 ) -> tuple[_Movetext, float | None, float | None]:
-    """The moves in the game's notation, and points and margin from the moves, or else from the stated result.
+    """The moves in the game's notation, with points and margin from the moves or else from the stated result.
 
     Args:
         is_forfeit: Something other than the moves ended the game, so the stated result always counts.
@@ -384,7 +384,7 @@ def _other_view(evaluations: Sequence[float | None], first: int) -> tuple[float 
 
 
 def _rating(text: str) -> float | None:
-    """A rating; None if it is not one."""
+    """A rating; None if the text is not one."""
     return float(text) if re.fullmatch(r"\d{1,5}(?:\.\d{1,9})?", text) else None
 
 
@@ -414,7 +414,7 @@ def _moves_as_written(record: GameRecord) -> list[str]:
             "-".join(f"{square[0].upper()}{int(square[1:]) - 1}" for square in game.move_squares(move))
             for _, move in steps(record)
         ]
-    raise BadPgn(f"there is no PGN of {game.title}")
+    raise BadPgn(f"there is no PGN form of {game.title}")
 
 
 def _tags(record: GameRecord) -> list[tuple[str, str]]:

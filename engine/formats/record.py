@@ -19,11 +19,11 @@ RESIGNED, TIMEOUT, AGREED = "resigned", "timeout", "agreed"
 
 
 class BadGame(ValueError):
-    """A text or file that is not a game of its format; the message says what is wrong and where."""
+    """The text or file is not a valid game in its format; the message says what is wrong and where."""
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text.  `str.splitlines` also splits at characters that old texts have within words."""
+    """The lines of a text. `str.splitlines` also splits at characters found within words in old texts."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
@@ -41,7 +41,7 @@ class GameRecord:
     points: float | None = None
     """The first side's points: 1, 1/2 or 0; None: unfinished, or unknown."""
     margin: float | None = None
-    """Othello: final discs of the first side less the other's, empty squares to the winner, less the komi."""
+    """Othello: the first side's final discs minus the other's (empty squares to the winner) and the komi."""
     ending: str = ""
     """`RESIGNED`, `TIMEOUT`, `AGREED`; empty: by the rules, or unknown."""
     event: str = ""
@@ -53,11 +53,11 @@ class GameRecord:
     clocks: tuple[str, str] = ("", "")
     """As written in the source."""
     evaluations: tuple[float | None, ...] = ()
-    """Each mover's own evaluation of the position, in discs or pawns; empty: none recorded."""
+    """Each mover's own evaluation of the position, in discs or pawns; empty: not recorded."""
     times_s: tuple[float | None, ...] = ()
-    """Thinking time of each move in seconds; empty: none recorded."""
+    """Thinking time of each move in seconds; empty: not recorded."""
     tags: tuple[tuple[str, str], ...] = ()
-    """Other data of the source, under the names used there."""
+    """Other data from the source, under the names used there."""
 
 
 def clean(text: str) -> str:
@@ -66,7 +66,7 @@ def clean(text: str) -> str:
 
 
 def points_of(margin: float | None) -> float | None:
-    """A game's points, from its margin."""
+    """The points for a game's margin."""
     return None if margin is None else 1.0 if margin > 0 else 0.5 if margin == 0 else 0.0
 
 
@@ -74,7 +74,7 @@ def is_margin(margin: float, komi: float = 0.0) -> bool:
     """Whether a game of Othello can end with this margin.
 
     Args:
-        komi: Discs deducted from the margin; a resigned game may be lost by all discs in addition to these.
+        komi: Discs deducted from the margin; a resigned game may be lost by all 64 discs on top of that.
     """
     return abs(komi) <= _SQUARES and abs(margin) <= _SQUARES + abs(komi)
 
@@ -89,7 +89,7 @@ def start_of(record: GameRecord) -> Any:
     """The game's first position.
 
     Raises:
-        BadGame: The record's start is not a position.
+        BadGame: The record's start is not a valid position.
     """
     game = GAMES[record.game]
     try:
@@ -154,7 +154,7 @@ def played(moves: Iterable[str], start: OthelloPosition) -> OthelloPosition:
 
 
 def black_margin(end: OthelloPosition) -> int | None:
-    """Black's final discs less white's, empty squares to the winner; None: the game is not over."""
+    """Black's final discs minus white's, empty squares to the winner; None: the game is not over."""
     if othello_moves_mask(end.mover, end.waiter) or othello_moves_mask(end.waiter, end.mover):
         return None
     return _OTHELLO.margin_discs(end) * (1 if end.side == 0 else -1)

@@ -2,7 +2,7 @@
 
 Othello has many spellings: ``f5d6c3``, ``1. F5 d6 2. c3 --``, lists of plies. Numbers are skipped. Passes may
 be written (``--``, ``pa``, ``ps``, ``pass``) or omitted; the rules insert them. For other games the line has
-the moves in this program's notation, separated by blanks. Lines do not name the players.
+the moves in this program's notation, separated by blanks. The lines do not name the players.
 """
 
 import re
@@ -16,14 +16,14 @@ _SQUARE = re.compile(r"[a-h][1-8]")
 
 
 class BadTranscript(BadGame):
-    """A line that is not a game from the usual start; the message says what is wrong."""
+    """The line is not a game from the usual start; the message says what is wrong."""
 
 
 def parse(line: str, game: str = "othello") -> GameRecord:
     """Parse a line as a game from the usual start.
 
     Raises:
-        BadTranscript: It contains no move, or an illegal one.
+        BadTranscript: The line contains no move, or an illegal one.
     """
     try:
         record = _othello(line) if game == "othello" else _other(line, game)
@@ -41,7 +41,7 @@ def write(record: GameRecord) -> str:
         BadTranscript: The game does not begin at the usual start, which a transcript implies.
     """
     if record.start is not None:
-        raise BadTranscript("a transcript begins at the usual start, and this game does not")
+        raise BadTranscript("a transcript begins at the usual start, but this game does not")
     if record.game == "othello":
         return "".join(move for move in record.moves if move != "pass")
     return " ".join(record.moves)

@@ -21,7 +21,7 @@ SCORE_TAG = "TheoreticalScore"
 
 
 class BadWthor(BadGame):
-    """A file that does not match its name, or an impossible game; the message says where."""
+    """The file is not of the kind that its name says, or a game is impossible; the message says where."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class WthorGame:
 
     @property
     def margin(self) -> int:
-        """Black's discs less white's."""
+        """Black's discs minus white's."""
         return 2 * self.black_score - 64
 
 
@@ -74,7 +74,7 @@ def parse_games(data: bytes) -> WthorFile:
     """Parse a ``.wtb`` file.
 
     Raises:
-        BadWthor: It is not such a file, or its board is not 8 x 8.
+        BadWthor: The data is not such a file, or its board is not 8 x 8.
     """
     count, _, year, size, _, depth = _header(data)
     if size not in (0, 8):
@@ -98,7 +98,7 @@ def to_record(
     """The game with its names, or with record numbers where names are missing.
 
     Raises:
-        BadGame: It breaks the rules.
+        BadGame: The moves break the rules.
     """
     moves, end = placed(game.squares)
     over = black_margin(end)
@@ -116,7 +116,7 @@ def to_record(
 
 
 def _header(data: bytes) -> tuple[int, int, int, int, int, int]:
-    """Number of games, number of names, year, board size, whether solitaires, depth."""
+    """The header: number of games, number of names, year, board size, whether solitaires, depth."""
     if len(data) < _HEADER.size:
         raise BadWthor(f"{len(data)} bytes are not a WTHOR file")
     _, _, _, _, games, names, year, size, solitaires, depth, _ = _HEADER.unpack_from(data)
@@ -127,7 +127,7 @@ def parse_names(data: bytes, suffix: str) -> tuple[str, ...]:
     """The names of a ``.jou`` file (players) or a ``.trn`` file (tournaments), by record number.
 
     Raises:
-        BadWthor: It is not such a file.
+        BadWthor: The data is not such a file.
     """
     count, length = _header(data)[1], _NAME_BYTES[suffix]
     if len(data) != _HEADER.size + length * count:

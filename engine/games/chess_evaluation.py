@@ -1,14 +1,14 @@
 """Static evaluation of chess: a sum of learned weights, tapered from middlegame to endgame.
 
 A *feature* is something countable on the board for either side: a knight on d5, a passed pawn on the sixth
-rank, a hanging queen. Its value is the count of the side to move less that of the other side. The weights are
-learned by ``python -m lab.training.chess``; ``chess_weights.json`` holds them and documents how.
+rank, a hanging queen. Its value is the count of the side to move minus that of the other side. The weights
+are learned by ``python -m lab.training.chess``; ``chess_weights.json`` holds them and documents how.
 
 Full-width searches have no quiescence search, so hanging pieces are features too, counted separately for the
 side to move (which can save one of them) and for the waiting side (which loses it).
 
-The C++ core (``engine/native/chess/chess_evaluation.hpp``) evaluates; ``tests/engine/games/chess_mirror.py``
-is its readable mirror.
+The C++ core (``engine/native/chess/chess_evaluation.hpp``) does the evaluation;
+``tests/engine/games/chess_mirror.py`` is a readable copy of it in Python.
 """
 
 from functools import cache
@@ -83,7 +83,7 @@ def weights() -> LinearWeights:
 
 @cache
 def native_evaluation() -> ChessEvaluation:
-    """The weights in the core's form, shared by all searches of the process."""
+    """The weights in the core's format, shared by all searches of the process."""
     return ChessEvaluation(weights().to_bytes())
 
 
@@ -93,7 +93,7 @@ def _core() -> ChessSearch:
 
 
 def evaluate_centi(position: str) -> int:
-    """Static evaluation in centipawns, side to move's view, of an unfinished game's `Game.position_text`."""
+    """Static evaluation of an unfinished game's `Game.position_text`, in centipawns for the side to move."""
     return _core().evaluate(position)
 
 

@@ -1,8 +1,8 @@
 """Rules of lichess.org's chess variants from python-chess: `StandardChess` with another board.
 
-We have no search of our own that plays these well: the games are for external engines, which select them by
-the value of their option ``UCI_Variant`` (python-chess's ``uci_variant``). The evaluation here, material
-only, is for moves that such an engine fails to decide.
+Our own searches do not play these well; the games are for external engines, which select them by the value of
+their option ``UCI_Variant`` (python-chess's ``uci_variant``). The evaluation here (material only) is used
+when such an engine fails to choose a move.
 
 FENs are python-chess's: pockets in brackets, ``~`` after promoted pieces (crazyhouse), remaining checks
 before the move counts (``3+3 0 1``, three-check).
@@ -26,7 +26,7 @@ from engine.games.standard_chess import ChessPosition, StandardChess
 
 _VALUE_CENTI = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900}
 _SCALE_CENTI = 200.0
-"""Logistic scale: a lead is worth about as much as in chess."""
+"""Logistic scale; a lead is worth about as much as in chess."""
 _MAX_PIECES = 52
 """Maximum number of pieces on the board and in both pockets; Horde starts with this many."""
 _CHECKS = range(4)
@@ -114,7 +114,7 @@ class ChessVariant(StandardChess):
         if chess.popcount(board.occupied) + sum(map(len, pockets)) > _MAX_PIECES:
             raise BadPosition(f"{text!r}: more than {_MAX_PIECES} pieces")
         if isinstance(board, ThreeCheckBoard) and not set(board.remaining_checks) <= set(_CHECKS):
-            raise BadPosition(f"{text!r}: checks to be given are 0 to 3")
+            raise BadPosition(f"{text!r}: the checks still to be given must be 0 to 3")
         if board.ep_square is not None and not board.has_legal_en_passant():
             board.ep_square = None
         return board

@@ -63,7 +63,7 @@ class Connect4(PlainGame[Connect4Position]):
         return tuple(place for place in range(COLUMNS * _HEIGHT) if free >> place & 1)
 
     def native_position(self, position: Connect4Position) -> tuple[int, int]:
-        """The core's form: discs of the mover, discs of the other."""
+        """The position in the core's format: discs of the mover, discs of the other."""
         return position.mover, position.waiter
 
     def play(self, position: Connect4Position, move: Move) -> Connect4Position:
@@ -80,7 +80,7 @@ class Connect4(PlainGame[Connect4Position]):
         return Ending("variantEnd", "Four in a line.") if has_four(position.waiter) else Ending("draw", "")
 
     def evaluate_centi(self, position: Connect4Position) -> int:
-        """Value of the mover's open lines less that of the waiter's."""
+        """Value of the mover's open lines minus that of the opponent's."""
         mover, waiter = position
         return sum(
             (not waiter & line) * _VALUE_CENTI[(mover & line).bit_count()]
@@ -115,7 +115,7 @@ class Connect4(PlainGame[Connect4Position]):
         )
         discs = red | yellow
         if (discs + sum(1 << _HEIGHT * column for column in range(COLUMNS))) & discs:
-            raise BadPosition(f"a disc hangs in the air in {text!r}")
+            raise BadPosition(f"a disc has an empty square below it in {text!r}")
         if red.bit_count() - yellow.bit_count() != (side == "y"):
             raise BadPosition(f"the counts of r and y do not fit {side!r} to move in {text!r}")
         position = Connect4Position(red, yellow) if side == "r" else Connect4Position(yellow, red)

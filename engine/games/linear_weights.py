@@ -1,7 +1,7 @@
 """Weights of a linear evaluation, read from the JSON file beside the game.
 
 A *group* is a list of features under one name.  Each feature has a middlegame weight and an endgame weight,
-in centi-units.  The file is also the card that documents how the weights were made.
+in centi-units. The file is also the card that documents how the weights were learned.
 """
 
 import json
@@ -18,7 +18,7 @@ Groups = Mapping[str, int]
 
 
 class BadWeights(ValueError):
-    """A file without weights of the requested groups; the message says what is wrong."""
+    """The file lacks valid weights for the requested groups; the message says what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +30,15 @@ class LinearWeights:
     end: tuple[int, ...]
     """Endgame weights, centi-units."""
     scale_centi: tuple[float, float]
-    """s of the logistic expected result 1 / (1 + exp(-score / s)): in the endgame, in the middlegame."""
+    """s of the expected result 1 / (1 + exp(-score / s)), in the endgame and in the middlegame."""
 
     def expected_scale_centi(self, middle: int) -> float:
-        """s at the game phase ``middle``: 64 is the middlegame, 0 the endgame."""
+        """s at the game phase ``middle``, where 64 is the middlegame and 0 the endgame."""
         end, opening = self.scale_centi
         return end + (opening - end) * middle / 64
 
     def to_bytes(self) -> bytes:
-        """The C++ core's form: two little-endian 16-bit integers for each feature."""
+        """The weights in the C++ core's format: two little-endian 16-bit integers for each feature."""
         pairs = [weight for pair in zip(self.middle, self.end, strict=True) for weight in pair]
         return struct.pack(f"<{len(pairs)}h", *pairs)
 
@@ -53,10 +53,10 @@ def starts(groups: Groups) -> dict[str, int]:
 
 
 def from_card(card: Mapping[str, Any], groups: Groups) -> LinearWeights:
-    """The weights in a card.
+    """Read the weights from a card.
 
     Raises:
-        BadWeights: The card has other groups, or a value that is not a weight.
+        BadWeights: The card has different groups, or a value that is not a weight.
     """
     held = card["weights"]
     if list(held) != list(groups):
@@ -67,7 +67,7 @@ def from_card(card: Mapping[str, Any], groups: Groups) -> LinearWeights:
             of_group = held[name][half]
             if len(of_group) != size:
                 raise BadWeights(f"{name} has {len(of_group)} weights, not {size}")
-            if not all(type(weight) is int and abs(weight) < 1 << 15 for weight in of_group):  # no True
+            if not all(type(weight) is int and abs(weight) < 1 << 15 for weight in of_group):  # not True
                 raise BadWeights(f"{name} has weights that are not 16-bit integers")
             weights += of_group
     scale = card["expected_scale_centi"]["end"], card["expected_scale_centi"]["middle"]
@@ -77,12 +77,12 @@ def from_card(card: Mapping[str, Any], groups: Groups) -> LinearWeights:
 
 
 def linear_weights_file(game: str) -> str:
-    """Name of the program's own card for a game."""
+    """File name of the program's own card for a game."""
     return f"{game}_weights.json"
 
 
 def own_weights(game: str, groups: Groups) -> LinearWeights:
-    """The weights in one of the program's own cards.
+    """Read the weights from one of the program's own cards.
 
     Raises:
         DamagedFile: The file is missing or damaged.

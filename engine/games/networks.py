@@ -14,18 +14,18 @@ from engine.games.program_files import unpacked
 
 WIDTH, BUCKETS = 128, 8
 INPUT_UNIT, OUTPUT_UNIT, SCORE_UNIT = 255, 64, 400
-"""The same as in engine/native/network.hpp."""
+"""Must match engine/native/network.hpp."""
 
 INPUTS = {"chess": 2 * 6 * 64, "xiangqi": 2 * 7 * 90}
 """Inputs of a network, by game."""
 
 
 def read(path: Path) -> bytes:
-    """Read a network from a file, in the core's form.
+    """Read a network from a file, in the core's format.
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: It is not compressed in the networks' format.
+        ValueError: The file is not compressed in the networks' format.
     """
     try:
         return lzma.decompress(path.read_bytes())
@@ -35,7 +35,7 @@ def read(path: Path) -> bytes:
 
 @cache
 def weights(game: str) -> bytes:
-    """The core's form of the program's own network for a game in `INPUTS`.
+    """The program's own network for a game in `INPUTS`, in the core's format.
 
     Raises:
         DamagedFile: The file is missing or damaged; the core checks its size.
@@ -44,5 +44,5 @@ def weights(game: str) -> bytes:
 
 
 def network_file(game: str) -> str:
-    """Name of the file of the program's own network for a game."""
+    """File name of the program's own network for a game."""
     return f"{game}_network.xz"

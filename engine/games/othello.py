@@ -59,7 +59,7 @@ def flips_mask(mover: int, waiter: int, square: int) -> int:
 
 
 class OthelloPosition(NamedTuple):
-    """Discs of the side to move, discs of the other, and which of the two the side to move is."""
+    """Discs of the side to move, discs of the other, and the colour of the side to move."""
 
     mover: int
     waiter: int
@@ -103,7 +103,7 @@ class Othello(PlainGame[OthelloPosition]):
         return OthelloPosition(waiter & ~flipped, mover | flipped | 1 << move, 1 - side)
 
     def native_position(self, position: OthelloPosition) -> tuple[int, int]:
-        """The core's form: discs of the mover, discs of the other."""
+        """The position in the core's format: discs of the mover, discs of the other."""
         return position.mover, position.waiter
 
     def result_centi(self, position: OthelloPosition) -> int:
@@ -162,7 +162,7 @@ class Othello(PlainGame[OthelloPosition]):
             cells = "".join(rows)
         black, white = (sum(1 << i for i, cell in enumerate(cells) if cell == disc) for disc in "bw")
         if not black | white:
-            raise BadPosition(f"there is not one disc in {text!r}")
+            raise BadPosition(f"there are no discs in {text!r}")
         return OthelloPosition(black, white, 0) if side == "b" else OthelloPosition(white, black, 1)
 
     def board_rows(self, position: OthelloPosition) -> tuple[str, ...]:

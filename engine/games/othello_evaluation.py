@@ -1,14 +1,14 @@
 """Static evaluation of Othello: patterns of squares with a learned weight for each configuration.
 
 A *pattern* is a list of squares; each of the board's eight symmetries maps it to a *feature*.  The content
-of a feature is a number in base three (0 empty, 1 the mover, 2 the waiter; the first square is the lowest
-digit), the index of one weight in the pattern's table.  All features of a pattern share the table, and a
-content shares its weight with its mirror image.  Two more tables are indexed by the number of moves of either
-side. There is a set of tables for each ply. The weights are learned by ``python -m
-lab.training.othello_patterns``; ``othello_weights.json`` documents how.
+of a feature is a number in base three (0 empty, 1 the mover, 2 the opponent; the first square is the lowest
+digit), the index of one weight in the pattern's table. All features of a pattern share the table, and a
+content shares its weight with its mirror image. Two more tables are indexed by each side's number of moves.
+Each ply has its own set of tables. The weights are learned by ``python -m lab.training.othello_patterns``;
+``othello_weights.json`` documents how.
 
-The C++ core (``engine/native/othello/patterns.hpp``) has the patterns, and evaluates;
-``tests/engine/games/othello_mirror.py`` is its readable mirror.
+The C++ core (``engine/native/othello/patterns.hpp``) has the patterns and does the evaluation;
+``tests/engine/games/othello_mirror.py`` is a readable copy of it in Python.
 """
 
 from functools import cache
@@ -17,7 +17,7 @@ from engine._native import OthelloEvaluation, OthelloSearch
 from engine.games.program_files import reading, unpacked
 
 WEIGHTS_FILE = "othello_weights.xz"
-"""Name of the file of the learned weights."""
+"""File name of the learned weights."""
 
 
 def turned(square: int, symmetry: int) -> int:
@@ -44,7 +44,7 @@ def weight_bytes() -> bytes:
 
 @cache
 def native_evaluation() -> OthelloEvaluation:
-    """The weights in the core's form, shared by all searches of the process.
+    """The weights in the core's format, shared by all searches of the process.
 
     Raises:
         DamagedFile: The file is missing or damaged.
@@ -59,5 +59,5 @@ def _core() -> OthelloSearch:
 
 
 def evaluate_centi(mover: int, waiter: int) -> int:
-    """Static evaluation in centidiscs, mover's view, of an unfinished game, by both sides' bitboards."""
+    """Static evaluation of an unfinished game from both sides' bitboards, in centidiscs for the mover."""
     return _core().evaluate((mover, waiter))

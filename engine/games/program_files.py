@@ -28,7 +28,7 @@ def unpacked(name: str) -> bytes:
     """The contents of a compressed file.
 
     Raises:
-        DamagedFile: It cannot be read, or is not compressed in the usual format.
+        DamagedFile: The file cannot be read, or is not compressed in the usual format.
     """
     with reading(name) as file:
         return lzma.decompress(file.read_bytes())

@@ -75,14 +75,14 @@ class ChessPosition:
 
     board: chess.Board = field(compare=False)
     start: str
-    """FEN of the last position before which nothing can repeat: usually after a capture, a pawn move or a
-    loss of castling rights."""
+    """FEN of the earliest position that can recur: usually the one after a capture, a pawn move or a loss of
+    castling rights."""
     moves: Moves
     """The game's moves since then."""
     line: Moves | None
     """Moves of a searched line from there; None in the game itself."""
     past: tuple[Hashable, ...] = field(compare=False)
-    """Keys of the game's positions from `start` on, after all of `moves` included."""
+    """Keys of the game's positions, from `start` to the one after the last of `moves`."""
 
     @cached_property
     def text(self) -> str:
@@ -235,7 +235,7 @@ class StandardChess:
         return position.text
 
     def native_position(self, position: ChessPosition) -> str:
-        """The position in the C++ core's form."""
+        """The position in the C++ core's format."""
         return position.text
 
     def board_text(self, position: ChessPosition) -> str:
@@ -282,7 +282,7 @@ class StandardChess:
         return (Highlight("check", (chess.SQUARE_NAMES[king],), f"{side} is in check."),)
 
     def plies_left(self, position: ChessPosition) -> int:
-        # Human games last 64 more plies from the start and some 20 from an endgame, on average; programs,
+        # Human games last 64 more plies from the start and about 20 from an endgame, on average; programs,
         # which seldom resign, play on longer.
         return 24 + 3 * chess.popcount(position.board.occupied) // 2
 
@@ -297,7 +297,7 @@ class StandardChess:
         """The board of a FEN.
 
         Raises:
-            BadPosition: It is not a FEN, or not a position that rules and searches can handle.
+            BadPosition: The text is not a FEN, or not a position that rules and searches can handle.
         """
         return _read_fen(fields)
 
@@ -323,12 +323,12 @@ def _read_fen(fields: list[str]) -> chess.Board:
     """The board of a FEN of four, five or six fields.
 
     Raises:
-        BadPosition: It is not a FEN, or not a position that rules and searches can handle: one king each, at
-            most sixteen pieces a side, no pawn on the first or last rank, the side not to move not in check.
+        BadPosition: Not a FEN, or not a position that rules and searches can handle: one king each, at most
+            sixteen pieces a side, no pawn on the first or last rank, the side not to move not in check.
     """
     if not 4 <= len(fields) <= 6:
         raise BadPosition(
-            "a FEN has a board, the side to move, castling rights, an en passant square and perhaps two "
+            "a FEN has a board, the side to move, castling rights, an en passant square and optionally two "
             f"numbers, got {' '.join(fields)!r}"
         )
     pieces, side, castling, ep, *numbers = fields

@@ -56,7 +56,7 @@ class TicTacToe(PlainGame[TicTacToePosition]):
         return Ending("variantEnd" if _is_line(position.waiter) else "draw", "")
 
     def evaluate_centi(self, position: TicTacToePosition) -> int:
-        """100 for each line that only the mover can still fill, less 100 for each such line of the waiter."""
+        """100 for each line that only the mover can still fill, -100 for each such line of the opponent."""
         open_lines = sum(not position.waiter & line for line in _LINES)
         closed_lines = sum(not position.mover & line for line in _LINES)
         return 100 * (open_lines - closed_lines)

@@ -14,7 +14,7 @@ How games end, besides mate:
   chase is long (protected or not, pinned or not, by which piece), and rule books differ.
 * 100 plies without a capture are a draw.
 
-A search judges the third occurrence by the game before its root: see `XiangqiPosition.line`.
+A search judges the third occurrence by the game up to its root: see `XiangqiPosition.line`.
 """
 
 import re
@@ -55,7 +55,7 @@ def _at(file: int, rank: int) -> int | None:
 
 
 def _steps(square: int, steps: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-    """The squares at these offsets (files, ranks) from one, without those outside the board."""
+    """The squares at these offsets (files, ranks) from a square, without those off the board."""
     targets = (_at(square % FILES + files, square // FILES + ranks) for files, ranks in steps)
     return tuple(target for target in targets if target is not None)
 
@@ -194,7 +194,7 @@ class Earlier(NamedTuple):
 
 
 class XiangqiPosition(NamedTuple):
-    """A board, with the part of its game's history that can still matter."""
+    """A board, with the part of the game's history that can still matter."""
 
     board: str
     side: int
@@ -230,7 +230,7 @@ def _perpetual_check(checks: Sequence[bool]) -> int:
     """The loser by perpetual check: -1 the side to move at even indices, 1 the other, 0 none (or both).
 
     Args:
-        checks: For each position between two occurrences of the same one: is the side to move in check?
+        checks: For each position between two occurrences of the same position: is the side to move in check?
     """
     other_checks, own_checks = all(checks[::2]), all(checks[1::2])
     return other_checks - own_checks
@@ -280,7 +280,7 @@ class Xiangqi:
         return XiangqiPosition(after, 1 - side, quiet, ply + 1, past, line)
 
     def native_position(self, position: XiangqiPosition) -> str:
-        """The core's form: its text."""
+        """The position in the core's format: as text."""
         return self.position_text(position)
 
     def for_search(self, position: XiangqiPosition) -> XiangqiPosition:
@@ -441,7 +441,7 @@ class Xiangqi:
         return tuple(highlights)
 
     def plies_left(self, position: XiangqiPosition) -> int:
-        """An estimate: games last about 90 plies, and a long game at least 24 more."""
+        """An estimate: a game lasts about 90 plies, and always at least 24 more."""
         return max(24, 90 - position.ply)
 
     def most_plies_left(self, position: XiangqiPosition) -> int:

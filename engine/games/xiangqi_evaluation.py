@@ -1,12 +1,12 @@
 """Static evaluation of xiangqi: a sum of learned weights, tapered from middlegame to endgame.
 
 A *feature* is something countable on the board for either side: a horse on a square, a chariot with nine
-squares to go to, a hanging cannon.  Its value is the count of the side to move less that of the other side.
+squares to go to, a hanging cannon. Its value is the count of the side to move minus that of the other side.
 The weights are learned by ``python -m lab.training.xiangqi``; ``xiangqi_weights.json`` holds them and
 documents how.
 
-The C++ core (``engine/native/xiangqi/xiangqi_evaluation.hpp``) evaluates;
-``tests/engine/games/xiangqi_mirror.py`` is its readable mirror.
+The C++ core (``engine/native/xiangqi/xiangqi_evaluation.hpp``) does the evaluation;
+``tests/engine/games/xiangqi_mirror.py`` is a readable copy of it in Python.
 """
 
 from functools import cache
@@ -77,7 +77,7 @@ def weights() -> LinearWeights:
 
 @cache
 def native_evaluation() -> XiangqiEvaluation:
-    """The weights in the core's form, shared by all searches of the process."""
+    """The weights in the core's format, shared by all searches of the process."""
     return XiangqiEvaluation(weights().to_bytes())
 
 
@@ -87,8 +87,8 @@ def _core() -> XiangqiSearch:
 
 
 def evaluate_centi(position: str) -> int:
-    """Static evaluation in centi-soldiers, side to move's view, of an unfinished game, by its
-    `Game.position_text`."""
+    """Static evaluation of an unfinished game's `Game.position_text`, in centi-soldiers for the side to
+    move."""
     return _core().evaluate(position)
 
 

@@ -1,10 +1,10 @@
-"""Calibrated models: the probability of each reply, learned from recorded games of people.
+"""Calibrated models: the probability of each reply, learned from recorded human games.
 
 A conditional logit plus a few boosted trees: every reply has a utility, and a softmax over the position's
 replies converts utilities to probabilities. The utility depends on a reply's features (`reply_features`): how
 it compares with the others at each depth, its true cost, how deceptive it is, its probability by a human-move
-model if there is one, and the interaction of these with the person's rating and clock and with the stage of
-the game. This module reads and applies models; `lab.training.calibrated` trains them.
+model if there is one, and the interactions of these with the person's rating and clock and the stage of the
+game. This module reads and applies models; `lab.training.calibrated` trains them.
 
 Features use expected scores, so that models hardly depend on the engine that produced the scores, and
 relative depths (first, last but one, last), so that they also apply to profiles of other depths.
@@ -70,17 +70,17 @@ def expected(scores_centi: NDArray[Any], logistic_centi: float) -> NDArray[np.fl
 
 
 def trappiness_of(gaps: NDArray[Any], sizes: NDArray[Any]) -> NDArray[np.float64]:
-    """Figure 3 for many replies: `engine.trappy.trappiness` of gaps U - M and sizes |M|."""
+    """Figure 3 of the paper for arrays of replies: `engine.trappy.trappiness` of gaps U - M and sizes |M|."""
     gaps, sizes = np.asarray(gaps, np.float64), np.asarray(sizes, np.float64)
     ratios = np.divide(gaps, sizes, out=np.where(gaps > 0, np.inf, 0.0), where=sizes > 0)
     return np.asarray(np.interp(ratios, [0.0, 1.0, 4.0], [0.0, 0.75, 1.0]), np.float64)
 
 
 def profile_array(candidate: Candidate) -> NDArray[np.float64]:
-    """Scores of all replies by depth, our view.
+    """Scores of all replies by depth, from our view.
 
     Raises:
-        IncompleteProfile: The profile is not whole.
+        IncompleteProfile: The profile is incomplete.
     """
     candidate.require_whole()
     return np.array([reply.scores_centi for reply in candidate.replies], np.float64)
@@ -96,10 +96,10 @@ def reply_features(
     """The features of each reply, one row of `FEATURES` per reply.
 
     Args:
-        scores_centi: Replies by depths, s_2 .. s_D, our view.
+        scores_centi: Replies by depths, s_2 .. s_D, from our view.
         logistic_centi: s of the logistic function that converts them to expected scores.
         plies_left: `Game.plies_left` of the position in which the person is to reply.
-        human: Each reply's probability by a human-move model; None: there is no model.
+        human: Each reply's probability according to a human-move model; None: there is no model.
         person: The person who replies.
     """
     theirs = -np.asarray(scores_centi, np.float64)  # the person's view from here on
@@ -213,7 +213,7 @@ class CalibratedModel:
         """
         utilities = self._network.run(OUTPUT, {INPUT: features})
         if utilities.shape != (len(features), 2):
-            raise BadModel(f"{self._network.where}: its output is {utilities.shape}, not replies by two")
+            raise BadModel(f"{self._network.where}: its output is {utilities.shape}, not (replies, 2)")
         chosen = utilities[:, 0 if has_human else 1].astype(np.float64)
         powers = np.exp(chosen - chosen.max())
         return np.asarray(powers / powers.sum())
@@ -223,6 +223,6 @@ def open_calibrated(path: Path) -> CalibratedModel:
     """Open the model in a file.
 
     Raises:
-        BadModel: It is missing or unusable; the message names it and says what is wrong.
+        BadModel: The model is missing or unusable; the message names it and says what is wrong.
     """
     return CalibratedModel(OnnxNetwork.open(path))

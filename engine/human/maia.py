@@ -56,7 +56,7 @@ class MaiaModel:
         network: See `lab.training.maia_onnx`.
 
     Raises:
-        BadModel: It is a network of a different kind.
+        BadModel: The network is of a different kind.
     """
 
     game = GAME
@@ -77,10 +77,10 @@ class MaiaModel:
         """Load the network, and test it in a few openings.
 
         Returns:
-            The minimum total probability of the legal moves there.
+            The minimum total probability of the legal moves over these openings.
 
         Raises:
-            BadModel: It cannot be run, or gives illegal moves too much probability.
+            BadModel: The network cannot be run, or gives illegal moves too much probability.
         """
         self._is_tried = True
         mass = min(self.ask(openings())[1])
@@ -159,7 +159,7 @@ class EncodedPositions:
 
 
 class MaiaFamily:
-    """Several networks, each for people of its rating; between two ratings we interpolate.
+    """Several networks, each for people of one rating; between two ratings we interpolate.
 
     Weights are linear in the distance of the ratings; below the lowest and above the highest network, only
     that network counts. Used by one thread at a time.

@@ -22,7 +22,7 @@ MASS_TOLERANCE = 1e-3
 
 
 class BadModel(Exception):
-    """A model is unreadable or gives malformed answers; the message names it and says what is wrong."""
+    """The model is unreadable or gives malformed answers; the message names it and says what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def checked_distribution(answer: Sequence[float], name: str) -> tuple[float, ...
     """Scale a model's probabilities to add up to exactly 1.
 
     Raises:
-        BadModel: They are not numbers from 0 to 1, or do not add up to 1.
+        BadModel: The values are not numbers from 0 to 1, or do not add up to 1.
     """
     if not all(math.isfinite(p) and 0 <= p <= 1 + MASS_TOLERANCE for p in answer):
         raise BadModel(f"{name}: not probabilities: {', '.join(f'{p:g}' for p in answer[:8])}")

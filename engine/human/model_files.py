@@ -15,7 +15,7 @@ PREDICTS = (MAIA, OTHELLO)
 def open_model(path: Path, *, narrow: bool = False) -> HumanModel:
     """Open the model in a file, or in a folder with Maia's networks for several ratings.
 
-    A file's network is loaded at once, to test it. A folder's networks load on the first query for their
+    A file's network is loaded immediately, to test it. A folder's networks load on the first query for their
     rating; other models in the folder are ignored.
 
     Args:
@@ -23,7 +23,7 @@ def open_model(path: Path, *, narrow: bool = False) -> HumanModel:
             (`engine.human.rating_average`).
 
     Raises:
-        BadModel: It is missing or unusable; the message names it and says what is wrong.
+        BadModel: The model is missing or unusable; the message names it and says what is wrong.
     """
     if path.is_dir():
         networks = [OnnxNetwork.open(file, start=False) for file in sorted(path.glob("*.onnx"))]

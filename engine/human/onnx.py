@@ -1,8 +1,8 @@
 """Opens ONNX files of human-move models with their metadata, and runs them in one thread.
 
 A file states its kind, game, name and licence in ONNX's own ``metadata_props``, under keys that begin with
-``desdemona.``, so that it needs no companion file.  Evaluation must terminate on any input: we refuse
-networks with control flow, because we could not interrupt a loop.
+``desdemona.``, so that it needs no companion file. Evaluation must terminate on any input, so we refuse
+networks with control flow: we could not interrupt a loop.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from engine.human.protobuf import ProtobufFields, message
 
 PREFIX = "desdemona."
 MAX_BYTES = 256 << 20
-"""Size limit for a file; those of this program have a few MB."""
+"""Size limit for a file; this program's own files have a few MB."""
 
 _FATAL_ONLY = 4
 _TOLD = ("name", "licence", "source")
@@ -36,15 +36,15 @@ _CONTROL_FLOW = (b"Loop", b"Scan", b"If")
 
 _lock = threading.Lock()
 _running: WeakValueDictionary[str, Any] = WeakValueDictionary()
-"""Sessions by their file's checksum, shared by all users of the same file: they take memory, and are
+"""Sessions, keyed by their file's checksum and shared by all users of the file: they take memory, and are
 thread-safe."""
 
 
 def read_model_file(path: Path, most_bytes: int = MAX_BYTES) -> bytes:
-    """The content of a regular file.
+    """Read a regular file.
 
     Raises:
-        BadModel: It cannot be read, is a device, pipe or folder, or exceeds the limit.
+        BadModel: The file cannot be read, is a device, pipe or folder, or exceeds the limit.
     """
     try:
         # Checked before opening: a pipe would block, and opening some devices has side effects.
@@ -70,8 +70,8 @@ class OnnxNetwork:
         where: The file's name in messages.
 
     Raises:
-        BadModel: It is not ONNX, might not terminate, lacks its metadata, or has metadata that cannot be
-            displayed.
+        BadModel: The data is not ONNX, might not terminate, lacks its metadata, or has metadata that cannot
+            be displayed.
     """
 
     def __init__(self, data: bytes, where: str) -> None:
@@ -82,13 +82,13 @@ class OnnxNetwork:
             model = message(data, "the model", (_CARD, _GRAPH, _METADATA, _FUNCTIONS))
             metadata, flow = _metadata(model), _control_flow(model)
         except BadModel as error:
-            raise BadModel(f"{where}: not a network of ONNX: {error}") from None
+            raise BadModel(f"{where}: not an ONNX network: {error}") from None
         self.metadata, self.card = metadata
-        """The file's metadata, without `PREFIX`: ``kind``, ``game``, ``name``, ``licence``, more.  And its
+        """The file's metadata, without `PREFIX`: ``kind``, ``game``, ``name``, ``licence`` and more; and its
         card, for people."""
         if lacking := [key for key in ("kind", "game", "name", "licence") if not self.metadata.get(key)]:
             raise BadModel(
-                f"{where}: not a network of this program: it does not say "
+                f"{where}: not a network for this program: it lacks "
                 + ", ".join(PREFIX + key for key in lacking)
             )
         if len(self.metadata["name"]) > MAX_NAME_LENGTH:
@@ -106,10 +106,10 @@ class OnnxNetwork:
 
         Args:
             path: The file.
-            start: Load it now, not on first use; it takes about ten times its file's size in memory.
+            start: Load the network now, not on first use; it takes about ten times its file's size in memory.
 
         Raises:
-            BadModel: It cannot be read, or is not a network; with `start`, it cannot be run.
+            BadModel: The file cannot be read, or is not a network; with `start`, the network cannot be run.
         """
         return cls.load(read_model_file(path), str(path), start=start)
 
@@ -122,10 +122,10 @@ class OnnxNetwork:
         return network
 
     def start(self) -> None:
-        """Load it, unless it is loaded.
+        """Load the network, unless it is already loaded.
 
         Raises:
-            BadModel: It cannot be run.
+            BadModel: The network cannot be run.
         """
         if self._session is None:
             with _lock:  # one of two threads that need the same one waits
@@ -140,9 +140,9 @@ class OnnxNetwork:
         options.log_severity_level = _FATAL_ONLY  # errors come as exceptions, and need no log line
         try:
             return onnxruntime.InferenceSession(self._data, options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # onnxruntime's have no common class of their own
+        except Exception as error:  # onnxruntime's exceptions have no common class
             raise BadModel(
-                f"{self.where}: a network of ONNX that cannot be run: {_first_line(error)}"
+                f"{self.where}: an ONNX network that cannot be run: {_first_line(error)}"
             ) from None
 
     @property
@@ -158,18 +158,18 @@ class OnnxNetwork:
         return ModelInfo(self.kind, self.metadata["name"], self.sha256)
 
     def require(self, kind: str, game: str) -> None:
-        """Raise `BadModel` unless it is a network of this kind for this game."""
+        """Raise `BadModel` unless the network is of this kind and for this game."""
         if (self.kind, self.game) != (kind, game):
             raise BadModel(
                 f"{self.where}: a network of kind {self.kind!r} for {self.game!r}, not {kind!r} for {game!r}"
             )
 
     def run(self, output: str, inputs: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
-        """Evaluate one output, in single precision, all values finite.
+        """Evaluate one output and check that it is in single precision and finite.
 
         Args:
-            output: Its name.
-            inputs: By name.
+            output: The output's name.
+            inputs: The inputs by name.
 
         Raises:
             BadModel: The network rejects the inputs, or its output is malformed.

@@ -29,15 +29,15 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _AT_ONCE = 16
-"""Network queries between checks of the stop flag, some 4 ms; querying one at a time would cost far more."""
+"""Network queries between checks of the stop flag, about 4 ms; querying one at a time would cost far more."""
 
 FindProfiles = Callable[[str, Sequence[str]], Sequence[ReplyProfile]]
-"""A function that finds profiles of the given replies to our move with another program."""
+"""A function that uses another program to find the profiles of some replies to our move."""
 
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """Information for a strategy besides the position."""
+    """What a strategy knows besides the position."""
 
     before: tuple[Any, ...] = ()
     """The game's latest positions before this one, oldest first."""
@@ -82,11 +82,11 @@ class ModelHealth:
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The models of the people who play a game; for one thread at a time."""
+    """The models of people for one game; used by one thread at a time."""
 
     human: HumanModel
     calibrated: ReplyModel | None = None
-    """For strategies that use calibrated probabilities; None: they use the human-move model's."""
+    """For strategies that use calibrated probabilities; None: they use those of the human-move model."""
     value: ValueParams = field(default_factory=ValueParams)
     health: ModelHealth = field(default_factory=ModelHealth)
     person_prior: "PersonPrior | None" = None
@@ -103,7 +103,7 @@ class OpponentModelSearch:
         is_calibrated: Whether to take the replies' probabilities from `Models.calibrated`, if there is one.
         params: Parameters of the trap arithmetic, with the game's own logistic function.
         background: The earlier positions, and the person who will reply.
-        stop: Ends the decision; checked before every few queries of a model.
+        stop: Ends the decision; checked before each batch of model queries.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class OpponentModelSearch:
         self._background = background
         self._stop = stop
         root = game.for_search(position)
-        # Calibrated probabilities need whole profiles, so every reply is searched.
+        # Calibrated probabilities need complete profiles, so every reply is searched.
         value = models.value if self._calibrated is None else replace(models.value, least_percent=0.0)
         self.value = value.for_position(game.expected_scale_centi(root))
         wanted = max(1, models.human.plies_wanted)
@@ -136,7 +136,7 @@ class OpponentModelSearch:
 
     @property
     def needs_all_replies(self) -> bool:
-        """Whether the probabilities need whole profiles; if not, only the likely replies are searched."""
+        """Whether the probabilities need complete profiles; if not, only the likely replies are searched."""
         return self._calibrated is not None
 
     def failed(self, error: BadModel) -> str:
@@ -148,7 +148,7 @@ class OpponentModelSearch:
         """How the models were used, for the record of a decision.
 
         Args:
-            trouble: Why no model was used; empty: nothing went wrong.
+            trouble: Why no model was used; empty: no problem.
         """
         human = self._models.human.info if self._predicted and not trouble else None
         return OpponentModelUse(self.value, self._background.person, human, trouble)
@@ -201,16 +201,16 @@ class OpponentModelSearch:
     def from_engine(
         self, values: Mapping[str, int], over: Collection[str], search: FindProfiles, most: int
     ) -> tuple[list[Candidate], int]:
-        """Candidates with the values of all moves within the budget; the best move has its whole profile.
+        """Candidates with the values of all moves within the budget; the best move has its complete profile.
 
         The program searches the likely replies to each move within the budget.  It searches the remaining
         replies only for the chosen move; they may show it to be worse, and then another move is chosen.
 
         Args:
-            values: Every legal move's score at the root, our view, or the result of a move that ends the
+            values: Every legal move's score at the root (our view), or the result of a move that ends the
                 game; in the game's move order.
-            over: The moves that end the game.
-            search: Searches replies with the program.
+            over: Moves that end the game.
+            search: Searches replies with that program.
             most: Maximum number of moves to search, the best first.
 
         Returns:
@@ -287,7 +287,7 @@ class OpponentModelSearch:
         """The candidate with its replies' probabilities and the value that follows from them.
 
         Args:
-            looked: The searched replies by their text; empty for a move that ends the game or repeats a
+            looked: The searched replies, keyed by move text; empty for a move that ends the game or repeats a
                 position and so needs no prediction.
         """
         move, after = candidate.move, self._position_after(candidate.move)
@@ -305,7 +305,7 @@ class OpponentModelSearch:
         return replace(judged, value=value_of(judged, self.value))
 
     def _probabilities_of(self, candidate: Candidate, after: Any) -> Sequence[float]:
-        """Probability of each reply; calibrated probabilities use the candidate's whole profile."""
+        """Probability of each reply; calibrated probabilities use the candidate's complete profile."""
         human, person, model = self._predicted.get(candidate.move), self._background.person, self._calibrated
         if model is None:
             return human or ()
@@ -325,7 +325,7 @@ class OpponentModelSearch:
         return self._after[move]
 
     def _ask(self, moves: Iterable[str]) -> None:
-        """Query the human-move model about the replies to those moves that are new, a few at a time."""
+        """Query the human-move model about the replies to the moves not queried yet, a few at a time."""
         new = [move for move in moves if move not in self._predicted]
         if not self._asks_human:
             return

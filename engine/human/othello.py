@@ -3,8 +3,8 @@
 The network (`lab.training.human_othello_graph` writes it) takes ``squares`` (n, 64, `PLANES`) and outputs
 ``logits`` (n, 64). Its input includes the rules: the legal moves, and their consequences, two plies deep.
 Each position is first turned into a canonical orientation, so equivalent positions get the same answer, and
-the network need not learn eight boards. In well-known positions the move counts of past games contribute, too
-(`engine.human.othello_openings`).
+the network need not learn eight versions of each board. In well-known positions, move counts from past games
+also contribute (`engine.human.othello_openings`).
 
 Rating and clock are ignored: the training games record neither.
 """
@@ -62,7 +62,7 @@ _AT_ONCE = 128
 
 
 class Sight(NamedTuple):
-    """The part of positions that the network sees, as arrays of equal length.
+    """What the network sees of each position, as arrays of equal length.
 
     The last ply is omitted (both boards are 0) when it was a pass or is unknown.
     """
@@ -80,7 +80,7 @@ class Sight(NamedTuple):
         return Sight(*(turned(boards, turn) for boards in self))
 
     def of(self, chosen: NDArray[np.integer] | NDArray[np.bool_]) -> "Sight":
-        """Some of the positions, by index or as a mask."""
+        """The positions selected by indices or a mask."""
         return Sight(*(boards[chosen] for boards in self))
 
 
@@ -122,7 +122,7 @@ def _after(own: Boards, other: Boards, square: NDArray[np.integer]) -> NDArray[n
 
 
 def sight_of(asks: Sequence[PredictionQuery]) -> Sight:
-    """The network's view of each query: the last position and, if given, the one before."""
+    """The network's view of each query: the last position and the one before it, if known."""
     rows = [_seen(ask.positions) for ask in asks]
     columns = np.array(rows, dtype=np.uint64).reshape(len(rows), 4).T
     return Sight(*np.ascontiguousarray(columns))
@@ -144,11 +144,11 @@ class OthelloHumanModel:
     """A model of p(move | position, last move) in Othello.  Used by one thread at a time.
 
     Args:
-        network: As written by `lab.training.human_othello`.
+        network: In the form that `lab.training.human_othello` writes.
         openings: Whether to use the network's table of openings.
 
     Raises:
-        BadModel: The network is for something else, or cannot be used.
+        BadModel: The network is of another kind or for another game, or cannot be used.
     """
 
     plies_wanted = 2

@@ -59,7 +59,7 @@ def flips_masks(mover: Boards, waiter: Boards, placed: Boards) -> Boards:
 
 
 def neighbours(boards: Boards) -> Boards:
-    """The squares beside any square of a board, in all eight directions."""
+    """The neighbours of a board's occupied squares, in all eight directions."""
     neighbours = np.zeros_like(boards)
     for step, reach in _DIRECTIONS:
         neighbours |= _shifted(boards, step) & reach

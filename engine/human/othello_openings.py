@@ -1,4 +1,4 @@
-"""A table of the moves that people have played in openings, to correct a network's predictions.
+"""A table of the moves that people have played in openings, which corrects a network's predictions.
 
 A position that occurred in many games needs no estimate, because the counts of its moves are known. The table
 has the positions that occurred often enough, each in its upright orientation
@@ -19,7 +19,7 @@ from engine.human.model import BadModel
 from engine.human.othello_boards import SQUARES, Boards
 
 NETWORK_GAMES = 5.0
-"""Weight of the network's prediction, as a number of games through the position.
+"""Weight of the network's prediction, expressed as a number of games through the position.
 
 On the validation years, any weight from 2 to 20 gives the same log-loss to within a thousandth.
 """
@@ -30,7 +30,7 @@ _FOLD = np.uint64(29)
 
 
 def keys_of(own: Boards, other: Boards) -> Boards:
-    """A hash key for each position; the probability that any two positions of a table collide is 10^-11."""
+    """A hash key for each position; the probability that any two positions in a table collide is 10^-11."""
     mixed = own * _FACTORS[0]
     mixed = (mixed ^ (mixed >> _FOLD)) * _FACTORS[1] + other
     mixed = (mixed ^ (mixed >> _FOLD)) * _FACTORS[0]
@@ -47,7 +47,7 @@ class OpeningTable:
     """Index of each position's first move; one more entry at the end."""
     squares: NDArray[np.uint8]
     games: NDArray[np.uint16]
-    """Number of games that continued with the move; older games have a lower weight."""
+    """Number of games that continued with the move, with a lower weight for older games."""
 
     @classmethod
     def none(cls) -> Self:
@@ -59,10 +59,10 @@ class OpeningTable:
     def counted(
         cls, keys: Boards, squares: NDArray[np.integer], weights: NDArray[np.floating], least: int
     ) -> Self:
-        """Build the table from some games.
+        """Build the table from the moves of games.
 
         Args:
-            keys: Key of the position of each move.
+            keys: Key of the position before each move.
             squares: The moves.
             weights: The weight of each move.
             least: Minimum total weight; other positions are dropped.
@@ -91,7 +91,7 @@ class OpeningTable:
         """Parse the text form; an empty text gives an empty table.
 
         Raises:
-            BadModel: It is malformed; the message begins with ``where``.
+            BadModel: The text is malformed; the message begins with ``where``.
         """
         if not text:
             return cls.none()
@@ -101,7 +101,7 @@ class OpeningTable:
             count, moves = _COUNT.unpack_from(data)
             ends = np.cumsum([_COUNT.size, 8 * count, count, moves, 2 * moves])
             if not unpacker.eof or len(data) != ends[-1]:
-                raise ValueError("the length is not the stated one")
+                raise ValueError("the length differs from the stated one")
             keys, sizes, squares, games = (
                 np.frombuffer(data[start:end], dtype=kind)
                 for start, end, kind in zip(ends[:-1], ends[1:], ("<u8", "<u1", "<u1", "<u2"), strict=True)
@@ -114,7 +114,7 @@ class OpeningTable:
         return cls(keys.astype(np.uint64), first, squares, games.astype(np.uint16))
 
     def corrected(self, keys: Boards, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-        """A network's prediction, corrected by the moves played in positions of the table.
+        """A network's prediction, corrected by the moves played in the table's positions.
 
         Args:
             keys: Keys of positions in upright orientation.

@@ -1,4 +1,4 @@
-"""Tilts the probabilities of a person's replies by the person's rating and the game's speed.
+"""Tilts the probabilities of a person's replies according to the person's rating and the game's speed.
 
 A base model (a calibrated model or a human-move network) predicts average replies. Two numbers describe how a
 person differs: b = e^x, how closely they follow the base model, and k, how much of the replies' true cost
@@ -49,15 +49,15 @@ def speed_s(initial_s: float | None, increment_s: float | None) -> float:
 
 
 def costs_of(candidate: Candidate, logistic_centi: float, depth: int) -> tuple[float, ...]:
-    """The cost of each reply to the person: expected score below that of the best reply, from 0 to 1.
+    """Each reply's cost to the person: the expected score lost compared with the best reply, from 0 to 1.
 
     Args:
-        candidate: Our move with its whole profile.
+        candidate: Our move with its complete profile.
         logistic_centi: `Game.expected_scale_centi` of the position in which the person replies.
-        depth: D of the profiles to use, counted from our move; a shallower profile is used whole.
+        depth: D up to which to use the profile, counted from our move; a shallower profile is used in full.
 
     Raises:
-        IncompleteProfile: The profile is not whole.
+        IncompleteProfile: The profile is incomplete.
     """
     candidate.require_whole()
     # The first score is of 2 plies; ours are the person's losses.
@@ -77,7 +77,7 @@ class Grid:
 
     def __post_init__(self) -> None:
         if any(list(axis) != sorted(set(axis)) for axis in (self.x, self.k)):
-            raise ValueError("the numbers of an axis do not rise")
+            raise ValueError("the numbers of an axis are not ascending")
         if not 1 < len(self.x) * len(self.k) <= _MAX_POINTS:
             raise ValueError(f"{len(self.x) * len(self.k)} points, not 2 to {_MAX_POINTS}")
 
@@ -88,7 +88,7 @@ class Grid:
 
     @property
     def is_free(self) -> NDArray[np.bool_]:
-        """Whether x, and whether k, has more than one value."""
+        """For x and for k: whether it has more than one value."""
         return np.array([len(self.x) > 1, len(self.k) > 1])
 
 
@@ -97,11 +97,11 @@ class RatingScale:
     """How a rating becomes the features ``rating`` and ``new``."""
 
     origin: str
-    """The rating scale of the data that the prior was fitted to, as text for people."""
+    """The rating scale of the data that the prior was fitted to, as readable text."""
     centre: float
     unit: Annotated[float, Range(1.0, 1e6)]
     most: Annotated[float, Range(0.0, 100.0)]
-    """The rating feature is clipped to +-this."""
+    """The rating feature is clipped to plus or minus this."""
     games: Annotated[int, Range(0, 1_000_000)]
     """Number of rated games after which a rating counts in full; 0: always."""
 
@@ -117,7 +117,7 @@ class Gaussian:
     """Shape (2, 2)."""
 
     def weights(self, grid: Grid, features: Floats) -> Floats:
-        """The weight of each point, shape (persons, points); each row adds up to 1.
+        """The weight of each grid point, shape (persons, points); each row adds up to 1.
 
         Args:
             features: Shape (persons, features).
@@ -139,7 +139,7 @@ class BasePrior:
     depth: int
     """D of the costs that it was fitted to."""
     least: float
-    """Minimum of the base model's probabilities; lower ones are raised to it."""
+    """Lower limit for the base model's probabilities; lower ones are raised to it."""
     grid: Grid
     scale: RatingScale
     rated: Gaussian | None
@@ -149,7 +149,7 @@ class BasePrior:
 
 def base_key(model: ModelInfo, human: ModelInfo | None = None) -> str:
     """Identifies a base model by SHA-256: a human-move model, or a calibrated model and the human-move model
-    whose predictions it was given (None: it had none)."""
+    whose predictions it received (None: it received none)."""
     return model.sha256 if human is None else f"{model.sha256}+{human.sha256}"
 
 
@@ -159,10 +159,10 @@ def features_of(
     """The features of a person in a game.
 
     Args:
-        names: Some of `FEATURES`.
-        rating: The person's rating; None: unknown, as the centre of the scale.
-        seconds: See `speed_s`; None: unknown, neither bullet nor rapid.
-        games: Rated games behind the rating; None: unknown, enough.
+        names: A subset of `FEATURES`.
+        rating: The person's rating; None: unknown, treated as the centre of the scale.
+        seconds: See `speed_s`; None: unknown, treated as neither bullet nor rapid.
+        games: Rated games behind the rating; None: unknown, treated as enough.
     """
     full = 1.0 if games is None or scale.games == 0 else min(1.0, games / scale.games)
     z = 0.0 if rating is None else full * (rating - scale.centre) / scale.unit
@@ -188,11 +188,11 @@ def tilted_rows(
 
     Args:
         points: Shape (points, 2), as `Grid.points`.
-        probabilities: Probabilities of the replies by the base model, shape (replies,).
+        probabilities: The base model's probabilities of the replies, shape (replies,).
         costs: Costs of the replies, from 0 to 1, shape (replies,).
         starts: Index of each position's first reply.
         least: See `BasePrior.least`.
-        uniform: u, the share spread evenly.
+        uniform: u, the share of the probability that is spread evenly.
 
     Returns:
         Shape (replies, points); each position's replies add up to 1 at every point.
@@ -280,14 +280,14 @@ class PersonPrior:
 
         Args:
             data: The content of the file.
-            where: Its name in messages.
+            where: The file's name in messages.
 
         Raises:
-            BadModel: It is not a card; the message names the file, and says what is wrong.
+            BadModel: The data is not a card; the message names the file, and says what is wrong.
         """
         try:
             content = json.loads(data)
-        except ValueError as error:  # bad UTF-8, too
+        except ValueError as error:  # also for bad UTF-8
             raise BadModel(f"{where}: not JSON: {error}") from None
         try:
             bases = [_base_of(part) for part in content["bases"]]
@@ -312,10 +312,10 @@ def card_path(game: str, folder: Path = Path(__file__).parent) -> Path:
 
 @lru_cache(maxsize=16)
 def read_card(path: Path) -> PersonPrior:
-    """The prior in a card, which is read once.
+    """The prior in a card, which is read only once.
 
     Raises:
-        BadModel: It is missing or not a card; the message names the file.
+        BadModel: The file is missing or not a card; the message names it.
     """
     try:
         with path.open("rb") as file:
@@ -356,7 +356,7 @@ def _base_of(card: dict[str, Any]) -> BasePrior:
 def _gaussian_of(card: dict[str, Any], grid: Grid) -> Gaussian:
     points = {name: reader(_Point)(value) for name, value in card["mean"].items()}
     if not points or points.keys() - set(FEATURES):
-        raise ValueError(f"mean: {', '.join(points)} are not some of {', '.join(FEATURES)}")
+        raise ValueError(f"mean: {', '.join(points)} are not all in {', '.join(FEATURES)}")
     row = tuple[float, float]
     covariance = np.array(reader(tuple[row, row])(card["covariance"]), np.float64)
     free = covariance[np.ix_(grid.is_free, grid.is_free)]

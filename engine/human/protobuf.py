@@ -12,12 +12,12 @@ def message(data: bytes, where: str, wanted: Collection[int] | None = None) -> P
     """Parse the fields of a message.
 
     Args:
-        data: The whole message.
-        where: Its name in error messages.
+        data: The complete message.
+        where: The message's name in errors.
         wanted: Field numbers; the others are skipped, which takes no memory.  None: all.
 
     Raises:
-        BadModel: It is malformed.
+        BadModel: The message is malformed.
     """
     fields: ProtobufFields = {}
     at = 0

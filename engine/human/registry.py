@@ -1,7 +1,7 @@
-"""The program's human-move models, by game; each searching thread opens its own copy.
+"""The program's human-move models for each game; each searching thread opens its own copy.
 
 For a game without a configured file the program has a default: a network for Othello, the estimate from
-shallow searches (`engine.human.shallow`) for other games. Default networks are opened on first use; the
+shallow searches (`engine.human.shallow`) for other games. Default networks are opened on first use, the
 operator's files at the start, so that a bad file is reported then.
 """
 
@@ -27,7 +27,7 @@ T = TypeVar("T", HumanModel, ReplyModel)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSettings:
-    """Settings: which models to use, and how they value moves."""
+    """Settings: which models to use, and how to value moves with them."""
 
     models: tuple[str, ...] = ()
     """Files or folders of human-move models, at most one for each game."""
@@ -58,7 +58,7 @@ class ModelRegistry:
         folder: Folder of the program's own models.
 
     Raises:
-        BadModel: One in the settings cannot be used, or two are for the same game.
+        BadModel: A model in the settings cannot be used, or two are for the same game.
     """
 
     def __init__(
@@ -80,12 +80,12 @@ class ModelRegistry:
 
     @property
     def games(self) -> tuple[str, ...]:
-        """The games of the files in the settings."""
+        """The games of the model files in the settings."""
         return tuple(sorted({*self._humans, *self._calibrated}))
 
     def failures(self) -> dict[str, tuple[int, int]]:
-        """Games whose models have been used, with the number of failures since the start and of the latest
-        consecutive failures."""
+        """Games whose models have been used, each with its number of failures since the start and of
+        consecutive failures now."""
         with self._lock:
             return {game: health.failures for game, health in sorted(self._health.items())}
 
@@ -109,7 +109,7 @@ class ModelRegistry:
         """A game's models and their weights, as plain JSON values.
 
         Raises:
-            BadModel: One cannot be opened.
+            BadModel: A model cannot be opened.
         """
         with self.lend(game_name) as models:
             if isinstance(models.human, _Unopened):
@@ -125,7 +125,7 @@ class ModelRegistry:
         """A game's models, without a time limit.
 
         Raises:
-            BadModel: One cannot be opened.
+            BadModel: A model cannot be opened.
         """
         return self._models(game_name, ModelHealth())
 
@@ -167,7 +167,7 @@ class ModelRegistry:
         return self._open_reply_model(own) if own.exists() else None
 
     def _taken(self, opened: dict[str, tuple[Path, T | None]], game_name: str) -> tuple[Path, T | None]:
-        """A game's file and, on the first call only, the model opened at the start."""
+        """A game's model file and, on the first call only, the model opened at the start."""
         with self._lock:
             path, first = opened[game_name]
             opened[game_name] = path, None
@@ -185,7 +185,7 @@ def _by_game(paths: Sequence[str], opened: Callable[[Path], T]) -> dict[str, tup
 
 
 class _Unopened:
-    """Placeholder for a model whose file has disappeared or broken since the start: every query fails."""
+    """Placeholder for a model whose file has vanished or been damaged since the start; every query fails."""
 
     plies_wanted = 1
 

@@ -1,4 +1,4 @@
-"""The record of a forecast of people's replies to a move (`engine.bait_rule`), and its sums."""
+"""The record of a forecast of people's replies to a move (`engine.bait_rule`), and sums over it."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
@@ -77,7 +77,7 @@ class ReplyForecast:
         """A reply's probability.
 
         Raises:
-            RecordError: It is not among the replies.
+            RecordError: The reply is not in the forecast.
         """
         try:
             return self.probabilities[self.replies.index(reply)]
@@ -100,7 +100,7 @@ class ReplyForecast:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Self:
-        """The forecast that `to_record` wrote.
+        """The forecast, from a record that `to_record` wrote.
 
         Raises:
             RecordError: The record lacks a field, has an unknown one, or has a value of the wrong type.
@@ -108,14 +108,14 @@ class ReplyForecast:
         try:
             forecast: Self = reader(ReplyForecast)(record)
             if len(forecast.replies) != len(forecast.probabilities):
-                raise ValueError("there are not as many probabilities as replies")
+                raise ValueError("the number of probabilities differs from the number of replies")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise RecordError(f"not the record of a forecast: {error}") from error
         return forecast
 
 
 def _with_stored_names(record: dict[str, Any]) -> dict[str, Any]:
-    """A forecast as plain values, with the names of records, where probabilities are ``odds``."""
+    """A forecast as plain values, with the names used in records, where probabilities are ``odds``."""
     record["tempting"] = tuple(
         {"odds" if name == "p_reply" else name: value for name, value in each.items()}
         for each in record["tempting"]
@@ -125,7 +125,7 @@ def _with_stored_names(record: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """Expectations for a reply: by the forecast, and for a person who moves at random."""
+    """What to expect of a reply: according to the forecast, and from a person who moves at random."""
 
     error_uniform: float
     """Share of the replies that are errors."""
@@ -136,9 +136,9 @@ class Expectations:
     cost_expected: float
     """Expected cost."""
     fall_uniform: float
-    """Share of the replies that fall into a trap in the paper's sense (`engine.judgement`)."""
+    """Share of the replies that are traps in the paper's sense (`engine.judgement`)."""
     fall_expected: float
-    """Probability of such a fall."""
+    """Probability of such a reply."""
     bait_uniform: float
     """Share of the replies that take a bait."""
     bait_expected: float

@@ -36,17 +36,17 @@ class ReplyModel(Protocol):
         human: tuple[float, ...] | None,
         person: Person,
     ) -> dict[str, float]:
-        """The probability of each reply, by the reply's text; they add up to 1.
+        """The probability of each reply, keyed by the reply's text; they add up to 1.
 
         Call it through `checked_probabilities`.
 
         Args:
             game: The rules.
             after: The position after our move, in which the person is to reply.
-            candidate: Our move with its whole profile (`Candidate.complete`): every legal reply, in the
+            candidate: Our move with its complete profile (`Candidate.complete`): every legal reply, in the
                 game's order, with all its scores. Its raw value is the minimum of the replies' last scores.
-            human: Each legal reply's probability by a human-move model, in the same order; None: there is no
-                model.
+            human: Each legal reply's probability according to a human-move model, in the same order; None:
+                there is no model.
             person: The person who replies.
 
         Raises:
@@ -72,7 +72,7 @@ def checked_probabilities(
     A single reply is certain; a move that ends the game has no replies.
 
     Raises:
-        IncompleteProfile: The candidate's profile is not whole.
+        IncompleteProfile: The candidate's profile is incomplete.
         ValueError: `human` does not match its replies.
         BadModel: The model's answer is not a probability distribution.
     """

@@ -1,8 +1,8 @@
-"""The probabilities of a person's replies to a move of ours, by the best available models.
+"""The probabilities of a person's replies to a move of ours, from the best available models.
 
 The calibrated model predicts if there is one, otherwise the human-move network; if both are missing or fail
-there is no prediction. The people model (`engine.human.person_prior`) then tilts the prediction by the
-person's rating and the game's speed.
+there is no prediction. The people model (`engine.human.person_prior`) then tilts the prediction according to
+the person's rating and the game's speed.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class ReplyPrediction:
     model: ModelInfo
     """A calibrated model or a human-move network."""
     human: ModelInfo | None
-    """The human-move network whose predictions a calibrated `model` was given; None: none, or `model` is the
+    """The human-move network whose predictions a calibrated `model` received; None: none, or `model` is the
     network."""
     version: str
     """SHA-256 of the card that tilted the prediction; empty: not tilted."""
@@ -48,19 +48,19 @@ def predict_replies(
 
     Args:
         game: The rules.
-        positions: The game's latest positions, oldest first; the last one is that after our move. Networks
-            use as many as they can, and work with fewer.
-        candidate: Our move with its whole profile.
+        positions: The game's latest positions, oldest first; the last one is the position after our move.
+            Networks use as many as they can, and work with fewer.
+        candidate: Our move with its complete profile.
         models: The game's models (`engine.human.registry.ModelRegistry.lend`).
         person: The person who replies.
         seconds: `engine.human.person_prior.speed_s` of the game; None: unknown.
 
     Returns:
-        None: there is neither a calibrated model nor a human-move network, or none of them answers (logged at
-        the first failure in a row), or there is no reply.
+        None: there is neither a calibrated model nor a human-move network, or none of them answers (only the
+        first failure in a row is logged), or there is no reply.
 
     Raises:
-        IncompleteProfile: The candidate's profile is not whole.
+        IncompleteProfile: The candidate's profile is incomplete.
         ValueError: The candidate's replies are not the legal ones, in the game's order.
     """
     candidate.require_whole()
@@ -111,7 +111,7 @@ def _of_calibrated(
     human: tuple[float, ...] | None,
     person: Person,
 ) -> tuple[ModelInfo, tuple[float, ...], ModelInfo | None] | None:
-    """The calibrated model, its answer, and the network whose predictions it was given."""
+    """The calibrated model, its answer, and the network whose predictions it received."""
     model = models.calibrated
     if model is None:
         return None

@@ -1,8 +1,8 @@
 """A human-move model without data: replies that look good to a shallow search are likely.
 
-Each reply's value is the mean expected score of the first few plies of search; its probability grows with
-that (softmax), and a small share is spread evenly over all, because people overlook things. The model has
-only these two parameters, and plays any game.
+Each reply's value is the mean expected score over searches of the first few depths; its probability grows
+with that (softmax), and a small share is spread evenly over all, because people overlook things. The model
+has only these two parameters, and works for any game.
 """
 
 import hashlib
@@ -27,19 +27,19 @@ TABLE_MB = 1
 
 @dataclass(frozen=True, slots=True)
 class ShallowOptions:
-    """Assumed search depth of people, and the confidence in it.
+    """How deep people search, and how strongly they follow that search.
 
-    Fitted on 2026-11-22 by ``python -m bench.shallow_people`` to 1,503 human moves at chess and 1,502 at
+    Fitted on 2026-11-22 by ``python -m bench.shallow_people`` to 1,503 human moves in chess and 1,502 in
     Othello: two plies give 2.43 and 1.32 nats per move, four 2.32 and 1.24, a uniform distribution 3.28 and
     2.05. On 2026-11-25, with the scores of search revision 3, parameters fitted to each game separately would
-    have gained less than 0.005 nats (5.5 points and 5 % at chess, 6.5 and 2 % at Othello), so these stayed.
+    have gained less than 0.005 nats (5.5 points and 5 % in chess, 6.5 and 2 % in Othello), so these stayed.
 
-    At chess, two plies take a tenth of a millisecond per reply, four about two milliseconds.
+    In chess, two plies take about 0.1 ms per reply, four about 2 ms.
     """
 
     plies: int = 2
-    """People see searches of 1, 2 .. this many plies, the first being the reply; 0: they see nothing, and all
-    replies are equally likely."""
+    """People are assumed to search 1, 2 .. this many plies, the first being the reply; 0: they see nothing,
+    and all replies are equally likely."""
     percent: float = 6.0
     """Difference in expected score, in percentage points, that makes a reply e times as likely."""
     share_percent: float = 5.0
@@ -59,7 +59,7 @@ class ShallowModel:
 
     Args:
         game_name: Name in `engine.games`.
-        options: Its parameters.
+        options: The model's parameters.
         searcher: A searcher for that game; None: create one.
     """
 

@@ -7,9 +7,9 @@ reply is weighted by its probability (as in "When Suboptimal Minimax is Better",
 
 Replies that are hardly ever played are not searched; each counts as w(raw(m)), as if it were the best.
 (Calibrated models need complete profiles: then every reply is searched and counts.) An expectation is not a
-guarantee, so only moves with a small guaranteed loss get a value: those within a budget of expected score
-below the best, and within a share of the best one's expected score (`floor_centi`). A forced win is worth the
-whole point, and no expectation exceeds that: the shortest forced win is played without a model.
+guarantee, so only moves with a small guaranteed loss get a value: those that give up at most a budget of
+expected score, and at most a share of the best move's expected score (`floor_centi`). A forced win is
+worth the whole point, and no expectation exceeds that: the shortest forced win is played without a model.
 """
 
 import math
@@ -35,7 +35,7 @@ def utility(score_centi: int, params: ValueParams) -> int:
     """Convert a score to the unit of values; monotonic: it never falls when the score rises.
 
     Raises:
-        BadSettings: The expected scale has no logistic function yet (`ValueParams.for_position`).
+        BadSettings: The logistic function has not been filled in yet (`ValueParams.for_position`).
     """
     if params.scale is ValueScale.PAWNS:
         return max(-params.checkmate_centi, min(params.checkmate_centi, score_centi))
@@ -49,12 +49,12 @@ def _expected(score_centi: int, params: ValueParams) -> int:
 
 
 def expectation(probabilities: Iterable[float], utilities: Iterable[float], rest: float) -> float:
-    """The mean utility of the replies to us.
+    """The mean utility to us over the replies.
 
     Args:
         probabilities: Probability of each reply.
         utilities: Utility of each reply, in the same order.
-        rest: Utility of the remaining replies, which have the rest of the probability.
+        rest: Utility of the other replies, which have the rest of the probability.
 
     Returns:
         The mean, rounded to a millionth of the unit so that summation order cannot decide between equals.
@@ -122,7 +122,7 @@ def is_won(candidates: Sequence[Candidate]) -> bool:
 
 
 def choose_by_value(candidates: Sequence[Candidate]) -> str:
-    """The move of the highest value; ties go to the higher raw value, then to the first in order.
+    """The move with the highest value; ties go to the higher raw value, then to the first in order.
 
     If no move has a value, because there is a forced win or no model, the highest raw value decides.
     """
@@ -134,14 +134,14 @@ def choose_by_value(candidates: Sequence[Candidate]) -> str:
 
 
 def goes_by_values(decision: Decision) -> bool:
-    """Whether the values decided; otherwise plain minimax did, as for a forced win or without a model."""
+    """Whether the values decided; otherwise (a forced win, or no model) plain minimax did."""
     return any(candidate.value is not None for candidate in decision.candidates)
 
 
 def verify_values(decision: Decision) -> None:
     """Recompute the expected values of a decision from its record alone.
 
-    Checks that exactly the moves within the budget of the best have a value; that bounds suffice for the
+    Checks that exactly the moves within the budget below the best have a value; that bounds suffice for the
     others; and that probabilities are valid and come from a named model.
 
     Raises:

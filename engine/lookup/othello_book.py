@@ -2,7 +2,7 @@
 
 Positions that the board's eight symmetries map to one another share an entry, under the smallest of the eight
 (the *canonical* one); moves are mapped accordingly. Colours do not matter: an entry is seen from the side to
-move. ``python -m lab.training.othello_book`` makes books; none comes with the program.
+move. ``python -m lab.training.othello_book`` builds books; none comes with the program.
 
 The file is gzip'd text, one JSON value per line: it is small, ``zcat`` can show it, and gzip's checksum
 detects damage. (A database would be several times larger, and the engine does without one.) The first line is
@@ -10,7 +10,7 @@ the header::
 
     {"format": "desdemona book", "version": 1, "game": "othello", "entries": 2, "made": {...}}
 
-and each other line an entry: the canonical board from a1 to h8 (X the side to move, O the other, - empty),
+and each other line is an entry: the canonical board from a1 to h8 (X the side to move, O the other, - empty),
 then its moves, each with score, depth and, in books from games, number of games and mean result::
 
     ["------...", [["d3", 12, 16], ["c4", 12, 16, 523, 0.511]]]
@@ -38,7 +38,7 @@ BookKey = tuple[int, int]
 """Discs of the side to move and of the other, canonical."""
 
 _NEAR_CENTI = 50
-"""Maximum loss of a played move against the best."""
+"""Maximum loss of a played move compared with the best."""
 _MAX_PLIES, _MAX_GAMES = 1_000, 10**12
 
 _NUMBER = {name: square for square, name in enumerate(SQUARES)}
@@ -47,7 +47,7 @@ _BACK = (0, 1, 2, 3, 4, 6, 5, 7)  # the symmetry that undoes each one
 
 
 class BadBook(BadSource):
-    """A file that is not a book, or is damaged; the message names the file, the fault and its place."""
+    """The file is not a book, or is damaged; the message names the file, the fault and its place."""
 
 
 class BookMove(NamedTuple):
@@ -97,10 +97,10 @@ class Book:
 
     @classmethod
     def open(cls, path: Path) -> "Book":
-        """Read a whole book.
+        """Read a complete book.
 
         Raises:
-            BadBook: It is missing, truncated, damaged, or not a book that this version can read.
+            BadBook: The file is missing, truncated, damaged, or not a book that this version can read.
         """
         number = 0
         entries: dict[BookKey, tuple[BookMove, ...]] = {}
@@ -154,8 +154,8 @@ class Book:
     def choose(self, position: OthelloPosition, rng: random.Random) -> LookupMove | None:
         """A random move that is nearly as good as the book's best (see `engine.lookup.source.RootSource`).
 
-        A move's weight falls linearly with its loss against the best, and in books from games it grows with
-        the number of games.  Moves to equivalent positions share one weight.
+        A move's weight falls linearly with its loss relative to the best move and, in books from games, grows
+        with the number of games. Moves to equivalent positions share one weight.
         """
         moves = self.moves(position)
         good = [move for move in moves if moves[0].score_centi - move.score_centi <= _NEAR_CENTI]
@@ -174,7 +174,7 @@ def parse_board(text: Any) -> BookKey:
     """The inverse of `lab.training.othello_book.board_text`.
 
     Raises:
-        BadBook: The text is anything else.
+        BadBook: The text is not a canonical board.
     """
     if not isinstance(text, str) or len(text) != 64 or text.strip("XO-"):
         raise BadBook(f"not a board of 64 squares: {text!r:.80}")
@@ -203,7 +203,7 @@ def _header(line: str) -> dict[str, Any]:
     if header.get("version") != VERSION:
         raise BadBook(f"version {header.get('version')!r} of the format; this program reads {VERSION}")
     if header.get("game") != "othello":
-        raise BadBook(f"a book of {header.get('game')!r}, not of Othello")
+        raise BadBook(f"a book for {header.get('game')!r}, not for Othello")
     entries = header.get("entries")
     if not (isinstance(entries, int) and entries >= 0 and isinstance(header.get("made"), dict)):
         raise BadBook("the header lacks `entries` or `made`")

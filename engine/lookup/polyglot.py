@@ -1,8 +1,8 @@
 """Opening books for chess and its variants in Polyglot's format, read by python-chess.
 
-The format has moves and weights but no scores; so a decision from such a book has no score either.  Positions
-are found by their squares, side to move, castling rights and en passant square; so a book also serves games
-of Chess960 that reach its positions.
+The format has moves and weights but no scores, so a decision from such a book has no score either. Positions
+are identified by their squares, side to move, castling rights and en passant square; so a book also serves
+games of Chess960 that reach its positions.
 """
 
 import random
@@ -31,7 +31,7 @@ class BookChoice(StrEnum):
     BEST = "best"
     """The move with the largest weight; ties go to the first in the book."""
     EVEN = "even"
-    """At random, all with the same probability."""
+    """At random, with equal probability."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class BookUse:
     max_ply: int | None = None
     """Use the book only in this many first plies of a game; None: no limit."""
     min_weight: int = 1
-    """Moves of a lower weight are left out; books use weight 0 for moves that must not be played."""
+    """Moves with a lower weight are ignored; books use weight 0 for moves that must not be played."""
 
 
 class PolyglotBook:
@@ -67,7 +67,7 @@ class PolyglotBook:
             use: When and how to use the book; None: always, at random by weight.
 
         Raises:
-            BadSource: It is missing, truncated, or not a book: its positions are not in order.
+            BadSource: The file is missing, truncated, or not a book (its positions are not in order).
         """
         try:
             if not path.is_file():  # a pipe would block
@@ -89,7 +89,7 @@ class PolyglotBook:
         return f"a Polyglot book of {len(self._reader)} moves"
 
     def choose(self, position: ChessPosition, rng: random.Random) -> LookupMove | None:
-        """A move of the book, if the settings allow its use here (see `engine.lookup.source.RootSource`)."""
+        """A move from the book, if the settings allow it here (see `engine.lookup.source.RootSource`)."""
         use, board = self._use, position.board
         if use.side not in (None, self._game.side_to_move(position)):
             return None

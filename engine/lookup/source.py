@@ -8,7 +8,7 @@ from engine.game import Move
 
 
 class BadSource(ValueError):
-    """A file or folder is not a book or table, or is damaged; the message names it and says what is wrong."""
+    """The file or folder is not a book or table, or is damaged; the message names it and the fault."""
 
 
 class LookupMove(NamedTuple):
@@ -21,7 +21,7 @@ class LookupMove(NamedTuple):
 
 
 class RootSource(Protocol):
-    """Has moves for some positions of one game; immutable, so all players share it."""
+    """Provides moves for some positions of one game; immutable, so all players share it."""
 
     @property
     def about(self) -> str:
@@ -37,7 +37,7 @@ class RootSource(Protocol):
 
 
 class FoundMove:
-    """A source with one move, which was found elsewhere for the queried position."""
+    """A source with a single move, which was found elsewhere for the queried position."""
 
     def __init__(self, found: LookupMove) -> None:
         self._found = found

@@ -1,7 +1,7 @@
 """Chess endgames from Syzygy tablebases, read by python-chess.
 
 A table has the outcome (WDL), and the plies to the next capture or pawn move that preserves the win (DTZ). A
-winner who always takes the shortest way there wins, within the fifty-move rule if that is possible, but not
+winner who always takes the shortest way to that move wins, within the fifty-move rule if possible, but not
 always in the most natural way, because the tables lack the distance to mate.
 """
 
@@ -34,13 +34,13 @@ class _Outcome(IntEnum):
 
 
 class _Judged(NamedTuple):
-    """The value of a move: the greater, the better."""
+    """The value of a move; greater is better."""
 
     outcome: _Outcome
     merit: float
     """Tie-break among moves of the same outcome."""
     is_sure: bool
-    """Whether the outcome is certain; it is not if the fifty-move rule depends on a single ply."""
+    """Whether the outcome is certain, that is, not dependent on one ply of the fifty-move count."""
 
 
 class SyzygyTables:
@@ -61,7 +61,7 @@ class SyzygyTables:
         """Open all the tables in a folder, after checking each file's first bytes and size.
 
         Raises:
-            BadSource: There is no such folder, it lacks tables of one of the kinds, or a file is not a table.
+            BadSource: There is no such folder, it lacks tables of either kind, or a file is not a table.
         """
         try:
             if not folder.is_dir():
@@ -73,7 +73,7 @@ class SyzygyTables:
             raise BadSource(f"{folder}: cannot be read: {error.strerror or error}") from None
         for files, suffix in ((tables.wdl, chess.Board.tbw_suffix), (tables.dtz, chess.Board.tbz_suffix)):
             if not files:
-                raise BadSource(f"{folder}: no Syzygy tables of the kind *{suffix} there")
+                raise BadSource(f"{folder}: no Syzygy tables (*{suffix}) there")
         return cls(tables, max(len(name) - len("v") for name in tables.wdl))
 
     @property
@@ -107,7 +107,7 @@ class SyzygyTables:
         return {_Outcome.WON: WIN_CENTI, _Outcome.LOST: -WIN_CENTI}.get(judged.outcome, 0)
 
     def _judge(self, after: ChessPosition) -> _Judged:
-        """The value of the move of ours that led to a position."""
+        """The value of our move that led to a position."""
         if not self._game.legal_moves(after):
             mate = self._game.result_centi(after) != 0
             return _Judged(_Outcome.WON, 1, True) if mate else _Judged(_Outcome.DRAWN, 0, True)

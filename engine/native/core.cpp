@@ -29,7 +29,7 @@ void run_with_helpers(int helpers, void (*lead)(void* context), void (*help)(voi
 }
 
 void pause_thread(int turns) noexcept {
-    constexpr int kBusy = 2'000;  // some tens of microseconds
+    constexpr int kBusy = 2'000;  // tens of microseconds
     constexpr int kYielding = 200;
     if (turns < kBusy) {
 #if defined(__x86_64__)
@@ -64,7 +64,7 @@ const Unit* const* runnable_units(int& count) {
 #if defined(DESDEMONA_X86_UNITS)
         static const Unit v2 = DESDEMONA_UNIT_OF(v2);
         static const Unit v3 = DESDEMONA_UNIT_OF(v3);
-        // Check every part of the set: virtual machines may expose AVX2 and hide others.
+        // Check every part of the set: virtual machines may expose AVX2 and hide other parts.
         if (__builtin_cpu_supports("x86-64-v2")) units[n++] = &v2;
         if (__builtin_cpu_supports("x86-64-v3")) units[n++] = &v3;
 #endif

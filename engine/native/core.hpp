@@ -37,9 +37,9 @@ struct TemptingOptions {
     const std::int16_t* expected;
     int expected_count;
     const std::int32_t* weights;
-    int budget;         // hundredths of a per cent of expected score to give up at most
+    int budget;         // maximum expected score to give up, in hundredths of a per cent
     int share_percent;  // of the best move's, likewise
-    int gap_centi;      // centi-units to give up at most, ...
+    int gap_centi;      // maximum centi-units to give up, ...
     int won_gap_centi;  // ... and when the game is nearly won
     bool swindle;
 };
@@ -91,7 +91,7 @@ struct SolveResult {
 void run_with_helpers(int helpers, void (*lead)(void* context), void (*help)(void* context, int index),
                       void* context);
 
-// Waits a moment for other threads, for the `turns`th time in turn: the longer it has been, the more it leaves the
+// Waits briefly for other threads, for the `turns`th time in a row: the longer the wait so far, the more it leaves the
 // processor to others.
 void pause_thread(int turns) noexcept;
 
@@ -186,7 +186,7 @@ constexpr int kMostMoves = 512;  // in any position of chess or xiangqi
 
 // Moves and perft follow the rules of the board alone: repetition, counters and dead positions do not end a game.
 struct ChessUnit {
-    // Without a network (null), the strong search uses the evaluation, too.
+    // Without a network (null), the strong search uses the evaluation alone.
     Core<chess::Position>* (*make_chess)(std::size_t table_mb, const chess::Evaluation& evaluation,
                                          const chess::Network* network);
     int (*chess_moves)(const chess::Position& p, std::uint16_t* moves);  // their number; at most kMostMoves

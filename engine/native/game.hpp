@@ -33,12 +33,12 @@ constexpr std::uint64_t mixed(std::uint64_t z) {
 
 // A game is an object (it may refer to evaluation weights) with two kinds of position: `Position`, the plain value
 // that crosses the boundary, and `Node`, the same with whatever the game updates incrementally, move by move.
-// Nodes are values: playing a move makes a new one, so there is nothing to undo.
+// Nodes are values: playing a move creates a new one, so there is nothing to undo.
 //
 // * Moves are small integers, below `kMoves`; `moves(node)` is a range of all legal moves in an order that is good to
 //   search, forced passes included; it is empty exactly when the game is over.
 // * Scores are from the view of the side to move.  A finished game has the score `result(node)`: 0, or beyond +-kWin,
-//   further for a better win.  Any other has `evaluate(node)`, well inside +-kWin.  `leaf(node)` is whichever of the
+//   further for a better win.  Others have `evaluate(node)`, well inside +-kWin.  `leaf(node)` is whichever of the
 //   two applies.
 // * `hash(node)` covers everything that a score may depend on; a game whose scores depend on the path to a position
 //   (repetition) hashes the relevant part of the path.

@@ -5,8 +5,8 @@
 // side has an accumulator of `kWidth` sums; the second layer is one neuron, which sees the mover's accumulator first,
 // then the other's, each sum limited to 0 .. 1 and squared.  It has `kBuckets` sets of weights, by the number of
 // pieces. Its output is added to the linear evaluation, which already covers mobility, threats and pawns, so a small
-// network and few games are enough. engine/games/networks.py reads the file, lab/training/networks.py learns it, and
-// tests/engine/games/network_mirror.py is a readable mirror.
+// network and few games are enough. engine/games/networks.py reads the file, lab/training/networks.py trains it, and
+// tests/engine/games/network_mirror.py is a readable copy in Python.
 #pragma once
 
 #include <cstdint>

@@ -60,7 +60,7 @@ double StopFlag::now_s() const noexcept { return 1e-9 * static_cast<double>(now_
 void StopFlag::set() noexcept { set_.store(true, std::memory_order_relaxed); }
 
 void StopFlag::set_deadline(double seconds) noexcept {
-    // Three decades are as good as forever, and fit the clock; a NaN counts as forever, too.
+    // Three decades are as good as forever, and fit the clock; NaN also counts as forever.
     const double limited = seconds < kLongest_s ? std::max(seconds, -kLongest_s) : kLongest_s;
     const auto at = now_ns() + static_cast<std::int64_t>(1e9 * limited);
     deadline_ns_.store(at != 0 ? at : 1, std::memory_order_relaxed);  // 0: no deadline

@@ -24,23 +24,23 @@ class StopFlag {
     // The clock of a flag, and of measurements of the searches that it stops.
     enum class Clock {
         kWall,
-        kProcessor,  // of all threads of the process together: whatever else the machine does takes none of it
+        kProcessor,  // of all threads of the process together: other work on the machine does not count
     };
 
     explicit StopFlag(Clock clock = Clock::kWall) noexcept : clock_(clock) {}
-    // Counts as set whenever its parent does, too, and counts nodes there as well: for a limit within a limit.  It has
+    // Also counts as set whenever its parent does, and counts nodes there as well: for a limit within a limit. It has
     // the parent's clock.
     explicit StopFlag(const StopFlag* parent) noexcept : clock_(parent->clock_), parent_(parent) {}
 
     // From now on the flag's clock counts the processor time of the calling thread, so that a busy machine takes none
-    // of a search's time; it runs at 1 / `most_stretch` of the wall clock's speed at least. It continues from its
+    // of a search's time; it runs at least at 1 / `most_stretch` of the wall clock's speed. It continues from its
     // present time.
     void follow_thread(double most_stretch) noexcept;
 
     // Changes `most_stretch`; the time may jump, so set the deadline afterwards.  From any thread.
     void set_most_stretch(double most_stretch) noexcept;
 
-    // The time on the flag's clock, in seconds since some moment.
+    // The time on the flag's clock, in seconds since an arbitrary moment.
     double now_s() const noexcept;
 
     void set() noexcept;

@@ -28,7 +28,7 @@ concept Solves = requires(const typename G::Node& node) {
     { Strong::plies_left(node) } -> std::same_as<int>;
 };
 
-// The strong search may see the game otherwise than the exact one.
+// The strong search may use another view of the game than the exact one.
 template <Game G, class Strong, Game StrongGame = G>
 class UnitCore final : public Core<typename G::Position> {
     using Position = typename G::Position;

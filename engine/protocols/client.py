@@ -47,7 +47,7 @@ class EngineProtocol(ABC):
     """
 
     is_interruptible = True
-    """Whether a search can be stopped with the program still usable; otherwise it must be ended."""
+    """Whether a search can be stopped without ending the program."""
     farewell = "quit"
     """The command that ends the program."""
 
@@ -62,7 +62,7 @@ class EngineProtocol(ABC):
 
     @abstractmethod
     def greet(self) -> str:
-        """Perform the handshake; returns the program's own name."""
+        """Perform the handshake; return the program's own name."""
 
     @abstractmethod
     def new_game(self, start: Any) -> None:
@@ -79,7 +79,7 @@ def first_with(move: str, lines: Sequence[EngineReply]) -> EngineReply | None:
 
 
 def wait_for(question: MoveRequest, game: Game[Any], settings: ExternalSettings, stop: StopFlag) -> WaitLimit:
-    """The wait for the answer: at most the given time plus a margin, otherwise bounded time and silence."""
+    """Limit the wait for the answer: by the move's time plus a margin, or else by total time and silence."""
     limit_s, now = question.allowance.limit_s(game.side_to_move(question.position)), time.monotonic()
     if limit_s is not None:
         return WaitLimit(stop, now + limit_s + settings.silence_s)

@@ -50,7 +50,7 @@ class EngineAnalysis:
     """An engine's analysis of a position."""
 
     candidates: tuple[Candidate, ...]
-    """Every legal move in the game's order; the analysed ones with their whole profile."""
+    """Every legal move in the game's order; the analysed ones with complete profiles."""
     depth: int
     info: SourceInfo
     variation: tuple[str, ...]
@@ -76,8 +76,8 @@ class EngineMove:
 
 @dataclass(frozen=True, slots=True)
 class MoveScores:
-    """An engine's scores of some moves together with the best one, by searches of one depth; side to move's
-    view."""
+    """An engine's scores for some moves and the best move, from searches to one depth, for the side to
+    move."""
 
     name: str
     """The engine's own name."""
@@ -95,7 +95,7 @@ class EngineHealth:
         self._failures = 0
         self._not_before = -math.inf
         self.trouble: EngineError | None = None
-        """The latest failure; None: it works."""
+        """The latest failure; None: the engine is working."""
 
     @property
     def may_start(self) -> bool:
@@ -152,7 +152,7 @@ class EngineSource:
 
     @property
     def trouble(self) -> EngineError | None:
-        """The engine's latest failure; None: it works."""
+        """The engine's latest failure; None: it is working."""
         return self._health.trouble
 
     @property
@@ -168,7 +168,7 @@ class EngineSource:
         """Start the engine and wait for it.
 
         Raises:
-            EngineError: It does not start; the message says why.
+            EngineError: The engine does not start; the message says why.
         """
         if self._link is None:
             self._link = self._connect(self.settings)
@@ -216,7 +216,7 @@ class EngineSource:
 
         Args:
             position: An unfinished game.
-            limits: As for `analyse`; in addition, the clocks that the engine manages itself
+            limits: See `analyse`; in addition, the clocks that the engine manages itself
                 (`EngineSettings.limit`).
             stop: Ends the search early; the result is then the best move so far.
 
@@ -260,7 +260,7 @@ class EngineSource:
             None: the engine had no result in time, or failed (the failure is logged).
 
         Raises:
-            Stopped: The flag was set first.
+            Stopped: The flag was set before the work was done.
         """
         until = self._clock() + longest_s
 
@@ -310,11 +310,11 @@ class EngineSource:
     def _ready(self, patience: WaitLimit) -> Link | None:
         """The running engine; None: its back-off is not over.
 
-        A start continues after the wait for it has ended, so that the engine may be ready for the next move.
+        If the wait ends early, the start continues, so that the engine may be ready for the next move.
 
         Raises:
             Stopped: The wait was ended.
-            EngineError: It does not start.
+            EngineError: The engine does not start.
         """
         if self._link is not None:
             return self._link
@@ -352,7 +352,7 @@ class EngineSource:
         """The deepest profiles completed in time.
 
         Raises:
-            Stopped: Not even the first were completed.
+            Stopped: Not even the first profiles were completed.
             EngineError: The engine failed.
         """
         silence_s = self.settings.silence_s
@@ -471,7 +471,7 @@ class EngineSource:
         """The move in an answer, not judged yet.
 
         Raises:
-            EngineError: It has no move, or an illegal one.
+            EngineError: The answer has no move, or an illegal one.
         """
         game = self._game
         move = answer.best
@@ -537,10 +537,10 @@ class EngineSource:
         return tuple(ReplyProfile(reply, tuple(-score for score in scores[reply])) for reply in replies)
 
     def _best_score(self, searches: "_EngineSearches", position: Any, depth: int) -> int:
-        """The score of a position at a depth, side to move's view.
+        """The score of a position at a depth, from the side to move's view.
 
         Raises:
-            EngineError: The engine gave none.
+            EngineError: The engine gave no score.
         """
         text = self._game.position_text(position)
         answer = searches.link.search(SearchRequest(text, depth, 1), searches.patience)
@@ -559,7 +559,7 @@ class EngineSource:
         *,
         is_part: bool = False,
     ) -> dict[str, tuple[int, ...]]:
-        """Each move's scores at depths 1 .. `depth`, side to move's view."""
+        """Each move's scores at depths 1 .. `depth`, from the side to move's view."""
         text = self._game.position_text(position)
         lines = searches.run(text, moves, depth, is_part=is_part)
         return by_depth(lines, moves, depth, plies_played(text))
@@ -574,7 +574,7 @@ class _Root:
     after: dict[str, Any]
     """The positions after each legal move, in the game's order."""
     over: dict[str, int]
-    """Scores of the moves that end the game, our view."""
+    """Scores of the moves that end the game, from our view."""
     om_search: OpponentModelSearch | None
     """Values the moves; None: profiles must be complete."""
 
@@ -646,7 +646,7 @@ class EnginePool:
                 source.close()
 
     def close(self) -> None:
-        """End all processes; a process that is lent ends when it is returned."""
+        """End all processes; a process on loan ends when it is returned."""
         with self._lock:
             self._is_closed = True
             sources = [source for idle in self._idle.values() for source in idle]

@@ -39,7 +39,7 @@ class ExternalEngine:
         self.settings = settings
         self._game = get_rules(settings.game)
         self.name = settings.command[0]
-        """The program's own name; its command until the program has sent one."""
+        """The program's own name, or its command until the program has sent its name."""
         self._start: Any = self._game.initial()
         self._process: EngineProcess | None = None
         self._client: EngineProtocol | None = None
@@ -73,12 +73,12 @@ class ExternalEngine:
         Args:
             moves: All moves since the game began, in the game's notation.
             allowance: Clock, time and depth limits of the move.
-            stop: Ends the wait at once.
+            stop: Ends the wait immediately.
 
         Raises:
             Stopped: The flag was set.
-            EngineError: There is no move; the class gives the reason. The program is ended; the next call
-            starts it.
+            EngineError: There is no move; the class gives the reason. The program is then ended; the next
+            call restarts it.
             ValueError: The game is over.
             IllegalMove: One of the moves is illegal.
         """

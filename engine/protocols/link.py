@@ -23,7 +23,7 @@ class SearchRequest:
 @dataclass(frozen=True, slots=True)
 class BestMoveRequest:
     """A search for the engine's own best move, with an empty transposition table; it ends at the first limit,
-    or with the wait."""
+    or when the wait ends."""
 
     position: str
     """`Game.position_text`."""
@@ -52,16 +52,16 @@ _MAX_NODES = 10**15
 """Maximum plausible number of nodes of a search: days on a large machine; their sums fit the database's
 integers."""
 _DEEPEST = 999
-"""Maximum plausible depth, in plies; engines end theirs at 256 or less."""
+"""Maximum plausible depth, in plies; engines stop at 256 or less."""
 
 
 def plausible_nodes(nodes: int | None) -> int | None:
-    """The number of nodes that an engine reports; None: none, or an implausible number."""
+    """The number of nodes that an engine reports; None: missing or implausible."""
     return nodes if nodes is not None and 0 <= nodes <= _MAX_NODES else None
 
 
 def plausible_depth(depth: int | None) -> int | None:
-    """The depth in plies that an engine reports; None: none, or an implausible number."""
+    """The depth in plies that an engine reports; None: missing or implausible."""
     return depth if depth is not None and 0 <= depth <= _DEEPEST else None
 
 
@@ -101,7 +101,7 @@ class Link(Protocol):
         move so far is returned.
 
         Args:
-            ask: The search.
+            ask: The search to run.
             patience: Limits the wait; its end is not an error of the engine (`WaitLimit.late` is None).
 
         Raises:

@@ -134,7 +134,7 @@ def read_search(line: str) -> EngineReply | None:
 
 
 def read_nodes(line: str) -> int | None:
-    """The positions in a line ``nodestats 123456 0.78``; None: it is another line."""
+    """The positions in a line ``nodestats 123456 0.78``; None: a different line."""
     match = re.match(r"nodestats\s+(\d{1,18})\b", line)
     return int(match[1]) if match else None
 
@@ -159,7 +159,7 @@ def read_go(line: str, lines: list[EngineReply]) -> EngineReply:
 
 
 def read_eval(text: str) -> int | None:
-    """Convert discs to centidiscs; a pair (draws to black, draws to white) becomes the common bound."""
+    """Convert discs to centidiscs; a pair (draws to black, to white) becomes 0 clamped to that range."""
     values = []
     for part in text.split(","):
         try:

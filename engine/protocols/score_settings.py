@@ -38,7 +38,7 @@ class EngineSettings:
     options: tuple[tuple[str, str], ...] = ()
     """Names and values of engine options to set."""
     depth: int = 10
-    """Deepest search of the root, at least 2; the replies are searched one less."""
+    """Deepest search of the root, at least 2; the replies are searched one ply less."""
     window_centi: int = 50
     """A move is analysed if its root score is at most this far below the best. The best is the highest root
     score, or a lower one if the replies to the analysed moves show that it was too high."""

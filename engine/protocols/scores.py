@@ -32,7 +32,7 @@ def centi(value: int, is_mate: bool, ply: int) -> int:
 
     Args:
         value: Centi-units or moves to mate: see `InfoLine.value`.
-        ply: Plies since the game began, in the searched position.
+        ply: Plies from the start of the game to the searched position.
     """
     if not is_mate:
         # Anything but mate is undecided, whatever an engine claims from its endgame tablebases.
@@ -44,7 +44,7 @@ def centi(value: int, is_mate: bool, ply: int) -> int:
 def by_depth(
     lines: Iterable[InfoLine], moves: Sequence[str], depth: int, ply: int
 ) -> dict[str, tuple[int, ...]]:
-    """Each move's scores at depths 1 .. `depth`, side to move's view.
+    """Each move's scores at depths 1 .. `depth`, from the side to move's view.
 
     Every line counts for the depth that it names, and the last one for a move and depth wins: after three
     seconds Stockfish prints the whole list again after every line, old depths and new ones mixed.
@@ -57,7 +57,7 @@ def by_depth(
         lines: The engine's output.
         moves: The moves searched.
         depth: The requested depth.
-        ply: Plies since the game began, in the searched position.
+        ply: Plies from the start of the game to the searched position.
 
     Raises:
         EngineError: A line begins with another move, or a move has no score at all.

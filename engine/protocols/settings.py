@@ -1,4 +1,4 @@
-"""Which program to start, and the limits of a move."""
+"""Which program to start, and the limits for a move."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -15,7 +15,7 @@ PROTOCOL_GAMES = {
 
 STOPPABLE = ("uci", "ucci")
 """Protocols that can limit a search by nodes, and have a command that ends a search with a move. Only with
-such a command can we limit processor time, which no protocol supports itself."""
+such a command can we limit processor time, for which no protocol has a command."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class ExternalSettings:
     """Seconds beyond the time for a move after which the program counts as hung; if the move has no time
     limit, seconds of silence."""
     longest_s: float = 3600.0
-    """Seconds for a move without a time limit, even if the program keeps printing."""
+    """Maximum seconds for a move without a time limit, even if the program keeps printing."""
 
     def __post_init__(self) -> None:
         if self.protocol not in PROTOCOL_GAMES:
@@ -67,7 +67,7 @@ class Allowance:
     remaining_s: tuple[float, float] | None = None
     """Clocks in seconds, by side (`Game.side_to_move`); None: no clock."""
     increment_s: float = 0.0
-    """Added to a clock after each move of its side."""
+    """Seconds added to a clock after each move of its side."""
     move_s: float | None = None
     """Seconds for this move; None: unspecified."""
     depth: int | None = None
@@ -82,7 +82,7 @@ class Allowance:
         alone = [limit for limit in (self.nodes, self.cpu_s) if limit is not None]
         others = (self.remaining_s, self.move_s, self.depth)
         if alone and (len(alone) > 1 or any(limit is not None for limit in others)):
-            raise BadSettings("a limit of nodes or of processor time is a move's only limit")
+            raise BadSettings("a limit of nodes or processor time excludes all other limits")
         if self.nodes is not None and self.nodes < 1:
             raise BadSettings(f"nodes is {self.nodes}, must be at least 1")
         if self.cpu_s is not None and not self.cpu_s > 0:
@@ -95,7 +95,7 @@ class Allowance:
             raise BadSettings(f"depth is {self.depth}, must be at least 1")
 
     def limit_s(self, side: int) -> float | None:
-        """Seconds within which that side must move, by the wall clock; None: no limit."""
+        """Wall-clock seconds within which that side must move; None: no limit."""
         if self.remaining_s is not None:
             return max(0.0, self.remaining_s[side])
         return self.move_s

@@ -71,14 +71,14 @@ class UciProgram:
         self.protocol = protocol
         self.is_ucci = protocol == "ucci"
         self.options: dict[str, EngineOption] = {}
-        """The engine's options, by `option_key` of their names."""
+        """The engine's options, keyed by `option_key` of their names."""
         self._stop_s = stop_s
         self._stopped_at = 0.0
         self._is_searching = False
         self._is_chess960 = False
 
     def greet(self, wait: Waiting) -> str:
-        """Exchange greetings; returns the program's own name, which may be empty."""
+        """Perform the handshake; return the program's own name, which may be empty."""
         name = ""
         self.process.say(self.protocol, wait)
         while (said := self.process.receive(wait)) != f"{self.protocol}ok":
@@ -90,7 +90,7 @@ class UciProgram:
         return name
 
     def option(self, name: str) -> EngineOption:
-        """An option by its name.
+        """The option with this name.
 
         Raises:
             EngineError: The program does not offer it.
@@ -170,10 +170,10 @@ class UciProgram:
         wait: Waiting,
         poll_s: float = POLL_S,
     ) -> list[str]:
-        """Read a search's output to its end; returns the words of the last line.
+        """Read a search's output to its end; return the words of the last line.
 
         Args:
-            take: Takes each line about the search, parsed by `read_info`.
+            take: Called with each line about the search, parsed by `read_info`.
             wait: Limits the wait.
             poll_s: Interval at which to check the limits, in seconds.
         """
@@ -184,12 +184,12 @@ class UciProgram:
         return said.split()
 
     def best_of(self, words: Sequence[str]) -> str | None:
-        """The move in the words of the line that ends a search; None: it names none."""
+        """The move in the words of the line that ends a search; None: no move."""
         has_move = words[0] == "bestmove" and len(words) > 1 and words[1] not in _NO_MOVES
         return self.from_wire(words[1]) if has_move else None
 
     def move_list(self, before: str, moves: Sequence[str]) -> str:
-        """Moves in the protocol's notation, after some text; an empty text without moves."""
+        """Moves in the protocol's notation after the text `before`; empty if there are no moves."""
         shift = -1 if self.is_ucci else 0
         return " ".join([before, *(shift_ranks(move, shift) for move in moves)]) if moves else ""
 
@@ -199,12 +199,12 @@ class UciProgram:
 
 
 def option_key(name: str) -> str:
-    """The name of an option in the form that we compare."""
+    """An option's name, normalised for comparison."""
     return name.lower().replace(" ", "_")
 
 
 def read_option(line: str) -> EngineOption | None:
-    """Parse an option from a line of an engine's greeting, in either protocol; None: another line."""
+    """Parse an option from a line of an engine's greeting, in either protocol; None: a different line."""
     match = _OPTION.fullmatch(line.strip())
     if match is None:
         return None

@@ -33,10 +33,10 @@ class _ProcessorTimeUp(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _ProcessorTimeLimit:
-    """Waits until a program has used a given processor time; an `engine.process.Waiting`."""
+    """Waits until a program has used a set amount of processor time; an `engine.process.Waiting`."""
 
     wait: WaitLimit
-    """Ends the wait in any case."""
+    """The limit that ends the wait in any case."""
     used_s: Callable[[], float | None]
     """Returns the processor time that the program has used since it started."""
     until_s: float
@@ -62,7 +62,7 @@ class _Thinking:
     """A program's output during a search."""
 
     ply: int
-    """Plies since the game began, in the searched position."""
+    """Plies from the start of the game to the searched position."""
     lines: list[EngineReply] = field(default_factory=list)
     nodes: int | None = None
 
@@ -125,11 +125,11 @@ class UciClient(EngineProtocol):
         return EngineReply(move, said, best.evaluation_centi, best.variation, best.depth, thinking.nodes)
 
     def _search(self, go: str, question: MoveRequest, thinking: _Thinking, stop: StopFlag) -> list[str]:
-        """The words of the line that ends the search; enforces a limit on processor time."""
+        """Return the words of the line that ends the search; enforces a limit on processor time."""
         wait, cpu_s = wait_for(question, self._game, self._settings, stop), question.allowance.cpu_s
         used_s = self._process.processor_time_s()
         if cpu_s is not None and used_s is None:
-            raise EngineError(f"{self._process.name}: this system does not tell its processor time")
+            raise EngineError(f"{self._process.name}: this system does not report its processor time")
         self._engine.go(go, wait)
         if cpu_s is None or used_s is None:
             return self._engine.listen(thinking.take, wait, POLL_S)

@@ -1,4 +1,4 @@
-"""Scores of many moves from an engine over UCI or UCCI: a `engine.protocols.link.Link`."""
+"""Scores of many moves from an engine over UCI or UCCI, as an `engine.protocols.link.Link`."""
 
 import time
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class UciLink:
     """An engine over UCI or UCCI; see `engine.protocols.link.Link`.
 
     Raises:
-        EngineError: It does not start, does not greet in time, or lacks a feature that we need.
+        EngineError: The engine does not start, does not greet in time, or lacks a feature that we need.
     """
 
     def __init__(self, settings: EngineSettings) -> None:

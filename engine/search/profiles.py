@@ -20,7 +20,7 @@ from engine.trappy import Standing, bonus_cap, is_swindle, standing, utility, wi
 
 
 class Profiler:
-    """Scores around one position; each score is computed at most once as the search deepens."""
+    """Scores of one position's moves and replies; each is computed at most once as the search deepens."""
 
     def __init__(
         self, game: Game[Any], searcher: Searcher, position: Any, params: TrapParams, stop: StopFlag
@@ -72,7 +72,7 @@ class Profiler:
         """Like `plain`, with a floor that is a non-decreasing function of the best raw value.
 
         Uses principal variation search at the root: the last iteration's best move comes first, so most other
-        moves only need a proof that they stay below the floor.
+        moves only need a proof that they are below the floor.
         """
         best = -INFINITY
         raw: dict[Move, tuple[int, bool]] = {}
@@ -89,7 +89,7 @@ class Profiler:
             raw[move] = score, is_bound
         self._order.sort(key=lambda move: -raw[move][0])  # stable: ties stay as they were
         return [
-            # A move that ends the game has no replies: its empty profile is whole.
+            # A move that ends the game has no replies: its empty profile is complete.
             Candidate(
                 self.game.move_text(move),
                 *raw[move],
@@ -134,11 +134,11 @@ class Profiler:
         return candidates
 
     def all_replies(self, move: Move, depth: int) -> tuple[ReplyProfile, ...]:
-        """A move's whole profile: exact scores of every reply at every depth."""
+        """A move's complete profile: exact scores of every reply at every depth."""
         return self.reply_profiles(move, self.replies_to(move), depth)
 
     def reply_profiles(self, move: Move, replies: Sequence[Move], depth: int) -> tuple[ReplyProfile, ...]:
-        """s_2 .. s_D of the given replies, our view."""
+        """s_2 .. s_D of the given replies, from our view."""
         known = self._exact
         lacking: dict[int, list[Move]] = {}
         for reply in replies:
@@ -166,7 +166,7 @@ def scores_after(
     """Like `NativeSearcher.scores_after`, with any searcher.
 
     Raises:
-        Stopped: The flag is or becomes set.
+        Stopped: The flag was set before or during the search.
     """
     if isinstance(searcher, NativeSearcher):
         return searcher.scores_after(position, moves, least, most, stop)

@@ -14,7 +14,7 @@ INFINITY = 1_000_000
 
 
 class Searcher(Protocol):
-    """A search that finds exact scores at fixed depth. For one thread at a time."""
+    """A search that finds exact scores at fixed depth. Used by one thread at a time."""
 
     @property
     def source(self) -> str:
@@ -22,7 +22,7 @@ class Searcher(Protocol):
 
     @property
     def nodes(self) -> int:
-        """Positions visited since the searcher was made."""
+        """Positions visited since the searcher was created."""
 
     def search(self, position: Any, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
         """Score of a position after a full-width search of exactly `depth` plies.
@@ -32,7 +32,7 @@ class Searcher(Protocol):
             a lower bound >= beta.
 
         Raises:
-            Stopped: The flag is or becomes set.
+            Stopped: The flag was set before or during the search.
         """
 
 

@@ -10,11 +10,11 @@ class SearchResult:
     move: str
     """The move, in the game's notation."""
     score_centi: int
-    """Score in centi-units, side to move's view: an estimate, unless `solved` or `confidence` is 100."""
+    """Score in centi-units for the side to move: an estimate, unless `solved` or `confidence` is 100."""
     depth: int
     """Depth in plies of the deepest completed search; for a solved game, all the remaining plies."""
     confidence_percent: int
-    """Confidence, for each selective cut, that a full-width search would agree; 100: no such cuts."""
+    """Confidence, in per cent, that a full-width search would agree with each cut; 100: no such cuts."""
     solved: bool
     """Whether score and move are game-theoretically exact."""
     principal_variation: tuple[str, ...]

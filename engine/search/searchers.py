@@ -68,7 +68,7 @@ class NativeSearcher:
             For each move the scores that `exact_score` finds, from the view of the side to reply.
 
         Raises:
-            Stopped: The flag is or becomes set.
+            Stopped: The flag was set before or during the search.
         """
         native = self._game.native_position(position)
         return self._core.scores_after(native, moves, least, most, stop)
@@ -83,7 +83,7 @@ class NativeSearcher:
         choice (`engine.verification.verify` checks them).
 
         Raises:
-            Stopped: The flag is or becomes set.
+            Stopped: The flag was set before or during the search.
         """
         is_expected = params.scale is Scale.EXPECTED
         found = self._core.trappy_candidates(
@@ -123,14 +123,14 @@ class NativeSearcher:
         """Candidates that give the choice of the strategy tempting, with bounds that prove it.
 
         Args:
-            position: As the root of a search.
+            position: The root of a search (`Game.for_search`).
             depth: D, at least `engine.tempting_player.MIN_DEPTH`.
-            params: Decide how to treat positions in which every move loses by force.
-            tempting: With the logistic function.
+            params: Determine how to treat positions in which every move loses by force.
+            tempting: The strategy's settings, including the logistic function.
             stop: Ends the search.
 
         Raises:
-            Stopped: The flag is or becomes set.
+            Stopped: The flag was set before or during the search.
         """
         to_expected_score(0, tempting)  # raises if the logistic function is missing
         gap, won_gap = gaps_centi(tempting, params.decided)
@@ -184,17 +184,17 @@ class NativeSearcher:
             position: A position in which the game is not over.
             depth: Maximum depth in plies, 1 to `Game.deepest_search`.  Othello: a depth of at least the
                 number of empty squares solves the endgame if time allows, and always without a clock.
-            time_s: Time limit in seconds, by the flag's clock; None: no clock. No iteration is started that
-                would exceed it.
+            time_s: Time limit in seconds, by the flag's clock; None: no clock. An iteration that would exceed
+                it is not started.
             stop: Ends the search early; it then returns its best result so far.
             confidence_percent: Othello only: required confidence of a selective cut, 73, 87, 95 or 99. 100:
-                full width, as `search`.
+                full width, like `search`.
             threads: With more than one, the result is not deterministic.
             contempt_centi: How far below zero a draw scores for the side to move, in games with draws.
             nodes: Approximate number of positions to visit; None: no limit.
 
         Raises:
-            Stopped: The flag is set too early for any answer.
+            Stopped: The flag was set before there was any answer.
             ValueError: The game is over, or a limit is out of range.
         """
         if time_s is not None and time_s <= 0:
@@ -238,7 +238,7 @@ class NativeOthelloSearcher(NativeSearcher):
         """A best move and the game's true result in centi-units (see `engine.game.WIN_CENTI`).
 
         Raises:
-            Stopped: The flag is or becomes set.
+            Stopped: The flag was set before or during the search.
             ValueError: The game is over.
         """
         move, score = self._solver.solve(self._game.native_position(position), stop)

@@ -8,7 +8,7 @@ from engine.strategies.opponent_model import OpponentModel
 
 @dataclass(frozen=True, kw_only=True)
 class Calibrated(OpponentModel):
-    """Predicts replies with `engine.human.calibrated`, from the whole profiles of the moves."""
+    """Predicts replies with `engine.human.calibrated`, from the complete profiles of the moves."""
 
     is_calibrated: ClassVar[bool] = True
 

@@ -1,4 +1,4 @@
-"""The standard strategy made weaker."""
+"""A weakened standard strategy."""
 
 from dataclasses import dataclass
 from typing import ClassVar

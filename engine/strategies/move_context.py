@@ -35,7 +35,7 @@ _LAST_NODES = 5_000  # of a search that was stopped
 _DRAWS_FROM_A_BOOK = 20
 _VARIETY_SHARE = 0.5  # the rest is for a search, in case there is nothing to draw from
 MIN_S, MAX_S = 0.001, 1e6
-"""Limits on the time of a search, in seconds."""
+"""Limits on a search's time, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class StrongOptions:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """The resources of a strategy for all moves of a game; for one thread at a time."""
+    """The resources of a strategy for all moves of a game; used by one thread at a time."""
 
     game: Game[Any]
     params: TrapParams
@@ -69,7 +69,7 @@ class Resources:
     engine: EngineSource | None
     """Another engine for the same game; None: none is available, or the strategy needs none."""
     models: Models | None
-    """Models of the people who play the game; None: the estimate from shallow searches."""
+    """Human-move models for the game; None: the estimate from shallow searches."""
     randomised: RandomisedParams
 
 
@@ -79,7 +79,7 @@ class Analysis(NamedTuple):
     candidates_at: Callable[[Profiler, int], list[Candidate]]
     """Analyses every legal move to a given depth, as far as the choice depends on it."""
     is_costly: bool
-    """Whether it costs more than the raw values alone and so is needed only in possibly last iterations."""
+    """Whether it costs more than the raw values alone, so that only a possibly last iteration uses it."""
 
 
 PLAIN = Analysis(Profiler.plain, is_costly=False)
@@ -94,8 +94,8 @@ class _Budget(NamedTuple):
     spent: Callable[[], float]
     """The amount spent so far, in the same unit."""
     used: Callable[[], float]
-    """The amount spent without the time in which the thread had no processor; forecasts of the next
-    iteration's cost use it."""
+    """The amount spent, excluding time in which the thread had no processor; used to forecast the next
+    iteration's cost."""
 
 
 class _Pace:
@@ -133,7 +133,7 @@ class MoveContext:
     began_s: float
     """Time on the flag's clock from which the limits count."""
     avoidance: RepetitionAvoidance | None
-    """How to avoid a line that was played before; None: not needed."""
+    """How to avoid a line that was played before; None: no line to avoid."""
     background: Background
     """The game's history, and the person who will reply."""
     seed: int | None
@@ -184,7 +184,7 @@ class MoveContext:
     # --- Moves found elsewhere --------------------------------------------------------------------------
 
     def look_up(self) -> LookupMove | None:
-        """The move of a book or table that has the position; a book gets several draws to avoid a line."""
+        """The move of a book or table that has the position; to avoid a line, a book is asked repeatedly."""
         avoided = () if self.avoidance is None else self.avoidance.avoid
         game = self.use.game
         for source in self.use.strong.sources.get(game.name, ()):
@@ -218,7 +218,7 @@ class MoveContext:
     def ask_engine(self, query: Callable[[EngineSource, Limits], T | None]) -> T | None:
         """The other engine's answer; None: there is no engine, or no answer in time.
 
-        In games that need another engine it gets a second try, which is better than our own search.
+        In games that need another engine, the engine gets a second try, which is better than our own search.
         """
         engine = self.use.engine
         if engine is None:
@@ -234,7 +234,7 @@ class MoveContext:
         return None
 
     def people(self, *, is_calibrated: bool) -> OpponentModelSearch:
-        """The models of the people who play the game, for this position."""
+        """The human-move models for the game, for this position."""
         game, models = self.use.game, self.use.models
         if models is None:
             models = Models(ShallowModel(game.name))
@@ -254,7 +254,7 @@ class MoveContext:
 
         Raises:
             BadModel: A model gives no answer.
-            Stopped: Before a model had judged the moves of the first iteration.
+            Stopped: The search was stopped before a model had judged the moves of the first iteration.
         """
         use, stop, candidates_at = self.use, self.stop, analysis.candidates_at
         # The first iteration must complete, so it does not get the stop flag.
@@ -314,7 +314,7 @@ class MoveContext:
     def with_exact_choice(self, decision: Decision) -> Decision:
         """The decision with the exact raw value of its move, which is needed to judge the replies.
 
-        After a stopped search, if the value takes too long, the first iteration judges the replies.
+        After a stopped search, if the value takes too long, the first iteration's scores are used.
         """
         brief = StopFlag()
         if self.stop.is_set():
@@ -338,7 +338,7 @@ class MoveContext:
         return Candidate(candidate.move, raw, raw_is_bound=False, adjusted_centi=value, complete=over)
 
     def with_variation(self, decision: Decision) -> Decision:
-        """The decision with plain minimax's principal variation, if nearly all of it is in the table."""
+        """The decision with plain minimax's principal variation, if the hash table has nearly all of it."""
         brief = StopFlag()
         brief.set_node_limit(_LINE_NODES // 10 if self.stop.is_set() else _LINE_NODES)
         try:

@@ -1,5 +1,4 @@
-"""Strategies that use the scores or moves of another engine (UCI, UCCI), or our own while it does not
-answer."""
+"""Strategies that use another engine's scores or moves (UCI, UCCI), or our own while it does not answer."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from engine.trappy import with_trap
 
 @dataclass(frozen=True, kw_only=True)
 class OnEngineScores(Strategy):
-    """A mixin that makes a strategy use the engine's scores instead of ours."""
+    """A mixin that lets a strategy use the engine's scores instead of ours."""
 
     asks_engine: ClassVar[bool] = True
     is_compared: ClassVar[bool] = False
@@ -60,18 +59,18 @@ class OnEngineScores(Strategy):
         return {**super().modes(), SearchMode.ENGINE: self.verify_window}
 
     def verify_window(self, decision: Decision) -> None:
-        """Check a choice by the engine's scores, which prove nothing about moves that it did not analyse.
+        """Check a choice made by the engine's scores, which prove nothing about moves it did not analyse.
 
-        These must be exactly the moves below the record's floor; all other moves must have complete profiles,
-        unless an opponent model chose the replies that count.
+        The moves not analysed must be exactly those below the record's floor; all other moves must have
+        complete profiles, unless an opponent model chose the replies that count.
         """
         self.verify_choice(decision)
         if decision.source is None:
-            raise RecordError("the scores were an engine's, but the engine is not in the record")
+            raise RecordError("the scores came from an engine, but the engine is not in the record")
         for candidate in decision.candidates:
             if not candidate.raw_is_bound:
                 if not candidate.is_whole and (self.counts_bonus or candidate.move == decision.move):
-                    raise RecordError(f"{candidate.move} was analysed, but its profile is not whole")
+                    raise RecordError(f"{candidate.move} was analysed, but its profile is incomplete")
             elif candidate.replies or candidate.complete:
                 raise RecordError(f"{candidate.move} was not analysed, but has a profile")
             elif candidate.raw_centi > decision.source.floor_centi:
@@ -151,15 +150,15 @@ class EngineMoves(KnownMoves):
 
 
 def _verify_engine_move(decision: Decision) -> None:
-    """Check that the record of an engine's own move has the engine, its score and the whole profile."""
+    """Check that the record of an engine's own move has the engine, its score and the complete profile."""
     verify_pick(decision)
     source, pick = decision.source, decision.pick
     if source is None:
-        raise RecordError(f"{decision.move} was an engine's, but the engine is not in the record")
+        raise RecordError(f"{decision.move} came from an engine, but the engine is not in the record")
     if decision.profile_source != source.name:
         return  # judged by exact scores
     if not decision.chosen.is_whole:
-        raise RecordError(f"{decision.move} was judged by {source.name}, but its profile is not whole")
+        raise RecordError(f"{decision.move} was judged by {source.name}, but its profile is incomplete")
     if pick is not None and pick.score_centi not in (None, source.floor_centi):
         raise RecordError(
             f"{decision.move}: {source.name} found {pick.score_centi}, not {source.floor_centi}"
@@ -167,7 +166,7 @@ def _verify_engine_move(decision: Decision) -> None:
     for other in decision.candidates:
         is_bound = other.raw_is_bound and not other.replies and other.raw_centi == source.floor_centi
         if other.move != decision.move and not is_bound:
-            raise RecordError(f"{other.move} was not analysed, and is not bounded by {source.floor_centi}")
+            raise RecordError(f"{other.move} was not analysed, but is not bounded by {source.floor_centi}")
 
 
 TRAPPY_UCI = TrappyOnEngine(name="trappy_uci")

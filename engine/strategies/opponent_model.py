@@ -1,4 +1,4 @@
-"""Plays the move with the highest expected value over the replies that a model of people predicts."""
+"""Plays the move with the highest expected value over the replies that a human-move model predicts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -57,7 +57,7 @@ class OpponentModel(Strategy):
         super().verify_choice(decision)
 
     def verify_scores(self, decision: Decision) -> None:
-        """See `Strategy.verify_scores`; if the record has values, no score can be open."""
+        """See `Strategy.verify_scores`; if the record has values, their check covers all scores."""
         if goes_by_values(decision):
             self.verify_choice(decision)
         else:

@@ -20,7 +20,7 @@ def verify_candidates(decision: Decision, *, counts_bonus: bool) -> None:
     if decision.move not in {c.move for c in candidates}:
         raise RecordError(f"{decision.move} was played, but is not among the candidates")
     if decision.depth < 2:
-        raise RecordError(f"depth {decision.depth} is less than any player's")
+        raise RecordError(f"depth {decision.depth} is less than any player uses")
     if len({c.move for c in candidates}) != len(candidates):
         raise RecordError("a move occurs twice among the candidates")
     if all(c.raw_is_bound for c in candidates):
@@ -52,7 +52,7 @@ def _verify_replies(candidate: Candidate, depth: int) -> None:
 
 
 def verify_left_out(decision: Decision, *, counts_bonus: bool, swindle: bool) -> None:
-    """Check that no score left open by the search could change a choice by raw or adjusted values.
+    """Check that no score left open by the search could change a choice made by raw or adjusted values.
 
     Args:
         decision: The record.
@@ -75,7 +75,7 @@ def verify_left_out(decision: Decision, *, counts_bonus: bool, swindle: bool) ->
 
 
 def verify_variety_draw(decision: Decision) -> None:
-    """Check a random draw among the moves that are nearly as good as the best.
+    """Check a random draw among the moves nearly as good as the best.
 
     Raises:
         RecordError: The record has no draw, or it draws a different move.
@@ -93,7 +93,7 @@ def verify_variety_draw(decision: Decision) -> None:
 
 
 def verify_pick(decision: Decision) -> None:
-    """Check a move that was not chosen by exact scores: it is accepted if its replies can be judged.
+    """Check a move that was not chosen by exact scores; it is accepted if its replies can be judged.
 
     Raises:
         RecordError: The record lacks the pick, or the move's exact value.

@@ -30,14 +30,14 @@ STRATEGIES: dict[str, Strategy] = {
         CALIBRATED_UCI,
     )
 }
-"""Every strategy by its name, in the order of help texts."""
+"""Every strategy, keyed by name, in the order of help texts."""
 
 
 def strategy_named(name: str) -> Strategy:
     """The strategy of that name.
 
     Raises:
-        BadSettings: There is none; the message lists the known ones.
+        BadSettings: There is no such strategy; the message lists the known ones.
     """
     try:
         return STRATEGIES[name]

@@ -58,7 +58,7 @@ class Strategy(ABC):
     # --- Choosing ---------------------------------------------------------------------------------------
 
     def for_position(self, expected_scale_centi: float) -> Self:  # noqa: ARG002
-        """The strategy with the game's own logistic function, if it needs one of its own.
+        """The strategy with the game's own logistic function, if its own settings include one.
 
         Args:
             expected_scale_centi: `Game.expected_scale_centi` of the position.
@@ -85,17 +85,17 @@ class Strategy(ABC):
 
         Args:
             context: The position and the limits.
-            people: Values the moves; None: no model of people.
+            people: Values the moves; None: no human-move model.
 
         Raises:
             BadModel: A model gives no answer.
-            Stopped: Before a model had judged the moves of the first iteration.
+            Stopped: The search was stopped before a model had judged the moves of the first iteration.
         """
         candidates, depth = context.deepen(self.analysis(context, people), context.own_limits())
         return context.with_variation(self.by_scores(context, candidates, depth))
 
     def by_scores(self, context: MoveContext, candidates: Sequence[Candidate], depth: int) -> Decision:
-        """The record of the choice that follows from candidates."""
+        """The record of the choice that follows from the candidates."""
         return context.decision(self.best_move(candidates, context.params), candidates, depth)
 
     def play_known(self, context: MoveContext, known: LookupMove) -> Decision:
@@ -108,7 +108,7 @@ class Strategy(ABC):
 
     @abstractmethod
     def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:
-        """The move that follows from candidates; a move whose raw value is only bounded is never chosen.
+        """The move that follows from the candidates; a move whose raw value is only bounded is never chosen.
 
         Args:
             candidates: Every legal move in the game's order, as far as known.

@@ -1,4 +1,4 @@
-"""The best move in the time available: books, endgames solved or from tables, and the selective search."""
+"""The best move in the time available, from books, solved endgames, tables or the selective search."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

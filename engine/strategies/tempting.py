@@ -1,4 +1,4 @@
-"""Plays the move whose replies tempt most by shallow scores: exact integers, no model of people."""
+"""Plays the move with the most tempting replies by shallow scores: exact integers, no human-move model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -36,7 +36,7 @@ class Tempting(Strategy):
         )
 
     def _candidates(self, profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:
-        """Candidates that give the same choice as the whole table, and prove it."""
+        """Candidates that give the same choice as the full table, and prove it."""
         if depth < MIN_DEPTH:
             return profiler.plain(depth)
         if isinstance(profiler.searcher, NativeSearcher):

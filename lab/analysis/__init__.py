@@ -1,1 +1,1 @@
-"""Analysis of recorded games between people: reply profiles, played replies, and models' predictions."""
+"""Analysis of recorded games between humans: reply profiles, replies played, and models' predictions."""

@@ -1,9 +1,9 @@
-"""Tests whether trappiness adds information to a model of people, the cost and the shallow scores.
+"""Tests whether trappiness adds information beyond a model of people, the cost and the shallow scores.
 
 Two conditional logits (McFadden 1974) predict which of a position's replies is played. The smaller one uses
 the logarithm of a model's probability, the cost, and the reply's deficit against the others at shallower
-depths; the larger one also the paper's trappiness in its three forms, alone and times the cost. Both are
-fitted on four fifths of the persons and judged on the others, so the larger one need not do better.
+depths; the larger one adds the paper's trappiness in its three forms, alone and times the cost. Both are
+fitted on four fifths of the persons and evaluated on the others, so the larger one need not score better.
 """
 
 from collections.abc import Mapping
@@ -23,34 +23,34 @@ Floats = NDArray[np.float64]
 FOLDS = 5
 _SHALLOW_FEATURES = ("gap_first", "gap_median", "gap_best", "gap_last")
 _STEPS, _PENALTY = 12, 1.0
-"""Newton steps, which converge within ten; ridge penalty on standardised features."""
+"""Limit on Newton steps, which converge within ten; and the ridge penalty on standardised features."""
 _EQUAL = 1e-9
 _MIN_P = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
 class AddedValue:
-    """The gain from trappiness over one model of people."""
+    """The gain from adding trappiness to one model of people."""
 
     model: str
-    """The model whose probabilities both logits use."""
+    """Name of the model whose probabilities both logits use."""
     nats: Estimate
     """Mean of -ln p(reply) of the smaller logit, in nats per reply."""
     gain: Estimate
-    """Reduction of `nats` by the larger logit."""
+    """By how much the larger logit reduces `nats`."""
 
 
 def added_by_trappiness(
     people: Population, probabilities: Mapping[str, Floats], seed: int = 1
 ) -> list[AddedValue]:
-    """Compare the logits for each model.
+    """Compare the two logits for each model.
 
     Args:
-        probabilities: Each model's probabilities of the replies.
-        seed: Seed for drawing the folds.
+        probabilities: Each model's probabilities for the replies.
+        seed: Random seed for the folds.
 
     Returns:
-        One result per model; empty if there are fewer persons than folds.
+        One result per model; none if there are fewer persons than folds.
     """
     persons = people.persons
     if int(persons.max()) + 1 < FOLDS:
@@ -79,13 +79,13 @@ def _column(people: Population, name: str) -> Floats:
 
 
 def folds_of(persons: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
-    """The fold of each position; each of the `FOLDS` or more persons is assigned to a random fold."""
+    """The fold of each position; each person is assigned to a random one of the `FOLDS` folds."""
     count = int(persons.max()) + 1
     return np.asarray(np.random.default_rng(seed).permutation(count)[persons] % FOLDS)
 
 
 def held_out(features: Floats, rows: ReplyRows, folds: NDArray[np.int64]) -> Floats:
-    """-ln p of each position's reply by a logit that was fitted on the other folds.
+    """-ln p of each position's reply, by a logit fitted on the other folds.
 
     Args:
         features: One row per reply, used in place of the features in `rows`.
@@ -102,7 +102,7 @@ def held_out(features: Floats, rows: ReplyRows, folds: NDArray[np.int64]) -> Flo
 
 
 def _logit(features: Floats, rows: ReplyRows) -> Floats:
-    """The weights of a conditional logit, by Newton's method; a step that makes the fit worse is halved."""
+    """The weights of a conditional logit, found by Newton's method; steps that worsen the fit are halved."""
     weights = np.zeros(features.shape[1])
 
     def likelihood(at: Floats) -> float:

@@ -1,4 +1,4 @@
-"""Results of analyses of recorded games: stored once, extended at any time, read back for reports."""
+"""Stores results of analyses of recorded games, which can be extended at any time, and reads them."""
 
 import hashlib
 import json
@@ -22,30 +22,30 @@ _MAX_KEYS = 500  # per statement
 
 @dataclass(frozen=True, slots=True)
 class AnalysisSettings:
-    """One way of analysing positions; results of the same settings are comparable."""
+    """One way of analysing positions; results with the same settings are comparable."""
 
     game: str
     source: str
-    """``native``, or another engine by its own name."""
+    """``native``, or the other engine's own name."""
     depth: int
-    """D: the profiles have the scores of searches of 2 .. D plies, counted from our move."""
+    """D: the profiles have the scores of searches to 2 .. D plies, including our move."""
     engine_version: str
-    """Version of our engine."""
+    """Version of our engine's search."""
     settings: dict[str, Any]
     """The other engine's further options, as plain JSON values; empty for the native one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysedPosition:
-    """A move that a person answered, every legal reply, and the reply that was played.
+    """A move that a person answered, with every legal reply and the reply played.
 
     *We* are the side that moved; the *person* is the side that replied.
     """
 
     game_id: int
-    """The imported game's key."""
+    """Key of the imported game."""
     ply: int
-    """Ply of the reply: the number of moves before it."""
+    """Ply of the reply, that is, the number of moves before it."""
     side: int
     """The person's."""
     position: str
@@ -56,7 +56,7 @@ class AnalysedPosition:
     clock_s: float | None
     """The person's remaining time before the reply, in seconds."""
     logistic_centi: float
-    """s of the logistic function from scores to expected score, for this game and `position`."""
+    """The scale s of the logistic function from scores to expected scores, for this game and `position`."""
     replies: tuple[ReplyProfile, ...]
     """A complete profile of every legal reply, in the game's order."""
     nodes: int
@@ -64,12 +64,12 @@ class AnalysedPosition:
 
     @property
     def person(self) -> Person:
-        """The person who replied, as input of the models."""
+        """The person who replied, as input to the models."""
         return Person(self.rating, self.clock_s)
 
     @property
     def candidate(self) -> Candidate:
-        """Our move with its complete profile, without the trap arithmetic."""
+        """Our move with its complete profile, but without trap arithmetic."""
         raw = min(reply.final_centi for reply in self.replies)
         return Candidate(self.move, raw, False, raw, replies=self.replies, complete=True)
 
@@ -80,16 +80,16 @@ class StoredPosition:
 
     id: int
     game_key: str
-    """The game's `storage.research.archive.content_key`, which is the same in every database."""
+    """The game's `storage.research.archive.content_key`, which does not depend on the database."""
     date: str
-    """Date of the game, as its source writes it."""
+    """Date of the game, as written in the source."""
     found: AnalysedPosition
     human: tuple[float, ...] | None
-    """The requested model's probability of each reply; None if the model has not predicted this position."""
+    """The requested model's probability for each reply; None if it has not predicted this position."""
     name: str = ""
-    """Name of the person, as the game's source writes it; empty if unknown."""
+    """Name of the person, as written in the source; empty if unknown."""
     time_control: str = ""
-    """The person's time control as the game's source writes it, such as ``180+2``; empty if unknown."""
+    """The person's time control as written in the source, such as ``180+2``; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class AnalysisCount:
 
 
 async def keep_analysis(session: AsyncSession, analysis: AnalysisSettings) -> int:
-    """Return the key of an analysis; add the analysis if it is new."""
+    """Return the key of an analysis, which is added if it is new."""
     content = json.dumps(asdict(analysis), sort_keys=True)
     key = hashlib.sha256(content.encode()).hexdigest()
     key_of_row = await insert_new(session, AnalysisRow, content_key=key, **asdict(analysis))
@@ -113,7 +113,7 @@ async def keep_analysis(session: AsyncSession, analysis: AnalysisSettings) -> in
 
 
 async def count_analyses(session: AsyncSession, game: str | None = None) -> list[AnalysisCount]:
-    """All analyses, sorted by number of positions, largest first."""
+    """All analyses, sorted by number of positions, the largest first."""
     positions = func.count(AnalysedPositionRow.id)
     games = func.count(AnalysedPositionRow.imported_game_id.distinct())
     statement = (
@@ -160,7 +160,7 @@ async def keep_games(
 async def add_positions(
     session: AsyncSession, analysis_id: int, positions: Sequence[AnalysedPosition]
 ) -> None:
-    """Store positions of an analysis; an existing one stays as it is."""
+    """Store positions of an analysis; existing positions are left unchanged."""
     values = [
         {
             **columns_of(each, "game_id", "replies"),
@@ -209,7 +209,7 @@ async def each_position(
 
 
 async def keep_model(session: AsyncSession, info: ModelInfo) -> int:
-    """Return the key of a model; add the model if it is new."""
+    """Return the key of a model, which is added if it is new."""
     key_of_row = await insert_new(session, HumanModelRow, **columns_of(info))
     if key_of_row is not None:
         return key_of_row
@@ -217,9 +217,9 @@ async def keep_model(session: AsyncSession, info: ModelInfo) -> int:
 
 
 async def list_models(session: AsyncSession, analysis_id: int) -> list[tuple[int, ModelInfo]]:
-    """The models with predictions for an analysis's positions, with their keys.
+    """The models with predictions for an analysis's positions, and their keys.
 
-    The model added to this database last comes first.
+    The model that was added to this database last comes first.
     """
     predicted = (
         select(PredictionRow.model_id)
@@ -231,7 +231,7 @@ async def list_models(session: AsyncSession, analysis_id: int) -> list[tuple[int
 
 
 async def predictions(session: AsyncSession, analysis_id: int, model_id: int) -> dict[int, tuple[float, ...]]:
-    """A model's predictions for an analysis's positions, by the positions' keys."""
+    """A model's predictions for an analysis's positions, keyed by position key."""
     statement = (
         select(PredictionRow.position_id, PredictionRow.probabilities)
         .join(AnalysedPositionRow, AnalysedPositionRow.id == PredictionRow.position_id)
@@ -243,7 +243,7 @@ async def predictions(session: AsyncSession, analysis_id: int, model_id: int) ->
 async def unpredicted(
     session: AsyncSession, analysis_id: int, model_id: int, most: int
 ) -> list[tuple[int, AnalysedPosition, GameRecord]]:
-    """At most `most` positions that a model has not predicted yet, with their keys and games."""
+    """At most `most` positions that a model has not predicted yet, with keys and games."""
     statement = (
         select(AnalysedPositionRow, ImportedGameRow)
         .join(ImportedGameRow, ImportedGameRow.id == AnalysedPositionRow.imported_game_id)
@@ -259,7 +259,7 @@ async def unpredicted(
 async def add_predictions(
     session: AsyncSession, model_id: int, predictions: Collection[tuple[int, Sequence[float]]]
 ) -> None:
-    """Store a model's predictions for positions, by the positions' keys; existing ones stay as they are."""
+    """Store a model's predictions, keyed by position key; existing predictions are left unchanged."""
     rows = [
         {"position_id": position_id, "model_id": model_id, "odds": list(probabilities)}
         for position_id, probabilities in predictions

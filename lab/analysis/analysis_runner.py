@@ -1,4 +1,4 @@
-"""Runs an analysis: distributes moves to workers, stores each result, and resumes after a stop."""
+"""Runs an analysis: distributes moves to workers and stores each result, so that a stopped run can resume."""
 
 import asyncio
 from collections import deque
@@ -32,7 +32,7 @@ from storage.database import Database
 _AHEAD = 4
 """Number of moves queued for each worker."""
 _MAX_FAILURES = 3
-"""Limit on failed moves before the first success."""
+"""Maximum number of failed moves before the first success."""
 _PREDICTED_AT_ONCE = 64
 
 OnCount = Callable[[int], None]
@@ -41,7 +41,7 @@ OnCount = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """Counts of the moves to analyse, by result."""
+    """Counts of the moves to analyse, by outcome."""
 
     known: int
     """Moves analysed before this run."""
@@ -63,15 +63,15 @@ async def run_analysis(
 
     Args:
         engine: The engine to use; None: the native search.
-        stop: Ends the run early; the results so far stay stored.
+        stop: Event that ends the run early; stored results are kept.
 
     Returns:
-        The analysis's key, and a tally.
+        The analysis's key, and the tally of its moves.
 
     Raises:
         AnalysisError: The analysis cannot continue.
         StorageError: A result cannot be stored.
-        WorkersError: The workers keep crashing, or the cluster is gone.
+        WorkersError: The workers keep crashing, or the cluster cannot be reached.
     """
     async with database.write() as session:
         analysis_id = await keep_analysis(session, analysis)
@@ -110,10 +110,10 @@ async def run_analysis(
 async def predict(
     analysis_id: int, model: HumanModel, database: Database, on_count: OnCount, stop: asyncio.Event
 ) -> int:
-    """Add a model's reply probabilities to the positions that lack them; return the number of positions.
+    """Add a model's reply probabilities to positions that lack them, and return the number of positions.
 
     Raises:
-        BadModel: The model gives no answer.
+        BadModel: The model fails to answer.
     """
     async with database.write() as session:
         model_id = await keep_model(session, model.info)
@@ -138,7 +138,7 @@ async def predict(
 
 
 def query_of(model: HumanModel, found: AnalysedPosition, record: GameRecord) -> PredictionQuery:
-    """The model query for a position, with as much of the game's history as the model uses."""
+    """The query to the model for a position, with as much of the game's history as the model uses."""
     latest: deque[object] = deque(maxlen=model.plies_wanted)
     for ply, (position, _) in enumerate(steps(record)):
         latest.append(position)
@@ -191,7 +191,7 @@ def _by_source(games: Sequence[GivenGame]) -> Iterator[list[GivenGame]]:
 
 
 def analysed(game_id: int, each: Answered, found: ProfiledMove) -> AnalysedPosition:
-    """Convert a worker's result to a row of the game with this key."""
+    """Convert a worker's result to a stored position of the game with this key."""
     return AnalysedPosition(
         game_id=game_id,
         ply=each.ply,

@@ -1,7 +1,7 @@
 """Reconstructs Elo ratings from the results of games whose source has no ratings, such as WTHOR.
 
-Elo's formula (A. Elo 1978, "The Rating of Chessplayers, Past and Present"): after each game a rating moves by
-K times the result less the result expected, 1 / (1 + 10^(difference / 400)).
+Elo's formula (A. Elo 1978, "The Rating of Chessplayers, Past and Present"): after each game a rating changes
+by K (result - expected result), where the expected result is 1 / (1 + 10^(difference / 400)).
 """
 
 import math
@@ -17,27 +17,27 @@ from storage.research.archive import content_key
 START = 1500.0
 """Rating before the first game."""
 K_NEW, K = 80.0, 24.0
-"""K in a player's first `NEW_GAMES` games, and K afterwards.
+"""K during a player's first `NEW_GAMES` games, and K afterwards.
 
-Of eight settings, this one has the lowest log-loss on the results of WTHOR 2006-2015 (2026-11-25): .5705. 60
-and 24 during 20 games give .5731, 40 and 20 give .5766, a constant 32 gives .5793.
+Of eight settings, this one had the lowest log-loss on the results of WTHOR 2006-2015 (2026-11-25): .5705. 60
+for 20 games and then 24 gives .5731, 40 for 20 games and then 20 gives .5766, a constant 32 gives .5793.
 """
 NEW_GAMES = 40
 SETTLED_GAMES = 20
-"""Number of games after which a rating counts in full, as in the priors of the people model."""
+"""Number of games after which a rating is fully trusted, as in the priors of the people model."""
 _PER_POINT = math.log(10.0) / 400.0
 
 
 @dataclass(frozen=True, slots=True)
 class RatedResult:
-    """The data of a game that ratings need."""
+    """The data of a game that rating computation needs."""
 
     key: str
     """The game's `storage.research.archive.content_key`."""
     year: int
     players: tuple[str, str]
     points: float
-    """Points of the first player: 1, 1/2 or 0."""
+    """The first player's points: 1, 1/2 or 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class EloStanding:
 
 
 def rated_result(record: GameRecord) -> RatedResult | None:
-    """A game's result; None if the year, the result or a name is missing, or both names are equal."""
+    """A recorded game's result; None if the year, the result or a name is missing, or the names are equal."""
     year, (first, second) = year_of(record.date), record.players
     if year is None or record.points is None or not first or not second or first == second:
         return None
@@ -58,10 +58,10 @@ def rated_result(record: GameRecord) -> RatedResult | None:
 
 
 def standings(results: Iterable[RatedResult]) -> dict[str, tuple[EloStanding, EloStanding]]:
-    """Both players' standings before each game, by the game's key.
+    """The standings of both players before each game, by game key.
 
     Args:
-        results: Results in any order of years; within a year, in the order of play.
+        results: The results, with years in any order, and games within a year in the order of play.
     """
     now: dict[str, EloStanding] = {}
     standings = {}
@@ -77,10 +77,10 @@ def standings(results: Iterable[RatedResult]) -> dict[str, tuple[EloStanding, El
 def with_ratings(
     positions: Iterable[StoredPosition], known: Mapping[str, tuple[EloStanding, EloStanding]]
 ) -> list[StoredPosition]:
-    """Replace the ratings of the people who replied by reconstructed ones; None before `SETTLED_GAMES` games.
+    """Replace the repliers' ratings by reconstructed ones, or by None before `SETTLED_GAMES` games.
 
     Args:
-        known: The standings by game key, from `standings`.
+        known: The standings by game key, as returned by `standings`.
     """
     ratings = []
     for stored in positions:
@@ -97,7 +97,7 @@ def games_before(results: Iterable[RatedResult], year: int) -> Counter[str]:
 
 
 def expected_result(rating: float, other: float) -> float:
-    """The result that Elo's formula expects, from 0 to 1."""
+    """The expected result by Elo's formula, from 0 to 1."""
     return 1.0 / (1.0 + math.exp((other - rating) * _PER_POINT))
 
 

@@ -1,4 +1,4 @@
-"""Expected and actual errors, by the number of games that the person had played before."""
+"""Expected and actual errors, by the number of games that the person had played previously."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from storage.evidence.inference.fixed import fixed_ratio
 
 @dataclass(frozen=True, slots=True)
 class ErrorBand:
-    """The errors of people who had played similar numbers of games before."""
+    """The errors of people who had previously played similar numbers of games."""
 
     people: str
     errors: PersonShare
-    """Share of replies that cost 10 % of expected score or more."""
+    """Share of replies that cost at least 10 % of expected score."""
     expected: dict[str, Estimate]
     """By model name: expected errors divided by actual errors."""
 
@@ -28,15 +28,15 @@ def errors_by_experience(
     probabilities: Mapping[str, NDArray[np.float64]],
     games_before: Mapping[str, int] | None,
 ) -> tuple[ErrorBand, ...]:
-    """Errors by band of earlier games; bands without a reply are omitted.
+    """Errors by band of the number of earlier games; bands without a reply are omitted.
 
     Args:
-        probabilities: Each model's probabilities of the replies, by model name.
-        games_before: Number of games that each person had played before, by name; 0 for missing names.
+        probabilities: Each model's probabilities for the replies, by model name.
+        games_before: Number of games that each person had played previously, by name; 0 for missing names.
             None: unknown.
 
     Returns:
-        Empty if these are unknown. Replies of programs and of people without a name do not count.
+        Empty if the numbers are unknown. Replies of programs and of people without a name do not count.
     """
     if games_before is None:
         return ()

@@ -1,8 +1,8 @@
-"""Fits a calibrated model to a database's analyses, and rejects one without an improvement.
+"""Fits a calibrated model to a database's analyses, and rejects it if it is no improvement.
 
-A new model is accepted only if it significantly beats the one that it replaces on unseen moves, in
-cross-validation over whole games. The part for positions without a human-move model must not be worse than
-before.
+A new model is accepted only if it predicts unseen moves significantly better than the model that it replaces,
+in cross-validation over whole games. The part for positions without a human-move model must not be
+significantly worse.
 """
 
 from collections.abc import Callable
@@ -33,38 +33,38 @@ from lab.training.calibrated import (
 )
 
 MIN_POSITIONS, MIN_GAMES, MIN_ERRORS = 500, 100, 50
-"""Minimum data: with less, a model learns noise."""
+"""Minimum amounts of data; with less, a model would learn noise."""
 LICENCE = "GPL-3.0-or-later"
 _NAMES = {True: "with a human-move model", False: "without a human-move model"}
 
 
 class FitRefused(DesdemonaError):
-    """The new model was rejected; the message gives the reason and the numbers."""
+    """The new model was rejected; the message states the reason with numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """Cross-validation result for one of a model's two parts."""
+    """The cross-validation result for one of a model's two parts."""
 
     part: str
     penalty: float
     trees: int
     nll: float
-    """Mean negative log-likelihood of the replies played in held-out games, natural logarithm."""
+    """Mean negative log-likelihood (in nats) of the replies played in held-out games."""
     against: str
     against_nll: float
     better: Estimate
     """Improvement in log-loss per reply over the model to beat."""
     auc: Estimate
-    """AUC of "this bad reply is played", over all bad replies."""
+    """AUC for "this bad reply is played", over all bad replies."""
     auc_better: Estimate
-    """Improvement in that AUC."""
+    """Improvement in this AUC over the model to beat."""
     tried: tuple[Tried, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A fitted model and its validation."""
+    """A fitted model with its validation."""
 
     data: bytes
     """The ONNX file."""
@@ -104,7 +104,7 @@ def fit(
         on_step: Called with the name of each step before it begins.
 
     Raises:
-        FitRefused: Too little data, no improvement, or the part without a human-move model is worse.
+        FitRefused: Too little data, no improvement, or a worse part without a human-move model.
     """
     _require_enough(people)
     parts: dict[bool, Part] = {}
@@ -160,7 +160,7 @@ def _validated(
     elif has_human:
         name, other = next(iter(people.models.items()))
     else:
-        name, other = "all replies alike", softmax(np.zeros(len(rows.features)), rows)
+        name, other = "equal probabilities", softmax(np.zeros(len(rows.features)), rows)
     drawn = Resamples(people.games, resamples, seed)
     ours, theirs = losses(probabilities, rows), losses(other, rows)
     bad = people.loss >= BAD
@@ -183,23 +183,23 @@ def _validated(
 
 
 def _accept_model(validated: list[Validated]) -> None:
-    """Accept the new model if its first part is significantly better and no other is significantly worse.
+    """Accept the new model if its first part is significantly better and its second not significantly worse.
 
-    The first part is used wherever its inputs exist, the other where there is no human-move model.
+    The first part is used wherever its inputs exist, the second part where there is no human-move model.
 
     Raises:
         FitRefused: The new model is not accepted.
     """
     for at, each in enumerate(validated):
         if at == 0 and not each.better.low > 0:
-            what = "not better"
+            what = "not significantly better"
         elif each.better.high < 0:
-            what = "worse"
+            what = "significantly worse"
         else:
             continue
         raise FitRefused(
-            f"the model {each.part} is {what} beyond chance than {each.against}: "
-            f"{FOLDS}-fold cross-validation by game gives a log-loss of {each.nll:.4f} a reply against "
-            f"{each.against_nll:.4f}, better by {each.better.value:+.4f} "
-            f"({each.better.low:+.4f} to {each.better.high:+.4f}, 95 %); it was not kept"
+            f"the model {each.part} is {what} than {each.against}: "
+            f"{FOLDS}-fold cross-validation by game gives a log-loss of {each.nll:.4f} per reply instead of "
+            f"{each.against_nll:.4f}, an improvement of {each.better.value:+.4f} "
+            f"({each.better.low:+.4f} to {each.better.high:+.4f}, 95 %); it was not saved"
         )

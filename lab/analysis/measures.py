@@ -1,11 +1,11 @@
-"""Quality of a predictor: AUC, Brier score, log-loss, reliability; and intervals by groups, such as persons.
+"""Quality of predictors (AUC, Brier score, log-loss, reliability), with intervals clustered by groups.
 
-Moves of one person are not independent.  A resample therefore draws groups with replacement and takes all
+One person's moves are not independent. A resample therefore draws groups with replacement and includes all
 their moves (the cluster bootstrap); an interval spans the middle 95 % of the resamples. The difference
 between two predictors is computed within each resample, so it is much more precise than either predictor's
 own score. Below 30 effective groups there is no interval (docs/statistics.md): so few groups vary too little
-between resamples, and the interval would be too narrow. Shares, means and ratios have intervals by leaving
-out one person at a time (`storage.evidence.inference.fixed`).
+between resamples, and the interval would be too narrow. The intervals of shares, means and ratios come from
+leaving out one person at a time (`storage.evidence.inference.fixed`).
 """
 
 import math
@@ -32,7 +32,7 @@ _MIN_PROBABILITY = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with its 95 % interval; NaN: undefined."""
+    """A number with its 95 % interval; undefined values are NaN."""
 
     value: float
     low: float
@@ -41,7 +41,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class PersonShare:
-    """A proportion of cases, in [0, 1], with its 95 % interval clustered by person; None without cases."""
+    """A proportion of cases, in [0, 1], with its 95 % interval clustered by person; None if no cases."""
 
     count: int
     of: int
@@ -64,14 +64,14 @@ class Bin:
 
 
 class Drawn:
-    """A statistic, and its value in each resample."""
+    """A statistic with its value in each resample."""
 
     def __init__(self, value: float, draws: Floats) -> None:
         self._value = value
         self._draws = draws
 
     def minus(self, other: "Drawn") -> "Drawn":
-        """The difference from another statistic over the same resamples."""
+        """This statistic minus another one over the same resamples."""
         return Drawn(self._value - other._value, self._draws - other._draws)
 
     @property
@@ -85,10 +85,10 @@ class Drawn:
 
 
 class Resamples:
-    """Resamples of groups, shared by all statistics on a set of cases; none below 30 effective groups.
+    """Resamples of groups, shared by all statistics on a set of cases; empty below 30 effective groups.
 
     Args:
-        groups: Number of each case's person or game, from 0.
+        groups: Index of each case's person or game, counted from 0.
     """
 
     def __init__(self, groups: Ints, count: int = RESAMPLES, seed: int = 1) -> None:
@@ -115,16 +115,16 @@ class Resamples:
         return self.ratio(values, np.ones(len(values)))
 
     def brier(self, probabilities: Floats, hits: Bools) -> Drawn:
-        """Mean squared error of probabilities."""
+        """Mean squared error of the probabilities."""
         return self.mean((probabilities - hits) ** 2)
 
     def log_loss(self, probabilities: Floats, hits: Bools) -> Drawn:
-        """Mean negative log-likelihood of probabilities, natural logarithm."""
+        """Mean negative log-likelihood under the probabilities, in nats."""
         inside = np.clip(probabilities, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
         return self.mean(-np.where(hits, np.log(inside), np.log(1 - inside)))
 
     def auc(self, scores: Floats, hits: Bools) -> Drawn:
-        """Probability that a hit scores above a miss, ties counting half (Mann-Whitney)."""
+        """Probability that a hit scores above a miss; ties count half (Mann-Whitney)."""
         order = np.argsort(scores, kind="stable")
         hit, groups, ordered = hits[order].astype(np.float64), self._groups[order], scores[order]
         starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
@@ -160,11 +160,11 @@ def reliability(probabilities: Floats, hits: Bools, persons: Ints) -> list[Bin]:
 def person_share(hits: Bools, persons: Ints) -> PersonShare:
     """A proportion with its interval from leaving out one person at a time (the jackknife).
 
-    If none or all of the cases are hits, leaving a person out changes nothing; the interval is then Wilson's
-    with one case per effective person.
+    If none or all of the cases are hits, leaving a person out changes nothing; Wilson's interval, with one
+    case per effective person, is used then.
 
     Args:
-        hits: Shape (n,).
+        hits: Whether each case is a hit, shape (n,).
         persons: The person of each case, shape (n,).
     """
     count, of, number = int(hits.sum()), len(hits), len(np.unique(persons))
@@ -179,7 +179,7 @@ def person_share(hits: Bools, persons: Ints) -> PersonShare:
 
 
 def estimate_of(found: FixedInterval) -> Estimate:
-    """Convert a fixed interval to an estimate; NaN where a value is undefined or has too few persons."""
+    """Convert a fixed-sample interval to an estimate, with NaN for undefined values and too few persons."""
     found = only_of_enough_persons(found)
     low, high, value = (math.nan if each is None else each for each in (found.low, found.high, found.value))
     return Estimate(value, low, high)
@@ -191,17 +191,17 @@ def mean_of(values: Floats, persons: Ints) -> Estimate:
 
 
 def within_auc(scores: Floats, hits: Bools, positions: Ints) -> Floats:
-    """The AUC within each position: how often a hit scores above a miss of the same position.
+    """The AUC within each position: how often a hit scores above a miss in the same position.
 
-    A pooled AUC also rewards a predictor for recognising positions with many hits; this one does not.
+    A pooled AUC also rewards a predictor for recognising positions with many hits; this AUC does not.
 
     Args:
-        scores: Shape (n,).
-        hits: Shape (n,).
+        scores: The score of each case, shape (n,).
+        hits: Whether each case is a hit, shape (n,).
         positions: The position of each case, in ascending order, shape (n,).
 
     Returns:
-        Shape (number of different positions,), in order of position; NaN where all or no cases are hits.
+        One AUC per distinct position, in order of position; NaN where all or no cases are hits.
     """
     starts = np.flatnonzero(np.diff(positions, prepend=-1))
     within_auc = np.full(len(starts), math.nan)
@@ -215,9 +215,9 @@ def within_auc(scores: Floats, hits: Bools, positions: Ints) -> Floats:
 
 
 def as_probabilities(scores: Floats, hits: Bools, groups: Ints, folds: int = 5) -> Floats:
-    """Convert scores of any scale to probabilities, by a logistic curve fitted on the other groups.
+    """Convert scores on any scale to probabilities, using a logistic curve fitted on the other groups.
 
-    NaN if there are no other groups.
+    The result is NaN if there are no other groups.
     """
     spread = scores.std()
     scaled = (scores - scores.mean()) / spread if spread > 0 else np.zeros(len(scores))

@@ -1,7 +1,7 @@
-"""The bot's own games with people: their positions, and a human-move model's predictions of every reply.
+"""The bot's own games with people: their positions, and a human-move model's prediction of every reply.
 
 The predictions recorded during play are unsuitable: only some strategies query a human-move model, and not
-always the same one, so those predictions cover a biased selection of games.
+always the same model, so those predictions cover a biased selection of games.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -32,14 +32,14 @@ def with_predictions(
     """Add a model's predictions to positions; the model receives as much of the game history as it uses.
 
     Args:
-        given: Positions with their games; the model is queried game by game.
+        given: The positions with their games; the model is queried game by game.
         on_count: Called with the number of positions just done.
 
     Returns:
-        The positions in the same order; no prediction where today's rules do not allow the stored replies.
+        The positions in the same order, without a prediction where the current rules forbid a stored reply.
 
     Raises:
-        BadModel: The model gives no answer.
+        BadModel: The model fails to answer.
     """
     game = get_rules(model.game)
     positions = [stored for stored, _ in given]
@@ -58,7 +58,7 @@ def with_predictions(
 
 
 def _positions(record: GameRecord) -> list[Any]:
-    """Positions before each stored move, up to the first move that the rules no longer allow."""
+    """The positions before each stored move, up to the first move that the current rules do not allow."""
     positions = []
     with suppress(BadGame):
         for position, _ in steps(record):
@@ -82,7 +82,7 @@ def _by_reply(
     probabilities: tuple[float, ...],
     replies: tuple[ReplyProfile, ...],
 ) -> tuple[float, ...] | None:
-    """The probabilities in the profile's order, which may differ from the game's move order."""
+    """The probabilities in the profile's order of replies, which may differ from the game's."""
     position = query.positions[-1]
     of = dict(zip(map(game.move_text, game.legal_moves(position)), probabilities, strict=True))
     if of.keys() != {each.reply for each in replies}:
@@ -91,9 +91,9 @@ def _by_reply(
 
 
 async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[tuple[StoredPosition, GameRecord]]:
-    """The bot's own moves with a complete profile that a person answered, in the order of play.
+    """Yield the bot's moves that have a complete profile and that a person answered, in the order of play.
 
-    Each position has its game's moves and no predictions.  Games against bots are left out.
+    Each position comes with its game's moves and has no predictions.  Games against bots are left out.
     """
     last = 0
     while True:

@@ -1,8 +1,8 @@
-"""Fits the prior of the people model to a database's analyses, and measures it on other persons.
+"""Fits the prior of the people model to a database's analyses, and evaluates it on other persons.
 
-Persons are split at random into halves: the prior is learned from one half and measured on the other
-(log-loss, and expected errors divided by actual errors), with intervals by resampling persons. A prior
-without a gain is rejected.
+Persons are split at random into halves: the prior is learned from one half and evaluated on the other
+(log-loss, and expected errors divided by actual errors), with intervals from resampling persons. A prior that
+gains nothing is rejected.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -44,15 +44,15 @@ UNIFORM, FORGETTING = 0.003, 0.05
 """See `engine.human.person_prior.PersonPrior`."""
 TILTS = Grid(tuple(round(-1.0 + 0.2 * at, 1) for at in range(11)), tuple(float(k) for k in range(-8, 17, 2)))
 TRUTH_ALONE = Grid((0.0,), tuple(float(k) for k in range(-4, 21, 2)))
-"""Grids over x and k, and over k alone (for people with few replies each)."""
+"""The grids over x and k, and over k alone (for data with few replies per person)."""
 MIN_PERSONS, MIN_REPLIES = 40, 1000
-"""Minimum data in either half: with less, a prior learns noise."""
+"""Minimum amounts of data in either half; with less, a prior would learn noise."""
 _DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class BaseProbabilities:
-    """The base model to tilt, with its probabilities of a population's replies."""
+    """The base model to tilt, with its probabilities for a population's replies."""
 
     name: str
     base: str
@@ -64,7 +64,7 @@ class BaseProbabilities:
 
 @dataclass(frozen=True, slots=True)
 class PersonReplies:
-    """The replies of persons, with the persons' data."""
+    """Replies, with data about the persons who played them."""
 
     replies: JudgedReplies
     persons: Ints
@@ -73,7 +73,7 @@ class PersonReplies:
     ratings: tuple[float | None, ...]
     """Rating of the person before the game of each position."""
     games: tuple[int | None, ...]
-    """Number of games that the rating is based on; None if it counts in full."""
+    """Number of games that the rating is based on; None if the rating is fully trusted."""
     seconds: tuple[float | None, ...]
     """`engine.human.person_prior.speed_s` at each position."""
     experience: tuple[int | None, ...]
@@ -91,7 +91,7 @@ class PersonReplies:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """The measurement on some of the positions."""
+    """The evaluation on some of the positions."""
 
     name: str
     persons: int
@@ -103,14 +103,14 @@ class Band:
     ratio: Estimate
     """The number of errors that the base model expects, divided by the actual number."""
     gains: dict[str, Estimate]
-    """Nats per reply gained by the tilt, by prior: ``unrated`` and ``rated``."""
+    """Nats per reply gained by the tilt, for each prior (``unrated`` and ``rated``)."""
     ratios: dict[str, Estimate]
     """The same ratio as `ratio`, after the tilt."""
 
 
 @dataclass(frozen=True, slots=True)
 class FittedPrior:
-    """A fitted prior over one base model, and its measurement on other persons."""
+    """A fitted prior over one base model, with its evaluation on other persons."""
 
     game: str
     base: BaseProbabilities
@@ -121,11 +121,11 @@ class FittedPrior:
     bands: tuple[Band, ...]
 
     def record(self, about: dict[str, Any]) -> dict[str, Any]:
-        """The entry of the card, as plain JSON values: the prior, then its origin."""
+        """The card's entry as plain JSON values: the prior, followed by its origin."""
         return {
             "model": self.base.name,
             **base_record(self.prior),
-            "method": f"EM, {STEPS} steps, over the persons of one half; measured on those of the other",
+            "method": f"EM, {STEPS} steps, over the persons of one half; evaluated on the other half",
             "date": date.today().isoformat(),  # noqa: DTZ011 - a day, for people
             **about,
             "persons": self.persons,
@@ -135,7 +135,7 @@ class FittedPrior:
 
 
 def base_record(prior: BasePrior) -> dict[str, Any]:
-    """A base's entry in a card, as plain JSON values; `PersonPrior.parse` reads it."""
+    """A base model's entry in a card, as plain JSON values, which `PersonPrior.parse` reads."""
     return {
         "base": prior.base,
         "depth": prior.depth,
@@ -156,14 +156,14 @@ def _gaussian_record(prior: Gaussian) -> dict[str, Any]:
 
 
 def merged_card(game: str, known: dict[str, Any] | None, entry: dict[str, Any]) -> dict[str, Any]:
-    """A card with a new entry, which replaces one over the same base model.
+    """A card with a new entry, which replaces the entry over the same base model.
 
     Raises:
         FitRefused: The existing card is for another game, or its priors have a different share or rate.
     """
     shared = {"game": game, "uniform": UNIFORM, "forgetting": FORGETTING}
     if known is not None and (other := {key: known.get(key) for key in shared}) != shared:
-        raise FitRefused(f"the card there is for {other}, not for {shared}; give another file")
+        raise FitRefused(f"the existing card is for {other}, not for {shared}; use another file")
     others = [] if known is None else [each for each in known["bases"] if each["base"] != entry["base"]]
     return {**shared, "bases": [*others, entry]}
 
@@ -178,10 +178,10 @@ def replies_of(
     """The replies of the persons in a population.
 
     Args:
-        probabilities: The base model's probability of each reply.
+        probabilities: The base model's probability for each reply.
         depth: Search depth D at which costs were measured.
-        standings: Reconstructed ratings by game (`lab.analysis.elo`), to use instead of the recorded ones.
-        experience: Number of games that each person had played before, by name; 0 for missing names.
+        standings: Reconstructed ratings by game (`lab.analysis.elo`), used instead of the recorded ones.
+        experience: Number of games that each person had played previously, by name; 0 for missing names.
 
     Raises:
         FitRefused: No position has a person's name.
@@ -246,15 +246,15 @@ def fit_person_prior(
     resamples: int = 1000,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> FittedPrior:
-    """Fit a prior to one half of the persons and measure it on the other.
+    """Fit a prior to one half of the persons and evaluate it on the other half.
 
     Args:
-        data: Replies, with the probabilities of `base` and the costs at `depth`.
-        seed: Seed for drawing the halves and the resamples.
+        data: The replies, with the probabilities of `base` and the costs at `depth`.
+        seed: Random seed for the halves and the resamples.
         on_step: Called with the name of each step before it begins.
 
     Raises:
-        FitRefused: Too little data, or no significant gain from the prior.
+        FitRefused: There is too little data, or no significant gain from the prior.
     """
     halves = np.array([half_of_person(name, seed) for name in data.names], np.int64)[data.persons]
     _require_enough(data, halves)
@@ -269,14 +269,14 @@ def fit_person_prior(
         on_step("learning the prior with ratings")
         names = (CONSTANT, RATING, *((NEW,) if scale.games else ()), *speeds)
         prior = replace(prior, rated=_fitted(rated, names, prior))
-    on_step("measuring on the other persons")
+    on_step("evaluating on the other persons")
     bands = _measured(_part(data, np.flatnonzero(halves == 1)), prior, resamples, seed)
     kind, gain = list(bands[0].gains.items())[-1]
     if not gain.low > 0:
         raise FitRefused(
-            f"the prior ({kind}) over {base.name} is not better beyond chance than no tilt: on "
-            f"{bands[0].persons} other persons it gains {gain.value:+.4f} nats a reply ({gain.low:+.4f} to "
-            f"{gain.high:+.4f}, 95 %); it was not kept"
+            f"the prior ({kind}) over {base.name} is not significantly better than no tilt: on "
+            f"{bands[0].persons} other persons it gains {gain.value:+.4f} nats per reply ({gain.low:+.4f} to "
+            f"{gain.high:+.4f}, 95 %); it was not saved"
         )
     return FittedPrior(game, base, prior, len(learned.names), len(learned.persons), bands)
 
@@ -287,13 +287,13 @@ def _require_enough(data: PersonReplies, halves: Ints) -> None:
         persons = len(np.unique(inside))
         if persons < MIN_PERSONS or len(inside) < MIN_REPLIES:
             raise FitRefused(
-                f"too little to learn from: {len(inside)} replies of {persons} persons in a half; at least "
-                f"{MIN_REPLIES} of {MIN_PERSONS} are needed"
+                f"too little to learn from: {len(inside)} replies by {persons} persons in one half; at least "
+                f"{MIN_REPLIES} replies by {MIN_PERSONS} persons are needed"
             )
 
 
 def _part(data: PersonReplies, positions: Ints) -> PersonReplies:
-    """Some of the positions, with the persons renumbered."""
+    """The data of some positions, with the persons renumbered."""
     given = data.replies
     counts = np.diff(np.append(given.starts, len(given.costs)))[positions]
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
@@ -320,14 +320,14 @@ def _with_rating(data: PersonReplies) -> Ints:
 
 
 def _speed_features(seconds: Sequence[float | None]) -> tuple[str, ...]:
-    """The speed features that differ within the data."""
+    """The speed features that vary within the data."""
     known = np.array([np.nan if each is None else each for each in seconds])
     columns = {BULLET: known < BULLET_BELOW_S, RAPID: known >= RAPID_FROM_S}
     return tuple(name for name, column in columns.items() if column.any() and not column.all())
 
 
 def _fitted(data: PersonReplies, names: tuple[str, ...], prior: BasePrior) -> Gaussian:
-    """A Gaussian as the card stores it, with rounded numbers."""
+    """A Gaussian in the form of the card, with rounded numbers."""
     size = len(data.names)
     likely = log_likelihoods(data.replies, data.persons, size, prior.grid, prior.least, UNIFORM)
     features = data.features(names, prior.scale)
@@ -414,7 +414,7 @@ def _band_record(band: Band) -> dict[str, Any]:
 
 
 def _numbers(each: Estimate) -> list[float | None]:
-    """The value and its interval; None replaces NaN, which JSON lacks."""
+    """The value and its interval, with None in place of NaN, which JSON lacks."""
     return [
         round(float(number), 4) if np.isfinite(number) else None
         for number in (each.value, each.low, each.high)

@@ -1,4 +1,4 @@
-"""The person who replied: identity, speed, and bands by rating and experience."""
+"""Data about the person who replied: identity, speed, and bands of rating and experience."""
 
 import re
 from collections.abc import Sequence
@@ -17,18 +17,18 @@ _INCREMENT = re.compile(r"(\d{1,6})(?:\+(\d{1,5}))?")
 
 
 def is_person(name: str) -> bool:
-    """Whether a name is a person's: WTHOR writes programs with the author in parentheses."""
+    """Whether a name is a person's; WTHOR gives a program's author in parentheses."""
     return bool(name) and not set(name) & set("?(")
 
 
 def person_key(stored: StoredPosition) -> str:
-    """The key of the person who replied, for intervals by person: the name, or the game if the name is
-    missing."""
+    """The key of the person who replied, for clustering by person: the name, or the game if there is no
+    name."""
     return stored.name if stored.name.strip("? ") else f"game {stored.game_key}"
 
 
 def seconds_of(time_control: str) -> float | None:
-    """`engine.human.person_prior.speed_s` of a time control as PGN or GGF files write it; None: unknown."""
+    """`engine.human.person_prior.speed_s` of a time control as written in PGN or GGF files; None: unknown."""
     if match := _INCREMENT.fullmatch(time_control):
         return speed_s(float(match[1]), float(match[2] or 0))
     if ":" not in time_control:
@@ -41,14 +41,14 @@ def seconds_of(time_control: str) -> float | None:
 
 
 def rating_bands(ratings: Sequence[float | None]) -> dict[str, NDArray[np.bool_]]:
-    """Boolean mask for each rating band, by its name; the last band contains people without a rating."""
+    """The Boolean mask for each rating band, by name; the last band contains people without a rating."""
     known = _numbers(ratings)
     found = _bands("rated", known, (-np.inf, *RATING_STEPS, np.inf))
     return found | {"without a rating": np.isnan(known)}
 
 
 def games_bands(games: Sequence[float | None]) -> dict[str, NDArray[np.bool_]]:
-    """Boolean mask for each band of earlier games, by its name; unknown numbers are in no band."""
+    """The Boolean mask for each band of earlier games, by name; unknown numbers are in no band."""
     return _bands("games before:", _numbers(games), (0, *GAMES_STEPS, np.inf))
 
 

@@ -1,4 +1,4 @@
-"""Draws a study's curves."""
+"""Plots a study's curves."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ _OTHER = "#8a8a8a"
 
 
 def draw(found: Study, folder: Path, name: str) -> list[Path]:
-    """Write the plots (AUC, reliability, temptation by traps) to a folder, created if needed.
+    """Write the plots (AUC, reliability, temptation by traps) to a folder, which is created if needed.
 
     Raises:
         OSError: A file cannot be written.
@@ -40,7 +40,7 @@ def _plain(name: str) -> str:
 
 
 def _areas(pyplot: Any, found: Study) -> Any:
-    """Plot the AUC of every predictor with its interval."""
+    """Plot the AUC of each predictor with its interval."""
     sides = [
         ("which bad reply is played", found.bad_reply),
         ("which position provokes an error", found.error),

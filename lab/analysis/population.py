@@ -26,12 +26,12 @@ class Portion:
     """Filter on the positions of an analysis."""
 
     half: int | None = None
-    """Only positions of half 0 or 1 of the games (`lab.analysis.recorded_games.half_of`); None: all games."""
+    """Only positions from half 0 or 1 of the games (`lab.analysis.recorded_games.half_of`); None: all."""
     person_half: int | None = None
-    """Only replies of half 0 or 1 of the persons (`lab.analysis.recorded_games.half_of_person`), without
+    """Only replies of half 0 or 1 of the persons (`lab.analysis.recorded_games.half_of_person`), excluding
     programs; the priors of the people model are learned from half 0. None: everybody."""
     seed: int = 1
-    """Seed of the splits into halves."""
+    """Random seed of the splits into halves."""
     from_year: int | None = None
     to_year: int | None = None
     min_rating: int | None = None
@@ -53,17 +53,17 @@ class Portion:
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """Positions, with all their replies concatenated in flat arrays."""
+    """Positions, with all their replies concatenated into flat arrays."""
 
     game: Game[Any]
     positions: list[StoredPosition]
     rows: ReplyRows
-    """Features of the replies, including human-move model features if every position has a prediction."""
+    """Features of the replies, including those from a human-move model if every position has a prediction."""
     models: dict[str, NDArray[np.float64]]
-    """Each human-move model's probabilities of the replies, by name; the features use the first model."""
+    """Each human-move model's probabilities for the replies, by name; the features use the first model."""
     loss: NDArray[np.float64]
     """Cost of each reply to the person, in expected score on the scale of the position before our move, as in
-    the trap arithmetic. The features use the nearly equal scale after our move."""
+    the trap arithmetic. The features use the scale after our move, which is nearly equal."""
     of_position: NDArray[np.int64]
     """Index of each reply's position."""
     left_out: int
@@ -71,7 +71,7 @@ class Population:
 
     @property
     def has_human(self) -> bool:
-        """Whether human-move model predictions exist."""
+        """Whether there are predictions of a human-move model."""
         return bool(self.models)
 
     @property
@@ -81,7 +81,7 @@ class Population:
 
     @property
     def persons(self) -> NDArray[np.int64]:
-        """The person who replied in each position, numbered from 0 (`person_key`)."""
+        """The person who replied in each position (`person_key`), numbered from 0."""
         return codes_of([person_key(stored) for stored in self.positions]).astype(np.int64)
 
     @property
@@ -92,11 +92,11 @@ class Population:
         return played
 
     def sums(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """Sum a value over each position's replies."""
+        """The sum of a value over each position's replies."""
         return np.asarray(np.add.reduceat(values.astype(np.float64), self.rows.starts))
 
     def most(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """Maximum of a value over each position's replies."""
+        """The maximum of a value over each position's replies."""
         return np.asarray(np.maximum.reduceat(values.astype(np.float64), self.rows.starts))
 
 
@@ -124,7 +124,7 @@ def population(
 
     Args:
         model: Name of the human-move model.
-        others: Probabilities of other models, by model name and position key; models that lack a position are
+        others: Other models' probabilities, by model name and position key; models that lack a position are
             left out.
         on_count: Called with the number of positions just done.
     """

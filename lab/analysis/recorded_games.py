@@ -1,4 +1,4 @@
-"""Reads games from files and picks the moves that have a reply."""
+"""Reads games from files and selects the moves that have a reply."""
 
 import hashlib
 import heapq
@@ -31,14 +31,14 @@ class GivenGame:
     key: str
     """The record's `storage.research.archive.content_key`."""
     clocks_s: tuple[float, ...]
-    """Clock of the mover after each move, in seconds; empty if unknown."""
+    """The mover's remaining time after each move, in seconds; empty if unknown."""
     source: str
     """Name of the file."""
     source_format: str
 
     @property
     def year(self) -> int | None:
-        """Year of the game; None: unknown."""
+        """Year of the game; None if unknown."""
         return year_of(self.record.date)
 
 
@@ -49,7 +49,7 @@ class MoveFilter:
     from_year: int | None = None
     to_year: int | None = None
     players: tuple[str, ...] = ()
-    """Only replies of players whose name contains one of these, in any case; empty: of all players."""
+    """Only replies of players whose name contains one of these, ignoring case; empty: all players."""
     min_rating: int | None = None
     max_rating: int | None = None
     """Limits on the replying person's rating; if either is set, unrated people are excluded."""
@@ -57,19 +57,19 @@ class MoveFilter:
     """Only replies after at least this many moves."""
     to_ply: int | None = None
     every: int = 1
-    """Only every n-th move of a game; the offset varies from game to game."""
+    """Only every n-th move of a game, with an offset that varies from game to game."""
     sample: int | None = None
-    """Maximum number of moves to draw; a larger sample contains the smaller one."""
+    """Maximum number of moves to draw at random; a larger sample contains every smaller one."""
     seed: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A move and the reply to it, if there were at least two legal replies."""
+    """A move and its reply, where there were at least two legal replies."""
 
     game: GivenGame
     ply: int
-    """Ply of the reply."""
+    """Ply of the reply, that is, the number of moves before it."""
     position: str
     """Position before the move, as the root of a search."""
     move: str
@@ -87,26 +87,26 @@ class Answered:
 
     @property
     def clock_s(self) -> float | None:
-        """The person's clock before the reply, recorded after their previous move."""
+        """The person's remaining time before the reply, as recorded after their previous move."""
         clocks = self.game.clocks_s
         return clocks[self.ply - 2] if clocks and self.ply >= 2 else None
 
 
 def year_of(date: str) -> int | None:
-    """The year in a date as game files write it; None: the date has no year."""
+    """The year in a date as written in game files; None if the date has no year."""
     match = re.search(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)", date)
     return None if match is None else int(match[1])
 
 
 def is_within(number: float | None, least: int | None, most: int | None) -> bool:
-    """Whether a year or rating lies within the limits; a limit of None is open, an unknown number is None."""
+    """Whether a year or rating lies within the limits; None means no limit, or an unknown number."""
     if least is None and most is None:
         return True
     return number is not None and (least is None or number >= least) and (most is None or number <= most)
 
 
 def half_of(key: str, seed: int) -> int:
-    """Assign a game to half 0 or 1 of all games: learn from one half and test on the other.
+    """Assign a game to half 0 or 1 of all games, so that one half can be used to learn and the other to test.
 
     Args:
         key: The game's `storage.research.archive.content_key`, so that the halves are the same in every
@@ -126,11 +126,11 @@ def read_games(
     form: GameFormat | None = None,
     on_bad: Callable[[str], None] = lambda _: None,
 ) -> Iterator[GivenGame]:
-    """Read one game's records from files, in order, skipping records of other games.
+    """Read the records of one game (such as chess) from files, in order, skipping records of other games.
 
     Args:
         form: The files' format; None: detect it from each file's contents.
-        on_bad: Called with a line for each of the first few unreadable games of a file.
+        on_bad: Called with a one-line message for each of the first few unreadable games of a file.
 
     Raises:
         AnalysisError: A file cannot be read.
@@ -156,7 +156,7 @@ def read_games(
 
 
 def first_copies(games: Sequence[GivenGame]) -> list[GivenGame]:
-    """Drop repeated games, by `GivenGame.key`: files may overlap or be named twice."""
+    """Drop games with the same `GivenGame.key`: files may overlap or be named twice."""
     found: dict[str, GivenGame] = {}
     for given in games:
         found.setdefault(given.key, given)
@@ -166,7 +166,7 @@ def first_copies(games: Sequence[GivenGame]) -> list[GivenGame]:
 def choose(
     games: Sequence[GivenGame], choice: MoveFilter, on_batch: Callable[[int], None] = lambda _: None
 ) -> list[Answered]:
-    """The moves to analyse, in the order of the games; a random sample is in the order drawn.
+    """The moves to analyse, in the order of the games; a random sample is in the order of the draws.
 
     Args:
         games: The games; only the first copy of each counts.
@@ -217,7 +217,7 @@ def _answered(
     most: int,
     on_batch: Callable[[int], None],
 ) -> Iterator[Answered]:
-    """The first `most` moves that allowed at least two replies."""
+    """The first `most` moves that allow at least two replies."""
     plies: dict[int, list[int]] = {}
     for at, ply in wanted:
         plies.setdefault(at, []).append(ply)
@@ -265,7 +265,7 @@ def _file(
         length = os.fstat(file.fileno()).st_size
         form = form or files.detect(file.read(files.HEAD_BYTES), length)
         if form is None:
-            raise BadGame("its beginning does not show the format; give it with --format")
+            raise BadGame("its format is unclear from its beginning; specify it with --format")
         file.seek(0)
         if form is GameFormat.PGN:
             yield from _pgn(pgn.split(lines_of(file)), path.name)

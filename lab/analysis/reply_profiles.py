@@ -1,4 +1,4 @@
-"""A worker's job: the profile of every reply to one move."""
+"""A worker's job: to compute the profile of every reply to one move."""
 
 import threading
 import time
@@ -29,7 +29,7 @@ class AnalysisError(DesdemonaError):
 
 
 class _Engine:
-    """A running engine, closed when its thread ends, so that it does not keep the process alive."""
+    """A running engine, which is closed when its thread ends so that it does not keep the process alive."""
 
     def __init__(self, settings: EngineSettings) -> None:
         self.link = UciLink(settings)
@@ -52,7 +52,7 @@ class ProfileTask:
 
 @dataclass(frozen=True, slots=True)
 class ProfiledMove:
-    """The result of a `ProfileTask`."""
+    """The result of a worker's `ProfileTask`."""
 
     number: int
     replies: tuple[ReplyProfile, ...]
@@ -85,7 +85,7 @@ def _native(task: ProfileTask) -> tuple[tuple[ReplyProfile, ...], int]:
 
 
 def _engine(task: ProfileTask, settings: EngineSettings) -> tuple[tuple[ReplyProfile, ...], int]:
-    """Profile the replies by another engine: depths 1 .. D-1 after our move, scores from our side."""
+    """Profile the replies with another engine: depths 1 .. D-1 after our move, with scores from our side."""
     game = get_rules(task.game)
     position = game.parse_position(task.position)
     after: Any = game.play(position, game.parse_move(position, task.move))

@@ -1,8 +1,8 @@
 """Computes a study: tempting replies, Figure 9, and the quality of predictors of errors.
 
-The primary endpoint compares how often the baits were played (candidate baits if none were confirmed) with
-the program's own forecast (`lab.analysis.tempting_replies`). All other results are exploratory. Intervals are
-clustered by person and need at least 30 effective persons.
+The primary endpoint compares how often baits (candidate baits if none were confirmed) were played with how
+often the program's own forecast expected it (`lab.analysis.tempting_replies`). All other results are
+exploratory. Intervals are clustered by person and need at least 30 effective persons.
 """
 
 from collections.abc import Callable, Mapping
@@ -43,26 +43,26 @@ from storage.evidence.inference.persons import effective_persons
 
 CALIBRATED, ALONE = "calibrated model", "calibrated, no human-move model"
 PAPER = "trappiness, median"
-"""Name of the paper's own predictor."""
+"""Name of the predictor from the paper."""
 
 Probabilities = dict[str, NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The quality of one predictor."""
+    """The measured quality of one predictor."""
 
     name: str
     auc: Estimate
-    """AUC pooled over all cases of all positions."""
+    """AUC, pooled over all cases in all positions."""
     above: dict[str, Estimate]
-    """Its AUC less the AUC of each human-move model and of the paper's trappiness, by name."""
+    """Its AUC minus that of each human-move model and of the paper's trappiness, by name."""
     within: Estimate | None
     """Mean AUC within positions (`lab.analysis.measures.within_auc`); None if each case is a position."""
     within_above: dict[str, Estimate]
     """The same differences as `above`, for `within`."""
     is_probability: bool
-    """Whether its scores are probabilities; if not, a logistic curve fitted on others converts them."""
+    """Whether its scores are probabilities; if not, a logistic curve fitted on other people converts them."""
     brier: Estimate
     log_loss: Estimate
     curve: tuple[Bin, ...]
@@ -76,17 +76,17 @@ class Study:
     positions: int
     games: int
     persons: int
-    """Number of people who replied; if a name is missing, the game counts as one person."""
+    """Number of people who replied; a game without the name counts as a person of its own."""
     effective_persons: float
     """Effective number of persons, P (`storage.evidence.inference.persons`); no intervals below 30."""
     replies: int
     bad_replies: int
     errors: PersonShare
-    """Share of the replies played that were bad."""
+    """Share of the replies played that were errors."""
     baits: BaitTable | None
     """Tempting replies, with the primary endpoint; None: not requested."""
     experience: tuple[ErrorBand, ...]
-    """Errors by number of games that people had played before; empty if unknown."""
+    """Errors by number of games that people had played previously; empty if unknown."""
     mean_loss: Estimate
     nll: dict[str, Estimate]
     """By model name: mean negative log-likelihood of the replies played."""
@@ -94,19 +94,18 @@ class Study:
     """By model name: how often the model's most probable reply was played."""
     figure9: tuple[Figure9, ...]
     human_models: tuple[str, ...]
-    """Names of the human-move models among the predictors; the first model is the calibrated model's
-    input."""
+    """Names of the human-move models among the predictors; the first one is the calibrated model's input."""
     temptation: dict[str, tuple[Temptation, ...]]
     """Frequencies of traps and other replies by cost, for each trap definition (`trap_kinds`)."""
     bad_reply: tuple[Judged, ...]
-    """Predictors of "this bad reply is played", over all bad replies."""
+    """The predictors of "this bad reply is played", over all bad replies."""
     added: tuple[AddedValue, ...]
     """The gain from trappiness over each model of people; empty if there are too few persons."""
     error: tuple[Judged, ...]
-    """Predictors of "this position provokes an error", over all positions with a bad reply."""
+    """The predictors of "this position provokes an error", over all positions with a bad reply."""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """The study as plain JSON values."""
         return asdict(self)
 
 
@@ -125,13 +124,12 @@ def study(
     """Run the study on a population.
 
     Args:
-        calibrated: A calibrated model that was not fitted to these games, if any.
+        calibrated: A calibrated model that was not fitted to these games; None: there is none.
         baits: The table of tempting replies (`lab.analysis.tempting_replies.bait_table`).
-        tilted: Probabilities of the replies by models tilted to the person, by name, for errors by
-        experience.
-        games_before: See `lab.analysis.experience.errors_by_experience`; None if unknown.
+        tilted: Reply probabilities by models tilted to the person, by name, for errors by experience.
+        games_before: As for `lab.analysis.experience.errors_by_experience`; None if unknown.
         threshold_percent: Minimum quality of a trap that counts as set (`TrapParams.threshold_percent`).
-        resamples: Number of resamples of the persons, for the intervals of AUC, Brier score and log-loss.
+        resamples: Number of resamples of persons, for the intervals of AUC, Brier score and log-loss.
         on_step: Called with the name of each step before it begins.
     """
     on_step("models")
@@ -197,7 +195,7 @@ def study(
 
 
 def model_probabilities(people: Population, model: CalibratedModel, has_human: bool) -> NDArray[np.float64]:
-    """A calibrated model's probabilities of each reply."""
+    """A calibrated model's probability for each reply."""
     starts, counts = people.rows.starts, people.rows.counts
     return np.concatenate(
         [
@@ -230,7 +228,7 @@ def _column(people: Population, name: str) -> NDArray[np.float64]:
 def _reply_predictors(
     people: Population, qualities: dict[str, NDArray[np.float64]], probabilities: Probabilities
 ) -> dict[str, NDArray[np.float64]]:
-    """Scores of each reply: the higher, the more probable."""
+    """Each predictor's score for each reply; the higher, the more probable."""
     return {
         **{f"trappiness, {kind}": _column(people, f"trappiness_{kind}") for kind in Assessment},
         **{f"trappiness x profit ({name})": quality for name, quality in qualities.items()},
@@ -248,7 +246,7 @@ def _position_predictors(
     probabilities: Probabilities,
     bad: NDArray[np.bool_],
 ) -> dict[str, NDArray[np.float64]]:
-    """Scores of each position: the higher, the more probable an error."""
+    """Each predictor's score for each position; the higher, the more probable an error."""
     never = -1e9
     return {
         **{
@@ -276,10 +274,10 @@ def _judge(
     *,
     is_within: bool,
 ) -> tuple[Judged, ...]:
-    """Measure how well predictors distinguish hits from misses.
+    """Measure how well each predictor distinguishes hits from misses.
 
     Args:
-        positions: Each case's position, ascending.
+        positions: The position of each case, ascending.
         is_within: Whether positions have several cases each, so that an AUC within positions is defined.
     """
     if not len(hits) or hits.all() or not hits.any():

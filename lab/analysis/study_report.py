@@ -19,7 +19,7 @@ _NO_INTERVAL = "[-]"
 def study_text(found: Study) -> str:
     """The whole study as text."""
     models = [
-        f"  {name}: log-loss {_number(found.nll[name], 4)}, first guess right {_percent(found.top1[name])}"
+        f"  {name}: log-loss {_number(found.nll[name], 4)}, top-1 accuracy {_percent(found.top1[name])}"
         for name in found.nll
     ]
     parts = [
@@ -28,20 +28,22 @@ def study_text(found: Study) -> str:
         f"{found.bad_replies} of them bad (10 % of expected score or more)\n"
         f"errors: {_share(found.errors)}; mean loss {_number(found.mean_loss, 4)}",
         "" if found.baits is None else _baits(found.baits),
-        "Everything below explores; nothing in it was fixed as an endpoint beforehand.",
+        "Everything below is exploratory: none of it was fixed as an endpoint beforehand.",
         "\n".join(["Predictions of all replies, by model:", *models]) if models else "",
         _section(
-            "Errors by the games that people had played before: made, and expected for one that was made",
+            "Errors by number of games previously played: actual, and expected per actual error",
             _experience(found.experience),
         ),
-        _section("Figure 9: traps that stood, and what people did", _figure9(found.figure9)),
+        _section("Figure 9: traps set, and people's replies", _figure9(found.figure9)),
         *(
-            _section(f"Replies that cost the same, played: traps ({name}) and others", _temptation(rows))
+            _section(
+                f"How often replies of equal cost were played: traps ({name}) and others", _temptation(rows)
+            )
             for name, rows in found.temptation.items()
         ),
         _section("Which bad reply is played", _judged(found.bad_reply, found.human_models)),
         _section(
-            "What trappiness adds to a logit of the model, the cost and the shallow scores, in nats a reply",
+            "What trappiness adds to a logit of model, cost and shallow scores, in nats per reply",
             _added(found.added),
         ),
         _section("Which position provokes an error", _judged(found.error, found.human_models)),
@@ -51,7 +53,7 @@ def study_text(found: Study) -> str:
         persons = f"{math.floor(found.effective_persons)} of {MIN_PERSONS:g} effective persons"
         text += f"\n\nToo early for intervals: {persons} (docs/statistics.md)."
     elif _NO_INTERVAL in text:
-        text += f"\n\n{_NO_INTERVAL}: no interval, from fewer than {MIN_PERSONS:g} effective persons."
+        text += f"\n\n{_NO_INTERVAL}: no interval below {MIN_PERSONS:g} effective persons."
     return f"{text}\n"
 
 
@@ -61,9 +63,9 @@ def fitted_text(fitted: Fitted) -> str:
     for each in fitted.validated:
         lines += [
             f"{each.part}: penalty {each.penalty:g}, {each.trees} trees",
-            f"  log-loss {each.nll:.4f} a reply, {each.against} {each.against_nll:.4f}: "
-            f"better by {_number(each.better, 4, signed=True)}",
-            f"  AUC of bad replies {_number(each.auc)}, better by {_number(each.auc_better, signed=True)}",
+            f"  log-loss {each.nll:.4f} per reply, {each.against} {each.against_nll:.4f}: "
+            f"improvement {_number(each.better, 4, signed=True)}",
+            f"  AUC of bad replies {_number(each.auc)}, improvement {_number(each.auc_better, signed=True)}",
         ]
     return "\n".join(lines) + "\n"
 
@@ -72,7 +74,7 @@ def person_text(fitted: FittedPrior) -> str:
     """A people model's prior and its measurement as text."""
     prior = fitted.prior
     lines = [
-        f"over {fitted.base.name}, costs at depth {prior.depth}; learned from {fitted.replies} replies of "
+        f"over {fitted.base.name}, costs at depth {prior.depth}; learned from {fitted.replies} replies by "
         f"{fitted.persons} persons"
     ]
     kinds = {"unrated": prior.unrated} | ({} if prior.rated is None else {"rated": prior.rated})
@@ -84,9 +86,9 @@ def person_text(fitted: FittedPrior) -> str:
             )
             deviation = math.sqrt(gaussian.covariance[at, at])
             lines.append(f"  {kind}, {axis}: {mean}, standard deviation {deviation:.3f}")
-    head = ["people", "persons", "replies", "errors", "nats", "expected/happened"]
+    head = ["people", "persons", "replies", "errors", "nats", "expected/actual"]
     for kind in kinds:
-        head += [f"{kind}: gain", "expected/happened"]
+        head += [f"{kind}: gain", "expected/actual"]
     body = []
     for band in fitted.bands:
         row = [band.name, str(band.persons), str(band.replies), str(band.errors)]
@@ -98,7 +100,7 @@ def person_text(fitted: FittedPrior) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Align columns: the first to the left, the others to the right."""
+    """Align the first column to the left and the others to the right."""
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     lines = []
     for row in rows:
@@ -113,14 +115,14 @@ def _section(title: str, text: str) -> str:
 
 
 def _baits(found: BaitTable) -> str:
-    """The primary endpoint, and the table of tempting replies."""
+    """The primary endpoint and the table of tempting replies, as text."""
     first = found.primary
     what = "baits" if first.is_confirmed else f"candidate baits ({found.unconfirmed})"
     lines = [
-        f"Primary endpoint, {what}, {first.model}: expected to be played for one that was played: "
+        f"Primary endpoint, {what}, {first.model}: expected divided by actual number played: "
         f"{_number(first.ratio, 2)}",
-        "Tempting replies are candidate baits, and baits if a search two plies deeper confirms them; of each",
-        "move the one of the greatest probability times cost counts",
+        "Tempting replies are candidate baits; those that a search two plies deeper confirms are baits. For",
+        "each move, only the one with the highest probability times cost counts.",
         _bait_rows(found.rows),
         f"decided positions left out: {found.decided}"
         + (f"; confirming searches that took too long: {found.unsearched}" if found.unsearched else ""),
@@ -185,7 +187,7 @@ def _figure9(rows: Sequence[Figure9]) -> str:
     ]
     text = table([head, *body])
     if expected:
-        text += "\n" + table([["falls expected by, for each that happened", ""], *expected])
+        text += "\n" + table([["expected falls per actual fall, by model", ""], *expected])
     return text
 
 
@@ -220,7 +222,9 @@ def _judged(rows: Sequence[Judged], models: Sequence[str]) -> str:
         ]
         for row in rows
     ]
-    note = "* no probability: Brier and log-loss are of a logistic curve, fitted on other people"
+    note = (
+        "* not a probability: Brier score and log-loss are those of a logistic curve fitted on other people"
+    )
     return f"{table([head, *body])}\n{note}"
 
 

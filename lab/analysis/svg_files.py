@@ -1,4 +1,4 @@
-"""Writes figures of matplotlib as small, reproducible SVG files; matplotlib is in the extra ``lab``."""
+"""Writes matplotlib figures as small, reproducible SVG files; matplotlib comes with the extra ``lab``."""
 
 import importlib
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ from typing import Any
 
 @contextmanager
 def svg_files(folder: Path) -> Iterator[tuple[Any, Callable[[Any, str], Path]]]:
-    """Return matplotlib's `pyplot` and a function that writes a figure to the folder, created if needed.
+    """Return matplotlib's `pyplot` and a function that writes a figure to the folder, creating it if needed.
 
     Raises:
         OSError: A file cannot be written.

@@ -2,7 +2,7 @@
 
 The forecasts are made as in play (`engine.forecasts`): by the calibrated model if there is one, otherwise by
 the human-move model, tilted to the person by rating and speed; and by the scores alone (R,
-`engine.bait_rule.rank_probabilities`). The stored predictions replace the human-move network. Tempting
+`engine.bait_rule.rank_probabilities`). Stored predictions replace the human-move network. Tempting
 replies are candidate baits; those that a search two plies deeper confirms are baits. For each move, only the
 bait with the highest probability times cost counts. Only positions with a candidate bait are searched.
 
@@ -37,16 +37,16 @@ from lab.analysis.trap_counts import decision_of
 from storage.evidence.inference.fixed import fixed_ratio
 
 RANK_MODEL_NAME = "R"
-"""Name of the forecast from the scores alone."""
+"""Name of the forecasts from the scores alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forecaster:
-    """A forecasting model and its forecasts."""
+    """A way of forecasting, and its forecasts."""
 
     name: str
     forecasts: tuple[ReplyForecast | None, ...]
-    """The forecast for each position; None where the models give none."""
+    """The forecast for each position; None where the models do not give one."""
 
     @property
     def is_tilted(self) -> bool:
@@ -55,14 +55,14 @@ class Forecaster:
 
     @property
     def probabilities(self) -> NDArray[np.float64] | None:
-        """The probabilities of all replies; None if any position lacks a forecast."""
+        """The probabilities of all replies in all positions; None if any position lacks a forecast."""
         known = [forecast.probabilities for forecast in self.forecasts if forecast is not None]
         return np.concatenate(known) if len(known) == len(self.forecasts) else None
 
 
 @dataclass(frozen=True, slots=True)
 class BaitRow:
-    """How often some people took the baits (or candidate baits) offered to them."""
+    """How often a group of people took the baits (or candidate baits) offered to them."""
 
     model: str
     people: str
@@ -72,34 +72,34 @@ class BaitRow:
     offered: PersonShare
     """Share of moves that set a bait."""
     played: PersonShare
-    """Share of replies to such moves that were the bait, which is the tempting reply with the highest
-    probability times cost."""
+    """Among the replies to such moves, the share that were the bait, which is the tempting reply with the
+    highest probability times cost."""
     predicted: float | None
     """Mean forecast probability of the bait; None if no move set one."""
     ratio: Estimate
     """Expected number of baits played, divided by the actual number."""
     fell: PersonShare
-    """Share of replies to moves that set a bait that were any tempting reply."""
+    """Among replies to moves that set a bait, the share that were any tempting reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaitTable:
-    """Tempting replies in a population."""
+    """The tempting replies in a population."""
 
     primary: BaitRow
-    """The study's primary endpoint: the first model's ratio for all people, for confirmed baits if a
-    confirming search was made, else for candidate baits. The other rows are exploratory."""
+    """The study's primary endpoint: the first model's ratio for all people, for confirmed baits if confirming
+    searches were made, otherwise for candidate baits. The other rows are exploratory."""
     rows: tuple[BaitRow, ...]
     decided: int
-    """Positions left out because our move won or lost by force."""
+    """Number of positions left out because our move wins or loses by force."""
     unconfirmed: str
     """Why candidate baits were not confirmed; empty if they were."""
     unsearched: int
-    """Positions whose confirming search took too long; their candidate baits do not count as baits."""
+    """Number of positions whose confirming search took too long, so that their candidates do not count."""
 
 
 class _StoredPredictions:
-    """A human-move model that returns a stored prediction."""
+    """A human-move model that returns stored predictions."""
 
     plies_wanted = 1
 
@@ -122,17 +122,17 @@ def forecasters(
     prior: PersonPrior | None,
     on_count: Callable[[int], None] = lambda _: None,
 ) -> tuple[Forecaster, ...]:
-    """Forecast the replies in every position by every available forecaster; no candidate is confirmed yet.
+    """Forecast the replies in all positions with all available forecasters; no candidate is confirmed yet.
 
     Args:
-        calibrated: A calibrated model that was not fitted to these games, if any.
-        human: The model that made the positions' predictions; None if they have none.
-        prior: Tilts predictions to the person; None: no tilt.
+        calibrated: A calibrated model that was not fitted to these games; None: there is none.
+        human: The model that made the positions' predictions; None if they have no predictions.
+        prior: The prior that tilts predictions to the person; None: no tilt.
         on_count: Called with the number of positions just done.
 
     Returns:
-        The program's own forecaster comes first: with the calibrated model, if there is one; then the
-        human-move model without it, each also untilted if the tilt changes it; then the scores alone.
+        The program's own forecaster comes first: it uses the calibrated model, if there is one. Then come the
+        human-move model alone, each of these also untilted if the tilt changes it, and the scores alone.
     """
     network = _StoredPredictions(people.game.name, human or _NO_NETWORK)
     ways: list[tuple[str, Models]] = []
@@ -161,7 +161,7 @@ def forecasters(
 def _expected(
     people: Population, stored: StoredPosition, network: _StoredPredictions, models: Models
 ) -> ExpectedReplies | None:
-    """The probability of each reply, in the profile's order; in old records it may differ from the game's."""
+    """The probability of each reply, in the profile's order (in old records it may not be the game's)."""
     game, found = people.game, stored.found
     root = game.parse_position(found.position)
     after = game.play(root, game.parse_move(root, found.move))
@@ -192,10 +192,10 @@ def confirm_all(
     searcher: Searcher,
     on_count: Callable[[int], None] = lambda _: None,
 ) -> tuple[Forecaster, ...]:
-    """The forecasts with tempting replies searched two plies deeper, each once for all forecasters.
+    """The forecasts after a search two plies deeper of each tempting reply, once for all forecasters.
 
     Args:
-        searcher: A searcher of the same kind and revision as made the profiles.
+        searcher: A searcher of the kind and revision that made the profiles.
         on_count: Called with the number of positions just done, including those without a candidate bait.
     """
     found: list[list[ReplyForecast | None]] = [[] for _ in given]
@@ -237,7 +237,7 @@ def bait_table(people: Population, given: Sequence[Forecaster], unconfirmed: str
     """Count the baits and the candidate baits offered and played.
 
     Args:
-        given: The forecasters; the primary endpoint uses the first one.
+        given: The forecasters, the first of which the primary endpoint uses.
         unconfirmed: Why candidate baits were not confirmed; empty after `confirm_all`.
     """
     decided = np.array([abs(each.found.candidate.raw_centi) >= WIN_CENTI for each in people.positions])

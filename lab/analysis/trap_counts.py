@@ -1,4 +1,4 @@
-"""Figure 9 for a population of players, and how often traps and other replies of equal cost are played."""
+"""Figure 9 for a population of players; and how often traps, and other replies of equal cost, are played."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ LOSS_STEPS = (0.05, 0.10, 0.20, 0.40, 1.0 + 1e-9)
 
 @dataclass(frozen=True, slots=True)
 class Figure9:
-    """People's replies to the traps in the positions, whether or not they were set on purpose."""
+    """People's replies to the traps in the positions, whether or not the traps were intended."""
 
     trap: str
     """Name of the trap definition (`trap_kinds`)."""
@@ -41,13 +41,13 @@ class Temptation:
 
     low: float
     high: float
-    """Bounds on the cost, in expected score."""
+    """Upper bound on the cost (`low` is the lower bound), in expected score."""
     trap: PersonShare
     other: PersonShare
 
 
 def trap_kinds(threshold_percent: float) -> dict[str, TrapParams]:
-    """Trap definitions, by their names in the tables."""
+    """The trap definitions, by their names in the reports."""
     kinds = {
         f"paper, {kind.value}": TrapParams(assessment=kind, threshold_percent=threshold_percent)
         for kind in Assessment
@@ -57,12 +57,12 @@ def trap_kinds(threshold_percent: float) -> dict[str, TrapParams]:
 
 
 def _filled(people: Population, params: TrapParams) -> list[TrapParams]:
-    """The trap parameters for each position, with a logistic function of its own if the scale requires it."""
+    """The trap parameters for each position, with its own logistic function if the scale requires one."""
     return [params.for_position(stored.found.logistic_centi) for stored in people.positions]
 
 
 def trap_qualities(people: Population, params: TrapParams) -> NDArray[np.float64]:
-    """Quality of each reply as a trap."""
+    """The quality of each reply as a trap."""
     found: list[float] = []
     for stored, filled in zip(people.positions, _filled(people, params), strict=True):
         raw = stored.found.candidate.raw_centi
@@ -71,12 +71,12 @@ def trap_qualities(people: Population, params: TrapParams) -> NDArray[np.float64
 
 
 def judgements(people: Population, params: TrapParams) -> list[Judgement]:
-    """Every position's replies, judged."""
+    """The judgement of every position's replies."""
     return [judge(each.found.candidate, params, each.found.logistic_centi) for each in people.positions]
 
 
 def falls(judged: Sequence[Judgement]) -> NDArray[np.bool_]:
-    """Whether each reply falls into a trap."""
+    """Whether each reply is a fall into a trap."""
     return np.array([each.is_paper_trap(reply) for each in judged for reply in each.replies], np.bool_)
 
 
@@ -87,12 +87,12 @@ def figure9(
     judged: Sequence[Judgement],
     probabilities: Mapping[str, NDArray[np.float64]],
 ) -> Figure9:
-    """Figure 9 by one trap definition.
+    """The counts of Figure 9 under one trap definition.
 
     Args:
         name: Name of the trap definition.
-        judged: Every position, judged by that definition.
-        probabilities: Each model's probabilities of the replies, by model name.
+        judged: The judgement of every position under that definition.
+        probabilities: Each model's probabilities for the replies, by model name.
     """
     outcomes = []
     for stored, filled in zip(people.positions, _filled(people, params), strict=True):
@@ -125,7 +125,7 @@ def figure9(
 
 
 def decision_of(game: str, position: str, candidate: Candidate, params: TrapParams) -> Decision:
-    """A decision with this move, as input for `classify_by_figure_9`."""
+    """A decision for this move, as input to `classify_by_figure_9`."""
     return Decision(
         game=game,
         position=position,

@@ -1,1 +1,1 @@
-"""The commands of the lab."""
+"""The lab's commands."""

@@ -1,4 +1,4 @@
-"""`desdemona lab analyse`: profiles the replies in recorded games of people."""
+"""`desdemona lab analyse`: profiles the replies in recorded games between humans."""
 
 import asyncio
 import shlex
@@ -30,7 +30,7 @@ from storage.database import LONG_BUSY_TIMEOUT_S, Database
 
 
 class Source(StrEnum):
-    """The engine whose scores make the profiles."""
+    """The engine that computes the profiles' scores."""
 
     NATIVE = "native"
     UCI = "uci"
@@ -41,30 +41,34 @@ def analyse_command(
     game: Annotated[str, typer.Option("--game", help="Game, for instance chess or othello.")],
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE]...", help="Files of games; may be omitted with --model."),
+        typer.Argument(metavar="[FILE]...", help="Game files; may be omitted with --model."),
     ] = None,
     source: Annotated[
         Source, typer.Option(help="Source of the scores: our own search, or another engine.")
     ] = Source.NATIVE,
     engine: Annotated[str, typer.Option(help="The other engine's command and arguments.")] = "stockfish",
     option: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Option to set in the other engine.")
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option to set in the other engine.")
     ] = None,
-    depth: Annotated[int, typer.Option(min=3, max=64, help="Search depth D, with the move itself.")] = 8,
+    depth: Annotated[
+        int, typer.Option(min=3, max=64, help="Search depth D in plies, including the move itself.")
+    ] = 8,
     model: Annotated[
         Path | None,
-        typer.Option(help="Also store the predictions of this human-move model, or of a folder of several."),
+        typer.Option(
+            help="Also store the predictions of this human-move model, or of all models in this folder."
+        ),
     ] = None,
     narrow: Annotated[
         bool,
         typer.Option(
-            "--narrow", help="Of a folder of models, use only those nearest to the person's rating."
+            "--narrow", help="From a folder of models, use only those nearest to the person's rating."
         ),
     ] = False,
     sample: Annotated[
-        int | None, typer.Option(min=1, max=MAX_INT, help="Number of moves to draw at random, with --seed.")
+        int | None, typer.Option(min=1, max=MAX_INT, help="Number of moves to draw at random (see --seed).")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the sample.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Random seed of the sample.")] = 1,
     every: Annotated[int, typer.Option(min=1, max=1000, help="Only every Nth move of each game.")] = 1,
     from_ply: Annotated[
         int, typer.Option(min=1, max=MAX_INT, help="Only replies after at least this many moves.")
@@ -72,16 +76,17 @@ def analyse_command(
     to_ply: Annotated[
         int | None, typer.Option(min=1, max=MAX_INT, help="Only replies after at most this many moves.")
     ] = None,
-    from_year: Annotated[int | None, typer.Option(help="Only games of this year or later.")] = None,
-    to_year: Annotated[int | None, typer.Option(help="Only games of this year or earlier.")] = None,
+    from_year: Annotated[int | None, typer.Option(help="Only games from this year or later.")] = None,
+    to_year: Annotated[int | None, typer.Option(help="Only games from this year or earlier.")] = None,
     players: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only replies of people with this in the name.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only replies of people whose name contains this."),
     ] = None,
     min_rating: Annotated[
-        int | None, typer.Option(max=MAX_INT, help="Only replies of people rated at least this.")
+        int | None, typer.Option(max=MAX_INT, help="Only replies of people with at least this rating.")
     ] = None,
     max_rating: Annotated[
-        int | None, typer.Option(max=MAX_INT, help="Only replies of people rated at most this.")
+        int | None, typer.Option(max=MAX_INT, help="Only replies of people with at most this rating.")
     ] = None,
     form: Annotated[
         GameFormat | None,
@@ -89,19 +94,23 @@ def analyse_command(
     ] = None,
     concurrency: Annotated[
         int | None,
-        typer.Option(min=1, max=1024, help="Concurrent moves; by default 1, or the cluster's capacity."),
+        typer.Option(
+            min=1,
+            max=1024,
+            help="Number of moves to analyse at a time; by default 1, or the cluster's capacity.",
+        ),
     ] = None,
     cluster: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler whose workers search.")
+        str | None, typer.Option(help="Address of a Dask scheduler whose workers run the searches.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write the tally as JSON.")] = False,
 ) -> None:
-    """Analyse recorded games of people from files.
+    """Analyse recorded games between humans from files.
 
     For every move that was answered, the command searches all replies to every depth from 2 to --depth plies,
     and stores the scores with the reply played; `study` reports on them. The same command resumes a stopped
-    run; with --model it adds the model's predictions to all positions analysed in this way. The exit status
-    is 128 plus the signal's number when a signal stopped it.
+    run; with --model it also adds the model's predictions to all positions of the same analysis. If a signal
+    stops the command, the exit status is 128 plus the signal's number.
     """
     config = config_of(context)
     require_known("--game", game, GAMES)
@@ -110,7 +119,7 @@ def analyse_command(
     human = None if model is None else _open(model, game, narrow)
     settings = _settings(game, engine, option or [], depth) if source is Source.UCI else None
     if source is Source.NATIVE and option:
-        raise UsageError("--option is for --source uci")
+        raise UsageError("--option requires --source uci")
     analysis = AnalysisSettings(
         game,
         "native" if settings is None else _name_of(settings),
@@ -131,7 +140,7 @@ def analyse_command(
         seed=seed,
     )
     if not paths and human is None:
-        raise UsageError("give files of games, or a --model for the games analysed before")
+        raise UsageError("pass game files, or --model to add predictions to games that are already analysed")
     wanted = _wanted(paths, game, form, choice) if paths else []
     workers = LocalWorkers(concurrency or 1) if cluster is None else ClusterWorkers(cluster, concurrency)
     try:
@@ -147,10 +156,10 @@ def analyse_command(
     else:
         predictions = "" if human is None else f"; {predicted} predicted by {human.info.name}"
         failed = f", {tally.failed} failed" if tally.failed else ""
-        text = f"{counted(tally.new, 'move')} analysed, {tally.known} known already{failed}{predictions}"
+        text = f"{counted(tally.new, 'move')} analysed, {tally.known} already known{failed}{predictions}"
         typer.echo(printable(f"{analysis.source}, depth {depth}: {text}"))
     if number is not None:
-        note("stopped; the same command resumes")
+        note("stopped; run the same command again to resume")
         raise typer.Exit(128 + number)
 
 
@@ -189,10 +198,10 @@ def _wanted(paths: list[Path], game: str, form: GameFormat | None, choice: MoveF
         except AnalysisError as error:
             raise UsageError(str(error)) from None
     if not given:
-        raise UsageError(f"no game of {game} in {', '.join(map(str, paths))}")
+        raise UsageError(f"no {game} game in {', '.join(map(str, paths))}")
     copies = Counter(each.key for each in given)
     if again := sum(count > 1 for count in copies.values()):
-        note(f"games found more than once (only the first copy counts): {again}")
+        note(f"number of games found more than once (only the first copy counts): {again}")
     with counting("moves", choice.sample) as on_count:
         wanted = choose(given, choice, lambda _: on_count(1))
     if not wanted:

@@ -13,13 +13,18 @@ from lab.cli.study_data import PersonHalf, StudyOptions, calibrated_of, with_opt
 @with_options
 def fit_command(
     options: StudyOptions,
-    out: Annotated[Path, typer.Option(help="Model file (*.onnx); the card (*.json) goes beside it.")],
+    out: Annotated[
+        Path, typer.Option(help="Model file to write (*.onnx); its card (*.json) is written beside it.")
+    ],
     against: Annotated[
         Path | None,
         typer.Option(help="The model to beat; by default the bundled model."),
     ] = None,
     first: Annotated[
-        bool, typer.Option("--first", help="Only require the model to beat the human-move model, or chance.")
+        bool,
+        typer.Option(
+            "--first", help="Compare only with the human-move model (or chance), not with an earlier model."
+        ),
     ] = False,
     person_half: PersonHalf = None,
     name: Annotated[str | None, typer.Option(help="The model's name.")] = None,
@@ -27,8 +32,8 @@ def fit_command(
     """Fit a calibrated model.
 
     Its inputs are the replies' profiles, a human-move model's predictions, the rating, the clock and the
-    stage of the game. The command rejects a model, with the numbers, unless it beats the current one in
-    cross-validation by game and is not worse without a human-move model; it also rejects too little data.
+    stage of the game. The command rejects the model, and reports the numbers, unless it beats the current one
+    in cross-validation by game and is not worse without a human-move model. It also rejects too little data.
     Needs the extra `lab`.
     """
     require_extra("lab fit", "sklearn")
@@ -39,7 +44,7 @@ def fit_command(
     if name is not None and not (name.isprintable() and len(name) <= MAX_NAME_LENGTH):
         raise UsageError(f"--name: {name!r} is not at most {MAX_NAME_LENGTH} printable characters")
     if first and against is not None:
-        raise UsageError("--first and --against exclude each other")
+        raise UsageError("--first and --against cannot be combined")
     require_writable(out, ".onnx")
     other = None if first else calibrated_of(against, options.game)
     data = options.read(person_half)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class TiltedModel(StrEnum):
-    """The base model that the prior tilts."""
+    """The base model to be tilted by the prior."""
 
     CALIBRATED = "calibrated"
     """The calibrated model, with the human-move model's predictions."""
@@ -38,7 +38,9 @@ _MIN_PROBABILITY, _MIN_PROBABILITY_MAIA = 1e-5, 1e-4
 @with_options
 def fit_person_command(
     options: StudyOptions,
-    out: Annotated[Path, typer.Option(help="The card (*.json); keeps its priors over other base models.")],
+    out: Annotated[
+        Path, typer.Option(help="Card to write (*.json); priors over other base models in it are kept.")
+    ],
     base: Annotated[TiltedModel, typer.Option(help="The model to tilt.")] = TiltedModel.CALIBRATED,
     calibrated: Annotated[
         Path | None, typer.Option(help="The calibrated model; by default the bundled model.")
@@ -54,8 +56,8 @@ def fit_person_command(
 ) -> None:
     """Fit the people model's prior.
 
-    It tilts a base model: it describes how people of a rating, at a speed, depart from that model. One half
-    of the persons, drawn by --seed, fits it and the other half judges it.
+    The prior tilts a base model: it describes how people of a given rating and speed depart from that model.
+    It is fitted on one half of the persons, drawn with --seed, and evaluated on the other half.
     """
     require_writable(out, ".json")
     known = _known_card(out)
@@ -77,12 +79,14 @@ def _base_of(
         raise UsageError(f"--base {base}: there are no predictions of a human-move model for these positions")
     if base is TiltedModel.HUMAN and human is not None:
         if calibrated is not None:
-            raise UsageError("--calibrated cannot go with --base human")
+            raise UsageError("--calibrated cannot be combined with --base human")
         least = _MIN_PROBABILITY_MAIA if human.kind == MAIA else _MIN_PROBABILITY
         return BaseProbabilities(human.name, base_key(human), people.models[human.name], least)
     model = calibrated_of(calibrated, people.game.name)
     if model is None:
-        raise UsageError(f"there is no calibrated model of {people.game.name}; name one with --calibrated")
+        raise UsageError(
+            f"there is no bundled calibrated model for {people.game.name}; pass one with --calibrated"
+        )
     beside = None if base is TiltedModel.ALONE else human
     name = model.info.name if beside is None else f"{model.info.name} beside {beside.name}"
     probabilities = model_probabilities(people, model, beside is not None)
@@ -141,7 +145,7 @@ def _fit_person(
     scale = (
         RatingScale("the site's own", 1600.0, 400.0, 2.0, 0)
         if results is None
-        else RatingScale("Elo over the results of the imported games", 1600.0, 200.0, 3.0, SETTLED_GAMES)
+        else RatingScale("Elo from the results of the imported games", 1600.0, 200.0, 3.0, SETTLED_GAMES)
     )
     grid = TRUTH_ALONE if truth_alone else TILTS
     fitted = fit_person_prior(

@@ -1,4 +1,4 @@
-"""Checks and output that the commands under `desdemona lab` share."""
+"""Checks and output shared by the commands under `desdemona lab`."""
 
 import json
 from importlib.util import find_spec
@@ -11,29 +11,29 @@ from bot.cli.common import UsageError, note
 
 
 def require_extra(option: str, module: str) -> None:
-    """Report a missing dependency at the start, before long work."""
+    """Report a missing dependency before long work starts."""
     if find_spec(module) is None:
         raise UsageError(f"{option} needs the extra `lab`: `pip install 'desdemona[lab]'`")
 
 
 def require_writable(out: Path, suffix: str) -> None:
-    """Check as much as possible before the long fit."""
+    """Check before a long fit that the output files can probably be written."""
     if out.suffix != suffix:
         raise UsageError(f"--out: {out} does not end in {suffix}")
     if not out.parent.is_dir():
-        raise UsageError(f"--out: {out.parent} is no folder")
+        raise UsageError(f"--out: {out.parent} is not a folder")
     for path in (out, card_of(out)):
         if path.exists() and not path.is_file():
             raise UsageError(f"--out: {path} is not a regular file")
 
 
 def card_of(out: Path) -> Path:
-    """Path of a model's card."""
+    """The path of a model's card."""
     return out.with_suffix(".json")
 
 
 def write_model(out: Path, card: dict[str, Any], model: bytes | None = None) -> bytes:
-    """Write a model with its card, both or neither; without a model, the card alone.  Returns the card.
+    """Write a model with its card, or neither on failure; without a model, write the card.  Returns the card.
 
     Raises:
         UsageError: The files cannot be written.

@@ -1,4 +1,4 @@
-"""`desdemona lab import-model` and `show-model`: inspects and converts human-move models."""
+"""`desdemona lab import-model` and `show-model`: convert and inspect human-move models."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,13 +17,15 @@ _MOVES_SHOWN = 5
 
 
 def import_model(
-    files: Annotated[list[Path], typer.Argument(help="Maia's networks as published: maia-1500.pb.gz.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="Maia networks as published, for instance maia-1500.pb.gz.")
+    ],
     out: Annotated[Path, typer.Option(help="The folder for the models.")] = Path("data/models"),
 ) -> None:
     """Convert published Maia networks to models for the bot.
 
-    Each is tested before it is written: it must prefer legal moves, and a network that this program knows
-    must predict its known first moves.
+    Each network is tested before its model is written: it must prefer legal moves, and a network that this
+    program knows must predict its known first moves.
     """
     from engine.human.onnx import read_model_file
     from lab.training.lc0 import MAX_BYTES
@@ -43,20 +45,22 @@ def import_model(
             raise UsageError(f"{target}: {error.strerror}") from None
         print(printable(f"{target}: sha256 {imported.sha256}"))
         source = (
-            "as published at CSSLab/maia-chess" if imported.is_published else "not one of those published"
+            "as published at CSSLab/maia-chess"
+            if imported.is_published
+            else "not one of the published networks"
         )
         rating = "unknown rating" if imported.rating is None else f"rating {imported.rating}"
         note(
             f"{file.name}: {source}, sha256 {imported.source_sha256}; {rating}; licence {imported.licence}; "
-            f"at least {imported.legal_mass:.4f} of its moves were legal"
+            f"at least {imported.legal_mass:.4f} of its probability is on legal moves"
         )
 
 
 def show(
     file: Annotated[
-        Path, typer.Argument(help="A model (*.onnx), or a folder with Maia's for several ratings.")
+        Path, typer.Argument(help="A model (*.onnx), or a folder with Maia models for several ratings.")
     ],
-    output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
+    output: Annotated[ShowFormat, typer.Option("--format", help="Output format.")] = ShowFormat.TABLE,
 ) -> None:
     """Show a model's metadata and its first-move predictions."""
     try:
@@ -91,9 +95,9 @@ def _card(file: Path) -> dict[str, Any]:
 
 
 def _shortened(value: Any) -> Any:
-    """Replace a long machine-readable text by its length."""
+    """Replace a long machine-readable text with its length."""
     is_long = isinstance(value, str) and len(value) > _MAX_SHOWN_LENGTH
-    return f"{len(value)} characters, for the program" if is_long else value
+    return f"{len(value)} characters, machine-readable" if is_long else value
 
 
 def _identity(opened: HumanModel) -> dict[str, str]:

@@ -54,12 +54,13 @@ def study_command(
     confirm: Annotated[
         bool,
         typer.Option(
-            help="Search positions with a candidate bait two plies deeper: takes seconds each; only for "
-            "profiles of our own search."
+            help="Search positions with a candidate bait two plies deeper. Takes seconds per position; works "
+            "only for profiles from our own search."
         ),
     ] = True,
     plots: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Also draw the curves, as SVG files in this folder.")
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Also write plots of the curves to this folder, as SVG files."),
     ] = None,
     list_them: Annotated[
         bool,
@@ -68,17 +69,17 @@ def study_command(
         ),
     ] = False,
 ) -> None:
-    """Study traps in analysed games of people.
+    """Study traps in analysed games between humans.
 
-    Reports which replies tempted, how often these baits were played and how often that was expected (the
-    primary endpoint); errors by the number of games that people had played before; Figure 9 for this
-    population; how often replies of equal cost are played, traps and others; and how well each predictor
-    foresees which bad reply is played (one that costs 10 % of expected score or more) and which position
-    provokes an error: AUC, Brier score, log-loss, reliability.
+    Reports which replies were tempting, how often these baits were played and how often this was expected
+    (the primary endpoint); errors by the number of games previously played; Figure 9 for this population; how
+    often replies of equal cost are played, traps and others; and how well each predictor foresees which bad
+    reply is played (one that costs at least 10 % of expected score) and which position provokes an error:
+    AUC, Brier score, log-loss and reliability.
     """
     if list_them:
         if options.own or plots is not None or options.analysis is not None or options.human is not None:
-            raise UsageError("--list goes with --game, --database and --format alone")
+            raise UsageError("--list can be combined only with --game, --database and --format")
         _list(options)
         return
     if plots is not None:
@@ -124,7 +125,7 @@ def study_command(
 def _forecasts(
     data: StudyData, calibrated: "CalibratedModel | None", is_asked: bool
 ) -> "tuple[tuple[Forecaster, ...], str]":
-    """The forecasts of the replies, and why candidate baits are not confirmed (empty if they are).
+    """The forecasts of the replies, and why candidate baits were not confirmed (empty if they were).
 
     Raises:
         BadModel: The card of the people model is broken.
@@ -143,15 +144,15 @@ def _forecasts(
     if not is_asked:
         return forecast_sets, "--no-confirm"
     if way is None:
-        return forecast_sets, "of our own games `desdemona stats` has the confirmed ones"
+        return forecast_sets, "for our own games, `desdemona stats` reports confirmed baits"
     if way.source != Source.NATIVE or way.engine_version != SEARCH_REVISION:
-        return forecast_sets, "the profiles are not of this program's present search"
+        return forecast_sets, "the profiles are not from this version's search"
     with counting("confirmed", count) as on_count:
         return confirm_all(people, forecast_sets, make_searcher(game, _TABLE_MB), on_count), ""
 
 
 def _games_before(options: StudyOptions, data: StudyData) -> Counter[str] | None:
-    """Number of imported games of each person before the year of the first position; None without games."""
+    """Each person's number of imported games before the year of the first position; None without years."""
     from lab.analysis.recorded_games import year_of
 
     first = min(
@@ -197,4 +198,4 @@ def _list(options: StudyOptions) -> None:
             f"models: {', '.join(models) or 'none'}"
         )
     if not found:
-        note(f"there is no analysis of {game}: `desdemona lab analyse` makes one")
+        note(f"there is no {game} analysis: run `desdemona lab analyse`")

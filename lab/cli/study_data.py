@@ -1,4 +1,4 @@
-"""The replies of people that `lab study`, `lab fit` and `lab fit-person` use, and options to select them."""
+"""Selects and loads the replies that `lab study`, `lab fit` and `lab fit-person` use."""
 
 import re
 import shlex
@@ -41,7 +41,7 @@ PersonHalf = Annotated[
     typer.Option(
         min=0,
         max=1,
-        help="Only replies of one half of the persons, drawn by --seed: 0 or 1.  "
+        help="Use only half 0 or 1 of the persons, as drawn with --seed.  "
         "The bundled models of people were learned from half 0 of seed 1, if their cards say so.",
     ),
 ]
@@ -49,7 +49,7 @@ PersonHalf = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyOptions:
-    """Which replies of people to use, and the output format; each field is an option of the commands."""
+    """Which people's replies to use, and the output format; each field is an option of the commands."""
 
     context: typer.Context
     game: Annotated[str, typer.Option("--game", help="Game, for instance chess or othello.")]
@@ -57,7 +57,7 @@ class StudyOptions:
         bool,
         typer.Option(
             "--elo",
-            help="Ratings reconstructed from the results of all imported games, for sources without ratings.",
+            help="Reconstruct ratings from the results of all imported games, for sources without ratings.",
         ),
     ] = False
     analysis: Annotated[
@@ -73,24 +73,27 @@ class StudyOptions:
         typer.Option(
             "--human",
             metavar="NAME",
-            help="Human-move model whose predictions to use: a name, or at least six leading digits of a "
-            "SHA-256; by default the newest model's.",
+            help="Human-move model whose predictions to use: its name, or at least the first six digits of "
+            "its SHA-256; by default the newest model.",
         ),
     ] = None
     own: Annotated[
         bool, typer.Option("--own", help="Use the bot's own games with people instead of the analysed games.")
     ] = False
     half: Annotated[
-        int | None, typer.Option(min=0, max=1, help="Only one half of the games, drawn by --seed: 0 or 1.")
+        int | None,
+        typer.Option(min=0, max=1, help="Use only half 0 or 1 of the games, as drawn with --seed."),
     ] = None
-    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed for halves, folds and resamples.")] = 1
-    from_year: Annotated[int | None, typer.Option(help="Only games of this year or later.")] = None
-    to_year: Annotated[int | None, typer.Option(help="Only games of this year or earlier.")] = None
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**31 - 1, help="Random seed for halves, folds and resamples.")
+    ] = 1
+    from_year: Annotated[int | None, typer.Option(help="Only games from this year or later.")] = None
+    to_year: Annotated[int | None, typer.Option(help="Only games from this year or earlier.")] = None
     min_rating: Annotated[
-        int | None, typer.Option(max=MAX_INT, help="Only replies of people rated at least this.")
+        int | None, typer.Option(max=MAX_INT, help="Only replies of people with at least this rating.")
     ] = None
     max_rating: Annotated[
-        int | None, typer.Option(max=MAX_INT, help="Only replies of people rated at most this.")
+        int | None, typer.Option(max=MAX_INT, help="Only replies of people with at most this rating.")
     ] = None
     resamples: Annotated[
         int, typer.Option(min=20, max=100_000, help="Number of bootstrap resamples for the intervals.")
@@ -102,10 +105,10 @@ class StudyOptions:
     output: Annotated[ShowFormat, typer.Option("--format", help="Output format.")] = ShowFormat.TABLE
 
     def read(self, person_half: int | None = None) -> "StudyData":
-        """Load the data, and describe them on standard error.
+        """Load the data, and describe it on standard error.
 
         Args:
-            person_half: Only replies of half 0 or 1 of the persons; None: of all persons.
+            person_half: Only replies of half 0 or 1 of the persons; None: all persons.
 
         Raises:
             UsageError: No replies are selected.
@@ -141,7 +144,7 @@ class StudyOptions:
 
 @dataclass(frozen=True, slots=True)
 class StudyData:
-    """Replies of people, with their origin."""
+    """Replies of people, and where the data comes from."""
 
     people: "Population"
     human: ModelInfo | None
@@ -189,7 +192,7 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def calibrated_of(path: Path | None, game: str) -> "CalibratedModel | None":
-    """Load the calibrated model in a file, by default the bundled one; None if the game has none."""
+    """Load the calibrated model from a file, by default the bundled model; None if the game has none."""
     from engine.human.calibrated import open_calibrated
 
     require_known("--game", game, GAMES)
@@ -205,8 +208,8 @@ def calibrated_of(path: Path | None, game: str) -> "CalibratedModel | None":
 
 
 def read_people(options: StudyOptions, portion: "Portion") -> StudyData:
-    """The requested positions; with `StudyOptions.elo`, people who have played enough imported games are
-    rated by the results of all imported games (`lab.analysis.elo`).
+    """Load the requested positions; with `StudyOptions.elo`, people who have played enough imported games
+    get ratings from the results of all imported games (`lab.analysis.elo`).
 
     Raises:
         UsageError: No position is selected.
@@ -217,19 +220,21 @@ def read_people(options: StudyOptions, portion: "Portion") -> StudyData:
     game = options.game
     require_known("--game", game, GAMES)
     if options.elo and (options.own or portion.min_rating is not None or portion.max_rating is not None):
-        raise UsageError("--elo cannot go with --own, --min-rating or --max-rating")
+        raise UsageError("--elo cannot be combined with --own, --min-rating or --max-rating")
     others: dict[str, dict[int, tuple[float, ...]]] = {}
     way = None
     if options.own:
         if options.analysis is not None or options.human is not None:
-            raise UsageError("--analysis and --human are for analysed games and cannot go with --own")
+            raise UsageError(
+                "--analysis and --human are for analysed games and cannot be combined with --own"
+            )
         positions, model = _own(options, portion)
         about = f"{game}: the bot's own games with people"
     else:
         way, positions, model, others = _analysed(options, portion)
         about = f"{game}: {way.source}, depth {way.depth}"
     if not positions:
-        raise UsageError(f"{about}: no position passes these filters")
+        raise UsageError(f"{about}: no position passes the filters")
     if options.elo:
         positions = with_ratings(positions, standings(options.results()))
         about += ", rated by results"
@@ -240,7 +245,9 @@ def read_people(options: StudyOptions, portion: "Portion") -> StudyData:
     else:
         model_text = f"human-move model {model_identity(model)}"
     games = int(people.games.max()) + 1
-    left_out = f", {people.left_out} more without its prediction left out" if people.left_out else ""
+    left_out = (
+        f", {people.left_out} others left out because they lack its prediction" if people.left_out else ""
+    )
     used = f"{counted(len(people.positions), 'position')} of {counted(games, 'game')}"
     about = f"{about}; {model_text}; {used}{left_out}"
     return StudyData(people, model if people.has_human else None, way, about, portion)
@@ -292,11 +299,11 @@ def _choose(known: list[AnalysisCount], options: StudyOptions) -> AnalysisCount:
     game, wanted = options.game, options.analysis
     found = [each for each in known if wanted in (None, each.id)]
     if not found:
-        which = "" if wanted is None else f" of number {wanted}"
+        which = "" if wanted is None else f" with number {wanted}"
         listed = ", ".join(str(each.id) for each in known)
         raise UsageError(
-            f"there is no analysis of {game}{which}"
-            + (f": there are {listed}" if known else ": `desdemona lab analyse` makes one")
+            f"there is no {game} analysis{which}"
+            + (f"; known: {listed}" if known else ": run `desdemona lab analyse`")
         )
     return found[0]
 
@@ -305,7 +312,7 @@ Known = tuple[int, ModelInfo]
 
 
 def _first(known: Sequence[Known], wanted: str | None) -> Known | None:
-    """The human-move model requested by name or SHA-256, by default the newest; None if there is none."""
+    """The human-move model with the wanted name or SHA-256, by default the newest; None if there is none."""
     found = [each for each in known if wanted in (None, each[1].name)]
     if not found and wanted is not None and re.fullmatch("[0-9a-fA-F]{6,64}", wanted):
         found = [each for each in known if each[1].sha256.startswith(wanted.lower())]
@@ -316,7 +323,7 @@ def _first(known: Sequence[Known], wanted: str | None) -> Known | None:
 
 
 def _others(known: Sequence[Known], first: Known) -> dict[str, int]:
-    """Keys of all models but the first, by unique name, oldest first."""
+    """Keys of all models but `first`, by unique name, the oldest first."""
     names = [info.name for _, info in known]
     return {
         info.name if names.count(info.name) == 1 else model_identity(info): number
@@ -326,5 +333,5 @@ def _others(known: Sequence[Known], first: Known) -> dict[str, int]:
 
 
 def model_identity(info: ModelInfo) -> str:
-    """Name and first digits of the SHA-256, as --human accepts them."""
+    """Name and first digits of the SHA-256; --human accepts either."""
     return f"{info.name} {info.sha256[:6]}"

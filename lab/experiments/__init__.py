@@ -1,1 +1,1 @@
-"""Replications of the papers' experiments: each is a seeded set of jobs, and a report on their results."""
+"""Replications of the papers' experiments; each consists of seeded jobs and a report on their results."""

@@ -1,8 +1,8 @@
-"""Ablation of the trap arithmetic: recorded replies, and games with one part replaced.
+"""Ablation of the trap arithmetic, in recorded replies and in games with one part replaced.
 
-In recorded games each part is a covariate of the replies (`lab.experiments.ablation_replies`). In play the
-paper's strategy has one part replaced at a time: the assessment of shallow scores, the quality of a trap, the
-limit on the bonus, the minimum size of a score.
+In recorded games, each part is a covariate of the replies (`lab.experiments.ablation_replies`). In play, one
+part of the paper's strategy is replaced at a time: the assessment of shallow scores, the quality of a trap,
+the limit on the bonus, or the margin in the trappiness.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ from lab.experiments.matches import discs, paired_jobs
 
 GAMES = ("chess", "othello")
 WORTH_HAVING = 0.005
-"""Minimum useful gain in nats per reply; a smaller one may be measurable but does not matter."""
+"""Minimum useful gain in nats per reply; a smaller gain may be measurable but does not matter."""
 _REPLIES = {"chess": 3000, "othello": 9000}
 _BATCH = 100
 CONTROL, PAPER = "standard", "paper"
@@ -57,32 +57,33 @@ ARMS = {
     "flat budget for scale": "trappy:scale=expected,risk_share_percent=100",
     "margin: a disc": "trappy:margin_centi=100",
 }
-"""Player specification of each arm; two arms use the arithmetic in this module."""
+"""Player specification of each arm; `TEMPTATION` and `COST` replace its arithmetic by that in this module."""
 PLAY_GAME = "othello"
 PEOPLE = (1.5, 1.0, 0.5)
-"""Temperatures of the human-move model: from careless to sure."""
+"""Temperatures of the human-move model, from careless to careful play."""
 CORNERS = """\
 w7/8/8/3wb3/3bw3/8/8/8 b | b7/8/8/3wb3/3bw3/8/8/8 b
 w7/8/8/3wb3/3bw3/8/8/7w b | b7/8/8/3wb3/3bw3/8/8/7b b
 w6w/8/8/3wb3/3bw3/8/8/7w b | b6b/8/8/3wb3/3bw3/8/8/7b b
 """
-"""Start positions with a handicap of one to three corners; from the usual start every arm wins every game."""
+"""Start positions with a handicap of one to three corners for us; otherwise every arm would win every
+game."""
 _DEPTH = {Size.SMALL: 3, Size.FULL: 4}
 _PAIRS = {Size.SMALL: 1, Size.FULL: 67}
 _PAIRS_A_JOB = 10
 
 
 class Ablation(Experiment):
-    """Measures each part in recorded games and in play."""
+    """Measures what each part contributes in recorded games and in play."""
 
     name: ClassVar = "ablation"
-    title: ClassVar = "Which part of the trap arithmetic earns anything?"
-    source: ClassVar = "Gordon & Reda 2006, Figures 2, 3 and 5; and the temptation of this program"
+    title: ClassVar = "Which parts of the trap arithmetic help?"
+    source: ClassVar = "Gordon & Reda 2006, Figures 2, 3 and 5; and this program's temptation rule"
     version: ClassVar = "1"
-    needs: ClassVar = f"{NEEDED}, and Maia's networks in a folder maia"
+    needs: ClassVar = f"{NEEDED}; Maia networks in a subfolder named maia"
 
     def jobs(self, size: Size) -> Sequence[Job]:
-        """See `Experiment.jobs`; games are interleaved, so that a partial run covers every strategy."""
+        """See `Experiment.jobs`; the arms' games are interleaved, so that a partial run covers every arm."""
         recorded = [
             job
             for game, most in _REPLIES.items()
@@ -107,7 +108,7 @@ class Ablation(Experiment):
         return [*recorded, *played]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
-        """Covariates of some replies; or ``games``, with our points and margin in discs."""
+        """Either the covariates of some replies, or ``games``: our points and margin in discs per game."""
         if "arm" not in arguments:
             return replies(
                 arguments["game"],
@@ -146,7 +147,7 @@ class Ablation(Experiment):
 
 
 class AblatedPlayer(OurPlayer):
-    """The paper's strategy with one part replaced; it chooses from the full table and records nothing."""
+    """The paper's strategy with one part replaced; chooses from the full table and records no decisions."""
 
     def __init__(self, spec: OurSpec, game_name: str, seed: str, arm: str, depth: int) -> None:
         super().__init__(spec, game_name, seed)
@@ -169,9 +170,9 @@ def chosen(table: Sequence[Candidate], params: TrapParams, arm: str, scale_centi
 
     Args:
         table: Every move with its complete profile.
-        arm: `TEMPTATION`: a trap's trappiness is 1 if the reply is tempting, else 0. `COST`: its profit is
-            weighted by the reply's probability. Anything else: the paper's own.
-        scale_centi: s of the logistic function to expected score.
+        arm: `TEMPTATION`: a trap's trappiness is 1 if the reply is tempting, else 0. `COST`: the profit is
+            weighted by the reply's probability. Any other value: the paper's arithmetic.
+        scale_centi: The parameter s of the logistic function that converts scores to expected scores.
     """
     swindle = is_swindle(table, params)
     if swindle:
@@ -204,7 +205,7 @@ def _qualities(candidate: Candidate, params: TrapParams, arm: str, scale_centi: 
 
 
 def played(arm: str, heat: float, depth: int, seed: int, at: int) -> list[float]:
-    """Play one game: our points and margin."""
+    """Play one game; return our points and our margin in discs."""
     text = ARMS[arm]
     ours = parse_spec(f"{text}{',' if ':' in text else ':'}depth={depth}")
     people = parse_spec(f"human:temperature={heat:g}")
@@ -223,7 +224,7 @@ def played(arm: str, heat: float, depth: int, seed: int, at: int) -> list[float]
 
 
 def opening(at: int) -> Opening:
-    """The opening of a game by its number."""
+    """The opening of the game with this number."""
     known = read_openings(CORNERS.encode(), PLAY_GAME, "corners")
     return known[at // 2 % len(known)].of_game(at)
 
@@ -236,7 +237,7 @@ def _name(arm: str, heat: float, first: int) -> str:
 
 
 def _games(results: Mapping[str, Result], size: Size) -> dict[str, np.ndarray[Any, Any]]:
-    """Results of the pairs that every arm has played, with axes pair, game, and points or margin."""
+    """Results of the pairs that all arms have played, as arrays (pair, game, points or margin)."""
     found: dict[str, list[Any]] = {arm: [] for arm in ARMS}
     for heat in PEOPLE:
         for first in range(0, _PAIRS[size], _PAIRS_A_JOB):
@@ -250,7 +251,7 @@ def _games(results: Mapping[str, Result], size: Size) -> dict[str, np.ndarray[An
 def _less(
     games: Mapping[str, np.ndarray[Any, Any]], one: str, other: str, what: int, comparisons: int
 ) -> MeanEstimate:
-    """One arm's points (0) or discs (1) per game less another arm's, pair by pair."""
+    """One arm's points (``what`` = 0) or discs (1) per game minus another arm's, paired by opening."""
     return mean_of((games[one] - games[other])[..., what].mean(axis=1), comparisons)
 
 
@@ -259,27 +260,29 @@ def _recorded_claims(recorded: Mapping[str, Gains]) -> Iterator[PaperClaim]:
         gain = found.of[PRIMARY]
         verdict, words = worth_having(gain)
         yield PaperClaim(
-            f"Primary: trappiness tells which reply people play ({game}), beyond {', '.join(KNOWN)}, by "
-            f"{WORTH_HAVING:g} nats or more",
+            f"Primary: trappiness predicts which reply people play ({game}) by {WORTH_HAVING:g} nats or "
+            f"more beyond {', '.join(KNOWN)}",
             verdict,
-            f"{with_interval(gain, 1, 4, '+')} nats a reply (97.5 %): {words}; {found.positions:,} replies "
-            f"of {found.persons:,} persons",
+            f"{with_interval(gain, 1, 4, '+')} nats per reply (97.5 %): {words}; {found.positions:,} "
+            f"replies by {found.persons:,} persons",
         )
 
 
 def worth_having(gain: MeanEstimate) -> tuple[ClaimVerdict, str]:
-    """Verdict on whether a gain reaches `WORTH_HAVING`, by its interval, and that verdict in words."""
+    """The verdict, from a gain's interval, on whether the gain reaches `WORTH_HAVING`; and the verdict in
+    words.
+    """
     if gain.low >= WORTH_HAVING:
         return ClaimVerdict.HOLDS, "worth having"
     is_measurable = gain.low > 0
     if gain.high < WORTH_HAVING:
         return (
             ClaimVerdict.FAILS,
-            f"{'measurable, but' if is_measurable else 'none measurable,'} not worth having",
+            "measurable, but not worth having" if is_measurable else "not measurable, and not worth having",
         )
     return (
         ClaimVerdict.INCONCLUSIVE,
-        f"{'' if is_measurable else 'none '}measurable; whether it is worth having is inconclusive",
+        f"{'' if is_measurable else 'not '}measurable; inconclusive whether it is worth having",
     )
 
 
@@ -290,26 +293,26 @@ def _played_claims(games: Mapping[str, np.ndarray[Any, Any]]) -> Iterator[PaperC
     yield PaperClaim(
         "Primary: the paper's player scores more against people than minimax does",
         above_zero(whole),
-        f"{in_points(whole)} points of 100, {2 * whole.n} games each",
+        f"{in_points(whole)} percentage points, {2 * whole.n} games each",
     )
     others = [arm for arm in ARMS if arm not in (CONTROL, PAPER)]
     for arm in others:
         less = _less(games, PAPER, arm, 0, len(others))
         yield PaperClaim(
-            f"The part earns something: the paper's player scores more than with {arm}",
+            f"The part helps: the paper's player scores more than with {arm}",
             above_zero(less),
-            f"{in_points(less)} points of 100 (all {len(others)} together 95 %)",
+            f"{in_points(less)} percentage points (95 % jointly for all {len(others)})",
         )
 
 
 def _recorded_table(game: str, found: Gains) -> Table:
     return Table(
-        f"Recorded replies at {game}: what each part adds, one at a time",
-        ("part", "gain, nats a reply"),
+        f"Recorded replies, {game}: gain from each part, added one at a time",
+        ("part", "gain, nats per reply"),
         tuple((name, with_interval(found.of[name], 1, 4, "+")) for name in PARTS),
-        f"{found.positions:,} replies of {found.persons:,} persons, {found.nats:.4f} nats a reply without "
-        "any part; each logit is fitted on other persons than it is judged on.  Only the first row is an "
-        "endpoint (97.5 %), the others explore (95 %).",
+        f"{found.positions:,} replies by {found.persons:,} persons; {found.nats:.4f} nats per reply without "
+        "any part. Each logit is evaluated on persons that it was not fitted on. Only the first row is an "
+        "endpoint (97.5 %); the others are exploratory (95 %).",
     )
 
 
@@ -326,13 +329,14 @@ def _played_table(games: Mapping[str, np.ndarray[Any, Any]]) -> Table:
                 cells.append("" if arm == other else words(_less(games, arm, other, what, 1)))
         rows.append((arm, *cells))
     return Table(
-        "In play, at Othello with one to three corners given",
+        "In play: Othello with a handicap of one to three corners",
         (
-            "player", "games", "score, %", "discs", "less standard, points", "discs", "less paper, points",
+            "player", "games", "score, %", "discs", "minus standard, points", "discs", "minus paper, points",
             "discs",
         ),
         tuple(rows),
-        "All players meet the same people in the same openings; differences are pair by pair (95 % each).",
+        "All players face the same models of people in the same openings; differences are paired (95 % "
+        "each).",
     )  # fmt: skip
 
 

@@ -34,9 +34,9 @@ from storage.evidence.inference.fixed import fixed_mean
 Floats = NDArray[np.float64]
 
 KNOWN = ("ln p", "cost", "look 2", "look median", "look best", "look last")
-"""Covariates of the smaller logit: a model of people, the reply's cost, and its shallow scores."""
+"""Covariates of the baseline logit: the model's ln p, the reply's cost, and its shallow scores."""
 PRIMARY = "trappiness, median"
-"""The paper's own part; the endpoint is its gain."""
+"""The paper's trappiness; its gain is the primary endpoint."""
 PARTS: Mapping[str, Sequence[str]] = {
     PRIMARY: (PRIMARY,),
     "assessment: best": ("trappiness, best",),
@@ -50,7 +50,7 @@ PARTS: Mapping[str, Sequence[str]] = {
     "temptation: all three": ("tempting",),
     "rank at depth 2": ("rank",),
 }
-"""The columns that each row of the table adds, one row at a time."""
+"""The columns that each row of the report's table adds to `KNOWN`."""
 COLUMNS = tuple(dict.fromkeys([*KNOWN, *(name for names in PARTS.values() for name in names)]))
 _MARGIN_CENTI = 100
 _DIGITS = 4
@@ -63,16 +63,16 @@ _SPLIT_SEED = 1
 
 
 def replies(game: str, folder: str, seed: int, first: int, count: int, most: int) -> Result:
-    """Compute the covariates of the replies to part of the sampled moves.
+    """Compute the covariates of the replies to some of the sampled moves.
 
     Args:
-        folder: Games of people and networks (`Ablation.needs`).
-        first: Index of the first move in the sample's order.
+        folder: Folder with human games and networks (`Ablation.needs`).
+        first: Index in the sample of the first move to process.
         most: Size of the sample.
 
     Returns:
         ``persons`` and ``counts``: for each position, the person who replied and the number of replies;
-        ``played``: the index of the reply played; ``columns``: covariates of each reply, by `COLUMNS`.
+        ``played``: the index of the reply played; ``columns``: covariates of each reply, keyed by `COLUMNS`.
     """
     wanted = _sample(game, folder, seed, most)[first : first + count]
     found = [_stored(at, each, _human(game, folder)) for at, each in enumerate(wanted)]
@@ -116,7 +116,7 @@ def replies(game: str, folder: str, seed: int, first: int, count: int, most: int
 
 @lru_cache(maxsize=2)
 def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[Answered]:
-    """The sampled moves, from games or persons that were not used to learn a model."""
+    """The sampled moves, from games or persons that were not used to fit a model."""
     games = given_games(game, folder)
     if game == "chess":
         games = [each for each in games if half_of(each.key, _SPLIT_SEED) == _HALF]
@@ -169,19 +169,21 @@ def _trappiness(positions: Sequence[StoredPosition], **settings: Any) -> Floats:
 
 
 def _scores(each: StoredPosition) -> Floats:
-    """Scores of every reply by depth, from the person's side."""
+    """Scores of every reply at each depth, from the point of view of the person who replies."""
     return -np.array([reply.scores_centi for reply in each.found.replies], float)
 
 
 def _deceives(each: StoredPosition) -> NDArray[np.bool_]:
-    """Whether a reply scores, at some shallower depth, at least as well as all truly best replies."""
+    """Whether each reply scores, at some shallower depth, at least as high as all replies that are truly
+    best.
+    """
     scores = _scores(each)
     best = scores[:, -1] == scores[:, -1].max()
     return np.asarray((scores[:, :-1] >= scores[best, :-1].max(axis=0)).any(axis=1))
 
 
 def _ranks(each: StoredPosition) -> Floats:
-    """ln(1 + number of replies with a better score at depth 2 and at depth 3, counted together)."""
+    """ln(1 + number of replies whose scores at depths 2 and 3 have a higher sum)."""
     glances = _scores(each)[:, :2].sum(axis=1)
     return np.asarray(np.log1p((glances[None, :] > glances[:, None]).sum(axis=1)))
 
@@ -191,24 +193,24 @@ def _ranks(each: StoredPosition) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Gains:
-    """The gain from each part over {ln p, cost, shallow scores}, in nats per reply."""
+    """The gain from each part over the baseline {ln p, cost, shallow scores}, in nats per reply."""
 
     positions: int
     persons: int
     nats: float
-    """Mean -ln p(reply) of the logit without any part."""
+    """Mean -ln p(reply) of the baseline logit."""
     of: Mapping[str, MeanEstimate]
-    """Gain in nats per reply, by `PARTS`."""
+    """Gain in nats per reply, keyed by `PARTS`."""
 
 
 def gains(parts: Sequence[Result], seed: int, alpha: float) -> Gains | None:
-    """Fit each logit on four fifths of the persons and measure it on the rest.
+    """Cross-validate each logit: fit it on four fifths of the persons and evaluate it on the rest.
 
     Args:
-        alpha: Error probability of the interval of `PRIMARY`; 5 % for the others.
+        alpha: Error probability of the interval for `PRIMARY`; the other intervals use 5 %.
 
     Returns:
-        None if there are too few persons.
+        The gains; None if there are too few persons.
     """
     names = [name for part in parts for name in part["persons"]]
     numbers = {name: at for at, name in enumerate(dict.fromkeys(names))}

@@ -1,8 +1,8 @@
-"""The blog "When Suboptimal Minimax is Better": its worked example, and its rule in games against models.
+"""The blog "When Suboptimal Minimax is Better": its worked example, and its rule in games.
 
-The rule: a move's value is the mean of the scores after the replies, weighted by a model of the opponent; a
-decided game counts as ten pawns; a known mate in five or fewer is played without averaging. Both players
-detect such mates in the same way, so that only the averaging differs.
+The rule: a move's value is the mean of the scores after its replies, weighted by their probabilities in a
+model of the opponent; a decided game counts as ten pawns; a known mate in five or fewer is played without
+averaging. Both players detect such mates in the same way, so only the averaging differs.
 """
 
 import math
@@ -50,15 +50,15 @@ _SPECS = {
     MODEL: "opponent_model:depth={depth},value_scale=pawns,budget_percent=100,share_percent=100,"
     "least_percent=0",
 }
-"""Parameters: every legal move and every reply counts, in pawns."""
+"""Player specifications; the model's parameters count every legal move and every reply, in pawns."""
 CHECKMATE_PAWNS = 10
-"""The blog's CHECKMATE_WEIGHT, and ours by default (`engine.params.ValueParams`)."""
+"""The blog's CHECKMATE_WEIGHT, which is also our default (`engine.params.ValueParams`)."""
 MATE_MOVES = 5
 """Longest mate, in moves, that is played without averaging."""
 _MATE_PLIES, _MATE_NODES = 2 * MATE_MOVES - 1, 10_000
 """Depth and node limit of the mate search before each move."""
 BLUNDER_CENTI = 200
-"""Minimum cost of a blunder; the blog gives no number."""
+"""Minimum cost of a blunder; the blog gives no value."""
 _DEPTH = {Size.SMALL: 2, Size.FULL: 4}
 _PAIRS = {Size.SMALL: 1, Size.FULL: 25}
 _BATCH = 5
@@ -66,20 +66,21 @@ EXAMPLES = (
     ((0.6, 0.3, 0.1, 0.1), (5, 1, 0.5, -1), 3.25),
     ((0.9, 0.05, 0.03, 0.02), (4, 0.5, 0, -2), 3.585),
 )
-"""For each of the two moves: probabilities and scores of its replies, and its value as printed."""
+"""For each of the two moves: probabilities and scores of its replies, and its value as printed in the
+blog."""
 
 
 class Blog400(Experiment):
-    """The worked example, and both players against human-move models of every level."""
+    """Checks the worked example, and plays both players against human-move models of every level."""
 
     name: ClassVar = "blog-400"
     title: ClassVar = "Opponent-model search against people"
     source: ClassVar = "When Suboptimal Minimax is Better (blog)"
     version: ClassVar = "1"
-    needs: ClassVar = "Maia's networks, maia-1100.onnx to maia-1900.onnx (`desdemona lab import-model`)"
+    needs: ClassVar = "the Maia networks maia-1100.onnx to maia-1900.onnx (`desdemona lab import-model`)"
 
     def jobs(self, size: Size) -> Sequence[Job]:
-        """See `Experiment.jobs`; interleaved, so that a partial run covers every level."""
+        """See `Experiment.jobs`; levels are interleaved, so that a partial run covers all of them."""
         levels: Sequence[int | None] = LEVELS if size is Size.FULL else (None,)
         return [
             Job(
@@ -98,11 +99,12 @@ class Blog400(Experiment):
         ]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
-        """Play a few pairs against people of one level.
+        """Play a few pairs of games against the model of one level.
 
         Returns:
-            ``games``: for each game its points, the number of our moves, and for the judged replies their
-            number, errors (a tenth of expected score), blunders (two pawns), and cost in pawns.
+            ``games``: for each game our points, the number of our moves, and for the judged replies their
+            number, the number of errors (a tenth of expected score or more), the number of blunders (two
+            pawns or more), and their total cost in pawns.
         """
         level, first = arguments["level"], arguments["first"]
         model = "" if level is None else f"model={Path(arguments[FOLDER]) / f'maia-{level}.onnx'}"
@@ -144,9 +146,9 @@ class Blog400(Experiment):
 
 
 class MatingPlayer(OurPlayer):
-    """Wraps one of our players; plays a mate in `MATE_MOVES` or fewer as soon as a search has proved it.
+    """One of our players, which also plays a mate in `MATE_MOVES` or fewer as soon as a search has proved it.
 
-    Only the wrapped player's moves are recorded as decisions.
+    Moves of such a mate are not recorded as decisions.
     """
 
     def __init__(self, spec: OurSpec, game_name: str, seed: str) -> None:
@@ -179,7 +181,7 @@ class MatingPlayer(OurPlayer):
 
 
 def played(terms: Terms, number: int, seed: int) -> list[float]:
-    """Play one game, and summarise it (`Blog400.run`)."""
+    """Play one game and return its summary (see `Blog400.run`)."""
     a, b = terms.a, terms.b
     assert isinstance(a, OurSpec)  # noqa: S101 - as `Blog400.run` makes them
     assert isinstance(b, HumanSpec)  # noqa: S101
@@ -201,9 +203,9 @@ def played(terms: Terms, number: int, seed: int) -> list[float]:
 
 
 def judged_reply(decision: Decision, reply: str) -> tuple[int, int] | None:
-    """The cost of a reply, in hundredths of a per cent of expected score, and in centi-units up to ten pawns.
+    """The cost of a reply in hundredths of a per cent of expected score, and in centipawns.
 
-    None if there was no choice, or no profile.
+    In centipawns, scores are capped at ten pawns. None if there was only one reply, or no complete profile.
     """
     profiles = {each.reply: each.scores_centi for each in decision.chosen.replies}
     if not decision.is_complete or len(profiles) < 2 or reply not in profiles:
@@ -220,7 +222,9 @@ def judged_reply(decision: Decision, reply: str) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The games that both players have played, with axes pair, game of the pair, number (`Blog400.run`)."""
+    """The games that both players have played: arrays with the axes pair, game of the pair, and number (see
+    `Blog400.run`).
+    """
 
     a: np.ndarray[Any, Any]
     """Games of the standard player."""
@@ -230,7 +234,7 @@ class _Compared:
     """The index of each pair's opening."""
 
     def mean(self, values: np.ndarray[Any, Any]) -> MeanEstimate:
-        """Mean over openings of the pairs' values, of which NaN is ignored.
+        """Mean over openings of the pairs' values; NaN is ignored.
 
         All levels play the same openings with the same seeds, so an opening's value is the mean over levels
         and counts once.
@@ -272,7 +276,7 @@ def _moves(games: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _rate(games: np.ndarray[Any, Any], column: int) -> np.ndarray[Any, Any]:
-    """Sum of a number per judged reply, for each pair; NaN if no reply was judged."""
+    """Mean of a column per judged reply, for each pair of games; NaN if no reply was judged."""
     replies = games[..., 2].sum(axis=1)
     return np.where(replies > 0, games[..., column].sum(axis=1) / np.maximum(1, replies), math.nan)
 
@@ -285,15 +289,15 @@ def _worked() -> PaperClaim:
     return PaperClaim(
         "Worked example: 3.25 and 3.585, so the second move is played",
         ClaimVerdict.HOLDS if is_same and max(values[0], proper) < values[1] else ClaimVerdict.FAILS,
-        f"{values[0]:.5g} and {values[1]:.5g}; the first move's probabilities add up to "
-        f"{math.fsum(probabilities):.3g}: made to add up to 1 they give {proper:.4g}",
+        f"{values[0]:.5g} and {values[1]:.5g}; but the first move's probabilities add up to "
+        f"{math.fsum(probabilities):.3g}; normalised, they give {proper:.4g}",
     )
 
 
 def _claims(every: _Compared) -> Iterator[PaperClaim]:
     faster = every.mean(_moves(every.b) - _moves(every.a))
     yield PaperClaim(
-        "Opponent-model search beats people faster than minimax",
+        "Opponent-model search beats people faster than minimax does",
         above_zero(-faster),
         f"{with_interval(faster, 1, 2, '+')} moves to win, {counted(faster.n, 'opening')}",
     )
@@ -302,7 +306,7 @@ def _claims(every: _Compared) -> Iterator[PaperClaim]:
         yield PaperClaim(
             f"It provokes more {what}",
             above_zero(more),
-            f"{in_points(more)} in 100 replies",
+            f"{in_points(more)} per 100 replies",
         )
 
 
@@ -315,7 +319,7 @@ def _rows(found: Mapping[int | None, _Compared], every: _Compared) -> Iterator[t
 
 def _results(found: Mapping[int | None, _Compared], every: _Compared) -> Table:
     return Table(
-        "Results by the people's level (standard, then opponent model)",
+        "Results by level of the opponents (standard, then opponent model)",
         (
             "people",
             "standard",
@@ -341,9 +345,10 @@ def _results(found: Mapping[int | None, _Compared], every: _Compared) -> Table:
             )
             for name, both in _rows(found, every)
         ),
-        "Moves to win: our moves in won games after the opening, averaged by opening; the difference is over "
-        "openings that both won with some colour.  All levels play the same openings: in the last row each "
-        "is the mean of its levels.  The blog's own table is not printed on its page.",
+        "Moves to win: our moves after the opening in won games, averaged by opening; the difference covers "
+        "openings that both players won with at least one colour. All levels play the same openings, so in "
+        "the last row each opening counts as the mean over its levels. The blog's page does not show its "
+        "own table.",
     )
 
 
@@ -357,7 +362,7 @@ def _replies(found: Mapping[int | None, _Compared], every: _Compared) -> Table:
         pawns = both.mean(_rate(both.b, 5) - _rate(both.a, 5))
         rows.append((name, *cells, with_interval(pawns, 1, 3, "+")))
     return Table(
-        "What the people's replies cost, by our search of the same depth",
+        "Cost of the opponents' replies, judged by our search of the same depth",
         (
             "people",
             "errors, %: standard",
@@ -366,11 +371,11 @@ def _replies(found: Mapping[int | None, _Compared], every: _Compared) -> Table:
             "blunders, %: standard",
             "model",
             "difference",
-            "pawns a reply, difference",
+            "pawns per reply, difference",
         ),
         tuple(rows),
-        "Errors cost a tenth of expected score or more, blunders two pawns or more (scores up to ten).  "
-        "Replies to moves of a known mate are not counted.",
+        "Errors cost a tenth of expected score or more, blunders two pawns or more (scores are capped at "
+        "ten). Replies after a move of a known mate are not counted.",
     )
 
 
@@ -386,4 +391,4 @@ def _charts(found: Mapping[int | None, _Compared]) -> tuple[Chart, ...]:
             lines.append(Line(name, tuple(marks)))
     if not lines:
         return ()
-    return (Chart("moves", "Moves to win, by level of the people", "level", "moves", tuple(lines)),)
+    return (Chart("moves", "Moves to win, by level of the opponents", "level", "moves", tuple(lines)),)

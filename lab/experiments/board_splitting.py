@@ -1,12 +1,12 @@
-"""Board splitting (Pearl), the game in which deeper search can play worse: Abramson 1985, CUCS-153-85.
+"""Pearl's board splitting, a game in which deeper search can play worse (Abramson 1985, CUCS-153-85).
 
-A board has B^D x B^D squares, each 1 with a probability that makes the game fair.  At even levels V keeps one
-of B blocks of columns, at odd levels H keeps one of B blocks of rows; after 2D moves one square is left: H
-has won if it is a 1.
+A board has B^D x B^D squares; each is 1 with a probability that makes the game fair, else 0. At even levels V
+keeps one of B blocks of columns; at odd levels H keeps one of B blocks of rows. After 2D moves one square is
+left, and H wins if it is 1.
 
-A board is an array of B^(2D) bits in the order of play: the index in base B is first block of columns, first
-block of rows, second block of columns, and so on.  So the boards after t moves are B^t slices of equal
-length, and minimax is a reshape with a minimum or maximum.
+A board is stored as an array of B^(2D) bits in the order of play: the digits of an index in base B are the
+first block of columns, the first block of rows, the second block of columns, and so on. So the boards after t
+moves are B^t slices of equal length, and a step of minimax is a reshape followed by a minimum or maximum.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Bits = NDArray[np.uint8]
 Values = NDArray[np.int32]
 
 NUMBER, TRAPS = "N", "Y"
-"""The evaluations: the number of ones, and the same with forced wins recognized."""
+"""The two evaluations: the number of ones, and the same number with forced wins recognised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +28,16 @@ class Shape:
     b: int
     """Branching factor."""
     d: int
-    """Moves of each player."""
+    """Number of moves of each player."""
 
     @property
     def levels(self) -> int:
-        """Moves in a game."""
+        """Number of moves in a game."""
         return 2 * self.d
 
     @property
     def squares(self) -> int:
-        """Squares of the first board."""
+        """Number of squares of the initial board."""
         return int(self.b**self.levels)
 
 
@@ -51,16 +51,16 @@ def fair_chance(b: int) -> float:
 
 
 def random_board(shape: Shape, random: np.random.Generator) -> Bits:
-    """A board with independent squares."""
+    """A random board whose squares are independent."""
     return (random.random(shape.squares, np.float32) < fair_chance(shape.b)).astype(np.uint8)
 
 
 def values_at(board: Bits, shape: Shape, level: int) -> dict[str, Values]:
-    """N and Y of every board after a given number of moves, from H's side, without search.
+    """The evaluations N and Y of every board at a level, from H's point of view, without search.
 
-    N counts the ones.  Y is B^(2D) for a board with a row or diagonal of ones, which H wins, -B^(2D) for one
-    with a column of zeros, which V wins, and else N. On a tall board, a diagonal passes through any one of
-    the squares stacked in each cell. (The paper prints Y's recursion with N: a typing error.)
+    N counts the ones. Y is B^(2D) for a board with a row or diagonal of ones (H wins), -B^(2D) for a board
+    with a column of zeros (V wins), and N otherwise. A tall board is a stack of B square boards; the diagonal
+    of any of them counts. (The paper prints N instead of Y in Y's recursion, which is a misprint.)
     """
     b, left = shape.b, shape.levels - level
     side = b ** (left // 2)
@@ -91,7 +91,7 @@ def tip_level(shape: Shape, level: int, look_ahead: int) -> int:
     """The level of the boards that a player evaluates when moving at a given level.
 
     Args:
-        look_ahead: Plies searched beyond the boards after the move. No player searches past H's
+        look_ahead: Number of plies searched after the player's own move. No player searches past H's
             second-to-last move.
     """
     return max(level + 1, min(level + 1 + look_ahead, shape.levels - 2))
@@ -103,9 +103,9 @@ class Position:
 
     shape: Shape
     values: dict[int, dict[str, Values]]
-    """N and Y of all boards, by level and name."""
+    """N and Y of all boards, keyed by level and name."""
     truth: dict[int, NDArray[np.generic]]
-    """The winner of each board under best play (1: H), by level."""
+    """The winner of each board under best play (1 for H, 0 for V), keyed by level."""
 
     @classmethod
     def of(cls, board: Bits, shape: Shape, deepest: int | None = None) -> "Position":
@@ -121,7 +121,7 @@ class Position:
         return cls(shape, {level: values_at(board, shape, level) for level in levels}, truth)
 
     def best_moves(self, node: int, level: int, look_ahead: int, evaluation: str) -> NDArray[np.intp]:
-        """The moves that share the best value for a player.
+        """All moves with the best value for the player to move.
 
         Args:
             node: The board's index within its level.
@@ -138,10 +138,10 @@ class Position:
         """Play to the end; ties are broken at random.
 
         Args:
-            look_ahead: Look-ahead of V and of H.
+            look_ahead: Look-ahead of V and of H, in plies.
 
         Returns:
-            1: H won; 0: V did.
+            1 if H won, 0 if V won.
         """
         node = 0
         for level in range(self.shape.levels):
@@ -150,10 +150,10 @@ class Position:
         return int(self.truth[self.shape.levels][node])
 
     def accuracy(self, node: int, level: int, look_ahead: int, evaluation: str) -> float | None:
-        """How often a player's best moves keep a won game won, if the choice matters.
+        """How often the moves that a player considers best preserve a win, if the choice matters.
 
         Returns:
-            Share of the best-valued moves that keep the game won; None if all legal moves do, or none does.
+            Fraction of the best-valued moves that preserve the win; None if all legal moves do, or none does.
         """
         won = self.won_moves(node, level)
         return (
@@ -161,7 +161,7 @@ class Position:
         )
 
     def won_moves(self, node: int, level: int) -> NDArray[np.bool_] | None:
-        """The moves that keep a won game won; None if all moves do, or none does."""
+        """Mask of the moves that preserve a win; None if all moves do, or none does."""
         b = self.shape.b
         won = np.asarray(self.truth[level + 1][node * b : (node + 1) * b] == level % 2)
         return None if won.all() or not won.any() else won

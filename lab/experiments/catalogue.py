@@ -1,4 +1,4 @@
-"""All experiments by name; a module is imported when its experiment is used."""
+"""All experiments by name; each module is imported only when its experiment is used."""
 
 from pkgutil import resolve_name
 
@@ -16,7 +16,7 @@ EXPERIMENTS = {
     "slides": "lab.experiments.slides:Slides",
     "ablation": "lab.experiments.ablation:Ablation",
 }
-"""The module of each experiment's class, in the order of docs/research/papers.md."""
+"""Module and class of each experiment, in the order of docs/research/papers.md."""
 
 
 def get_experiment(name: str) -> Experiment:

@@ -25,7 +25,7 @@ from storage.evidence.intervals import share
 
 GAMES = ("othello", "chess", "xiangqi")
 _DEPTHS = {Size.SMALL: {"othello": 2}, Size.FULL: {"othello": 7, "chess": 5, "xiangqi": 4}}
-"""Maximum D: matches are of depth D + 1 against D, from 2 on."""
+"""Maximum D for each game: depth D + 1 plays depth D, for every D from 2 to this maximum."""
 _PAIRS = {Size.SMALL: 1, Size.FULL: 100}
 _ORACLE = {
     Size.SMALL: {"othello": 6},
@@ -38,11 +38,11 @@ _TABLE_MB = 64
 
 
 class DeeperSearch(MatchExperiment):
-    """Plays depth D + 1 against D, and judges first moves by a deep search."""
+    """Plays depth D + 1 against depth D, and judges first moves by a deeper search."""
 
     name: ClassVar = "deeper-search"
     title: ClassVar = "Does deeper search play better in real games?"
-    source: ClassVar = "Abramson 1985, section 1 (the question), asked of this program's games"
+    source: ClassVar = "Abramson 1985, section 1 (the question), applied to this program's games"
     version: ClassVar = "1"
 
     def cells(self, size: Size) -> Sequence[Cell]:
@@ -103,9 +103,9 @@ def _cell(game: str, depth: int, pairs: int) -> Cell:
 
 
 def first_move_costs(name: str, seed: int, number: int, oracle: int) -> list[float]:
-    """The cost of each depth's choice, from depth 2 on, in expected score, judged by a deeper search.
+    """The cost in expected score of the first move chosen at each depth from 2 on, judged by a deeper search.
 
-    The search is full-width and exact; ties go to the first move.
+    All searches are full-width and exact; among equally good moves, the first is chosen.
     """
     game = get_rules(name)
     _, found = position_after(game, random_opening(name, seed, number))
@@ -147,7 +147,7 @@ def _costs_fall(costs: Mapping[str, np.ndarray[Any, Any]]) -> Iterator[PaperClai
         yield PaperClaim(
             f"Each further ply finds better first moves: {game}",
             verdict_above(steps, 0.0),
-            f"the smallest gain of a ply is {in_points(lowest)} points of expected score",
+            f"the smallest gain from one more ply is {in_points(lowest)} points of expected score",
         )
 
 
@@ -172,10 +172,11 @@ def _judged(game: str, found: np.ndarray[Any, Any]) -> Table:
         for depth, column in enumerate(found.T, start=2)
     )
     return Table(
-        f"First moves at {game}, judged by a search of {deepest} plies",
+        f"First moves in {game}, judged by a search of {deepest} plies",
         ("depth", "as good as the best move, %", "mean cost, points of expected score"),
         rows,
-        f"{len(found)} balanced random openings; full width.  The last row is the judge itself.",
+        f"{len(found)} balanced random openings; full-width search. The last row is the judging search "
+        "itself.",
     )
 
 
@@ -188,5 +189,5 @@ def _charts(costs: Mapping[str, np.ndarray[Any, Any]]) -> tuple[Chart, ...]:
     if not lines:
         return ()
     return (
-        Chart("costs", "What first moves cost, by depth", "depth", "expected score given up", tuple(lines)),
+        Chart("costs", "Cost of first moves, by depth", "depth", "expected score given up", tuple(lines)),
     )

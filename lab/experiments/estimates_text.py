@@ -24,7 +24,7 @@ class MeanEstimate:
     low: float
     high: float
     n: int
-    """Number of values; with 0 there is no mean."""
+    """Number of values; if it is 0, there is no mean."""
     has_interval: bool = True
     """False if there is too little data; the limits are then infinite."""
 
@@ -86,12 +86,12 @@ def with_interval(found: MeanEstimate, times: float = 1, digits: int = 2, sign: 
 
 
 def at_level(found: MeanEstimate, alpha: float) -> str:
-    """The interval's level in brackets, if there is an interval and its level is not 95 %."""
+    """The interval's level in brackets; empty without an interval or if the level is 95 %."""
     return f" ({100 * (1 - alpha):g} %)" if found.has_interval and alpha != ALPHA else ""
 
 
 def tally(scores: NDArray[np.float64]) -> str:
-    """Format the wins, draws and losses among these scores, as +1 =2 -3."""
+    """Format the numbers of wins, draws and losses among these scores, for example +1 =2 -3."""
     return "+{} ={} -{}".format(*(int((scores == wanted).sum()) for wanted in (1.0, 0.5, 0.0)))
 
 

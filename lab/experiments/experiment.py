@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from lab.experiments.experiment_report import Report
 
 FOLDER = "folder"
-"""Name of the job argument with the folder of external data; the runner adds it to each job."""
+"""Name of the job argument that contains the folder of external data; the runner adds it to each job."""
 
 Result = dict[str, Any]
 """A job's result: plain JSON values."""
@@ -29,22 +29,22 @@ class Job:
     """A part of an experiment that one process computes."""
 
     name: str
-    """Unique within the run, whatever its size; at most 200 characters."""
+    """Unique within a run; at most 200 characters."""
     arguments: Mapping[str, Any]
     """Plain JSON values that determine the result, together with the seed."""
 
 
 class Experiment(ABC):
-    """One experiment; instances have no state."""
+    """An experiment; instances are stateless."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     source: ClassVar[str]
-    """Paper, with figure or table."""
+    """The paper, with the figure or table."""
     version: ClassVar[str]
-    """Version of the experiment; to be changed whenever results change."""
+    """Version of the experiment; change it whenever results change."""
     needs: ClassVar[str] = ""
-    """Required contents of the folder `FOLDER` for a full run, in words; empty if no folder is read."""
+    """Description of the data that a full run reads from the folder `FOLDER`; empty if it reads none."""
 
     @abstractmethod
     def jobs(self, size: Size) -> Sequence[Job]:
@@ -52,7 +52,7 @@ class Experiment(ABC):
 
     @abstractmethod
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
-        """Do a job; the same arguments and seed give the same result."""
+        """Run a job; the same arguments and seed always give the same result."""
 
     @abstractmethod
     def report(self, results: Mapping[str, Result], size: Size) -> Report:

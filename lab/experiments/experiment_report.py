@@ -16,13 +16,13 @@ class ClaimVerdict(StrEnum):
 
     @property
     def text(self) -> str:
-        """For people."""
+        """The verdict as text for people."""
         return self.name.lower() if self is ClaimVerdict.INCONCLUSIVE else self.value
 
 
 @dataclass(frozen=True, slots=True)
 class PaperClaim:
-    """A claim of the paper, and our result on it."""
+    """A claim of the paper, with our result."""
 
     says: str
     verdict: ClaimVerdict
@@ -42,11 +42,11 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a chart, with an optional interval about each point."""
+    """A line of a chart, with an optional interval around each point."""
 
     name: str
     marks: tuple[tuple[float, float, float | None, float | None], ...]
-    """x, y and the interval's limits of each point."""
+    """For each point: x, y and the limits of its interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +76,11 @@ def report_json(report: Report) -> dict[str, Any]:
 
 
 def report_text(report: Report) -> str:
-    """The report for a terminal, in the Markdown that docs/research/papers.md quotes."""
+    """The report as Markdown, for the terminal and for docs/research/papers.md."""
     parts = []
     if report.claims:
         rows = [(claim.says, claim.verdict.text, claim.found) for claim in report.claims]
-        parts.append(_table(("claim", "verdict", "what came out"), rows))
+        parts.append(_table(("claim", "verdict", "result"), rows))
     for table in report.tables:
         note = f"\n\n{table.note}" if table.note else ""
         parts.append(f"**{table.title}**\n\n{_table(table.columns, table.rows)}{note}")

@@ -14,7 +14,7 @@ from storage.tables.types import now_utc
 
 @dataclass(frozen=True, slots=True)
 class ExperimentRun:
-    """Identifies a run of an experiment, whose results belong together."""
+    """Identifies a run of an experiment; results with the same key belong together."""
 
     experiment: str
     version: str
@@ -24,7 +24,7 @@ class ExperimentRun:
 
 
 async def keep_result(session: AsyncSession, run: ExperimentRun, job: str, result: dict[str, Any]) -> None:
-    """Store a job's result; an existing result stays."""
+    """Store a job's result; an existing result is kept."""
     await insert_new(
         session, ExperimentResultRow, **asdict(run), job=job, result=result, finished_at=now_utc()
     )

@@ -1,4 +1,4 @@
-"""Runs an experiment: distributes the jobs without a result, and stores each result when it arrives."""
+"""Runs an experiment: distributes the jobs that have no result yet, and stores each result on arrival."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ class RunState:
         run, at = self.run, ""
         if self.finished is not None:
             at = ", {:%Y-%m-%d %H:%M} to {:%Y-%m-%d %H:%M} UTC".format(*self.finished)
-        part = "" if self.done == self.jobs else "**A part**: "
+        part = "" if self.done == self.jobs else "**Incomplete**: "
         of = f"{self.done} of {counted(self.jobs, 'job')}"
         return f"{part}{run.size}, seed {run.seed}, version {run.version}: {of}{at}"
 
@@ -63,11 +63,11 @@ async def run_experiment(
     stop: asyncio.Event,
     folder: str | None = None,
 ) -> dict[str, Result]:
-    """Do the jobs that have no result yet.
+    """Run the jobs that have no result yet.
 
     Args:
-        on_count: Called with the number of results just added, first with the number from earlier runs.
-        stop: Ends the run early; running jobs are dropped and repeated when the run is resumed.
+        on_count: Called first with the number of results from earlier runs, then with the number just added.
+        stop: Ends the run early; unfinished jobs are abandoned, and repeated when the run is resumed.
         folder: Folder with the data of `Experiment.needs`, readable by the workers.
 
     Returns:
@@ -76,7 +76,7 @@ async def run_experiment(
     Raises:
         ExperimentError: A job failed.
         StorageError: A result cannot be stored.
-        WorkersError: The workers keep crashing, or the cluster is gone.
+        WorkersError: The workers keep crashing, or the cluster has become unavailable.
     """
     run, jobs = run_of(experiment, size, seed), experiment.jobs(size)
     given = {} if folder is None else {FOLDER: folder}
@@ -120,6 +120,6 @@ async def state_of(
 
 
 def do_job(task: tuple[str, Mapping[str, Any], int]) -> Result:
-    """Do a job in a worker; a task consists of the experiment's name, the job's arguments and the seed."""
+    """Run a job in a worker; the task consists of the experiment's name, the job's arguments and the seed."""
     name, arguments, seed = task
     return get_experiment(name).run(arguments, seed)

@@ -1,4 +1,4 @@
-"""Reads the games of people in the folder of a full run, and samples the moves to judge."""
+"""Reads the human games in the folder of a full run, and samples the moves to judge."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -7,20 +7,20 @@ from pathlib import Path
 from lab.analysis.recorded_games import Answered, GivenGame, MoveFilter, choose, read_games
 from lab.experiments.experiment import Job
 
-NEEDED = "games of people, .pgn of chess, .wtb .jou .trn of 2016 to 2019"
-"""Required contents of the folder, in words."""
+NEEDED = "human games: .pgn files of chess; .wtb, .jou and .trn files of Othello, 2016 to 2019"
+"""Description of the data that the folder must contain."""
 DEPTHS = {"chess": 6, "othello": 8}
 """Depth of the search that judges a move's replies."""
 FROM_PLY = {"chess": 10, "othello": 6}
-"""Number of opening moves to skip, because people know them by heart."""
+"""Number of opening plies to skip, because people play them from memory."""
 _YEARS = {"chess": (None, None), "othello": (2016, 2019)}
-"""Range of years; Othello's are the years on which the network was not trained."""
+"""First and last year of the games; for Othello, the years on which the network was not trained."""
 _SUFFIXES = {"chess": (".pgn",), "othello": (".wtb", ".jou", ".trn")}
 
 
 @lru_cache(maxsize=2)
 def given_games(game: str, folder: str) -> Sequence[GivenGame]:
-    """All games of chess (.pgn) or Othello (WTHOR) in a folder, in the order of the files' names.
+    """All games of chess (.pgn) or Othello (WTHOR) in a folder, in the order of the file names.
 
     Raises:
         AnalysisError: A file cannot be read.
@@ -30,7 +30,7 @@ def given_games(game: str, folder: str) -> Sequence[GivenGame]:
 
 
 def sample_of(games: Sequence[GivenGame], game: str, most: int, seed: int) -> list[Answered]:
-    """A seeded random sample of answered moves of some games."""
+    """A seeded random sample of the moves in these games that have a reply."""
     low, high = _YEARS[game]
     return choose(
         games, MoveFilter(sample=most, seed=seed, from_ply=FROM_PLY[game], from_year=low, to_year=high)
@@ -38,7 +38,7 @@ def sample_of(games: Sequence[GivenGame], game: str, most: int, seed: int) -> li
 
 
 def jobs_of_sample(kind: str, game: str, most: int, batch: int) -> list[Job]:
-    """The jobs that judge a sample of moves, one batch each; `kind` begins their names."""
+    """The jobs that judge a sample of moves, one batch per job; their names begin with `kind`."""
     return [
         Job(
             f"{kind}: {game} {first}",

@@ -1,4 +1,4 @@
-"""Experiments that consist of matches: cells of games between two players, a few pairs of games per job."""
+"""Experiments that consist of matches; a cell is one match, and each job plays a few pairs of its games."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class Cell:
     pairs: int
     """Number of openings, each played with both colours."""
     plies: int | None = None
-    """Number of moves in each opening; None: the game's default for matches.  0: the usual start."""
+    """Number of moves in each opening; None: the game's default for matches; 0: the usual start position."""
 
     @property
     def name(self) -> str:
@@ -44,11 +44,11 @@ class Games:
     points: NDArray[np.float64]
     """A's share of the points, for each pair."""
     margins: NDArray[np.float64]
-    """A's mean margin in discs, pair by pair; empty where games have none."""
+    """A's mean margin in discs, for each pair; empty for games without margins."""
     openings: NDArray[np.int64]
-    """Opening of each element of `margins`, as an index."""
+    """Index of the opening of each element of `margins`."""
     single: tuple[tuple[float, int | None], ...]
-    """A's points and margin in each game; A moves first in every other one."""
+    """A's points and margin in each game; A moves first in every other game."""
     nodes: tuple[float, float]
     """Mean number of positions visited per move, by A and by B; 0 if unknown."""
 
@@ -64,7 +64,7 @@ class Games:
 
     @property
     def tally(self) -> str:
-        """Wins, draws and losses, as +1 =2 -3."""
+        """Wins, draws and losses, for example +1 =2 -3."""
         return tally(np.array([points for points, _ in self.single]))
 
     def words(self) -> tuple[str, str, str]:
@@ -78,14 +78,14 @@ class Games:
 
 
 class MatchExperiment(Experiment):
-    """An experiment of matches."""
+    """An experiment that consists of matches."""
 
     batch: ClassVar = 5
-    """Number of pairs in a job."""
+    """Number of pairs per job."""
 
     @abstractmethod
     def cells(self, size: Size) -> Sequence[Cell]:
-        """The matches to play, each once."""
+        """The matches to play, without duplicates."""
 
     def jobs(self, size: Size) -> Sequence[Job]:
         """See `Experiment.jobs`."""
@@ -97,11 +97,11 @@ class MatchExperiment(Experiment):
         ]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
-        """Play a few pairs.
+        """Play a few pairs of games.
 
         Returns:
-            ``games``: A's points, A's margin in discs or null, and plies, in the order of play; ``nodes`` and
-            ``moves``: of A and B, over all these games.
+            ``games``: A's points, A's margin in discs (or null) and the number of plies for each game, in the
+            order of play; ``nodes`` and ``moves``: totals of A and of B over these games.
         """
         given = dict(arguments)
         first = given.pop("first")
@@ -110,7 +110,7 @@ class MatchExperiment(Experiment):
             game=cell.game,
             a=parse_spec(cell.a),
             b=parse_spec(cell.b),
-            depth=1000,  # every player sets its own
+            depth=1000,  # each player sets its own depth
             openings=f"seed {seed}",
         )
         games, nodes, moves = [], [0, 0], [0, 0]
@@ -139,7 +139,7 @@ class MatchExperiment(Experiment):
 
 
 def _games(parts: Sequence[tuple[int, Result]]) -> Games:
-    """Combine a cell's jobs; each comes with the number of its first pair."""
+    """Combine the results of a cell's jobs; each comes with the number of its first pair."""
     single = [(float(points), margin) for _, part in parts for points, margin, _ in part["games"]]
     pairs = [single[at : at + 2] for at in range(0, len(single), 2)]
     openings = [first + at for first, part in parts for at in range(len(part["games"]) // 2)]
@@ -173,14 +173,14 @@ def paired_jobs(results: Mapping[str, Result], names: Mapping[str, str]) -> dict
 
 
 def paired(a: Games, b: Games, comparisons: int = 1) -> MeanEstimate:
-    """Mean difference of margins on the openings that both have played; `comparisons` as in `mean_of`."""
+    """Mean difference of margins over the openings that both have played; `comparisons` as in `mean_of`."""
     _, of_a, of_b = np.intersect1d(a.openings, b.openings, assume_unique=True, return_indices=True)
     return mean_of(a.margins[of_a] - b.margins[of_b], comparisons)
 
 
 def better_and_worse(a: Games, b: Games) -> tuple[int, int]:
-    """Of the openings that both cells have played, the number on which A's margin is greater, and the number
-    on which it is smaller.
+    """Among the openings that both cells have played, the number in which the first cell's margin is greater,
+    and the number in which it is smaller.
     """
     _, of_a, of_b = np.intersect1d(a.openings, b.openings, assume_unique=True, return_indices=True)
     gains = a.margins[of_a] - b.margins[of_b]

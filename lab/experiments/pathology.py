@@ -1,4 +1,4 @@
-"""Abramson 1985: does deeper search play worse?  Board splitting: Figures 1 to 6, and section 3.1."""
+"""Abramson 1985: does deeper search play worse? Board splitting, Figures 1 to 6 and section 3.1."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -90,13 +90,13 @@ class Pathology(Experiment):
         ]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
-        """Play a batch of boards.
+        """Play a batch of boards, or judge random first moves on them.
 
         Returns:
-            ``wins``: by figure, evaluation and look-ahead, a digit per board: 1 if the player with look-ahead
-            wins. ``right``: for each board whose first move matters, the share of right moves among the
-            best-valued moves. Or ``random``, by player and evaluation: the share of right moves among all
-            moves, on the same boards.
+            ``wins``: keyed by figure, evaluation and look-ahead, one digit per board: 1 if the player with
+            look-ahead wins. ``right``: with the same keys, the fraction of right moves among the best-valued
+            moves, for each board whose first move matters. Or ``random``: keyed by player and evaluation, the
+            fraction of right moves among all moves, on the same boards.
         """
         shape = Shape(arguments["b"], arguments["d"])
         if arguments.get("is_random"):
@@ -109,7 +109,7 @@ class Pathology(Experiment):
             for figure, evaluation, look_ahead in _cells(shape):
                 key = f"{figure.number} {evaluation} {look_ahead}"
                 sees = (look_ahead, 0) if figure.player == V else (0, look_ahead)
-                # Ties are drawn alike for each evaluation and look-ahead of a board.
+                # Ties are broken with the same seed for each evaluation and look-ahead on a board.
                 winner = position.play(evaluation, sees, np.random.default_rng([seed, number]))
                 wins[key] = wins.get(key, "") + str(int(winner == figure.player))
                 node = _node(position, figure.player, evaluation)
@@ -154,7 +154,7 @@ def _cells(shape: Shape) -> Iterator[tuple[Figure, str, int]]:
 def steps(figure: Figure, evaluation: str, wins: Mapping[str, Sequence[int]]) -> list[MeanEstimate]:
     """Change in wins from each look-ahead to the next, on the same boards.
 
-    Intervals are simultaneous over the steps of a line (Bonferroni): the question is whether any falls.
+    Intervals are simultaneous over the steps of a line (Bonferroni), because any falling step matters.
     """
     series = [np.array(wins[f"{figure.number} {evaluation} {k}"], float) for k in figure.look_ahead]
     return [mean_of(later - earlier, comparisons=len(series) - 1) for earlier, later in pairwise(series)]
@@ -166,7 +166,7 @@ def _claims(figure: Figure, wins: Mapping[str, Sequence[int]]) -> Iterator[Paper
         falls = any(change.high < 0 for change in changes)
         rises = all(change.low > 0 for change in changes)
         lowest = min(changes, key=lambda change: change.value)
-        found = f"its lowest step is {in_points(lowest)} of 100 games"
+        found = f"its lowest step is {in_points(lowest)} wins per 100 games"
         expects = evaluation == NUMBER and figure.number in PATHOLOGICAL
         verdict = (
             ClaimVerdict.INCONCLUSIVE
@@ -190,7 +190,8 @@ def _first_move(figure: Figure, right: Mapping[str, Sequence[float]]) -> Iterato
         yield PaperClaim(
             f"Figure {figure.number}: with N, deeper search makes the first move worse",
             above_zero(-change),
-            f"{in_points(change)} of 100 moves, from {figure.look_ahead[0]} to {figure.look_ahead[-1]} plies",
+            f"{in_points(change)} per 100 moves, from {figure.look_ahead[0]} to {figure.look_ahead[-1]} "
+            "plies",
         )
 
 
@@ -200,10 +201,10 @@ def _node(position: Position, player: int, evaluation: str) -> int:
 
 
 def random_moves(shape: Shape, seed: int, first: int) -> dict[str, list[float]]:
-    """How often a random first move is right, on a batch's boards whose first move matters.
+    """How often a random first move is right, on those boards of a batch whose first move matters.
 
     Returns:
-        By player and evaluation, in the order of the boards in ``right`` (`Pathology.run`).
+        Rates keyed by player and evaluation, in the order of the boards in ``right`` (`Pathology.run`).
     """
     players = dict.fromkeys(figure.player for figure in FIGURES if figure.shape == shape)
     random_moves: dict[str, list[float]] = {}
@@ -236,8 +237,8 @@ def _less_random(
             f"Figure {figure.number}: with N, a first move at {figure.look_ahead[-1]} plies is better than "
             "a random one",
             above_zero(gain),
-            f"{percent(mean_of(chosen))} % are right, at random {percent(mean_of(random))} %: "
-            f"{in_points(gain)} of 100 moves, {gain.n} boards whose first move matters",
+            f"{percent(mean_of(chosen))} % are right, {percent(mean_of(random))} % at random: "
+            f"{in_points(gain)} per 100 moves, on {gain.n} boards whose first move matters",
         )
 
 
@@ -249,9 +250,10 @@ def _level_10(wins: Mapping[str, Sequence[int]]) -> Iterator[PaperClaim]:
             low, high = share(told, 100).low or 0.0, share(told, 100).high or 0.0
             is_same = low <= (found.share or 0.0) <= high
             yield PaperClaim(
-                f"H sees level 10 of 12 at her first move: {evaluation} wins {told} of 100",
+                f"When H sees level 10 of 12 at her first move, {evaluation} wins {told} of 100 games",
                 ClaimVerdict.HOLDS if is_same else ClaimVerdict.FAILS,
-                f"{share_percent(found)} %, {'' if is_same else 'not '}within the interval of {told} of 100",
+                f"{share_percent(found)} %, {'within' if is_same else 'outside'} the interval around {told} "
+                "of 100",
             )
 
 
@@ -287,12 +289,12 @@ def _table(
     return Table(
         figure.title,
         (
-            "plies ahead", "wins with N, %", "wins with Y, %", "Y less N, points",
+            "plies ahead", "wins with N, %", "wins with Y, %", "Y minus N, points",
             "first move right with N, %", "with Y, %",
         ),
         tuple(rows),
-        f"{boards} boards, the same in every row.  First move: boards on which some moves win, others lose "
-        f"({mixed[NUMBER]} with N, {mixed[TRAPS]} with Y).",
+        f"{boards} boards, the same in every row. First move: only boards on which some moves win and "
+        f"others lose ({mixed[NUMBER]} with N, {mixed[TRAPS]} with Y).",
     )  # fmt: skip
 
 
@@ -313,11 +315,11 @@ def _chart(figure: Figure, wins: Mapping[str, Sequence[int]]) -> Chart:
 
 
 def trap_chances(shape: Shape) -> list[tuple[int, float, float, float]]:
-    """Section 3.1: by even look-ahead k, the probabilities that a board at the tips is a trap (a row of
-    ones), that an evaluation R without knowledge of traps misses one there, and that the miss reaches the
-    decision (P_0).
+    """Section 3.1: for each even look-ahead k, the probabilities that a board at the tips is a trap (has a
+    row of ones), that an evaluation R without knowledge of traps misses one there, and that the miss affects
+    the decision (P_0).
 
-    The paper prints P without a bracket: it is 1 - (1 - p^S)^S, as its next lines use it.
+    The paper prints P without brackets; its next lines use 1 - (1 - p^S)^S.
     """
     p = fair_chance(shape.b)
     trap_chances = []
@@ -332,7 +334,7 @@ def trap_chances(shape: Shape) -> list[tuple[int, float, float, float]]:
 
 
 def _missed(chance: float, b: int) -> float:
-    """(1 - P) - (1 - P)^B, accurate also for a tiny P."""
+    """(1 - P) - (1 - P)^B, computed accurately even for a tiny P."""
     return (1 - chance) * -expm1((b - 1) * log1p(-chance))
 
 
@@ -343,7 +345,7 @@ def _probabilities() -> Table:
         for k, trap, missed, error in trap_chances(shape)
     )
     return Table(
-        "Section 3.1: chances of traps, and of missing them",
+        "Section 3.1: probabilities of traps, and of missing them",
         ("B", "D", "plies ahead", "a tip is a trap", "R misses one", "P_0"),
         rows,
         "By the paper's formulas, for a row of ones; R chooses among the tips at random.",

@@ -31,7 +31,7 @@ def _figure(pyplot: Any, chart: Chart) -> Any:
     axes.title.set_fontsize(8)
     places = sorted({mark[0] for line in chart.lines for mark in line.marks})
     if len(places) <= _MAX_TICKS and all(place.is_integer() for place in places):
-        axes.set_xticks(places)  # there are no halves of a ply
-    # Below the axes, where it hides nothing.
+        axes.set_xticks(places)  # plies are whole numbers
+    # Below the axes, where it covers nothing.
     axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.18))
     return figure

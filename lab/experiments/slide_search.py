@@ -1,6 +1,6 @@
-"""Literal versions of the searches in the slides of Charles Rich: minimax, alpha-beta, material, quiescence.
+"""Literal versions of the searches in Charles Rich's slides: minimax, alpha-beta, material, quiescence.
 
-They are deliberately plain and slow, and have counters to compare the program's own searches with.
+They are deliberately plain and slow; their counters are compared with the program's own searches.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ PIECES = {
     chess.QUEEN: 9,
     chess.KING: 0,
 }
-"""Material values in the slides, in pawns."""
+"""The slides' material values, in pawns."""
 
 Evaluate = Callable[[Any], int]
 Order = Callable[[Any, Sequence[Move], int], Sequence[Move]]
@@ -37,7 +37,7 @@ class Count:
 
 
 def tree_minimax(tree: Any, is_max: bool) -> int:
-    """The value of a tree of scores, for Max."""
+    """The minimax value of a tree of scores, from Max's point of view."""
     if isinstance(tree, int):
         return tree
     return (max if is_max else min)(tree_minimax(each, not is_max) for each in tree)
@@ -46,7 +46,7 @@ def tree_minimax(tree: Any, is_max: bool) -> int:
 def tree_alpha_beta(
     tree: Any, is_max: bool, seen: list[int], alpha: int = -INFINITY, beta: int = INFINITY
 ) -> int:
-    """As `tree_minimax`; adds the examined scores to `seen`."""
+    """Like `tree_minimax`, with pruning; appends the examined scores to `seen`."""
     if isinstance(tree, int):
         seen.append(tree)
         return tree
@@ -73,7 +73,7 @@ def search(
     alpha: int = -INFINITY,
     beta: int = INFINITY,
 ) -> int:
-    """The slides' ABNegaMax, with its arguments in one order; without pruning, their NegaMax.
+    """The slides' ABNegaMax, with a consistent order of arguments; without pruning, their NegaMax.
 
     Args:
         evaluate: The static evaluation, for the side to move.
@@ -122,7 +122,7 @@ def captures(game: Game[Any], position: Any, evaluate: Evaluate, count: Count, a
 
 
 def material_centi(position: Any) -> int:
-    """The slides' evaluation of chess, for the side to move, in hundredths of a pawn."""
+    """The slides' chess evaluation, for the side to move, in hundredths of a pawn."""
     board = position.board
     return 100 * sum(
         (1 if piece.color == board.turn else -1) * PIECES[piece.piece_type]

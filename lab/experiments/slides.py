@@ -1,6 +1,6 @@
-"""The slides of Charles Rich, "Minimax Search": each idea is tested in this program on its own position.
+"""Charles Rich's slides, "Minimax Search": each idea is tested with this program on its own position.
 
-One job measures each idea; its numbers decide the verdict (docs/research/slides.md).
+Each idea has one job, whose numbers determine the verdict (docs/research/slides.md).
 """
 
 import math
@@ -43,7 +43,8 @@ TABLE_MB = 16
 SLIDE_10 = ((3, 9), (5, 6, 7))
 """The leaf values that the slide prints."""
 BAGS = ((100, 5, 20), (-10, 500, 300))
-"""Values of two bags: tickets, sandwich, money; fish, money, tickets. The enemy chooses from the bag."""
+"""Values of the items in two bags: tickets, sandwich, money; fish, money, tickets. The opponent picks the
+item."""
 SCHOLAR = "r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 3 3"
 HORIZON = "8/B1kr2p1/1p4p1/p3P1P1/P5P1/8/8/7K w - - 0 1"
 EXCHANGE = "4k3/2p5/3p4/8/8/8/3Q4/4K3 w - - 0 1"
@@ -52,7 +53,7 @@ TO_AND_FRO = ("g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1")
 ATOMS = 80
 """Number of atoms in the observable universe, as a power of ten."""
 _START_KEY, _E2E4 = 0x463B96181691FC9C, 796
-"""The usual start and 1. e4, in Polyglot's encoding."""
+"""The usual start position and the move 1. e4, in Polyglot's encoding."""
 _ARGUMENTS: Mapping[Size, Mapping[str, Mapping[str, Any]]] = {
     Size.SMALL: {
         "alpha-beta": {"depth": 4},
@@ -83,17 +84,17 @@ class Idea:
     slide: str
     says: str
     where: str
-    """The position that shows the idea."""
+    """The position that demonstrates the idea."""
     measure: Callable[[Mapping[str, Any], int], Result]
     """Computes the numbers from the job's arguments and the seed."""
     judge: Callable[[Result], tuple[ClaimVerdict, str]]
 
 
 class Slides(Experiment):
-    """Every idea."""
+    """Measures every idea."""
 
     name: ClassVar = "slides"
-    title: ClassVar = "The ideas of minimax search, each at work"
+    title: ClassVar = "The ideas of minimax search, demonstrated one by one"
     source: ClassVar = "Charles Rich, Minimax Search (slides)"
     version: ClassVar = "1"
 
@@ -111,7 +112,9 @@ class Slides(Experiment):
         known = [idea for idea in IDEAS if idea.name in results]
         claims = tuple(PaperClaim(idea.says, *idea.judge(results[idea.name])) for idea in known)
         rows = tuple((idea.name, idea.slide, idea.where) for idea in known)
-        return Report(claims, (Table("Where each is shown", ("idea", "slide", "position"), rows),))
+        return Report(
+            claims, (Table("Where each idea is demonstrated", ("idea", "slide", "position"), rows),)
+        )
 
 
 def _verdict(holds: bool) -> ClaimVerdict:
@@ -119,7 +122,7 @@ def _verdict(holds: bool) -> ClaimVerdict:
 
 
 def _same(holds: bool) -> str:
-    return "the same" if holds else "another"
+    return "the same" if holds else "a different"
 
 
 def _thought(searcher: NativeSearcher, position: Any, depth: int, **limits: int) -> SearchResult:
@@ -151,7 +154,7 @@ def _judge_minimax(found: Result) -> tuple[ClaimVerdict, str]:
     holds = found["slide"] == 5 and side == core_side >= WIN_CENTI and centre == core_centre == 0
     agrees = side == core_side and centre == core_centre
     return _verdict(holds), (
-        f"slide 10: {found['slide']}; a corner taken, the answer on a side "
+        f"slide 10: {found['slide']}; after a corner move, the reply on a side "
         f"{'loses by force' if side >= WIN_CENTI else f'is worth {side}'} and the centre "
         f"{'draws (0)' if centre == 0 else f'is worth {centre}'}; the program's search says "
         + ("the same" if agrees else f"{core_side} and {core_centre}")
@@ -169,8 +172,8 @@ def _negamax(_: Mapping[str, Any], seed: int) -> Result:
 
 def _judge_negamax(found: Result) -> tuple[ClaimVerdict, str]:
     return _verdict(found["score"] == found["children"]), (
-        f"{found['score'] / 100:+.2f} discs at depth 4, {found['children'] / 100:+.2f} as the greatest of "
-        "the moves' negated scores at depth 3"
+        f"{found['score'] / 100:+.2f} discs at depth 4; the maximum of the moves' negated scores at depth 3 "
+        f"is {found['children'] / 100:+.2f}"
     )
 
 
@@ -185,11 +188,13 @@ def _bags(_: Mapping[str, Any], __: int) -> Result:
 def _judge_bags(found: Result) -> tuple[ClaimVerdict, str]:
     same = found["value"] == found["plain"]
     holds = same and found["seen"] == [*BAGS[0], BAGS[1][0]]
-    return _verdict(holds), f"{len(found['seen'])} of 6 things examined, {_same(same)} choice"
+    return _verdict(holds), f"{len(found['seen'])} of 6 items examined, {_same(same)} choice"
 
 
 def _connect4(depth: int, order: int | None, *, prunes: bool = True) -> list[int]:
-    """Score, positions and cut-offs. Order of moves: 1 best first, -1 worst first, None left to right."""
+    """Score, positions and cut-offs; `order` is 1 for best moves first, -1 for worst first, None for left to
+    right.
+    """
     game, core = get_rules("connect4"), make_searcher("connect4", 1)
     start = game.for_search(game.initial())
     position = game.play(start, game.legal_moves(start)[3])
@@ -221,7 +226,8 @@ def _alpha_beta(arguments: Mapping[str, Any], _: int) -> Result:
 def _judge_alpha_beta(found: Result) -> tuple[ClaimVerdict, str]:
     (score, all_nodes, _), (same, nodes, cuts) = found["plain"], found["pruned"]
     return _verdict(score == same and nodes < all_nodes), (
-        f"{all_nodes:,} positions without, {nodes:,} with {cuts:,} cut-offs; {_same(score == same)} score"
+        f"{all_nodes:,} positions without pruning, {nodes:,} with {cuts:,} cut-offs; {_same(score == same)} "
+        "score"
     )
 
 
@@ -234,8 +240,8 @@ def _judge_order(found: Result) -> tuple[ClaimVerdict, str]:
     best, given, worst = (found[name][1] for name in ("best", "given", "worst"))
     same = len({found[name][0] for name in found}) == 1
     return _verdict(same and best < given < worst), (
-        f"best moves first {best:,} positions, from left to right {given:,}, worst first {worst:,} "
-        f"({found['worst'][2]:,} cut-offs are left{'' if same else '; the scores differ'})"
+        f"{best:,} positions with the best moves first, {given:,} from left to right, {worst:,} with the "
+        f"worst first (still {found['worst'][2]:,} cut-offs{'' if same else '; the scores differ'})"
     )
 
 
@@ -261,8 +267,9 @@ def _judge_branches(found: Result) -> tuple[ClaimVerdict, str]:
     rows = ", ".join(f"{each:.1f} at depth {2 * at}" for at, each in enumerate(factors.mean(axis=0), start=1))
     verdict = ClaimVerdict.INCONCLUSIVE if last.low <= 6.5 <= last.high else _verdict(last.high < 6.5)
     return verdict, (
-        f"{with_interval(width, 1, 1)} branches, {with_interval(last, 1, 1)} left at depth {found['depth']} "
-        f"({rows}); the square root, the least possible, would be {math.sqrt(width.value):.1f}"
+        f"{with_interval(width, 1, 1)} branches, reduced to {with_interval(last, 1, 1)} at depth "
+        f"{found['depth']} ({rows}); the square root, which is the minimum, would be "
+        f"{math.sqrt(width.value):.1f}"
     )
 
 
@@ -285,7 +292,7 @@ def _negascout(_: Mapping[str, Any], seed: int) -> Result:
 def _judge_negascout(found: Result) -> tuple[ClaimVerdict, str]:
     (plain, scout), (one, other) = found["nodes"], found["best"]
     return _verdict(one == other and scout < plain), (
-        f"{plain:,} positions with an open window for every move, {scout:,} with a null window for all but "
+        f"{plain:,} positions with a full window for every move, {scout:,} with a null window for all but "
         f"the first; {_same(one == other)} score"
     )
 
@@ -313,8 +320,9 @@ def _judge_deepening(found: Result) -> tuple[ClaimVerdict, str]:
     ratio = found["steps"] / found["direct"]
     shallow, deep = found["stopped"]
     return _verdict(0 < shallow < deep), (
-        f"stopped after 2,000 positions it has a move of depth {shallow}, after 20,000 one of depth {deep}; "
-        f"depths 1 to {found['depth']} together visit {ratio:.2f} times the positions of the last alone"
+        f"stopped after 2,000 positions, the search has a move from depth {shallow}; after 20,000, from "
+        f"depth {deep}; depths 1 to {found['depth']} together visit {ratio:.2f} times as many positions as "
+        "the last depth alone"
     )
 
 
@@ -337,8 +345,8 @@ def _look_ahead(_: Mapping[str, Any], __: int) -> Result:
 def _judge_look_ahead(found: Result) -> tuple[ClaimVerdict, str]:
     (first, cost), (second, less) = found["chosen"]
     return _verdict(less < cost), (
-        f"the move to the best static evaluation, {first}, costs {cost / 100:.2f} pawns by a search of six "
-        f"plies; three plies choose {second}, which costs {less / 100:.2f}"
+        f"the move with the best static evaluation, {first}, costs {cost / 100:.2f} pawns by a search of "
+        f"six plies; a search of three plies chooses {second}, which costs {less / 100:.2f}"
     )
 
 
@@ -355,9 +363,9 @@ def _exchange(_: Mapping[str, Any], __: int) -> Result:
 def _judge_exchange(found: Result) -> tuple[ClaimVerdict, str]:
     holds = found["plain"] == ["d2d6"] and "d2d6" not in found["quiet"] and found["core"] != "d2d6"
     return _verdict(holds), (
-        "d2d6 takes a pawn that is protected; by material one ply deep the best is "
-        f"{_some(found['plain'])} ({found['score'] / 100:+.0f}), with captures searched on "
-        f"{_some(found['quiet'])} ({found['quiet_score'] / 100:+.0f}), by our strong search {found['core']}"
+        f"d2d6 takes a protected pawn; the best move by material at depth 1 is {_some(found['plain'])} "
+        f"({found['score'] / 100:+.0f}), with a quiescence search {_some(found['quiet'])} "
+        f"({found['quiet_score'] / 100:+.0f}); our strong search plays {found['core']}"
     )
 
 
@@ -385,9 +393,9 @@ def _horizon(_: Mapping[str, Any], __: int) -> Result:
 def _judge_horizon(found: Result) -> tuple[ClaimVerdict, str]:
     shallow, middle, deep = found["costs"]
     return _verdict(found["plain"] == ["e5e6"] and shallow == 0 < middle), (
-        f"by material four plies deep the best is {_some(found['plain'])}, with captures searched on "
-        f"{found['quiet']} moves are equally good.  Our exact "
-        f"search says that e6 costs {shallow / 100:.2f} pawns at depth 4, {middle / 100:.2f} at depth 8, "
+        f"the best move by material at depth 4 is {_some(found['plain'])}; with a quiescence search, "
+        f"{found['quiet']} moves are equally good. Our exact search finds that e6 costs {shallow / 100:.2f} "
+        f"pawns at depth 4, {middle / 100:.2f} at depth 8, "
         f"{deep / 100:.2f} at depth 10"
     )
 
@@ -412,7 +420,7 @@ def _disc_game(seed: int, at: int) -> int:
 
 
 def _discs(position: Any, side: int) -> int:
-    """Number of a side's discs less the other side's."""
+    """One side's number of discs minus the other's."""
     text = get_rules("othello").position_text(position)
     return 0 if not text else _count(text, "bw"[side]) - _count(text, "wb"[side])
 
@@ -430,8 +438,10 @@ def _judge_fewest(found: Result) -> tuple[ClaimVerdict, str]:
     margins = np.array(found["margins"], float)
     mean, wins = mean_of(margins), share(int((margins > 0).sum()), len(margins))
     return above_zero(mean), (
-        f"who holds fewest discs until {_LATE_EMPTIES} squares are empty, against who always takes most: "
-        f"{with_interval(mean, 1, 1, '+')} discs, winning {share_percent(wins)} %, {mean.n} games"
+        f"a player who keeps the fewest discs until {_LATE_EMPTIES} squares are empty, against one who "
+        "always "
+        f"takes the most: {with_interval(mean, 1, 1, '+')} discs, {share_percent(wins)} % wins in {mean.n} "
+        "games"
     )
 
 
@@ -442,8 +452,8 @@ def _numbers(_: Mapping[str, Any], __: int) -> Result:
 def _judge_numbers(found: Result) -> tuple[ClaimVerdict, str]:
     power = found["power"]
     return _verdict(power > ATOMS), (
-        f"35^40 is 10^{power:.1f}, and there are about 10^{ATOMS} atoms; 40 moves are 80 plies, "
-        f"10^{2 * power:.1f}"
+        f"35^40 is 10^{power:.1f}, and there are about 10^{ATOMS} atoms; 40 moves by each side are 80 "
+        f"plies, 10^{2 * power:.1f}"
     )
 
 
@@ -478,7 +488,7 @@ def _judge_joins(found: Result) -> tuple[ClaimVerdict, str]:
     return _verdict(joins and not found["is_cycle"]), (
         f"joins: {'yes' if joins else 'no'}, {found['lines']:,} lines of four plies lead to "
         f"{found['positions']:,} positions of Connect Four (a search of {found['depth']} plies visits "
-        f"{small:,} positions with a table of 1 MB, {large:,} with 16).  Cycles: four knight moves at chess "
+        f"{small:,} positions with a table of 1 MB, {large:,} with 16). Cycles: four knight moves in chess "
         + ("lead" if found["is_cycle"] else "do not lead")
         + " back to the start"
     )
@@ -500,7 +510,7 @@ def _library(_: Mapping[str, Any], __: int) -> Result:
 
 
 def _ending() -> Result:
-    """A late position of Othello, solved by the core and by the slides' alpha-beta."""
+    """A late Othello position, solved by the core and by the slides' alpha-beta."""
     game, rng = get_rules("othello"), random.Random(1)  # noqa: S311 - needs no secrecy
     position = game.initial()
     while _empties(position) > 7:
@@ -517,8 +527,8 @@ def _judge_library(found: Result) -> tuple[ClaimVerdict, str]:
     ours, plain = found["solved"]
     holds = found["move"] == "e2e4" and known == 0 < unknown and found["is_solved"] and ours == plain
     return _verdict(holds), (
-        f"with a book whose one move is e2e4 the player plays {found['move']}, from depth {known}; outside "
-        f"it the search goes to depth {unknown}; an ending of Othello with seven empty squares is "
+        f"with a book that contains only e2e4, the player plays {found['move']} at depth {known}; out of "
+        f"book, the search reaches depth {unknown}; an Othello ending with seven empty squares is "
         f"{'' if found['is_solved'] else 'not '}solved, with {_same(ours == plain)} score "
         f"{'as' if ours == plain else 'than'} that of a search to the end"
     )
@@ -541,7 +551,7 @@ def _contempt(_: Mapping[str, Any], __: int) -> Result:
 def _judge_contempt(found: Result) -> tuple[ClaimVerdict, str]:
     (draws, score), (plays_on, lower) = found["chosen"]
     return _verdict(draws == "f6g8" != plays_on), (
-        f"a pawn down, Black {_repeats(draws)} ({draws}, {score / 100:+.2f}); with a contempt of two pawns "
+        f"a pawn down, Black {_repeats(draws)} ({draws}, {score / 100:+.2f}); with a contempt of two pawns, "
         f"he {_repeats(plays_on)} ({plays_on}, {lower / 100:+.2f})"
     )
 
@@ -551,37 +561,37 @@ def _repeats(move: str) -> str:
 
 
 IDEAS = (
-    Idea("minimax", "6, 10-12", "Each side's best move by the other's best replies",
-         "tic-tac-toe after a corner and an answer", _minimax, _judge_minimax),
-    Idea("negamax", "13-14", "One evaluation with its sign turned serves both players",
+    Idea("minimax", "6, 10-12", "Each side plays its best move against the other's best replies",
+         "tic-tac-toe after a corner move and a reply", _minimax, _judge_minimax),
+    Idea("negamax", "13-14", "One evaluation serves both players, with its sign changed",
          "a balanced opening of Othello", _negamax, _judge_negamax),
-    Idea("size", "5", "35^40 lines of a chess game are more than the atoms of the universe", "-", _numbers,
+    Idea("size", "5", "The 35^40 lines of a chess game outnumber the atoms in the universe", "-", _numbers,
          _judge_numbers),
-    Idea("bags", "15-16", "Pruning leaves things out and chooses the same", "two bags of three things", _bags,
+    Idea("bags", "15-16", "Pruning skips items without changing the choice", "two bags of three items", _bags,
          _judge_bags),
-    Idea("alpha-beta", "17-19", "Alpha-beta finds the score of minimax",
-         "Connect Four after the middle column, 6 plies", _alpha_beta, _judge_alpha_beta),
-    Idea("move order", "20", "The benefit depends on the order; from the wrong side nothing is pruned",
+    Idea("alpha-beta", "17-19", "Alpha-beta finds the same score as minimax",
+         "Connect Four after a move in the middle column, 6 plies", _alpha_beta, _judge_alpha_beta),
+    Idea("move order", "20", "The benefit depends on the move order; in the worst order nothing is pruned",
          "the same", _order, _judge_order),
-    Idea("branches", "20", "At chess pruning reduces 35 branches to 6", "balanced openings of chess",
+    Idea("branches", "20", "In chess, pruning reduces 35 branches to 6", "balanced openings of chess",
          _branches, _judge_branches),
-    Idea("negascout", "21", "Earlier results narrow the window: negascout", "a balanced opening of chess, 5 "
+    Idea("negascout", "21", "Earlier results narrow the window (negascout)", "a balanced opening of chess, 5 "
          "plies", _negascout, _judge_negascout),
-    Idea("iterative deepening", "23", "Search a ply, look at the clock, search two",
+    Idea("iterative deepening", "23", "Search one ply, check the clock, search two plies",
          "the usual start, and balanced openings of chess", _deepening, _judge_deepening),
     Idea("look-ahead", "9-10", "An imperfect evaluation without look-ahead plays badly", SCHOLAR, _look_ahead,
          _judge_look_ahead),
-    Idea("exchanges", "23", "Minimax to a fixed depth misjudges exchanges; looking at captures mends it",
+    Idea("exchanges", "23", "Minimax to a fixed depth misjudges exchanges; searching captures fixes this",
          EXCHANGE, _exchange, _judge_exchange),
-    Idea("horizon", "23", "A fixed depth pushes a loss beyond its horizon (not on the slides)", HORIZON,
+    Idea("horizon", "23", "A fixed depth pushes a loss beyond its horizon (not in the slides)", HORIZON,
          _horizon, _judge_horizon),
-    Idea("transpositions", "4", "The tree is a graph with joins and without cycles",
-         "the usual starts of Connect Four and chess", _joins, _judge_joins),
-    Idea("library", "23", "Openings from a library, endings too",
-         "the usual start; Othello, seven empty", _library, _judge_library),
-    Idea("contempt", "22", "A contempt factor says what a draw is worth", f"{PAWN_DOWN}, then "
+    Idea("transpositions", "4", "The game tree is a graph with joins but without cycles",
+         "the start positions of Connect Four and chess", _joins, _judge_joins),
+    Idea("library", "23", "Openings and endings come from a library",
+         "the usual start; Othello with seven empty squares", _library, _judge_library),
+    Idea("contempt", "22", "A contempt factor sets the value of a draw", f"{PAWN_DOWN}, then "
          f"{' '.join(TO_AND_FRO)}", _contempt, _judge_contempt),
-    Idea("fewest discs", "8", "At Reversi it is best to hold fewest discs in the middle of the game",
+    Idea("fewest discs", "8", "In Reversi it is best to have the fewest discs in the middlegame",
          "whole games", _fewest, _judge_fewest),
 )  # fmt: skip
-"""The ideas, in the order of the page."""
+"""The ideas, in the order of docs/research/slides.md."""

@@ -1,8 +1,8 @@
-"""Fang et al., Table I: trappy alpha-beta at Chinese chess, against minimax, trappy minimax and alpha-beta.
+"""Fang et al., Table I: trappy alpha-beta in Chinese chess against minimax, trappy minimax and alpha-beta.
 
-At equal depth minimax and alpha-beta play the same moves, and so do their trappy versions, so the table's
-columns cannot differ in principle. Hence three parts: a test of that equality, matches at equal nodes, and
-matches at equal depth.
+At equal depth, minimax and alpha-beta play the same moves, and so do their trappy versions, so the table's
+columns cannot differ in principle. The experiment tests that equality, and plays matches at equal nodes, at
+equal depth, and against another program.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,27 +29,27 @@ PAPER = {
     9: ((82, 77, 63), (171, 143, 134), (251, 236, 206), (344, 300, 276), (441, 382, 341)),
     10: ((87, 73, 63), (167, 151, 135), (249, 235, 197), (335, 308, 262), (422, 385, 331)),
 }
-"""Wins at each depth in 100, 200, 300, 400 and 500 games: against minimax, trappy minimax, alpha-beta."""
+"""For each depth, wins in 100, 200, 300, 400 and 500 games against minimax, trappy minimax, alpha-beta."""
 TEXT = {0: (86.7, 83.7, 86.3, 85.0), 2: (85.7, 85.6, 84.2, 83.3)}
-"""Percentage of wins according to the text, by depth: against minimax, and against alpha-beta."""
+"""Percentage of wins at each depth according to the paper's text, keyed by the column of `PAPER`."""
 PARAMS = TrapParams(assessment=Assessment.LAST)
-"""Fang et al. use the last shallow depth."""
+"""Fang et al. assess replies by their scores at the last shallow depth."""
 OUTSIDE = "uci:fairy-stockfish; option.Threads=1; depth={depth}; name=Fairy-Stockfish"
 _TRAPPY, _STANDARD = "trappy:assessment=last,", "standard:"
-"""Player specifications; the limit is appended."""
+"""Player specifications without the limit, which is appended."""
 _DEPTHS = {Size.SMALL: (3,), Size.FULL: (4, 5)}
 _NODES = {Size.SMALL: (2_000,), Size.FULL: (20_000, 100_000)}
 _PAIRS = {Size.SMALL: 1, Size.FULL: 200}
 _EQUALITY = {Size.SMALL: ((2, 1),), Size.FULL: ((2, 20), (3, 10), (4, 5))}
-"""Depths at which every line is searched, and the number of positions for each depth."""
+"""Depths of the equality test, which searches every line, and the number of positions for each depth."""
 _TABLE_MB = 16
 
 
 class Table1(MatchExperiment):
-    """Equality, equal nodes, equal depth, and another program."""
+    """Tests equality, and plays at equal nodes, at equal depth, and against another program."""
 
     name: ClassVar = "table-1"
-    title: ClassVar = "Trappy alpha-beta at Chinese chess"
+    title: ClassVar = "Trappy alpha-beta in Chinese chess"
     source: ClassVar = "Fang, Chi & Jian, Table I"
     version: ClassVar = "1"
 
@@ -103,8 +103,8 @@ def equality(depth: int, seed: int, number: int) -> Result:
     """Whether the searches that the paper distinguishes agree on one position, with every line searched.
 
     Returns:
-        ``value`` and ``trappy``: alpha-beta against minimax (every move's value), and the choice of trappy
-        alpha-beta against that of trappy minimax.
+        ``value``: whether alpha-beta and minimax give every move the same value; ``trappy``: whether trappy
+        alpha-beta and trappy minimax choose the same move.
     """
     game = get_rules(GAME)
     _, found = position_after(game, random_opening(GAME, seed, number))
@@ -148,7 +148,7 @@ def _same(results: Mapping[str, Result]) -> Iterator[PaperClaim]:
 
 def _better(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]:
     rows = [(f"depth {depth}", _depth_cell(depth, 1)) for depth in _DEPTHS[size]]
-    rows += [(f"{nodes} nodes a move", _nodes_cell(nodes, 1)) for nodes in _NODES[size]]
+    rows += [(f"{nodes} nodes per move", _nodes_cell(nodes, 1)) for nodes in _NODES[size]]
     for what, cell in rows:
         if (found := games.get(cell.name)) is not None:
             tally, score, _ = found.words()
@@ -166,18 +166,18 @@ def _paper_s_range() -> str:
 
 
 def _text_and_table() -> PaperClaim:
-    """Compare the paper's text with its own table, pooling all games of a depth."""
+    """Compare the paper's text with its own table, pooling all games at each depth."""
     words = []
     is_same = True
     for at, name in ((0, "minimax"), (2, "alpha-beta")):
         of_table = [sum(row[at] for row in rows) / 15 for rows in PAPER.values()]
         is_same &= all(round(a, 1) == b for a, b in zip(of_table, TEXT[at], strict=True))
         words.append(
-            f"against {name} the text has {', '.join(map(str, TEXT[at]))} %, the table "
+            f"against {name}, the text has {', '.join(map(str, TEXT[at]))} %, the table "
             f"{', '.join(f'{each:.1f}' for each in of_table)} %"
         )
     return PaperClaim(
-        "The winning percentages in the text are those of the table",
+        "The winning percentages in the text agree with the table",
         ClaimVerdict.HOLDS if is_same else ClaimVerdict.FAILS,
         "; ".join(words),
     )
@@ -185,7 +185,7 @@ def _text_and_table() -> PaperClaim:
 
 def _paper() -> Table:
     return Table(
-        "Table I: wins and losses of trappy alpha-beta (the paper has no draws)",
+        "Table I: wins and losses of trappy alpha-beta (the paper reports no draws)",
         ("depth", "games", "v minimax", "v trappy minimax", "v alpha-beta"),
         tuple(
             (f"{depth}", f"{100 * at}", *(f"{wins}-{100 * at - wins}" for wins in row))
@@ -202,8 +202,8 @@ def _ours(cells: Sequence[Cell], games: Mapping[str, Games]) -> Table:
         nodes = " / ".join(f"{each:,.0f}" for each in found.nodes)
         rows.append((cell.a, cell.b, *found.words(), nodes))
     return Table(
-        "Ours, from balanced random openings, each with both colours",
-        ("A", "B", "A's games", "A's score, %", "Elo", "positions a move, A / B"),
+        "Our results, from balanced random openings, each played with both colours",
+        ("A", "B", "A's games", "A's score, %", "Elo", "positions per move, A / B"),
         tuple(rows),
     )
 

@@ -1,4 +1,4 @@
-"""`python -m lab.mutants [MODULE ...]`: tests the mutants of all modules, or of the given ones.
+"""`python -m lab.mutants [MODULE ...]`: tests the mutants of all modules, or of the named ones.
 
 The exit status is 1 if fewer than 95 % were killed, or lab/mutants/survivors.md does not explain a survivor.
 """
@@ -30,11 +30,15 @@ ENOUGH = 0.95
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m lab.mutants", description=__doc__)
-    parser.add_argument("modules", nargs="*", help="paths or parts of them; all modules of the table if none")
-    parser.add_argument("--sample", type=int, help="mutants of each module; -1: every one")
+    parser.add_argument(
+        "modules", nargs="*", help="paths of modules or parts of paths; by default all modules in the table"
+    )
+    parser.add_argument("--sample", type=int, help="number of mutants per module; -1: all")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--list", action="store_true", help="only name the mutants")
-    parser.add_argument("--output", action="store_true", help="show the output of tests that killed")
+    parser.add_argument("--list", action="store_true", help="only list the mutants")
+    parser.add_argument(
+        "--output", action="store_true", help="show the output of the tests that killed a mutant"
+    )
     options = parser.parse_args()
     os.chdir(ROOT)
     guarded = [g for g in TABLE if not options.modules or any(part in g.path for part in options.modules)]
@@ -59,11 +63,11 @@ def _try(mutants: dict[Guarded, list[Mutant]], folder: Path, workers: int, show:
         print("Compiling the core", flush=True)
         build = Build(ROOT, folder / "core")
         build.prepare(workers)
-    print(f"The tests without mutants, {workers} at a time", flush=True)
+    print(f"Running the tests without mutants, {workers} at a time", flush=True)
     limits_s = {}
     for done in run([MutantRun(g, _original(g)) for g in mutants], folder, build, workers):
         if done.verdict is not MutantVerdict.SURVIVED:
-            print(f"{done.output}\n{done.job.guarded.path}: its tests fail without a mutant, {done.verdict}")
+            print(f"{done.output}\n{done.job.guarded.path}: its tests fail without a mutant ({done.verdict})")
             return 1
         limits_s[done.job.guarded] = MIN_LIMIT_S + LIMIT_FACTOR * done.took_s
         print(f"{done.took_s:6.1f} s  {done.job.guarded.path}", flush=True)
@@ -87,7 +91,7 @@ def _original(guarded: Guarded) -> Mutant:
 
 
 def _summary(mutants: dict[Guarded, list[Mutant]], ended: list[MutantResult]) -> int:
-    """Prints the results; returns the exit status."""
+    """Print the results and return the exit status."""
     valid = [done for done in ended if done.verdict is not MutantVerdict.INVALID]
     survivors = sorted(done.job.mutant.name for done in valid if not done.verdict.is_kill)
     explained = DOCUMENT.read_text() if DOCUMENT.exists() else ""

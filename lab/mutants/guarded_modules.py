@@ -1,4 +1,4 @@
-"""The mutated modules, the tests that guard them, and the required mutants."""
+"""The modules to mutate, the tests that guard them, and the mutants that are always tried."""
 
 from dataclasses import dataclass
 
@@ -9,11 +9,11 @@ class Guarded:
 
     path: str
     tests: tuple[str, ...]
-    """Arguments for pytest, the quickest files first: it stops at the first failure."""
+    """Arguments for pytest, the quickest files first, because it stops at the first failure."""
     sample: int = 16
-    """Number of mutants drawn in addition to the fixed ones."""
+    """Number of mutants sampled in addition to the fixed ones."""
     fixed: tuple[tuple[str, str], ...] = ()
-    """Changes that are always tried: a source text that occurs exactly once, and its replacement."""
+    """Mutants that are always tried: a source text that occurs exactly once, and its replacement."""
 
     @property
     def is_native(self) -> bool:

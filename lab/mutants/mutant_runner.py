@@ -1,6 +1,6 @@
-"""Runs the tests that guard a module with a mutant in its place, each in a process of its own.
+"""Runs the tests that guard a module, with a mutant in the module's place, each in a process of its own.
 
-Nothing is written into the working tree: Python imports the mutated source from memory, and the C++ core is
+Nothing is written to the working tree: Python imports the mutated source from memory, and the C++ core is
 built in a temporary folder. Processes are forked, because importing pytest and the libraries takes longer
 than most tests.
 """
@@ -33,11 +33,11 @@ from lab.mutants.native_build import Build, DoesNotCompile
 ROOT = Path(__file__).parents[2]
 """Root of the working tree."""
 MIN_LIMIT_S = 60.0
-"""Time limit of each mutant in seconds, in addition to a multiple of the tests' time without it."""
+"""Time limit of each mutant, in seconds, in addition to a multiple of the tests' time without the mutant."""
 LIMIT_FACTOR = 10
-"""A mutant whose tests take this many times as long counts as an endless loop."""
+"""A mutant whose tests take this many times as long as without it counts as an endless loop."""
 MEMORY = 8 << 30
-"""Memory limit of a mutant, in bytes, in case it allocates endlessly."""
+"""Memory limit of a mutant, in bytes, for mutants that allocate endlessly."""
 
 _DOES_NOT_COMPILE, _NOT_IMPORTED = 97, 98
 # Third parties' modules that most tests import; without them it only takes longer.
@@ -65,7 +65,7 @@ class MutantVerdict(StrEnum):
 
     @property
     def is_kill(self) -> bool:
-        """Whether the tests noticed the mutant."""
+        """Whether the tests detected the mutant."""
         return self in (MutantVerdict.KILLED, MutantVerdict.ENDLESS)
 
 
@@ -97,14 +97,14 @@ class _Running:
 
 
 def preload() -> None:
-    """Imports the modules that every process needs and no mutant changes."""
+    """Import the modules that every process needs and no mutant changes."""
     for name in _PRELOADED:
         with suppress(ImportError):
             importlib.import_module(name)
 
 
 def run(jobs: Sequence[MutantRun], folder: Path, build: Build | None, workers: int) -> Iterator[MutantResult]:
-    """Yields every finished job, in order of completion. Any exception here also ends the processes."""
+    """Yield finished jobs in order of completion. An exception here also ends the processes."""
     left, running = list(reversed(jobs)), dict[int, _Running]()
     try:
         while left or running:
@@ -145,7 +145,7 @@ def _ended(running: _Running, status: int) -> MutantResult:
 
 
 def _kill(pid: int) -> None:
-    """Ends a process with everything that its tests started."""
+    """End a process and everything that its tests started."""
     for end in (os.killpg, os.kill):
         with suppress(ProcessLookupError, PermissionError):
             end(pid, signal.SIGKILL)
@@ -198,7 +198,7 @@ def _run_tests(job: MutantRun, folder: Path, build: Build | None) -> int:
 
 
 class _Plugin:
-    """Settings that differ from the suite's: a failure need not be minimised."""
+    """Hypothesis settings that differ from the suite's: failures need not be minimised."""
 
     def pytest_sessionstart(self) -> None:
         settings.register_profile(

@@ -1,6 +1,6 @@
-"""Small changes of Python and C++ sources, each of which a test should notice.
+"""Small changes to Python and C++ sources, each of which a test should notice.
 
-A hash of each change decides whether it is tried, so every run selects the same mutants, and an edit of a
+A hash of each change decides whether it is tried. So every run selects the same mutants, and an edit to a
 module changes the selection only near the edit.
 """
 
@@ -17,7 +17,7 @@ from lab.mutants.guarded_modules import Guarded
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Some bytes of a source, and their replacement."""
+    """A range of bytes in a source, and its replacement."""
 
     kind: str
     start: int
@@ -31,7 +31,7 @@ class Mutant:
 
     path: str
     change: str
-    """The change for display: the line before and after."""
+    """The change for display: the line before and after it."""
     source: bytes
 
     @property
@@ -40,16 +40,16 @@ class Mutant:
 
 
 class BadTable(Exception):
-    """A fixed mutant no longer fits the source."""
+    """A fixed mutant does not fit the source any more."""
 
 
 def chosen(guarded: Guarded, source: bytes, sample: int | None = None) -> list[Mutant]:
-    """The fixed mutants of a module, then a sample that mixes all kinds of changes evenly.
+    """The fixed mutants of a module, followed by a sample that mixes all kinds of changes evenly.
 
     Args:
         guarded: The module to mutate.
-        source: Source text of the module.
-        sample: Number of mutants, instead of the number in the table; below 0: all.
+        source: The module's source text.
+        sample: Number of mutants to sample, instead of the number in the table; below 0: all.
 
     Raises:
         BadTable: The source text of a fixed mutant does not occur exactly once.
@@ -82,7 +82,7 @@ def _hash_order(mutant: Mutant) -> str:
 
 def _fixed(path: str, source: bytes, before: str, after: str) -> Mutant:
     if source.count(before.encode()) != 1:
-        raise BadTable(f"{path} has {before!r} {source.count(before.encode())} times, and not once")
+        raise BadTable(f"{path} contains {before!r} {source.count(before.encode())} times instead of once")
     start = source.index(before.encode())
     return _mutant(path, source, Change("fixed", start, start + len(before.encode()), after.encode()))
 
@@ -92,7 +92,7 @@ def _mutant(path: str, source: bytes, change: Change) -> Mutant:
 
 
 def _shown(source: bytes, change: Change) -> str:
-    """The lines that change, before and after."""
+    """The changed lines, before and after."""
     start = source.rfind(b"\n", 0, change.start) + 1
     end = source.find(b"\n", change.end)
     end = len(source) if end < 0 else end
@@ -168,7 +168,7 @@ class _PythonChanges:
     def _operator(
         self, kind: str, left: ast.expr, right: ast.expr, pattern: str, text: str
     ) -> Iterator[Change]:
-        """Replace the operator between two operands; no comment there contains an operator."""
+        """Replace the operator between two operands, assuming that no comment there contains an operator."""
         match = re.search(pattern.encode(), self._source[self._end(left) : self._start(right)])
         if match:
             at = self._end(left)
@@ -234,7 +234,7 @@ class _PythonChanges:
 
 
 def _children(node: ast.AST) -> Iterable[ast.AST]:
-    """The nodes below, except types, docstrings and messages, which do not affect behaviour."""
+    """The nodes below a node, except types, docstrings and messages, which do not affect behaviour."""
     match node:
         case ast.Raise() | ast.JoinedStr() | ast.Import() | ast.ImportFrom():
             return ()

@@ -1,4 +1,4 @@
-"""Builds the C++ core with a changed header: quickly, for one instruction set, in a folder of its own."""
+"""Builds the C++ core with a mutated header, quickly: for one instruction set, in a folder of its own."""
 
 import os
 import shutil
@@ -29,7 +29,7 @@ class Build:
         self._compiler = os.environ.get("CXX", "g++")
 
     def prepare(self, workers: int) -> None:
-        """Compiles everything except the translation unit that mutants change."""
+        """Compile everything except the translation unit that mutants change."""
         self._folder.mkdir()
         sources = [
             Path(nanobind.source_dir()) / "nb_combined.cpp",
@@ -40,7 +40,7 @@ class Build:
             list(pool.map(lambda source: self._compile(source, self._native, self._folder), sources))
 
     def module(self, header: Path, text: bytes, folder: Path) -> Path:
-        """Build the module with this text as the mutated header.
+        """Build the extension module with this text as the mutated header.
 
         Raises:
             DoesNotCompile: The compiler rejects the header.
@@ -55,7 +55,7 @@ class Build:
         return module
 
     def _compile(self, source: Path, native: Path, folder: Path) -> None:
-        """Compile with little optimisation, because full optimisation would take longer than the tests."""
+        """Compile with little optimisation, because full optimisation would take longer than the tests do."""
         self._run(*self._flags(native), "-c", str(source), "-o", str(folder / f"{source.stem}.o"))
 
     def _flags(self, native: Path) -> Iterator[str]:

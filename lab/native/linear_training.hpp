@@ -1,11 +1,11 @@
 // Trains evaluations that are linear in their features (chess, xiangqi) by self-play.
 //
-// A generation is `play` followed by `fit`.  Games begin with random moves and go on with the strong search's; the
-// label of each of their positions is a mean of the search's score for it, of those for the positions that followed,
-// and of the game's result, with decreasing weights: temporal differences (Sutton 1988, doi:10.1007/BF00115009).  As
-// many other positions are a random move or two off the game and are labelled with a search's score alone: the leaves
-// of full-width searches are such positions, full of hanging pieces.  `fit` minimises the log-loss of the expected
-// results that the weights predict.
+// A generation is `play` followed by `fit`. Games begin with random moves and continue with the strong search's; the
+// label of each position is a mean of the search's score for it, of the scores for the positions that followed, and of
+// the game's result, with decreasing weights: temporal differences (Sutton 1988, doi:10.1007/BF00115009). As many other
+// positions are a random move or two off the game and are labelled with a search's score alone: the leaves of
+// full-width searches are such positions, full of hanging pieces. `fit` minimises the log-loss of the expected results
+// that the weights predict.
 //
 // Results depend on the seed, not on the number of threads.
 #pragma once
@@ -71,7 +71,7 @@ class AnyTrainer {
 
     // Weights of all features, middlegame and endgame alternating, as in the game's Evaluation.
     virtual int weight_count() const = 0;
-    // `start`: what `fit` pulls to.  Sets the current weights, too.
+    // `start`: what `fit` pulls to. Also sets the current weights.
     virtual void set_start(const std::int16_t* start) = 0;
     virtual void set_weights(const std::int16_t* weights) = 0;
     virtual std::vector<std::int16_t> weights() const = 0;

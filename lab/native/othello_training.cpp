@@ -450,7 +450,7 @@ std::vector<double> Trainer::settle_parity(const ParitySettings& settings) {
     constexpr int kReach = 1;          // pairs of numbers of empty squares on either side that smooth a constant
     const int most = kStartEmpties - kRandomPlies - settings.depth;
     struct Gap {
-        std::int64_t sum = 0;  // of odd less even scores, centidiscs
+        std::int64_t sum = 0;  // of odd minus even scores, centidiscs
         std::int64_t count = 0;
     };
     // By game and by empty squares of the odd leaves; the even leaves have one less.

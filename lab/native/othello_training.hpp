@@ -86,7 +86,7 @@ class Trainer {
     // A position of one or more games.
     struct Seen {
         Position position;
-        float margin;  // final discs of its mover less those of the other side, on average; or kNoMargin
+        float margin;  // final discs of its mover minus those of the other side, on average; or kNoMargin
     };
     static constexpr float kNoMargin = 100.0f;  // not well played from here on
 

@@ -37,8 +37,8 @@ class SelfPlay {
     static std::vector<std::uint8_t> play(const SelfPlaySettings& settings, const Evaluation& evaluation,
                                           const Network* network);
 
-    // The positions of games from which to learn: those where nothing is in the air, since a static evaluation is not
-    // asked about others.  So the side to move is not in check, and its move neither captures nor promotes.
+    // The positions of games from which to learn: quiet ones, since a static evaluation is not used in others. So the
+    // side to move is not in check, and its move neither captures nor promotes.
     struct Samples {
         static constexpr int kPieces = 32;  // inputs of a sample, filled up with `kInputs`
         std::vector<std::uint16_t> inputs;  // [sample][the mover's view, the other's][piece]
@@ -48,7 +48,7 @@ class SelfPlay {
         std::vector<std::uint32_t> games;   // the game's place among the records
     };
 
-    // False: not such records.
+    // False: the data is malformed.
     static bool samples(const std::uint8_t* records, std::size_t size, const Evaluation& evaluation, Samples& samples);
 };
 

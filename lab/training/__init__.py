@@ -1,1 +1,1 @@
-"""Programs that make the engine's data. Nothing here runs during a game."""
+"""Programs that generate the engine's data; nothing here runs during a game."""

@@ -1,11 +1,11 @@
-"""Fits calibrated models: a conditional logit, boosted trees on its residuals, and their file.
+"""Fits calibrated models (a conditional logit, and boosted trees on its residuals) and exports them.
 
-Both maximise the likelihood of the replies played, each among the replies of its position. The logit is
+Both maximise the likelihood of the replies played, given all replies in their positions. The logit is
 penalised (L2, on standardised features) for deviating from the human-move model's own probabilities or,
-without such a model, from a uniform distribution; trees are added one at a time to the residuals of the
-softmax, with Newton steps in the leaves (Friedman 2001, doi:10.1214/aos/1013203451). Cross-validation by game
-selects the penalty and the number of trees: moves of one game are never on both sides. scikit-learn grows the
-trees; it is in the extra ``lab``.
+without such a model, from a uniform distribution; trees are fitted one at a time to the softmax's residuals,
+with Newton steps in the leaves (Friedman 2001, doi:10.1214/aos/1013203451). Cross-validation by game selects
+the penalty and the number of trees: moves of one game are never in both training and test data. The trees are
+grown by scikit-learn (extra ``lab``).
 """
 
 import importlib
@@ -32,10 +32,10 @@ PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 TREES = (0, 15, 30, 50)
 FOLDS = 5
 _CHECKED_AT = 2
-"""Trees are dropped after this many folds without an improvement."""
+"""Trees are abandoned if this many folds show no improvement."""
 _LEAVES, _MIN_LEAF = 8, 100
 _FEATURES_TRIED = 0.3
-"""Share of the features drawn for each split: faster, and the trees differ more."""
+"""Fraction of the features tried at each split; this saves time and makes the trees more diverse."""
 _UNLIKELY = 0.003
 """Unplayed replies below this probability carry no information, so trees are grown without them."""
 _RATE, _LEAF_PENALTY = 0.1, 5.0
@@ -52,9 +52,9 @@ _FEW = (
     "gap_first",
     "is_best",
 )
-"""Features that recalibrate a human-move model's prediction first."""
+"""Features that may recalibrate a human-move model's prediction at the basic penalty."""
 _OTHERS = 10.0
-"""Penalty of other features relative to these, beside such a prediction."""
+"""Penalty of the other features relative to these, if there is such a prediction."""
 _IS_HUMAN = np.array([name in HUMAN_FEATURES for name in FEATURES])
 
 
@@ -63,11 +63,11 @@ class ReplyRows:
     """Replies of many positions, grouped by position."""
 
     features: NDArray[np.float32]
-    """Features, shape (replies, `FEATURES`)."""
+    """Features, shape (replies, number of `FEATURES`)."""
     starts: NDArray[np.int64]
     """Index of each position's first reply."""
     played: NDArray[np.int64]
-    """Index of each position's reply that was played."""
+    """Index of the reply that was played in each position."""
     games: NDArray[np.int64]
     """Index of each position's game."""
 
@@ -91,7 +91,7 @@ class Part:
 
     weights: NDArray[np.float64]
     trees: list[Any] = field(default_factory=list)
-    """Trees of scikit-learn whose leaves contain the values to add."""
+    """scikit-learn trees whose leaves contain the values to add."""
 
     def utilities(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """The utility of each reply."""
@@ -112,7 +112,7 @@ class Tried:
 
 
 def join(parts: Sequence[tuple[NDArray[np.float32], int, int]]) -> ReplyRows:
-    """Concatenate positions, each with its features, the index of the reply played, and the game's index."""
+    """Concatenate positions, each given as its features, the reply played and the game's index."""
     counts = np.array([len(features) for features, _, _ in parts])
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
     played = starts + np.array([number for _, number, _ in parts])
@@ -121,7 +121,7 @@ def join(parts: Sequence[tuple[NDArray[np.float32], int, int]]) -> ReplyRows:
 
 
 def softmax(utilities: NDArray[Any], rows: ReplyRows) -> NDArray[np.float64]:
-    """The probability of each reply among those of its position."""
+    """The probability of each reply among the replies in its position."""
     counts = rows.counts
     highest = np.repeat(np.maximum.reduceat(utilities, rows.starts), counts)
     powers = np.exp(utilities - highest)
@@ -129,7 +129,7 @@ def softmax(utilities: NDArray[Any], rows: ReplyRows) -> NDArray[np.float64]:
 
 
 def losses(probabilities: NDArray[Any], rows: ReplyRows) -> NDArray[np.float64]:
-    """Negative log-likelihood of each position's reply."""
+    """Negative log-likelihood of the reply played in each position."""
     return np.asarray(-np.log(np.maximum(probabilities[rows.played], 1e-12)))
 
 
@@ -149,7 +149,7 @@ def fit_part(rows: ReplyRows, penalty: float, trees: int, seed: int) -> Part:
 
 
 def folds_of(rows: ReplyRows, seed: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Positions to learn from and positions to test on, split by game."""
+    """Training and test positions, split by game."""
     rng = np.random.default_rng(seed)
     games = rng.permutation(np.unique(rows.games))
     fold_of = {game: at % FOLDS for at, game in enumerate(games.tolist())}
@@ -158,9 +158,9 @@ def folds_of(rows: ReplyRows, seed: int) -> list[tuple[NDArray[np.int64], NDArra
 
 
 def tune(rows: ReplyRows, seed: int) -> tuple[list[Tried], NDArray[np.float64]]:
-    """Results of cross-validation by game for all settings, best first, and the probabilities of the best.
+    """Results of cross-validation by game for all settings, best first, and the best setting's probabilities.
 
-    Each reply's probability comes from a fold that was not trained on the reply's game.
+    Each reply's probability comes from a model that was not trained on the reply's game.
     """
     folds = folds_of(rows, seed)
     utilities = {(penalty, 0): np.zeros(len(rows.features)) for penalty in PENALTIES}
@@ -199,7 +199,7 @@ def _any_better(
     boosted: dict[int, NDArray[np.float64]],
     folds: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
 ) -> bool:
-    """Whether some number of trees is better than none, on the positions tested so far."""
+    """Whether any number of trees is better than none on the positions tested so far."""
     tested = np.concatenate([test for _, test in folds])
     without = losses(softmax(linear, rows), rows)[tested].mean()
     return any(losses(softmax(found, rows), rows)[tested].mean() < without for found in boosted.values())
@@ -215,8 +215,8 @@ def _logit(rows: ReplyRows, penalty: float, begin: NDArray[np.float64] | None = 
 
     Args:
         penalty: Multiplies half the squared differences from the starting point, for features scaled to unit
-            variance. The starting point is the human-move model's own probabilities; features other than
-            `_FEW` then have `_OTHERS` times the penalty.
+            variance. With a human-move model, the starting point is its own probabilities, and features other
+            than `_FEW` have `_OTHERS` times the penalty.
         begin: An initial guess of the weights, for speed.
     """
     raw = rows.features.astype(np.float64)
@@ -287,7 +287,7 @@ def _boost(part: Part, rows: ReplyRows, trees: int, seed: int) -> None:
 
 
 def to_onnx(with_human: Part, alone: Part, metadata: dict[str, str]) -> bytes:
-    """The model as ONNX: utilities of each reply with a human-move model, and without one.
+    """The model as an ONNX file: each reply's utility with a human-move model, and without one.
 
     Args:
         metadata: ``game``, ``name``, ``licence`` and any other entries for the file.
@@ -369,6 +369,6 @@ def _add_tree(nodes: dict[str, Any], tree: Any, number: int, target: int) -> Non
 
 
 def _rounded_down(threshold: float) -> float:
-    """Round down to single precision, so that no single-precision number moves across a threshold."""
+    """Round down to single precision, so that no single-precision number changes sides of a threshold."""
     near = np.float32(threshold)
     return float(near if near <= threshold else np.nextafter(near, np.float32(-np.inf)))

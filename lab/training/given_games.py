@@ -11,16 +11,16 @@ from engine.games.othello import SQUARES
 
 
 class BadGameFile(ValueError):
-    """A file has no games, or an invalid one; the message names the file and the position in it."""
+    """A file contains no games, or an invalid game; the message names the file and the place in it."""
 
 
 class TrainingGame(NamedTuple):
     """The data of a game that books and statistics need."""
 
     squares: tuple[int, ...]
-    """The discs as placed from the usual start, without passes.  The rules are not checked yet."""
+    """The squares in the order of play from the usual start, without passes. Legality is not checked yet."""
     margin: float | None
-    """Black's final score less White's, with empty squares counted for the winner; None if unfinished."""
+    """Black's final score minus White's, with empty squares counted for the winner; None if unfinished."""
 
 
 def read_games(path: Path) -> Iterator[TrainingGame]:

@@ -1,13 +1,14 @@
 """Trains the human-move model for Othello: `python -m lab.training.human_othello --wthor FOLDER`.
 
 Reads the games of WTHOR (the ``.wtb`` files of the French Othello Federation), and trains a small network to
-predict the probability of each move (`lab.training.human_othello_graph` describes its architecture).  It
-is written as ONNX, with its card beside it.  Games of the years 2016-2019 are never used for training: they
-are the validation set.
+predict the probability of each move (`lab.training.human_othello_graph` describes its architecture).  It is
+written as ONNX, with its card in the same folder.  Games of the years 2016-2019 are never used for training:
+they are the validation set.
 
-Training needs PyTorch (``pip install 'desdemona[train]'``), and ends after ``--minutes``; longer is better.
-Ctrl-C ends it early and writes the current network; ``--resume`` continues from the checkpoint, also with a
-larger ``--minutes``. ``--evaluate FILE`` only measures a network, without PyTorch.
+Training needs PyTorch (``pip install 'desdemona[train]'``), and ends after ``--minutes``; longer training
+gives a better network. Ctrl-C ends it early and writes the current network; ``--resume`` continues from the
+checkpoint, if desired with a larger ``--minutes``. ``--evaluate FILE`` only measures a network; it does not
+need PyTorch.
 """
 
 import argparse
@@ -43,26 +44,36 @@ _SHOWN_EVERY_S = 20.0
 def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog="python -m lab.training.human_othello",
-        description="Train a model of human Othello moves on the games of WTHOR, or measure a network.",
+        description="Train a model of human Othello moves on WTHOR games, or measure a network.",
     )
     p.add_argument("--wthor", type=Path, required=True, metavar="FOLDER", help="the .wtb files")
     p.add_argument(
-        "--out", type=Path, default=DEFAULT_FILE, help="file for the network; its card goes beside it"
+        "--out",
+        type=Path,
+        default=DEFAULT_FILE,
+        help="output file for the network; its card is written to the same folder",
     )
     p.add_argument("--minutes", type=_minutes, default=75.0, help="how long to train (default: %(default)g)")
-    p.add_argument("--batch", type=positive, default=512, help="positions a step (default: %(default)s)")
+    p.add_argument("--batch", type=positive, default=512, help="positions per step (default: %(default)s)")
     p.add_argument("--seed", type=natural, default=1)
-    p.add_argument("--threads", type=positive, default=1, help="for the network (default: %(default)s)")
     p.add_argument(
-        "--checkpoint", type=Path, metavar="FILE", help="written every three minutes, and at the end"
+        "--threads", type=positive, default=1, help="threads for the network (default: %(default)s)"
+    )
+    p.add_argument(
+        "--checkpoint",
+        type=Path,
+        metavar="FILE",
+        help="file in which to save the state every three minutes, and at the end",
     )
     p.add_argument("--resume", action="store_true", help="continue from the checkpoint")
-    p.add_argument("--evaluate", type=Path, metavar="FILE", help="only measure this network on 2016-2019")
+    p.add_argument(
+        "--evaluate", type=Path, metavar="FILE", help="only measure this network, on the games of 2016-2019"
+    )
     p.add_argument(
         "--games", type=natural, default=0, metavar="N", help="measure on this many random games (0: all)"
     )
     p.add_argument(
-        "--without-openings", action="store_true", help="measure the network without the table of openings"
+        "--without-openings", action="store_true", help="measure the network without its table of openings"
     )
     p.add_argument("--card", action="store_true", help="with --evaluate: write the results into the card")
     return p
@@ -111,14 +122,14 @@ def _learn(options: argparse.Namespace) -> None:
     del positions
     count, years = len(np.unique(learned.game)), (int(learned.year.min()), int(learned.year.max()))
     say(
-        f"{count:,} games of {years[0]}-{years[1]} without {VALIDATION[0]}-{VALIDATION[-1]}, "
+        f"{count:,} games of {years[0]}-{years[1]} excluding {VALIDATION[0]}-{VALIDATION[-1]}, "
         f"{len(learned):,} positions with a choice ({time.monotonic() - started:.0f} s)"
     )
     state = TrainingState.resume(options.checkpoint) if options.resume else TrainingState.fresh(options.seed)
     budget = Budget(options.minutes, options.batch, options.threads)
     whole = learn(state, learned, budget, options.checkpoint, say)
     openings = openings_of(learned)
-    text = f"What people play in Othello. Learned from {count} games of WTHOR, {years[0]}-{years[1]}."
+    text = f"Predicts human Othello moves. Trained on {count} games of WTHOR, {years[0]}-{years[1]}."
     content = to_onnx(state.averaged(), NAME, LICENCE, text, openings)
     options.out.write_bytes(content)
     say(f"{options.out}: {len(content):,} bytes{'' if whole else ' (interrupted)'}")
@@ -200,7 +211,7 @@ def _show_report(file: Path, found: dict[str, Any], card_of: Path | None) -> Non
     if card_of is not None:
         card = json.loads(card_path(card_of).read_text(encoding="utf-8"))
         if card.get("sha256") != found["sha256"]:
-            raise BadModel(f"{card_path(card_of)}: the card of another file than {card_of}")
+            raise BadModel(f"{card_path(card_of)}: this is the card of another file, not of {card_of}")
         card["validation"] = {key: value for key, value in found.items() if key != "sha256"}
         _write_card(card_of, card)
 

@@ -1,4 +1,4 @@
-"""People's Othello games as arrays, and the quality of a model's predictions on them."""
+"""Human Othello games as arrays, and the quality of a model's predictions on them."""
 
 import math
 from collections.abc import Collection, Iterator, Sequence
@@ -26,17 +26,17 @@ _AT_ONCE = 1024
 _EQUAL = 1e-9
 _OPENING_PLIES = 34
 _HALF_LIFE_YEARS = 15.0
-"""Half-life of a game's weight in years: the style of play changes."""
+"""Half-life of a game's weight, in years; games lose weight because playing styles change."""
 MIN_MET = 20
-"""Minimum occurrences of a position that counts as an opening."""
+"""Minimum number of occurrences for a position to count as an opening."""
 
 
 class NoUsableGames(ValueError):
-    """A folder or file contains no usable games; the message names it and the reason."""
+    """A folder or file contains no usable games; the message names it and gives the reason."""
 
 
 class GameArrays(NamedTuple):
-    """Games as squares."""
+    """Games as sequences of squares."""
 
     squares: NDArray[np.int8]
     """Squares in the order of play from the usual start, shape (games, 60); -1 after the last move."""
@@ -76,11 +76,11 @@ def read_wthor(folder: Path, years: Collection[int] | None = None) -> GameArrays
     """The games of a folder's ``.wtb`` files.
 
     Args:
-        folder: Contains the files as published.
+        folder: Folder with the files as published.
         years: Only games of these years; None: all.
 
     Raises:
-        NoUsableGames: There are none, or a file's content does not match its name.
+        NoUsableGames: There are no usable games, or a file's content does not match its name.
     """
     try:
         files = sorted(file for file in folder.iterdir() if file.suffix.lower() == ".wtb")
@@ -172,7 +172,7 @@ def weight_of(positions: Positions) -> NDArray[np.float64]:
 
 
 def repeats(positions: Positions) -> NDArray[np.int64]:
-    """Number of occurrences of each position among the positions, without symmetries."""
+    """How often each position occurs among all positions; symmetric positions count separately."""
     keys = keys_of(positions.sight.own, positions.sight.other)
     _, place, count = np.unique(keys, return_inverse=True, return_counts=True)
     return count[place]
@@ -204,7 +204,7 @@ class Measured(NamedTuple):
     """-ln p of the move played."""
 
     def among(self, count: int) -> NDArray[np.float64]:
-        """The probability that the move played is among the model's first `count`, ties broken at random."""
+        """The probability that the move played is in the model's top `count`, with ties broken at random."""
         return np.clip((count - self.likelier) / self.alike, 0, 1)
 
     def of(self, chosen: NDArray[Any]) -> "Measured":
@@ -216,10 +216,10 @@ def measure(model: OthelloHumanModel, positions: Positions, done: Any = None) ->
     """Query the model for every position.
 
     Args:
-        done: Called now and then with the number of positions done so far.
+        done: Called from time to time with the number of positions processed so far.
 
     Raises:
-        BadModel: The model gives no answer.
+        BadModel: The model cannot be evaluated.
     """
     likelier, alike = np.empty((2, len(positions)), dtype=np.int64)
     loss = np.empty(len(positions))
@@ -261,7 +261,7 @@ def _interval(values: NDArray[Any], game: NDArray[np.integer]) -> list[float]:
 
 
 def report(measured: Measured, positions: Positions) -> dict[str, Any]:
-    """The card's figures for positions with a choice: all of them, by year, and by ply in blocks of `BLOCK`.
+    """The card's figures for positions with a choice: overall, by year, and by ply in blocks of `BLOCK`.
 
     The first move is not a choice: its four options are equivalent, and WTHOR records each as f5.
     """

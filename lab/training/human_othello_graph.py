@@ -1,17 +1,18 @@
 """The Othello network: its layers, initial weights, and ONNX export.
 
 Three kinds of features come from tables (a table is a layer that stores its output for each input, so it
-costs one look-up where a convolution costs thousands of products):
+costs one look-up where a convolution would cost thousands of multiplications):
 
 - *Lines*: every row, column and diagonal of three squares or more is a number in base three. A table maps
   that number to `LINE` values for each square of the line. Rows and columns at the same distance from the
   edge share a table, and so do diagonals of the same length.
-- *Surroundings*: the 3 x 3 squares around a square give it `NEAR` values: a first convolution, by table.
-- *The whole*: `WHOLE` numbers from each line, summed over the board.
+- *Surroundings*: the 3 x 3 squares around a square give it `NEAR` values, like a first convolution.
+- *Whole board*: `WHOLE` numbers from each line, summed over the board.
 
-Two convolutions of 3 x 3 with `TRUNK` channels, the second one residual, take the planes of
-`engine.human.othello` and the lines.  Finally two layers shared by all squares (convolutions of 1 x 1)
-combine these features, the mean and maximum of the trunk, and parameters of the square into its logit.
+Two 3 x 3 convolutions with `TRUNK` channels, the second of them residual, process the planes of
+`engine.human.othello` and the features of the lines. Finally, two layers shared by all squares (1 x 1
+convolutions) combine all these features, the mean and maximum of the trunk, and parameters of the square into
+the square's logit.
 """
 
 from collections.abc import Mapping
@@ -34,7 +35,7 @@ FEATURES = PLANES + 4 * LINE + NEAR + TRUNK
 """Inputs of the last layers for a square, in this order."""
 
 TABLES = ("lines", "whole", "near")
-"""Weights that are tables, most of the network; each number is stored in one byte."""
+"""The weights that are tables and make up most of the network; each number is stored in one byte."""
 _SIDE = 8
 _MIN_LINE_LENGTH = 3
 _OPSET, _IR_VERSION = 13, 8
@@ -46,7 +47,7 @@ NetworkWeights = dict[str, NDArray[np.float32]]
 
 
 def _lines() -> list[tuple[int, str, list[int]]]:
-    """Every line: its direction (of four), its table, its squares."""
+    """Every line as its direction (0 to 3), the name of its table, and its squares."""
     side = range(_SIDE)
     lines = [(0, f"straight {min(row, 7 - row)}", [8 * row + column for column in side]) for row in side]
     lines += [
@@ -81,9 +82,10 @@ def _layout() -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]
 
 
 POWERS, BASE, SLOTS, ROWS = _layout()
-"""The contribution of a square's state (0 empty, 1 own, 2 other's) to the number of each line, shape
-(64, lines); each line's first row in the tables; the indices of each square's four lines among the lines'
-squares, eight a line (the last index of all: no such line); number of rows of the tables."""
+"""`POWERS`: the contribution of a square's state (0 empty, 1 own, 2 opponent's) to each line's number, shape
+(64, lines). `BASE`: each line's first row in the tables. `SLOTS`: each square's place in its four lines, as
+indices with eight places per line (the last index means no such line). `ROWS`: number of rows of the
+tables."""
 LINES = len(BASE)
 
 
@@ -98,7 +100,7 @@ def _near_powers() -> NDArray[np.float32]:
 
 
 NEAR_POWERS = _near_powers()
-"""The contribution of a square's state to the number of each square's surroundings, shape (64, 64)."""
+"""The contribution of one square's state to the number of each square's surroundings, shape (64, 64)."""
 
 
 def first_weights(seed: int) -> NetworkWeights:
@@ -171,7 +173,7 @@ def to_onnx(
         weights: Weights with the shapes of `first_weights`.
         name: Display name of the network.
         licence: Licence of the file.
-        text: Any other statement for the file.
+        text: Any other text to store in the file.
         openings: Table of openings to store with the network.
     """
     graph = _OthelloGraph()

@@ -36,12 +36,12 @@ _POWERS, _NEAR_POWERS = torch.from_numpy(POWERS), torch.from_numpy(NEAR_POWERS)
 _BASE, _SLOTS = torch.from_numpy(BASE), torch.from_numpy(SLOTS.reshape(-1))
 
 _RATE, _TABLE_RATE, _MIN_SHARE = 3e-3, 6e-3, 0.01
-"""Peak learning rates, and the fraction that remains at the end."""
+"""Peak learning rates (of other weights and of tables), and the fraction of the peak at the end."""
 _WARM_STEPS = 50
 _DECAY = 0.01
 _GRADIENT = 1.0
 _FORGOTTEN_HISTORY = 0.12
-"""Proportion of positions shown without the last move, so that the network does not depend on it."""
+"""Proportion of positions shown without the last move, so that the network does not rely on it."""
 _AVERAGED_EVERY, _AVERAGE_KEEPS = 8, 0.98
 _SHOWN_KEEPS = 0.98
 _SHOWN_EVERY_S, _SAVED_EVERY_S = 30.0, 180.0
@@ -89,7 +89,7 @@ class Budget:
     """Duration and settings of the training."""
 
     minutes: float
-    """The learning rate decays to its final value in this time, whatever the number of steps."""
+    """The learning rate decays to its final value over this time, regardless of the number of steps."""
     batch: int
     """Number of positions per step."""
     threads: int
@@ -207,13 +207,13 @@ def learn(
     checkpoint: Path | None,
     say: Callable[[str], None],
 ) -> bool:
-    """Train until the budget is spent; the time before a resumption counts.
+    """Train until the budget is spent, including time spent before resuming.
 
     Args:
         state: Updated in place.
         positions: Positions with at least two legal moves.
-        checkpoint: File in which to write the state every few minutes; None: not written.
-        say: Receives lines of progress.
+        checkpoint: File in which to save the state every few minutes; None: do not save it.
+        say: Called with each line of progress.
 
     Returns:
         Whether training ran to the end; False if it was interrupted from the keyboard.
@@ -236,8 +236,8 @@ def learn(
                 shown_s = state.elapsed_s
                 say(
                     f"{state.elapsed_s / 60:6.1f} of {budget.minutes:g} min, {state.seen:9,} positions, "
-                    f"{1e6 * state.cpu_s / state.seen:4.0f} us of one core each: "
-                    f"log-loss {loss / weight:.4f}, top-1 {right / weight:.4f}"
+                    f"{1e6 * state.cpu_s / state.seen:4.0f} us of processor time each: log-loss "
+                    f"{loss / weight:.4f}, top-1 {right / weight:.4f}"
                 )
             if checkpoint is not None and state.elapsed_s - saved_s >= _SAVED_EVERY_S:
                 saved_s = state.elapsed_s
@@ -248,7 +248,7 @@ def learn(
 
 
 def _step(state: TrainingState, batch: tuple[torch.Tensor, ...], share: float) -> tuple[float, float]:
-    """One step of gradient descent; returns log-loss and top-1 before it."""
+    """One step of gradient descent; returns the log-loss and top-1 accuracy before the step."""
     squares, position, square, played = batch
     for group in state.optimiser.param_groups:
         group["lr"] = share * group["highest"]
@@ -284,7 +284,7 @@ class _Clock:
 
 @contextmanager
 def _interrupted() -> Iterator[Callable[[], bool]]:
-    """The first Ctrl-C (or SIGTERM) ends training after the current step; a second one ends the program."""
+    """The first Ctrl-C (or SIGTERM) ends training after the current step; the second ends the program."""
     pressed = False
 
     def note(_signal: int, _frame: object) -> None:

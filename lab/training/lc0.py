@@ -9,7 +9,7 @@ convolutional policy head. The value head is ignored. Field numbers are those of
     Weights  1 input, 2 residual blocks, 3 policy, 11 policy's first convolution
     Block    1 and 2 convolutions, 3 SqueezeExcite (1 w1, 2 b1, 3 w2, 4 b2)
     Convolution    1 weights, 2 biases, 3 means, 4 variances, 5 scales, 6 shifts
-    Layer    1 least, 2 greatest, 3 numbers of 16 bits from least to greatest
+    Layer    1 minimum, 2 maximum, 3 16-bit numbers scaled from minimum to maximum
 """
 
 import hashlib
@@ -30,9 +30,9 @@ MAGIC = 0x1C0
 PLANES = 112
 POLICY_PLANES = 80
 MAX_BYTES = 16 << 20
-"""Size limit of a file; Maia's files have 1.3 MB."""
+"""Size limit of a file; Maia's files are about 1.3 MB."""
 MAX_UNPACKED_BYTES = 16 << 20
-"""Size limit of the unpacked content; Maia's networks have 1.7 MB."""
+"""Size limit of the unpacked content; Maia's networks are about 1.7 MB."""
 
 _VARIANCE_FLOOR = 1e-5  # of lc0's batch normalisation
 _GZIP = b"\x1f\x8b"
@@ -87,19 +87,20 @@ class Lc0Network:
 
 
 def read_network(data: bytes) -> Lc0Network:
-    """The network of a file ``*.pb.gz``.
+    """Read the network from the content of a ``*.pb.gz`` file.
 
     Args:
         data: The whole file, as published.
 
     Raises:
-        BadModel: The data are not a network, or not of this kind; the message says what is wrong and where.
+        BadModel: The data are not a network, or not one of this kind; the message says what is wrong and
+            where.
     """
     net = message(_unpacked(data), "the network")
     magic = net.get(1, [None])[0]
     if magic != MAGIC:
-        found = "no magic number" if magic is None else f"the magic number {_shown(magic)}"
-        raise BadModel(f"not a network of lc0: {found} where {MAGIC:#x} should be")
+        found = "none" if magic is None else _shown(magic)
+        raise BadModel(f"not an lc0 network: expected the magic number {MAGIC:#x}, found {found}")
     _check_format(_sub(net, 4, "the format"))
     weights = _sub(net, 10, "the weights")
     first = _convolution(_sub(weights, 1, "the input convolution"), "the input convolution", PLANES, 3)
@@ -127,22 +128,24 @@ def read_network(data: bytes) -> Lc0Network:
 
 def _unpacked(data: bytes) -> bytes:
     if not data.startswith(_GZIP):
-        raise BadModel("not packed with gzip, as networks of lc0 (*.pb.gz) are")
+        raise BadModel("not compressed with gzip, as lc0 networks (*.pb.gz) are")
     # By hand, because gzip's own reader has no size limit.
     source, out = io.BytesIO(data), bytearray()
     unpacker = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
     while not unpacker.eof:
         piece = source.read(1 << 16)
         if not piece:
-            raise BadModel(f"cut off: the packed data ends after {len(data)} bytes in the middle")
+            raise BadModel(f"truncated: the compressed data ends prematurely after {len(data)} bytes")
         try:
             out += unpacker.decompress(piece, MAX_UNPACKED_BYTES + 1 - len(out))
         except zlib.error as error:
             raise BadModel(f"damaged: {error}") from None
         if len(out) > MAX_UNPACKED_BYTES:
-            raise BadModel(f"unpacks to more than {MAX_UNPACKED_BYTES >> 20} MiB, as no such network does")
+            raise BadModel(
+                f"unpacks to more than {MAX_UNPACKED_BYTES >> 20} MiB, too much for such a network"
+            )
     if unpacker.unused_data or source.read(1):
-        raise BadModel("there is extra data after the end of the packed data")
+        raise BadModel("extra data after the end of the compressed data")
     return bytes(out)
 
 
@@ -154,7 +157,7 @@ def _subs(within: ProtobufFields, field: int, where: str) -> list[ProtobufFields
     fields = []
     for value in within.get(field, []):
         if not isinstance(value, bytes):
-            raise BadModel(f"{where}: a number where a message should be")
+            raise BadModel(f"{where}: expected a message, found a number")
         fields.append(message(value, where))
     return fields
 
@@ -167,7 +170,7 @@ def _sub(within: ProtobufFields, field: int, where: str) -> ProtobufFields:
 
 
 _WANTED = (
-    # (field, what it is, the value Maia has, its name, names of the values known)
+    # (field, what it is, Maia's value, names of the known values)
     (1, "input", 1, {0: "unknown", 1: "classical, 112 planes"}),
     (3, "network", 4, {
         0: "unknown", 1: "classical", 2: "squeeze and excitation", 3: "classical with head format",
@@ -181,7 +184,7 @@ _WANTED = (
 def _check_format(form: ProtobufFields) -> None:
     encoding = form.get(1, [0])[0]
     if encoding != 1:
-        raise BadModel(f"the weights' encoding is {encoding!r}; only 1 (16 bits, linear) can be read")
+        raise BadModel(f"the weights' encoding is {encoding!r}; only 1 (16 bits, linear) is supported")
     kinds = _sub(form, 2, "the network's format")
     for field, what, wanted, names in _WANTED:
         value = kinds.get(field, [0])[-1]
@@ -189,7 +192,7 @@ def _check_format(form: ProtobufFields) -> None:
             name = names.get(value, "") if isinstance(value, int) else ""
             raise BadModel(
                 f"the format of its {what} is {value!r}{name and f' ({name})'}; "
-                f"only {wanted} ({names[wanted]}) can be read, which Maia has"
+                f"only {wanted} ({names[wanted]}), as in Maia, is supported"
             )
 
 
@@ -201,10 +204,10 @@ def _layer(within: ProtobufFields, field: int, where: str) -> Numbers | None:
     layer = found[-1]
     raw = layer.get(3, [b""])[-1]
     if not isinstance(raw, bytes) or len(raw) % 2:
-        raise BadModel(f"{where}: its numbers are not of 16 bits")
+        raise BadModel(f"{where}: the numbers do not have 16 bits")
     ends = [_float(layer.get(number, [0])[-1]) for number in (1, 2)]
     if not all(map(math.isfinite, ends)) or ends[0] > ends[1]:
-        raise BadModel(f"{where}: its numbers reach from {ends[0]:g} to {ends[1]:g}")
+        raise BadModel(f"{where}: invalid range of numbers, {ends[0]:g} to {ends[1]:g}")
     parts = np.frombuffer(raw, dtype="<u2").astype(np.float64) / 65535
     return (ends[0] + (ends[1] - ends[0]) * parts).astype(np.float32)
 
@@ -220,7 +223,7 @@ def _sized(layer: Numbers | None, size: int, where: str) -> Numbers:
     if layer is None:
         raise BadModel(f"{where}: missing")
     if len(layer) != size:
-        raise BadModel(f"{where}: {len(layer):,} numbers where there should be {size:,}")
+        raise BadModel(f"{where}: expected {size:,} numbers, found {len(layer):,}")
     return layer
 
 

@@ -1,16 +1,16 @@
 """Learns the weights of a linear evaluation from the rules alone, by self-play.
 
-The shared part of `lab.training.chess` and `lab.training.xiangqi`.  A generation plays games with the
+The shared part of `lab.training.chess` and `lab.training.xiangqi`.  Each generation plays games with the
 current weights and the strong search, after random openings. The label of each position is a weighted mean of
-the search's score, the scores of the positions that follow, with decreasing weights, and the game's result.
+the search's score, the scores of the following positions (with decreasing weights) and the game's result.
 Positions one or two random moves away from the game, mostly with hanging pieces, are labelled with the
-search's score alone. The weights are fitted to these labels: least log-loss of the expected results 1 / (1 +
-exp(-evaluation / s)), by Adam, with weights pulled to plain material and to their neighbours. The next
-generation plays with the new weights, and learns from its own positions and those of the generation before.
+search's score alone. Adam fits the weights to these labels by minimising the log-loss of the expected results
+1 / (1 + exp(-evaluation / s)); weights are pulled to plain material and to their neighbours. The next
+generation plays with the new weights, and learns from its own positions and those of the previous generation.
 
 At the end, some games with the final weights and a deeper search determine s for expected results. After each
-generation the weights go to a JSON file that documents how they were made. The same seed gives the same
-weights with any number of threads.
+generation the weights are written to a JSON file that also documents how they were produced. The same seed
+gives the same weights, regardless of the number of threads.
 """
 
 import argparse
@@ -46,9 +46,9 @@ class Subject:
     program: str
     """Module of the program, for instance ``lab.training.chess``."""
     out: Path
-    """Path of the weights."""
+    """Path of the file with the weights."""
     trainer: Callable[[int, int], AnyTrainer]
-    """Makes a trainer from a seed and a number of threads."""
+    """Creates a trainer from a seed and a number of threads."""
     groups: Groups
     material: Mapping[str, int]
     """Groups with an initial weight other than 0, in centi-units."""
@@ -57,11 +57,11 @@ class Subject:
     shapes: Mapping[str, tuple[int, int]]
     """Rows and columns of each group whose neighbouring features should have similar weights."""
     unit: str
-    """Name of the unit that has a hundred centi-units."""
+    """Name of the unit, which is 100 centi-units."""
 
 
 def start_weights(subject: Subject) -> bytes:
-    """Plain material."""
+    """The initial weights: plain material."""
     pairs = array("h")
     for name, size in subject.groups.items():
         pairs.extend([subject.material.get(name, 0)] * (2 * size))
@@ -100,7 +100,7 @@ def anchored(subject: Subject, weights: bytes) -> float:
 
 
 def accept_weights(trainer: AnyTrainer, subject: Subject) -> float:
-    """Replace the old weights by the fitted ones, in the game's unit, without a match to confirm them.
+    """Replace the old weights with the fitted ones, in the game's unit, without a match to confirm them.
 
     Returns:
         The factor by which the fitted weights are scaled.
@@ -111,7 +111,7 @@ def accept_weights(trainer: AnyTrainer, subject: Subject) -> float:
 
 
 def samples_of(scored: Sequence[tuple[int, int, int]]) -> list[Sample]:
-    """Samples for `lab.training.othello_result`, with the game phase in place of the empty squares."""
+    """Samples for `lab.training.othello_result`, with the game phase instead of the empty squares."""
     step = max(1, len(scored) // _MAX_SAMPLES)
     return [Sample(score, middle, result / 2) for score, middle, result in scored[::step]]
 
@@ -121,46 +121,58 @@ def parser(subject: Subject) -> argparse.ArgumentParser:
         prog=f"python -m {subject.program}", description="Learn an evaluation from the rules alone."
     )
     p.add_argument("--out", type=Path, default=subject.out, help="file for the weights")
-    p.add_argument("--start", type=Path, help="weights to begin with, instead of plain material")
+    p.add_argument("--start", type=Path, help="initial weights (default: plain material)")
     p.add_argument(
         "--games", type=numbers, default=[1000, 1500, 1500, 1500], metavar="N,N,...",
-        help="games of each generation (default: 1000,1500,1500,1500)",
+        help="number of games in each generation (default: 1000,1500,1500,1500)",
     )  # fmt: skip
     p.add_argument(
         "--depths", type=numbers, default=[4, 4, 5, 6], metavar="N,N,...",
         help="plies searched in each generation (default: 4,4,5,6)",
     )  # fmt: skip
-    p.add_argument("--asides", type=natural, default=1, help="positions off the game for each one in it")
+    p.add_argument(
+        "--asides",
+        type=natural,
+        default=1,
+        help="positions off the game's line for each position in the game",
+    )
     p.add_argument(
         "--random-plies", type=natural, nargs=2, default=[4, 14], metavar=("FROM", "TO"),
-        help="random moves of an opening (default: 4 14)",
+        help="number of random moves in an opening (default: 4 14)",
     )  # fmt: skip
     p.add_argument("--seed", type=natural, default=1)
     p.add_argument("--threads", type=positive, default=2)
-    p.add_argument("--epochs", type=positive, default=30, help="rounds through the positions")
+    p.add_argument("--epochs", type=positive, default=30, help="passes over the positions")
     p.add_argument("--first-rate", type=float, default=4.0)
     p.add_argument("--last-rate", type=float, default=0.1)
     p.add_argument(
-        "--trace", type=float, default=0.95, help="share of the next position's label in a label of a game"
+        "--trace", type=float, default=0.95, help="weight of the next position's label in a position's label"
     )
     p.add_argument(
         "--pull",
         type=float,
         default=2.0,
         metavar="N",
-        help="pull to plain material as if by N positions",
+        help="strength of the pull to plain material, in equivalent positions",
     )
     p.add_argument(
         "--smooth",
         type=float,
         default=50.0,
         metavar="N",
-        help="pull to neighbours as if by N positions",
+        help="strength of the pull to neighbouring weights, in equivalent positions",
     )
-    p.add_argument("--match-games", type=natural, default=40, help="of each generation against the last")
-    p.add_argument("--match-nodes", type=positive, default=2000, help="for each move of these")
-    p.add_argument("--scale-games", type=positive, default=200, help="games for fitting the expected result")
-    p.add_argument("--scale-depth", type=positive, default=8, help="plies searched in these")
+    p.add_argument(
+        "--match-games",
+        type=natural,
+        default=40,
+        help="match games of each generation against the previous one",
+    )
+    p.add_argument("--match-nodes", type=positive, default=2000, help="nodes per move in these matches")
+    p.add_argument(
+        "--scale-games", type=positive, default=200, help="games for fitting s of the expected result"
+    )
+    p.add_argument("--scale-depth", type=positive, default=8, help="plies searched in these games")
     return p
 
 
@@ -169,10 +181,10 @@ def _rounded(figures: Iterable[float], digits: int = 4) -> list[float]:
 
 
 def train(subject: Subject, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """The card with the weights, but without the command: after each generation, and at the end.
+    """Yield the card with the weights, but without the command, after each generation and at the end.
 
     Raises:
-        ValueError: A setting is out of range, or the initial weights are of a different evaluation.
+        ValueError: A setting is out of range, or the initial weights belong to a different evaluation.
     """
     if len(options.games) != len(options.depths):
         raise ValueError("--depths and --games must have the same length")
@@ -238,14 +250,14 @@ def train(subject: Subject, options: argparse.Namespace) -> Iterator[dict[str, A
         yield {**facts, **expected_scale(samples), "weights": to_groups(trainer.weights, subject.groups)}
     trainer.play(options.scale_games, options.scale_depth, 0, random_plies)
     expected = expected_scale(samples_of(trainer.scored()))
-    say(f"expected result: {expected}; {time.monotonic() - began:.0f} s in all")
+    say(f"expected result: {expected}; {time.monotonic() - began:.0f} s in total")
     yield {**facts, **expected, "weights": to_groups(trainer.weights, subject.groups)}
 
 
 def expected_scale(samples: Sequence[Sample]) -> dict[str, Any]:
     """The card's entry on s: its values in the endgame and in the middlegame, and the quality of the fit."""
     if not samples:
-        raise ValueError("too few games to fit the expected result to")
+        raise ValueError("too few games to fit the expected result")
     fit, constant = fitted(samples), fitted(samples, linear=False)
     if fit.a < 1 or fit.a + _MIDDLE * fit.b < 1:  # too few games to tell the phases apart
         fit = Fit(constant.a, 0.0)

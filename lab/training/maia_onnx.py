@@ -5,10 +5,11 @@ The ONNX network takes ``now`` and ``past`` (`engine.human.maia_planes.Planes`) 
 is not used.
 
 Convolutions use Winograd's method (Lavin & Gray 2016, Fast Algorithms for Convolutional Neural Networks): the
-board is multiplied by a matrix from both sides, each of the resulting 10 x 10 numbers has its own product,
-and another matrix maps back.  That takes 100 multiplications instead of 576, so onnxruntime's matrix products
-are faster than its convolutions; and because the layout is rank, file, filter, position, no transposition is
-needed.  A network stores its plain weights; onnxruntime transforms them when it loads them.
+board is multiplied by a matrix from both sides, each of the resulting 10 x 10 numbers is multiplied
+separately, and another matrix maps the products back.  That takes 100 multiplications instead of 576, so
+onnxruntime's matrix products are faster than its convolutions; and because the layout is rank, file, filter,
+position, no transposition is needed.  A file stores the plain weights; onnxruntime transforms them when it
+loads the network.
 """
 
 import re
@@ -31,7 +32,7 @@ from lab.training.lc0 import POLICY_PLANES, Convolution, Lc0Network, SqueezeExci
 Matrix = NDArray[Any]
 
 OPSET = 13
-_IR_VERSION = 8  # of the same age, so that older runtimes read it, too
+_IR_VERSION = 8  # of the same age, so that older runtimes can also read it
 
 PUBLISHED = {
     "e1cf1cd0c96b8a4fa6a275f4b9fd54ed1ffebf9fe44641b9fceded310e9619c4": 1100,
@@ -79,11 +80,11 @@ def import_network(data: bytes, file_name: str) -> Imported:
 
     Args:
         data: The file, as published.
-        file_name: Name of the file (``maia-1234.pb.gz``), which gives the name and rating of a network that
-            is not in `PUBLISHED`.
+        file_name: Name of the file (``maia-1234.pb.gz``), which determines the name and rating of a network
+            that is not in `PUBLISHED`.
 
     Raises:
-        BadModel: The file is no network, fails the tests, or has a name with a rating out of range.
+        BadModel: The file is not a network, fails the tests, or has a name with a rating out of range.
     """
     network = read_network(data)
     rating = PUBLISHED.get(network.sha256)
@@ -94,7 +95,9 @@ def import_network(data: bytes, file_name: str) -> Imported:
     if rating is None and (match := re.search(r"maia[-_]?(\d{3,4})(?!\d)", stem)):
         rating = int(match[1])
         if not 1 <= rating <= _MAX_RATING:
-            raise BadModel(f"its name says that it is for rating {rating}; ratings are 1 to {_MAX_RATING}")
+            raise BadModel(
+                f"the rating in its name, {rating}, is out of range: ratings are 1 to {_MAX_RATING}"
+            )
     written = write_onnx(network, name, licence, rating, is_published=is_published)
     model = MaiaModel(OnnxNetwork.load(written, name))
     mass = verify(model, rating if is_published else None)
@@ -118,7 +121,9 @@ def verify(model: MaiaModel, rating: int | None) -> float:
     for text, known in START_MOVES.get(rating or 0, {}).items():
         p = answer[position.legal.index(game.parse_move(position, text))]
         if abs(p - known) > _START_TOLERANCE:
-            raise BadModel(f"{model.info.name}: begins with {text} at {p:.3f}, which should be {known:.3f}")
+            raise BadModel(
+                f"{model.info.name}: the first move {text} has probability {p:.3f}, expected {known:.3f}"
+            )
     return mass
 
 
@@ -163,8 +168,8 @@ def write_onnx(
     helper.set_model_props(model, {PREFIX + key: text for key, text in metadata.items()})
     try:
         onnx.checker.check_model(model, full_check=True)
-    except Exception as error:  # several classes
-        raise BadModel(f"{name}: not a sound network: {str(error).splitlines()[0]}") from None
+    except Exception as error:  # onnx raises several classes
+        raise BadModel(f"{name}: not a valid network: {str(error).splitlines()[0]}") from None
     data: bytes = model.SerializeToString(deterministic=True)
     return data
 
@@ -254,14 +259,14 @@ class _MaiaGraph:
     def _both_ways(
         self, matrix: str, at: str, size: int, becomes: int, shape: list[int], name: str, what: str
     ) -> str:
-        """Multiply ranks, then files by a matrix: from (size, size, ...) to (becomes, becomes, ...)."""
+        """Multiply ranks and then files by a matrix, from (size, size, ...) to (becomes, becomes, ...)."""
         for rows in ([size], [becomes, size]):
             flat = self.whole(f"{name}.{what}.{len(rows)}", *rows, -1)
             at = self.add("MatMul", [matrix, self.add("Reshape", [at, flat])])
         return self.add("Reshape", [at, self.whole(f"{name}.{what}.3", *shape)])
 
     def clipped(self, at: str, layer: SqueezeExcite, name: str) -> str:
-        """Scaled and shifted, filter by filter, by the squeeze of the whole board."""
+        """Squeeze and excitation: scale and shift each filter according to the means over the board."""
         means = self.add("ReduceMean", [at], axes=[0, 1], keepdims=0)
         hidden = self.relu(self._matrix(means, layer.w1, layer.b1, f"{name}.1"))
         filters = len(layer.b2) // 2

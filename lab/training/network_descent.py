@@ -46,7 +46,7 @@ class _Model(torch.nn.Module):  # type: ignore[misc, unused-ignore]
 def learn(
     game: NetworkGame, samples: Samples, options: argparse.Namespace, say: Callable[[str], None]
 ) -> tuple[bytes, dict[str, Any]]:
-    """The network in the core's form, and its entry in the card."""
+    """The network in the core's format, and its entry in the card."""
     torch.manual_seed(options.seed)
     if options.threads:
         torch.set_num_threads(options.threads)
@@ -80,7 +80,7 @@ def learn(
         return math.sqrt(total / max(1, len(unknown)))
 
     before = error()
-    say(f"without a network: {before:.5f} on the positions held out")
+    say(f"without a network: {before:.5f} on the held-out positions")
     for epoch in range(1, options.epochs + 1):
         order = known[torch.randperm(len(known), device=device)]
         total = 0.0

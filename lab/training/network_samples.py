@@ -1,4 +1,4 @@
-"""The positions of self-play games that a network is learned from."""
+"""Positions from self-play games, for training a network."""
 
 import hashlib
 from collections.abc import Sequence
@@ -21,7 +21,8 @@ class Samples:
     """Positions to learn from.
 
     Attributes:
-        inputs: Shape (n, 2, 32): the mover's view, then the other side's; padded with the number of inputs.
+        inputs: Shape (n, 2, 32): from the mover's view, then from the other side's; padded with the number of
+            inputs.
         scores: The search's scores for the mover, in centi-units.
         linear: The linear evaluation's scores for the mover, in centi-units.
         results: Result for the mover: 0 loss, 1 draw, 2 win.
@@ -30,7 +31,7 @@ class Samples:
     """
 
     def __init__(self, game: NetworkGame, files: Sequence[Path]) -> None:
-        """Reads all games of some files.
+        """Reads all games in some files.
 
         Raises:
             OSError: A file cannot be read.
@@ -73,7 +74,7 @@ def _pieces(records: bytes, path: Path) -> list[tuple[int, bytes]]:
         end += 6 + 4 * plies
         games += 1
         if end > len(records):
-            raise ValueError(f"{path}: the last game is cut off")
+            raise ValueError(f"{path}: the last game is truncated")
         if end - start >= _CHUNK or end == len(records):
             pieces.append((before, records[start:end]))
             start, before = end, games
@@ -84,7 +85,7 @@ def to_bytes(
     inputs: NDArray[np.float32], bias: NDArray[np.float32], outputs: NDArray[np.float32],
     output_bias: NDArray[np.float32],
 ) -> bytes:  # fmt: skip
-    """The core's form of learned weights.
+    """Learned weights in the core's format.
 
     Args:
         inputs: Shape (inputs, WIDTH); see engine/native/network.hpp.

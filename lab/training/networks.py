@@ -1,9 +1,9 @@
 """Learns a network that corrects the evaluation of chess or xiangqi: `python -m lab.training.networks`.
 
 It learns from games that the program played against itself (`lab.training.self_play`). The target for a quiet
-position is a mean of the expected result by the search's score and of the game's result; the prediction is
-that of the linear evaluation and the network together; the loss is the squared error. Needs PyTorch (``pip
-install 'desdemona[train]'``).
+position is a weighted mean of the expected result according to the search's score and the game's actual
+result. The prediction uses the linear evaluation and the network together; the loss is the squared error.
+Needs PyTorch (``pip install 'desdemona[train]'``).
 """
 
 import argparse
@@ -28,17 +28,22 @@ def parser() -> argparse.ArgumentParser:
         description="Learn a correction of the evaluation from games that the program played against itself.",
     )
     p.add_argument("game", choices=sorted(GAMES))
-    p.add_argument("files", type=Path, nargs="+", help="games, as lab.training.self_play writes them")
-    p.add_argument("--out", type=Path, required=True, help="file for the network; the card goes beside it")
-    p.add_argument("--epochs", type=positive, default=4, help="rounds through the positions")
-    p.add_argument("--batch", type=positive, default=8192)
-    p.add_argument("--rate", type=float, default=1.5e-3, help="highest learning rate")
+    p.add_argument("files", type=Path, nargs="+", help="files of games written by lab.training.self_play")
     p.add_argument(
-        "--result-share", type=float, default=0.1, help="share of the game's result in the target; 0 .. 1"
+        "--out",
+        type=Path,
+        required=True,
+        help="output file for the network; the card is written to the same folder",
+    )
+    p.add_argument("--epochs", type=positive, default=4, help="passes over the positions")
+    p.add_argument("--batch", type=positive, default=8192)
+    p.add_argument("--rate", type=float, default=1.5e-3, help="peak learning rate")
+    p.add_argument(
+        "--result-share", type=float, default=0.1, help="weight of the game's result in the target, 0 .. 1"
     )
     p.add_argument("--seed", type=natural, default=1)
-    p.add_argument("--device", default="", help="of PyTorch; default: a graphics card if there is one")
-    p.add_argument("--threads", type=positive, help="of PyTorch on the processor")
+    p.add_argument("--device", default="", help="PyTorch device (default: a graphics card if there is one)")
+    p.add_argument("--threads", type=positive, help="number of PyTorch threads on the processor")
     return p
 
 

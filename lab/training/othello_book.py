@@ -1,17 +1,18 @@
 """Builds an opening book for Othello: `python -m lab.training.othello_book --out FILE`.
 
 A book grows from the start position by search.  Every legal move of a book position is searched to the same
-depth; the positions after moves within a width of the best enter the book, down to a number of discs placed;
-and the scores of the leaves are backed up by minimax, so that each move has the score of the deepest search
-below it. If the best move drops so far that other moves come within the width, these enter too, until nothing
-changes. Positions that are equal up to symmetry or transposition share an entry.
+depth; the positions after moves within a given width of the best are added to the book, up to a given number
+of discs placed; and the scores of the leaves are backed up by minimax, so that each move has the score of the
+deepest search below it. If the best score drops so far that other moves come within the width, their
+positions are added too, until nothing changes. Positions that are equal up to symmetry or transposition share
+an entry.
 
 With ``--from-games``, games determine the book's moves instead: the moves that were played often enough and
 are not much worse than the best; their scores are computed in the same way.
 
-An interruption loses nothing: each searched position is a line of ``FILE.part``, and the same command
-continues from there. Searches stay valid for another width, number of plies or set of games. Exact searches
-with only a depth limit make the same book every time.
+An interruption loses nothing: each searched position is saved as a line of ``FILE.part``, and running the
+same command again continues from there. Searches stay valid for another width, number of plies or set of
+games. Exact searches limited only by depth produce the same book every time.
 """
 
 import argparse
@@ -80,7 +81,7 @@ class Searched:
 
 
 class MoveCounts(NamedTuple):
-    """How often a move was played, and with what success."""
+    """How often a move was played, and its results."""
 
     played: int
     finished: int
@@ -97,15 +98,17 @@ Measure = Callable[[OthelloPosition, int, StopFlag], int]
 
 
 def make_measure(searcher: NativeOthelloSearcher, confidence_percent: int) -> Measure:
-    """The exact search for a confidence of 100, else the strong one, which is selective.
+    """The exact search for a confidence of 100; otherwise the strong search, which is selective.
 
     Raises:
-        ValueError: There is no such level of confidence.
+        ValueError: The confidence is not one of the valid levels.
     """
     if confidence_percent == _EXACT:
         return partial(exact_score, searcher)
     if confidence_percent not in CONFIDENCES:
-        raise ValueError(f"confidence is one of {', '.join(map(str, CONFIDENCES))}, not {confidence_percent}")
+        raise ValueError(
+            f"confidence must be one of {', '.join(map(str, CONFIDENCES))}, not {confidence_percent}"
+        )
     game = Othello()
 
     def measure(position: OthelloPosition, plies: int, stop: StopFlag) -> int:
@@ -169,7 +172,7 @@ def discs(key: BookKey) -> int:
 class Searches:
     """All search results so far, in memory and in a file.
 
-    A line is written for each position as soon as its search ends; an incomplete last line, from a killed
+    A line is written for each position as soon as its search ends; an incomplete last line, left by a killed
     program, is dropped.
     """
 
@@ -194,8 +197,8 @@ class Searches:
                 self._read(path, number, line)
             elif line.decode("ascii", "replace") != header:
                 raise BadBook(
-                    f"{path}: its searches have other settings than {header}; "
-                    "continue with its own settings, or remove it"
+                    f"{path}: its searches were not made with the settings {header}; use its own settings, "
+                    "or remove the file"
                 )
         self._file = path.open("ab")
         self._file.truncate(len(whole))
@@ -237,7 +240,7 @@ class Searches:
     def _add(self, key: BookKey, depth: int, scores: dict[Move, int]) -> None:
         legal = othello_moves_mask(*key)
         if not legal or sum(1 << move for move in scores) != legal:
-            raise BadBook(f"not the moves of {board_text(key)}")
+            raise BadBook(f"not the legal moves of {board_text(key)}")
         children = {move: child for move in scores if (child := child_of(key, move)) is not None}
         self._known[key] = Searched(depth, scores, children)
 
@@ -252,12 +255,12 @@ def search_all(keys: Iterable[BookKey], searches: Searches, told: str) -> None:
             each = (last - began) / number
             say(
                 f"  {number} of {len(missing)} searched, {each:.2f} s each,"
-                f" {each * (len(missing) - number) / 60:.0f} min to go"
+                f" {each * (len(missing) - number) / 60:.0f} min left"
             )
         _ = searches[key]
     if missing:
         took = time.monotonic() - began
-        say(f"{told}: {len(missing)} positions searched, {len(searches)} in all, {took:.0f} s")
+        say(f"{told}: {len(missing)} positions searched, {len(searches)} in total, {took:.0f} s")
 
 
 def backed_up(tree: Iterable[BookKey], searches: Searches) -> dict[BookKey, dict[Move, tuple[int, int]]]:
@@ -281,13 +284,13 @@ def best_score(moves: Mapping[Move, tuple[int, int]]) -> int:
 def grown(
     start: BookKey, searches: Searches, plies: int, width_centi: int, total_centi: int
 ) -> dict[BookKey, dict[Move, tuple[int, int]]]:
-    """Grow the tree by search alone, with the backed-up score and depth of every move.
+    """Grow the tree by search alone; return the backed-up score and depth of every move.
 
     Args:
         start: Root of the tree.
         searches: The results so far, to which new searches are added.
         plies: Depth of the book: number of discs placed after its last moves.
-        width_centi: The tree continues after moves that lose at most this against the best.
+        width_centi: The tree continues after moves that lose at most this much compared with the best move.
         total_centi: The tree ends where both sides together have lost more than this since the start.
     """
     tree = {start}
@@ -314,7 +317,7 @@ def counted(records: Iterable[TrainingGame], plies: int) -> dict[BookKey, dict[M
     """How often each move was played in each position; moves to equivalent positions count as one.
 
     Raises:
-        ValueError: A game breaks the rules; the message says which.
+        ValueError: A game contains an illegal move; the message names the game.
     """
     tallies: dict[BookKey, dict[Move, list[float]]] = defaultdict(lambda: defaultdict(lambda: [0, 0, 0.0]))
     for number, record in enumerate(records, start=1):
@@ -348,7 +351,7 @@ def entries_of(
     width_centi: int,
     games: Mapping[BookKey, Mapping[Move, MoveCounts]] | None,
 ) -> dict[BookKey, list[BookMove]]:
-    """The book's entries: each position's moves within the width; if there are games, only moves played."""
+    """The book's entries: each position's moves within the width; with games, only moves that were played."""
     entries: dict[BookKey, list[BookMove]] = {}
     for key, found in moves.items():
         least = best_score(found) - width_centi
@@ -390,21 +393,30 @@ def records_of(paths: Sequence[Path]) -> Iterable[TrainingGame]:
 def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog="python -m lab.training.othello_book",
-        description="Make an Othello opening book.  After an interruption the same command continues.",
+        description="Build an Othello opening book.  After an interruption, run the same command again to "
+        "continue.",
     )
     p.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="the book; searches go to FILE.part"
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="output file for the book; searches are saved in FILE.part",
     )
     p.add_argument(
-        "--plies", type=positive, default=12, metavar="N", help="discs placed by the book (default: 12)"
+        "--plies",
+        type=positive,
+        default=12,
+        metavar="N",
+        help="number of discs placed, to which the book extends (default: 12)",
     )
     p.add_argument(
         "--width-centi", type=natural, default=300, metavar="N",
-        help="moves that lose at most N hundredths of a disc against the best (default: 300)",
+        help="include moves that lose at most N hundredths of a disc compared with the best (default: 300)",
     )  # fmt: skip
     p.add_argument(
         "--total-centi", type=natural, default=400, metavar="N",
-        help="and no more than N lost by both sides together on the way to them (default: 400)",
+        help="include positions in which both sides together have lost at most N so far (default: 400)",
     )  # fmt: skip
     p.add_argument(
         "--depth", type=int, default=12, metavar="N",
@@ -412,19 +424,21 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     p.add_argument(
         "--confidence", type=int, choices=CONFIDENCES, default=_EXACT, metavar="PERCENT",
-        help="73, 87, 95 or 99: by the strong search, which sees deeper in the same time and may err;"
+        help="73, 87, 95 or 99: use the strong search, which sees deeper in the same time but can be wrong;"
         " 100: exact (default)",
     )  # fmt: skip
-    p.add_argument("--nodes", type=positive, metavar="N", help="most nodes to search for a position")
-    p.add_argument("--time", type=float, metavar="SECONDS", help="longest search of a position")
-    p.add_argument("--table-mb", type=positive, default=64, metavar="N", help="transposition table")
+    p.add_argument("--nodes", type=positive, metavar="N", help="node limit for each position")
+    p.add_argument("--time", type=float, metavar="SECONDS", help="time limit for each position")
+    p.add_argument(
+        "--table-mb", type=positive, default=64, metavar="N", help="size of the transposition table"
+    )
     p.add_argument(
         "--from-games", type=Path, nargs="+", metavar="FILE",
-        help="use the moves of these games: .wtb files, or texts with one game a line",
+        help="use the moves of these games: .wtb files, or text files with one game per line",
     )  # fmt: skip
     p.add_argument(
         "--min-games", type=positive, default=10, metavar="N",
-        help="of moves that were played at least N times (default: 10)",
+        help="with --from-games: use moves that were played at least N times (default: 10)",
     )  # fmt: skip
     return p
 
@@ -433,7 +447,7 @@ def make(options: argparse.Namespace) -> dict[BookKey, list[BookMove]]:
     """The book's entries.
 
     Raises:
-        BadBook: The searches so far are damaged or have other settings.
+        BadBook: The saved searches are damaged or have other settings.
         BadGameFile, ValueError: The games are invalid.
         OSError: A file cannot be read or written.
     """
@@ -464,7 +478,7 @@ def make(options: argparse.Namespace) -> dict[BookKey, list[BookMove]]:
 
 
 def write_book(path: Path, entries: Mapping[BookKey, Sequence[BookMove]], made: Mapping[str, Any]) -> None:
-    """Write a book atomically; the same entries make the same file.
+    """Write a book atomically; the same entries give the same file.
 
     Args:
         path: The file; an existing one is replaced.
@@ -485,13 +499,13 @@ def write_book(path: Path, entries: Mapping[BookKey, Sequence[BookMove]], made: 
 
 
 def board_text(key: BookKey) -> str:
-    """The 64 squares from a1: X the side to move, O the other, - empty."""
+    """The 64 squares from a1: X for the side to move, O for the opponent, - for empty."""
     mover, waiter = key
     return "".join("X" if mover >> i & 1 else "O" if waiter >> i & 1 else "-" for i in range(64))
 
 
 def part_of(path: Path) -> Path:
-    """Path of a book's searches until the book is finished."""
+    """Path of the file with a book's searches, which exists until the book is finished."""
     return path.with_name(path.name + ".part")
 
 
@@ -504,7 +518,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not 2 <= options.depth <= 60:
         p.error("--depth must be 2 .. 60")
     if options.time is not None and not 0 < options.time < float("inf"):
-        p.error("--time must be above 0")
+        p.error("--time must be greater than 0")
     try:
         entries = make(options)
         metadata = {"command": shlex.join(["python", "-m", "lab.training.othello_book", *arguments])}
@@ -512,7 +526,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (BadBook, BadGameFile, ValueError, OSError) as error:
         p.error(str(error))
     except KeyboardInterrupt:
-        p.exit(130, "interrupted; the same command continues from here\n")
+        p.exit(130, "interrupted; run the same command again to continue\n")
     part_of(options.out).unlink()
     moves = sum(len(moves) for moves in entries.values())
     say(f"{options.out}: {len(entries)} positions, {moves} moves, {options.out.stat().st_size / 1000:.0f} kB")

@@ -1,19 +1,19 @@
 """Learns the weights of the Othello evaluation: `python -m lab.training.othello_patterns`.
 
-Uses nothing but the rules, by *backward minimax sweeps* (K. Engel, "Learning a Reversi Board Evaluator with
-Minimax").  A sweep first plays games of the current weights against themselves.  Then it learns the game's
-sixty stages, one for each number of empty squares, from the end backwards: positions near the end are
-labelled with their exact results, all others with a short full-width search whose leaves fall into stages
-just learned. These labels are far less noisy than the results of games; but results see further, so the
-results of well-played games contribute to the labels of their positions. The first sweep plays by rules of
-thumb; each further one plays better, so it sees more realistic positions.
+Needs only the rules of the game; the method is *backward minimax sweeps* (K. Engel, "Learning a Reversi Board
+Evaluator with Minimax").  A sweep first plays games with the current weights on both sides.  Then it learns
+the game's sixty stages, one for each number of empty squares, from the end backwards: positions near the end
+are labelled with their exact results, all others with a short full-width search whose leaves fall into stages
+just learned. These labels are far less noisy than the results of games; but results look further ahead, so
+the results of well-played games contribute to the labels of their positions. The first sweep plays by rules
+of thumb; each further one plays better, so it sees more realistic positions.
 
-In the end each stage gets a constant such that searches of odd and of even depth agree on average, because a
+Finally, each stage gets a constant such that searches of odd and of even depth agree on average, because a
 search compares the two after a pass or with a result of another depth.
 
-The weights go to ``engine/games/othello_weights.xz`` (LZMA of little-endian 16-bit integers, stage after
-stage in the layout of ``engine/native/othello/patterns.hpp``), with a card beside them that documents how
-they were made. The same seed gives the same weights with any number of threads.
+The weights are written to ``engine/games/othello_weights.xz`` (LZMA of little-endian 16-bit integers, stage
+after stage in the layout of ``engine/native/othello/patterns.hpp``), with a card in the same folder that
+documents how they were produced. The same seed gives the same weights, regardless of the number of threads.
 """
 
 import argparse
@@ -75,26 +75,31 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m lab.training.othello_patterns",
         description="Learn the weights of the Othello evaluation from the rules alone.",
     )
-    p.add_argument("--out", type=Path, default=WEIGHTS, help="file for the weights; the card goes beside it")
-    p.add_argument("--start", type=Path, help="weights to start from, instead of rules of thumb")
+    p.add_argument(
+        "--out",
+        type=Path,
+        default=WEIGHTS,
+        help="output file for the weights; the card is written to the same folder",
+    )
+    p.add_argument("--start", type=Path, help="initial weights (default: rules of thumb)")
     p.add_argument(
         "--sweeps", type=numbers, default=[50_000, 150_000, 300_000], metavar="N,N,...",
-        help="positions a stage, for each sweep in turn (default: 50000,150000,300000)",
+        help="positions per stage, for each sweep (default: 50000,150000,300000)",
     )  # fmt: skip
     p.add_argument("--seed", type=natural, default=1)
     p.add_argument("--threads", type=positive, default=2)
-    p.add_argument("--play-depth", type=positive, default=2, help="plies the players look ahead")
+    p.add_argument("--play-depth", type=positive, default=2, help="search depth of the players, in plies")
     p.add_argument(
         "--well-played", type=float, default=0.5, metavar="SHARE",
-        help="of games with 8 to 14 random plies only, and two plies more of looking ahead",
+        help="fraction of games with only 8 to 14 random plies and a search two plies deeper",
     )  # fmt: skip
     p.add_argument(
         "--result-share", type=float, default=0.4, metavar="SHARE",
-        help="of a well played game's final margin in the labels that are not exact",
+        help="weight of a well-played game's final margin in labels that are not exact",
     )  # fmt: skip
     p.add_argument(
         "--label-depth", type=int, default=4,
-        help="plies searched for a label, for every other label one less; 3 or more",
+        help="search depth for labels, at least 3 plies; every other label uses one ply less",
     )  # fmt: skip
     p.add_argument(
         "--exact-empties",
@@ -102,15 +107,15 @@ def parser() -> argparse.ArgumentParser:
         default=12,
         help="labels are exact up to this many empty squares, 4 .. 24",
     )
-    p.add_argument("--epochs", type=positive, default=12, help="rounds through a stage's positions")
+    p.add_argument("--epochs", type=positive, default=12, help="passes over a stage's positions")
     p.add_argument("--first-rate", type=float, default=0.008)
     p.add_argument("--last-rate", type=float, default=0.0003)
     p.add_argument(
         "--shrink", type=float, default=150.0, metavar="N",
-        help="pull each weight to its start value as if by N positions",
+        help="strength of the pull of each weight to its initial value, in equivalent positions",
     )  # fmt: skip
     p.add_argument(
-        "--neighbours", type=float, default=0.5, help="share of each neighbouring stage's positions to add"
+        "--neighbours", type=float, default=0.5, help="fraction of each neighbouring stage's positions to add"
     )
     p.add_argument(
         "--parity-games", type=natural, default=200, metavar="N",
@@ -118,7 +123,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     p.add_argument(
         "--parity-depth", type=odd, default=7, metavar="PLIES",
-        help="the odd depth; the even one is a ply more",
+        help="the odd depth; the even depth is one ply more",
     )  # fmt: skip
     p.add_argument(
         "--checks", type=natural, default=200, metavar="N",
@@ -126,7 +131,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     p.add_argument(
         "--check-empties", type=numbers, default=[14, 16, 18, 20], metavar="N,N,...",
-        help="their numbers of empty squares (default: 14,16,18,20)",
+        help="numbers of empty squares in these positions (default: 14,16,18,20)",
     )  # fmt: skip
     return p
 
@@ -161,13 +166,13 @@ def train(options: argparse.Namespace) -> tuple[bytes, dict[str, Any]]:
     """The weights in the format of `OthelloEvaluation`, and the card's description of their training.
 
     Raises:
-        ValueError: A setting is out of range, or the initial weights have a wrong length.
+        ValueError: A setting is out of range, or the initial weights have the wrong length.
     """
     settings = (
         options.label_depth, options.exact_empties, options.epochs, options.first_rate, options.last_rate,
         options.shrink, options.neighbours, options.result_share,
     )  # fmt: skip
-    # Nothing to learn from yet: bad settings are refused before the first sweep's games, not after them.
+    # With nothing to learn from, this only checks the settings, before the first sweep's games are played.
     _training.OthelloTrainer(options.seed, 1).learn(0, *settings)
     trainer = _training.OthelloTrainer(options.seed, options.threads)
     if options.start is not None:
@@ -208,7 +213,7 @@ def train(options: argparse.Namespace) -> tuple[bytes, dict[str, Any]]:
     for empties in options.check_empties if options.checks else ():
         checks[str(empties)] = compared(trainer.check(empties, options.checks))
         say(f"{empties} empty, against exact results: {checks[str(empties)]}")
-    say(f"{time.monotonic() - began:.0f} s in all")
+    say(f"{time.monotonic() - began:.0f} s in total")
     return trainer.weights, {
         "seed": options.seed,
         "data": "positions of games that the program played against itself, and their results; nothing else",

@@ -1,17 +1,18 @@
 """Measures the score differences that ProbCut relies on: `python -m lab.training.othello_probcut`.
 
-ProbCut (``engine/native/search/strong.hpp``) replaces a deep search by a shallow one whose score is far
-enough beyond the window. The necessary margin depends on how much scores of the two depths differ, with the
-current evaluation, so run this again after learning new weights.
+ProbCut (``engine/native/search/strong.hpp``) replaces a deep search with a shallow one if the shallow score
+is far enough outside the window. The necessary margin depends on how much the scores of the two depths differ
+with the current evaluation, so run this program again after learning new weights.
 
 Positions come from self-play with random openings and an occasional random move.  Each is searched at full
-width to every depth up to ``--depth``. For depths of equal parity (odd and even ones also differ by a
-constant) the differences spread as if each further ply added an independent error of decreasing size:
+width to every depth up to ``--depth``. For depths of equal parity (odd and even depths also differ by a
+constant), the differences are distributed as if each further ply added an independent error of decreasing
+size:
 
     variance = k(empty squares)^2 * ln((deep + 1) / (shallow + 1))
 
-and ln k is well approximated by a parabola.  The table of k goes to ``engine/native/othello/probcut.hpp``;
-the program prints the measured spreads beside the fitted ones.
+and ln k is well approximated by a parabola.  The table of k is written to
+``engine/native/othello/probcut.hpp``; the program prints the measured and the fitted spreads.
 """
 
 import argparse
@@ -59,7 +60,7 @@ def empties_of(position: OthelloPosition) -> int:
 
 
 def positions(rng: random.Random, searcher: NativeOthelloSearcher) -> list[OthelloPosition]:
-    """Positions of one game with a choice of moves."""
+    """The positions of one game in which there is a choice of moves."""
     game, never = Othello(), StopFlag()
     position, positions = game.initial(), []
     at_random = rng.randint(*RANDOM_PLIES)
@@ -120,8 +121,8 @@ def parabola(points: Sequence[tuple[float, float]]) -> Parabola:
 
 
 def fit(measured: dict[Pair, float]) -> list[int]:
-    """k in centidiscs, by number of empty squares from 0 to 64; held constant beyond those measured."""
-    # A search of depth 0 has an error of its own, which is largest in the opening: left to itself.
+    """k in centidiscs, by number of empty squares from 0 to 64; held constant outside the measured range."""
+    # A search of depth 0 has its own error, which is largest in the opening, and is left out.
     points = [
         (empties / 60, math.log(error / spread(deep, shallow)))
         for (empties, deep, shallow), error in measured.items()
@@ -161,14 +162,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         prog="python -m lab.training.othello_probcut",
         description="Measure how much Othello scores of different depths differ.",
     )
-    parser.add_argument("--positions", type=int, default=100, help="for each even number of empty squares")
-    parser.add_argument("--depth", type=int, default=10, help="deepest search, 2 or more")
+    parser.add_argument(
+        "--positions", type=int, default=100, help="positions for each even number of empty squares"
+    )
+    parser.add_argument("--depth", type=int, default=10, help="maximum search depth, 4 or more")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=HEADER, help="the header to write")
     arguments = sys.argv[1:] if arguments is None else arguments
     options = parser.parse_args(arguments)
     if options.positions < 20 or options.depth < 4:
-        parser.error("--positions must be 20 or more, --depth 4 or more")
+        parser.error("--positions must be 20 or more, and --depth 4 or more")
     measured = measure(options.positions, options.depth, options.seed)
     deviations = fit(measured)
     say("deep shallow  measured/fitted spread in discs, by empty squares")
@@ -185,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.out.write_text(
         header(deviations, shlex.join(["python", "-m", "lab.training.othello_probcut", *arguments]))
     )
-    say(f"{options.out} is written; rebuild the core")
+    say(f"{options.out} has been written; rebuild the core")
 
 
 if __name__ == "__main__":

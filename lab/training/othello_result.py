@@ -1,12 +1,12 @@
 """Fits the win probability of a score: `python -m lab.training.othello_result`.
 
 Fits the expected result 1 / (1 + exp(-score / s)), with s = a + b * empty squares, to positions with known
-results.  They come from self-play after random openings, both sides with the same full-width search and
-solved endgames; or from the operator's games.  The fit that is printed at the end goes into
+results.  The positions come from the operator's games, or from self-play after random openings with the same
+full-width search for both sides and with solved endgames. Copy the fit that is printed at the end into
 ``engine/games/othello_result.py``.
 
-A fifth of the games is held out for log-loss (a draw counts as half a win) and reliability.  The same seed
-gives the same numbers.
+A fifth of the games is held out to measure log-loss (a draw counts as half a win) and reliability.  The same
+seed gives the same numbers.
 """
 
 import argparse
@@ -135,7 +135,7 @@ def given_games(searcher: Searcher, options: argparse.Namespace) -> Iterator[lis
                     Sample(score, empties_of(position), result_of(margin if position.side == 0 else -margin))
                 )
             if not flips_mask(position.mover, position.waiter, square):
-                raise ValueError(f"a game breaks the rules at disc {60 - empties_of(position) + 1}")
+                raise ValueError(f"a game has an illegal move at disc {60 - empties_of(position) + 1}")
             position = _GAME.play(position, square)
         yield samples
 
@@ -184,7 +184,7 @@ def fitted(samples: Sequence[Sample], linear: bool = True) -> Fit:
 
 
 def reliability(fit: Fit, samples: Sequence[Sample]) -> list[tuple[float, float, int]]:
-    """By tenths of the expected result: mean expectation, mean result, number of positions."""
+    """For each tenth of the expected result: mean expected result, mean result, number of positions."""
     tenths: list[list[tuple[float, float]]] = [[] for _ in range(10)]
     for sample in samples:
         p = fit.expected(sample)
@@ -199,20 +199,29 @@ def reliability(fit: Fit, samples: Sequence[Sample]) -> list[tuple[float, float,
 def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog="python -m lab.training.othello_result",
-        description="Fit the expected result of a game to scores.",
+        description="Fit the expected result of a game as a function of the score.",
     )
-    p.add_argument("--games", type=positive, default=2000, help="games to play or to draw (default: 2000)")
+    p.add_argument(
+        "--games",
+        type=positive,
+        default=2000,
+        help="games to play, or to sample with --from-games (default: 2000)",
+    )
     p.add_argument("--depth", type=positive, default=6, help="plies searched (default: 6)")
     p.add_argument(
         "--random-plies", type=natural, nargs=2, default=[4, 16], metavar=("FROM", "TO"),
-        help="random moves of an opening (default: 4 16)",
+        help="number of random moves in an opening (default: 4 16)",
     )  # fmt: skip
     p.add_argument(
         "--solved-empties", type=natural, default=12,
-        help="the rest is solved; no position from there on counts (default: 12)",
+        help="solve games from this many empty squares on, and use no positions from there (default: 12)",
     )  # fmt: skip
     p.add_argument(
-        "--from-games", type=Path, nargs="+", metavar="FILE", help="given games instead (.wtb, text)"
+        "--from-games",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="sample these games instead (.wtb or text files)",
     )
     p.add_argument("--seed", type=natural, default=1)
     return p
@@ -226,8 +235,11 @@ def report(train: Sequence[Sample], held_out: Sequence[Sample]) -> Fit:
     say(
         f"log-loss on held-out games: {log_loss(fit, held_out):.4f} (in training: {log_loss(fit, train):.4f})"
     )
-    say(f"  with one s = {constant.a:.1f}: {log_loss(constant, held_out):.4f}; without knowledge: {base:.4f}")
-    say("by empty squares: s fitted to these alone, log-loss of that and of the whole fit, positions")
+    say(
+        f"  with a constant s = {constant.a:.1f}: {log_loss(constant, held_out):.4f}; without scores: "
+        f"{base:.4f}"
+    )
+    say("by empty squares: s fitted to these alone, log-loss with it and with the overall fit, positions")
     for low in range(0, 60, 8):
         here = [s for s in train if low <= s.empties < low + 8]
         there = [s for s in held_out if low <= s.empties < low + 8]

@@ -1,10 +1,10 @@
 """Fits the prior of the people model (`engine.human.person_prior`) to the replies of many persons, by EM.
 
-Each person has a pair (x, k) of their own, which can be estimated from their replies with some error; the
-prior is a Gaussian whose mean is linear in features of the person. Empirical Bayes by expectation
-maximisation (Dempster, Laird and Rubin 1977): a step computes each person's posterior on the grid, then the
-coefficients by least squares of the posterior means on the features, and the covariance from the posteriors'
-distances to the new means.
+Each person has a pair (x, k), which their replies determine only with some error; the prior is a Gaussian
+whose mean is linear in features of the person. Empirical Bayes by expectation maximisation (Dempster, Laird
+and Rubin 1977): each step computes every person's posterior on the grid, then the coefficients by a
+least-squares regression of the posterior means on the features, and the covariance from the posteriors'
+deviations from the new means.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _START = (0.3, 3.0)
 _MIN_VARIANCE = (1e-4, 1e-2)
 """Minimum variance; a smaller one would be below the grid's resolution."""
 _AT_ONCE = 20_000
-"""Number of replies in one batch: the table of replies by points takes some 20 MB."""
+"""Number of replies in one batch: the table of replies by points takes about 20 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class JudgedReplies:
     starts: Ints
     """Index of each position's first reply."""
     played: Ints
-    """Index of each position's reply that was played."""
+    """Index of the reply that was played in each position."""
 
     def batches(self) -> list[tuple[slice, slice]]:
         """Split positions and their replies into batches of about `_AT_ONCE` replies."""
@@ -53,7 +53,7 @@ class JudgedReplies:
     def at_points(
         self, batch: tuple[slice, slice], grid: Grid, least: float, uniform: float
     ) -> tuple[Floats, Ints]:
-        """p(r | x, k) of a batch, shape (replies, points), and the index in it of each reply played."""
+        """p(r | x, k) for a batch, shape (replies, points), and the row of each reply played."""
         positions, rows = batch
         found = tilted_rows(
             grid.points,
@@ -92,7 +92,7 @@ def posterior(prior: Floats, log_likelihood: Floats) -> Floats:
 def fit_gaussian(
     names: tuple[str, ...], features: Floats, log_likelihood: Floats, grid: Grid, steps: int = STEPS
 ) -> Gaussian:
-    """The prior by EM.
+    """Fit the prior by EM.
 
     Args:
         names: Names of the features; the first feature is constant.

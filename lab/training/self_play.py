@@ -1,9 +1,9 @@
-"""Plays games against itself to learn a network from: `python -m lab.training.self_play`.
+"""Generates self-play games for training a network: `python -m lab.training.self_play`.
 
 Each game begins with some random moves; then the search plays both sides with a fixed number of nodes per
 move. The moves and their scores are appended to a file, four bytes per ply
 (engine/native/training/self_play.hpp); `lab.training.networks` learns from such files. The same seed and
-first game give the same games with any number of threads.
+first game give the same games, regardless of the number of threads.
 """
 
 import argparse
@@ -26,21 +26,21 @@ _CHUNK = 500
 
 @dataclass(frozen=True)
 class NetworkGame:
-    """A game whose network can be learned."""
+    """A game for which a network can be trained."""
 
     name: str
     inputs: int
     """Number of inputs of the network."""
     play: Callable[..., bytes]
-    """`lab._training.chess_self_play`, or that of another game."""
+    """`lab._training.chess_self_play`, or the counterpart for another game."""
     samples: Callable[[bytes, Any], tuple[bytes, bytes, bytes, bytes, bytes]]
-    """`lab._training.chess_samples`, or that of another game."""
+    """`lab._training.chess_samples`, or the counterpart for another game."""
     linear: Callable[[], LinearWeights]
     """Loads the weights of the linear evaluation."""
     evaluation: Callable[[], Any]
-    """Makes the core's linear evaluation."""
+    """Creates the core's linear evaluation."""
     network: Callable[[bytes], Any]
-    """Makes the core's network from its bytes."""
+    """Creates the core's network from its bytes."""
 
 
 GAMES = {
@@ -68,22 +68,22 @@ GAMES = {
 def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog="python -m lab.training.self_play",
-        description="Play games of the strong search against itself, to learn a network from.",
+        description="Let the strong search play against itself, to generate games for training a network.",
     )
     p.add_argument("game", choices=sorted(GAMES))
     p.add_argument("--out", type=Path, required=True, help="file to append the games to")
     p.add_argument("--games", type=positive, default=10_000)
     p.add_argument("--first", type=natural, default=0, help="number of the first game")
-    p.add_argument("--nodes", type=positive, default=1000, help="of the search for each move")
-    p.add_argument("--network", type=Path, help="network to play with; default: the program's own")
+    p.add_argument("--nodes", type=positive, default=1000, help="nodes searched for each move")
+    p.add_argument("--network", type=Path, help="network to play with (default: the program's own)")
     p.add_argument("--linear", action="store_true", help="play without a network")
     p.add_argument(
         "--random-plies", type=natural, nargs=2, default=[6, 13], metavar=("FROM", "TO"),
-        help="random moves of an opening (default: 6 13)",
+        help="number of random moves in an opening (default: 6 13)",
     )  # fmt: skip
     p.add_argument("--seed", type=natural, default=1)
     p.add_argument("--threads", type=positive, default=2)
-    p.add_argument("--minutes", type=float, help="begin no further games after this time")
+    p.add_argument("--minutes", type=float, help="start no new games after this many minutes")
     return p
 
 

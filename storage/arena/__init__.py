@@ -1,1 +1,1 @@
-"""The embedded server: its accounts, ratings and puzzles."""
+"""The arena's tables: the embedded server's accounts, ratings and puzzles."""

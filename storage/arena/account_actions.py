@@ -1,7 +1,7 @@
-"""The arena owner's changes to accounts.  The caller owns the transaction.
+"""Changes that the arena's owner makes to accounts. The caller owns the transaction.
 
-An account's name is its primary key. So a rename inserts a new row, moves the games, ratings and chat of the
-old row to it, and updates our own accounts' records of the player.
+An account's name is its primary key. A rename therefore inserts a new row, moves the old row's games, ratings
+and chat to it, and updates our own accounts' records of the player.
 """
 
 import re
@@ -28,15 +28,15 @@ async def set_access(session: AsyncSession, account_id: str, access: ArenaAccess
 
 
 async def rename_account(session: AsyncSession, account_id: str, name: str, site: str) -> None:
-    """Give an account another name; its games, ratings, chat and token stay.
+    """Rename an account, which keeps its games, ratings, chat and token.
 
     Args:
-        account_id: The account, which exists.
+        account_id: The account, which must exist.
         name: The new name.
-        site: The arena's name in the records of our own accounts.
+        site: The arena's site name in our own accounts' records.
 
     Raises:
-        AccountTaken: Another account has the name, or our records have another player of that name.
+        AccountTaken: Another account, or another player in our records, has that name.
     """
     if name.lower() != account_id:
         for taken in (
@@ -64,12 +64,12 @@ async def rename_account(session: AsyncSession, account_id: str, name: str, site
 async def anonymise_account(session: AsyncSession, account_id: str, site: str) -> str:
     """Remove an account's personal data and keep its games.
 
-    Its name becomes ``deleted-N``, also in the records of our own accounts and in other people's chat in its
-    games; its token, ratings, chat and training are deleted.
+    Its name becomes ``deleted-N``, also in our own accounts' records and in what others wrote in the chat of
+    its games. Its token, ratings, chat and training are deleted.
 
     Args:
-        account_id: The account, which exists.
-        site: As `rename_account`.
+        account_id: The account, which must exist.
+        site: As for `rename_account`.
 
     Returns:
         The new name.
@@ -124,7 +124,7 @@ async def _move(session: AsyncSession, old_id: str, name: str, site: str) -> Non
 
 
 async def _forget_in_chat(session: AsyncSession, names: list[str], new: str) -> None:
-    """Replace an account's former names in the chat of its games, where mainly our own bots use them."""
+    """Replace an account's former names in its games' chat, where it is mainly our bots that use names."""
     ours = select(ArenaGame.id).where(or_(ArenaGame.first_id == new, ArenaGame.second_id == new))
     lines = select(ArenaChatLine.id, ArenaChatLine.text).where(ArenaChatLine.game_id.in_(ours))
     words = [_word(name) for name in names]
@@ -137,11 +137,10 @@ async def _forget_in_chat(session: AsyncSession, names: list[str], new: str) -> 
 
 
 async def _forget_in_events(session: AsyncSession, old: str, new: str, site: str) -> list[str]:
-    """Replace an account's name and its earlier names in the texts of events of the arena and of the whole
-    program.
+    """Replace an account's current and former names in the texts of the arena's and the program's events.
 
     Returns:
-        The name and all earlier names that were found.
+        The current name and all former names found.
     """
     text = func.lower(cast(EventRow.detail, String))
     names = [old]
@@ -167,7 +166,7 @@ async def _forget_in_events(session: AsyncSession, old: str, new: str, site: str
 
 
 def _word(name: str) -> re.Pattern[str]:
-    """A pattern that matches the name, but not as part of a longer name."""
+    """A pattern that matches the name as a whole, not as part of a longer name."""
     return re.compile(rf"(?<![A-Za-z0-9_-]){re.escape(name)}(?![A-Za-z0-9_-])", re.IGNORECASE)
 
 

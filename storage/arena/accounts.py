@@ -1,4 +1,4 @@
-"""The arena's queries.  The caller owns the transaction."""
+"""Queries about the arena's accounts and games. The caller owns the transaction."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ STARTED = "started"
 
 
 class AccountTaken(Exception):
-    """The account name is taken."""
+    """Another account already has this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class RatingRecord:
     deviation: float
     volatility: float
     games: int
-    """Rated games so far."""
+    """Number of rated games so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,29 +42,29 @@ class AccountRecord:
     is_bot: bool
     created_at: datetime
     ratings: Mapping[str, RatingRecord] = field(default_factory=dict)
-    """By variant key; variants without a rated game are absent."""
+    """Ratings by variant key; variants without a rated game are absent."""
     access: ArenaAccess = ArenaAccess.ACTIVE
 
 
 @dataclass(frozen=True, slots=True)
 class ArenaGameRecord:
-    """The stored part of a game; every pair is (side that moves first, other side)."""
+    """The stored state of a game; every pair is (side that moves first, other side)."""
 
     id: str
     variant: str
     rated: bool
     initial_s: int | None
-    """Clock at the start in seconds; None together with `increment_s`: no clock."""
+    """Initial clock time in seconds; None, together with `increment_s`, if there is no clock."""
     increment_s: int | None
     players: tuple[str, str]
-    """Ids of the accounts."""
+    """The account ids of the players."""
     ratings: tuple[int, int]
-    """At the start of the game."""
+    """Ratings at the start of the game."""
     provisional: tuple[bool, bool]
     rematch_of: str | None
     moves: tuple[str, ...]
     remaining_ms: tuple[int, int] | None
-    """Time left after the latest move."""
+    """Time left after the last move."""
     draw_offers: tuple[bool, bool]
     takeback_offers: tuple[bool, bool]
     status: str
@@ -74,16 +74,16 @@ class ArenaGameRecord:
     last_move_at: datetime
     ended_at: datetime | None
     initial_fen: str | None = None
-    """Start position; None: the game's usual start."""
+    """Start position; None for the game's usual one."""
     unrated: str | None = None
-    """Why a rated game changed no rating."""
+    """Why a rated game did not change the ratings."""
     turn_began_ms: int | None = None
-    """When the side to move began to think, in the arena's time; None: not known."""
+    """The arena's time when the side to move began to think; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class SavedTime:
-    """The arena's time at its last write to the database."""
+    """The arena's time when it was last saved, and when that was."""
 
     elapsed_ms: int
     at: datetime | None
@@ -117,7 +117,7 @@ async def add_account(
     """Add an account.
 
     Raises:
-        AccountTaken: The id is taken; the transaction can no longer be used.
+        AccountTaken: The id is taken; this transaction can no longer be used.
     """
     row = {
         "id": account_id,
@@ -134,23 +134,23 @@ async def add_account(
 
 
 async def get_account(session: AsyncSession, account_id: str) -> AccountRecord | None:
-    """The account with this id."""
+    """The account with the specified id."""
     accounts = await _accounts(session, ArenaAccount.id == account_id, 1)
     return accounts[0] if accounts else None
 
 
 async def list_accounts_by_id(session: AsyncSession, ids: Collection[str]) -> list[AccountRecord]:
-    """The existing accounts among these ids."""
+    """Those accounts with these ids that exist."""
     return await _accounts(session, ArenaAccount.id.in_(ids), None)
 
 
 async def find_token(session: AsyncSession, token_hash: str) -> str | None:
-    """Id of the account that the token belongs to."""
+    """Id of the account to which the token belongs."""
     return await session.scalar(select(ArenaAccount.id).where(ArenaAccount.token_hash == token_hash))
 
 
 async def find_tokens(session: AsyncSession, token_hashes: Collection[str]) -> dict[str, str]:
-    """Ids of the accounts that tokens belong to, by hash; unknown tokens are absent."""
+    """Ids of the accounts to which tokens belong, by token hash; unknown tokens are absent."""
     rows = await session.execute(
         select(ArenaAccount.token_hash, ArenaAccount.id).where(ArenaAccount.token_hash.in_(token_hashes))
     )
@@ -158,26 +158,26 @@ async def find_tokens(session: AsyncSession, token_hashes: Collection[str]) -> d
 
 
 async def try_writing(session: AsyncSession) -> None:
-    """Write and delete a row, so that the commit fails if the disk is full or read-only."""
+    """Write and delete a row, so that a full or read-only disk makes the commit fail."""
     probe = {"id": "?", "name": "?", "is_bot": False, "token_hash": "?", "created_at": now_utc()}
     await session.execute(insert(ArenaAccount).values(probe))
     await session.execute(delete(ArenaAccount).where(ArenaAccount.id == probe["id"]))
 
 
 async def list_accounts(session: AsyncSession) -> list[AccountRecord]:
-    """All accounts, by id, deleted ones included."""
+    """All accounts, ordered by id, including deleted ones."""
     return await _accounts(session, true(), None)
 
 
 async def set_token(session: AsyncSession, account_id: str, token_hash: str) -> None:
-    """Give the account a new token; the old one is no longer valid."""
+    """Give the account a new token, which invalidates the old one."""
     await session.execute(
         update(ArenaAccount).where(ArenaAccount.id == account_id).values(token_hash=token_hash)
     )
 
 
 async def make_bot(session: AsyncSession, account_id: str) -> None:
-    """Turn a person's account into a program's."""
+    """Turn a person's account into a program account."""
     await session.execute(update(ArenaAccount).where(ArenaAccount.id == account_id).values(is_bot=True))
 
 
@@ -213,7 +213,7 @@ async def save_rating(session: AsyncSession, account_id: str, variant: str, rati
 
 
 async def delete_rating(session: AsyncSession, account_id: str, variant: str) -> None:
-    """Reset an account's rating in a variant to a newcomer's."""
+    """Reset an account's rating in a variant to a newcomer's rating."""
     own = (ArenaRating.account_id == account_id) & (ArenaRating.variant == variant)
     await session.execute(delete(ArenaRating).where(own))
 
@@ -227,19 +227,19 @@ async def add_game(session: AsyncSession, game: ArenaGameRecord) -> None:
 
 
 async def save_game(session: AsyncSession, game: ArenaGameRecord) -> None:
-    """Update all columns of a game that can change."""
+    """Update all columns of a game that may change."""
     await session.execute(update(ArenaGame).where(ArenaGame.id == game.id).values(**_moving(game)))
 
 
 async def load_game(session: AsyncSession, game_id: str) -> ArenaGameRecord | None:
-    """The game with this id, over or not."""
+    """The game with the specified id, whether running or over."""
     columns = ArenaGame.__table__.columns
     row = (await session.execute(select(*columns).where(ArenaGame.id == game_id))).first()
     return None if row is None else _record(row)
 
 
 async def list_open_ids(session: AsyncSession) -> list[str]:
-    """Ids of the running games, the oldest first."""
+    """Ids of the running games, oldest first."""
     ids = select(ArenaGame.id).where(ArenaGame.status == STARTED)
     return list(await session.scalars(ids.order_by(ArenaGame.created_at, ArenaGame.id)))
 
@@ -253,13 +253,13 @@ async def count_games(session: AsyncSession, account_id: str) -> int:
 async def count_rated_games(
     session: AsyncSession, players: tuple[str, str], variant: str, since: datetime
 ) -> int:
-    """The number of games between two players in a variant that changed their ratings.
+    """The number of games in a variant that changed the ratings of these two players.
 
     Args:
         session: The transaction.
-        players: In any order.
+        players: The players, in any order.
         variant: The variant's key.
-        since: Only games that ended later.
+        since: Count only games that ended after this time.
     """
     first, second = players
     between = or_(
@@ -276,7 +276,7 @@ async def count_rated_games(
 
 
 async def count_games_by_account(session: AsyncSession) -> dict[str, int]:
-    """The number of games that each account has started; accounts without any are absent."""
+    """The number of games that each account has started; accounts without games are absent."""
     counts: dict[str, int] = {}
     for side in (ArenaGame.first_id, ArenaGame.second_id):
         for account_id, games in await session.execute(select(side, func.count()).group_by(side)):
@@ -343,7 +343,7 @@ def _record(row: Row[Any]) -> ArenaGameRecord:
 
 
 async def load_time(session: AsyncSession) -> SavedTime:
-    """The arena's time when it was last saved, or when the latest running turn began."""
+    """The arena's time when it was last saved or when the latest running turn began, whichever is later."""
     row = (await session.execute(select(ArenaElapsed.elapsed_ms, ArenaElapsed.saved_at))).first()
     is_open = ArenaGame.status == STARTED
     latest = await session.scalar(select(func.max(ArenaGame.turn_began_ms)).where(is_open))
@@ -374,7 +374,7 @@ async def add_chat(
 
 
 async def list_chat(session: AsyncSession, game_id: str, room: str, limit: int) -> list[ChatRecord]:
-    """The lines of one chat room of a game, the oldest first."""
+    """The lines of one of a game's chat rooms, oldest first."""
     rows = await session.execute(
         select(ArenaChatLine.account_id, ArenaAccount.name, ArenaChatLine.room, ArenaChatLine.text)
         .join(ArenaAccount, ArenaAccount.id == ArenaChatLine.account_id)

@@ -1,1 +1,1 @@
-"""Questions in SQL: read-only views with plain columns, and a reader that can only read them."""
+"""SQL questions: read-only views with plain columns, and a reader that can only read them."""

@@ -1,4 +1,4 @@
-"""Answers a question in SQL, read-only and within a time limit."""
+"""Answers an SQL question, read-only and within a time limit."""
 
 import asyncio
 import math
@@ -15,11 +15,11 @@ from urllib.parse import quote
 from storage.errors import StorageError
 
 _STEPS = 10_000
-"""Number of SQLite instructions between two checks of the clock."""
+"""Number of SQLite instructions between two checks of the time limit."""
 
 
 class BadQuestion(StorageError):
-    """The question cannot be answered; the message says why, in one line."""
+    """The question cannot be answered; the message gives the reason in one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class Answer:
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     is_cut: bool
-    """Whether rows beyond `most_rows` were cut off."""
+    """Whether rows beyond `most_rows` were omitted."""
 
     def records(self) -> list[dict[str, Any]]:
-        """The rows as objects, by column name; repeated names get a number."""
+        """The rows as objects, keyed by column name; repeated names get a number."""
         names: list[str] = []
         for name in self.columns:
             own, number = name, len(names) + 1
@@ -43,16 +43,16 @@ class Answer:
 
 
 def ask(url: str, sql: str, *, limit_s: float, most_rows: int) -> Answer:
-    """Ask a question. Call it in a thread without an event loop.
+    """Answer a question. Call this in a thread without an event loop.
 
     Args:
         url: URL of the database, as in the settings.
-        sql: One SELECT.
+        sql: A single SELECT.
         limit_s: Time limit in seconds.
         most_rows: Maximum number of rows to return.
 
     Raises:
-        BadQuestion: The SQL is wrong, would change data, or takes too long.
+        BadQuestion: The SQL is invalid, would change data, or takes too long.
     """
     if not sql.strip():
         raise BadQuestion("the question is empty")
@@ -75,10 +75,10 @@ def _of_sqlite(path: str, sql: str, limit_s: float, most_rows: int) -> tuple[lis
             connection.set_progress_handler(lambda: time.monotonic() >= ends, _STEPS)
             cursor = connection.execute(sql)
             return _named(cursor.description), cursor.fetchmany(most_rows)
-    # sqlite3.Warning: two statements.  UnicodeError: half a character of UTF-16.
+    # sqlite3.Warning: two statements. UnicodeError: half a character of UTF-16.
     except (sqlite3.Error, sqlite3.Warning, UnicodeError) as error:
         if time.monotonic() >= ends:
-            raise BadQuestion(f"the question takes longer than {limit_s:g} s; narrow it") from None
+            raise BadQuestion(f"the question took longer than {limit_s:g} s; narrow it down") from None
         raise BadQuestion(_told(error)) from None
 
 
@@ -107,22 +107,22 @@ async def _of_postgresql(
 
 def _named(description: Sequence[Any] | None) -> list[str]:
     if not description:
-        raise BadQuestion("this is no question: it gives no rows")
+        raise BadQuestion("this is not a question: it returns no rows")
     return [each[0] for each in description]
 
 
 def _told(error: Exception) -> str:
-    """An error in one line; for an unknown name, it lists the known names."""
+    """Format an error as one line; for an unknown name, list the known names."""
     said = " ".join(str(error).split())
     if re.search(r"no such (table|column)|(relation|column) .* does not exist", said):
         from storage.ask.views import VIEWS  # with the exports, which take longer to load than an answer
 
-        said = f"{said}; ask the views {', '.join(VIEWS)}, whose columns `desdemona sql --views` lists"
+        said = f"{said}; use the views {', '.join(VIEWS)}; `desdemona sql --views` lists their columns"
     return said
 
 
 def _plain(cell: Any) -> Any:
-    """A value converted for JSON."""
+    """Convert a value for JSON."""
     if isinstance(cell, Decimal):
         cell = float(cell)
     if cell is None or isinstance(cell, (bool, int)) or (isinstance(cell, float) and math.isfinite(cell)):

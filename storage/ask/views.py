@@ -1,9 +1,9 @@
-"""The views for questions in SQL; their names and columns stay the same from version to version.
+"""The views for SQL questions; their names and columns stay the same across versions.
 
-The migration that creates them has their SQL; most columns have the meaning of the exports' columns
-(`storage.evidence.exports`). Flags are 0 or 1; times are text in UTC, ``2026-11-30 18:00:05``; costs and
-probabilities are from 0 to 1; scores named ``_centi`` are hundredths of a disc or pawn, from the opponent's
-side. They exclude decisions that were taken back or never played.
+Their SQL is in the migration that creates them; most columns have the same meaning as in the exports
+(`storage.evidence.exports`). Flags are 0 or 1; times are UTC text, ``2026-11-30 18:00:05``; costs and
+probabilities range from 0 to 1; scores named ``_centi`` are hundredths of a disc or pawn, from the opponent's
+view. The views exclude decisions that were taken back or never played.
 """
 
 from collections.abc import Mapping
@@ -21,15 +21,15 @@ class AskView:
 
     about: str
     columns: Mapping[str, str]
-    """The meaning of each column, in order."""
+    """Each column's meaning, in column order."""
 
 
 def _like(export: Export, names: str, **others: str) -> AskView:
-    """A view with columns of an export, by name.
+    """A view with some of an export's columns.
 
     Args:
         export: The export that defines the columns.
-        names: The view's columns, in order.
+        names: The view's columns in order, separated by spaces.
         others: The meaning of columns that the export lacks or defines differently.
     """
     meanings = {column.name: column.about for column in export.columns} | others
@@ -44,10 +44,10 @@ VIEWS: Mapping[str, AskView] = {
         f"game_id {_OF_GAME} account site_game_id variant speed rated our_side engine_version trial chance "
         "probability our_rating rating_band state result points expected end_reason rating_diff started_at "
         "ended_at day week month hour days_ago duration_s plies baits_set baits_taken slips",
-        game_id="its key, for the other views and for `desdemona show`",
-        rating_band="of the opponent, 200 points wide: 1400 to 1599; unrated",
+        game_id="the game's key in the other views and for `desdemona show`",
+        rating_band="opponent's rating band, for instance 1400 to 1599; or unrated",
         days_ago="whole days since the start",
-        baits_set="moves of ours with a confirmed bait; null until the game is summed up",
+        baits_set="our moves with a confirmed bait; null until the game is summarised",
     ),
     "ask_decisions": _like(
         DECISIONS,
@@ -63,7 +63,7 @@ VIEWS: Mapping[str, AskView] = {
         BAITS,
         "decision_id game_id ply move bait probability cost surprise expected_loss model reply is_taken "
         f"reply_cost {_OF_GAME} at days_ago",
-        days_ago="whole days since",
+        days_ago="whole days since the decision",
     ),
     "ask_replies": replace(
         _like(
@@ -71,25 +71,25 @@ VIEWS: Mapping[str, AskView] = {
             "decision_id game_id ply reply is_played first_centi glance_centi shallow_centi final_centi "
             "cost_centi rank_first rank_final",
         ),
-        about=f"{REPLIES.about} The largest view: name a game or a decision.",
+        about=f"{REPLIES.about} The largest view: filter by game or decision.",
     ),
     "ask_opponents": AskView(
-        "One row for each opponent's account; aborted games do not count.",
+        "One row for each opponent's account, without aborted games.",
         {
-            "opponent_id": "its key",
-            "site": "of the account",
-            "opponent": "its name",
+            "opponent_id": "key of the account",
+            "site": "site of the account",
+            "opponent": "name of the account",
             "is_program": "1: a program",
-            "games": "with us",
+            "games": "number of games with us",
             "days": "number of days on which a game began",
-            "their_points": "won by the opponent",
-            "best_rating": "highest at the start of a game",
+            "their_points": "points won by the opponent",
+            "best_rating": "highest rating at the start of a game",
             "first_at": "time of the first game",
-            "last_at": "time of the last one",
-            "days_since": "whole days since then",
-            "baits_met": "moves of ours with a confirmed bait",
-            "baits_taken": "of these, taken",
-            "slips": "other errors",
+            "last_at": "time of the last game",
+            "days_since": "whole days since the last game",
+            "baits_met": "our moves with a confirmed bait",
+            "baits_taken": "number of those baits that were taken",
+            "slips": "number of other errors",
         },
     ),
     "ask_events": replace(
@@ -97,10 +97,10 @@ VIEWS: Mapping[str, AskView] = {
             EVENTS,
             "event_id site account kind game_id reason at day days_ago",
             reason="reason, if stated",
-            day="date",
-            days_ago="whole days since",
+            day="date of the event",
+            days_ago="whole days since the event",
         ),
-        about="One row for each event other than a move: lost links, declined challenges, failures.",
+        about="One row for each event other than a move: lost connections, declined challenges, failures.",
     ),
 }
-"""Every view by its name."""
+"""All views by name."""

@@ -1,9 +1,9 @@
-"""Finds dead connections to PostgreSQL when they are taken from the pool.
+"""Detects dead PostgreSQL connections when they are taken from the pool.
 
-SQLAlchemy's own check (``pool_pre_ping``) makes three round trips whenever a connection is taken: begin, an
-empty statement, rollback. They take longer than the transaction itself. This check finds a connection that
-the server has closed without a request, and sends one request if a connection has been idle, because its
-machine may be gone.
+SQLAlchemy's own check (``pool_pre_ping``) makes three round trips each time a connection is taken: begin, an
+empty statement, rollback. These take longer than the transaction itself. Our check needs no request to notice
+that the server has closed a connection, and sends one request only if the connection has been idle, because
+the server's machine may be gone.
 """
 
 import time
@@ -17,14 +17,14 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.util import await_
 
 ASK_AFTER_S = 1.0
-"""Idle time after which a connection is checked before use."""
+"""Idle time in seconds after which a connection is checked before use."""
 QUESTION = "SELECT 1"
 
 _IDLE_SINCE = "idle_since"
 
 
 def watch_pool(engine: Engine) -> None:
-    """Replace dead connections when they are taken from an engine's pool, along with all older ones."""
+    """Replace a dead connection when it is taken from an engine's pool, along with all older ones."""
     event.listen(engine, "checkin", _put_back)
     event.listen(engine, "checkout", _taken)
 

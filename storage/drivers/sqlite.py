@@ -1,10 +1,10 @@
-"""SQLite for SQLAlchemy's asyncio: aiosqlite with one call to the connection's thread for each statement.
+"""SQLite for SQLAlchemy's asyncio: aiosqlite with only one call to the connection's thread per statement.
 
-A call to the thread and back costs more processor time than most statements.  SQLAlchemy's own adapter makes
-four for each statement (open a cursor, execute, fetch, close), and one for each rollback, also of a
-transaction that has ended. Here the thread does everything a statement needs in one call, the first
-statement's call also begins the transaction, and a connection without a transaction is not asked to end one.
-Results cannot be streamed: all rows are fetched at once.
+A round trip to the thread costs more processor time than most statements. SQLAlchemy's own adapter makes four
+per statement (open a cursor, execute, fetch, close) and one per rollback, even if the transaction has already
+ended. Here, the thread does everything for a statement in one call, the first statement's call also begins
+the transaction, and a connection without a transaction is not asked to end one. Results cannot be streamed;
+all rows are fetched immediately.
 """
 
 import sqlite3
@@ -23,14 +23,14 @@ from sqlalchemy.util import await_
 
 
 class _Ran(NamedTuple):
-    """Cursor attributes that SQLAlchemy reads after a statement."""
+    """Cursor attributes that SQLAlchemy reads after running a statement."""
 
     description: Any = None
     rowcount: int = -1
     lastrowid: int | None = None
 
     def close(self) -> None:
-        """Do nothing: no cursor is open any more."""
+        """Do nothing: the cursor is already closed."""
 
 
 def _execute(
@@ -44,7 +44,7 @@ def _execute(
     """Run a statement and fetch all its rows; called in the connection's thread.
 
     Args:
-        begin: Statement to run first; empty: none.
+        begin: Statement to run first, or empty.
     """
     if begin:
         connection.execute(begin)
@@ -97,21 +97,21 @@ class _Connection(AsyncAdapt_aiosqlite_connection):
 
     @property
     def sqlite(self) -> sqlite3.Connection:
-        """The connection itself; only its thread may use it."""
+        """The underlying connection; only its own thread may use it."""
         connection: sqlite3.Connection = self._connection._conn
         return connection
 
     def begin(self, statement: str, try_again: Callable[[sqlite3.Error], bool]) -> None:
-        """Begin a transaction with the next statement, in the same call to the thread.
+        """Begin a transaction together with the next statement, in the same call to the thread.
 
         Args:
-            statement: ``BEGIN``, in one of its forms.
-            try_again: Tells whether to retry after this error.
+            statement: A form of ``BEGIN``.
+            try_again: Returns whether to retry after the error.
         """
         self._begin, self._try_again = statement, try_again
 
     def run(self, many: bool, *arguments: Any) -> tuple[_Ran, Iterable[Any]]:
-        """Run a statement, once or for many rows of parameters, and fetch the results."""
+        """Run a statement, once or for each row of parameters, and fetch the results."""
         begin = self._begin
         while True:
             try:
@@ -152,13 +152,13 @@ class _Connection(AsyncAdapt_aiosqlite_connection):
 
 
 class SqliteDriver(AsyncAdapt_aiosqlite_dbapi):
-    """The module that SQLAlchemy uses for connections: argument ``module`` of `create_async_engine`."""
+    """The module that SQLAlchemy uses for connections: the argument ``module`` of `create_async_engine`."""
 
     def __init__(self) -> None:
         super().__init__(aiosqlite, sqlite3)
 
     def connect(self, *arguments: Any, **more: Any) -> _Connection:
-        """Open a connection, with a thread of its own."""
+        """Open a connection with its own thread."""
         connection = aiosqlite.connect(*arguments, **more)
         connection._thread.daemon = True  # a program must not hang in its end
         return _Connection(self, await_(connection))

@@ -1,1 +1,1 @@
-"""Statistics: measures of judged replies, inference, trials, queries and exports."""
+"""Statistics: measures of judged replies, statistical inference, trials, queries and exports."""

@@ -1,7 +1,6 @@
-"""Builds a game's rows of the array of judged replies from the tables; no other module reads single
-decisions.
+"""Builds a game's rows in the array of judged replies; no other module of statistics reads decisions.
 
-Two statements read whole games; the rest is arithmetic on their rows (`record_of`).
+Two SQL statements read whole games; `record_of` computes the rest from their rows.
 """
 
 import json
@@ -52,45 +51,45 @@ from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow, 
 logger = logging.getLogger(__name__)
 
 LEFT = ("resignation", "left", "time")
-"""How a game ends for the player who leaves it."""
+"""How a game can end when a player leaves it."""
 DRAWING = tuple(sorted(kind.name for kind in STRATEGIES.values() if kind.draws_decisions))
 """Names of the players that randomise single decisions."""
 _BATCH = 200
-"""Number of games in one statement."""
+"""Number of games read by one SQL statement."""
 _UNREADABLE = (ValueError, LookupError, TypeError, ArithmeticError, RecordError)
-"""Exceptions for a row that this program did not write."""
+"""Exceptions raised by a row that this program cannot have written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaitCounts:
-    """Bait counts of one game, for the positions that were not decided."""
+    """Bait counts of one game, without decided positions."""
 
     baits_set: int = 0
-    """Moves with a confirmed bait, answered or not."""
+    """Number of our moves with a confirmed bait, answered or not."""
     baits_taken: int = 0
-    """Replies that took a bait."""
+    """Number of replies that took a bait."""
     slips: int = 0
-    """Other replies that cost a tenth of the game or more; see `storage.evidence.slips`."""
+    """Number of other replies that cost 10 % of the game or more; see `storage.evidence.slips`."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameSummary:
-    """Everything that one game adds to statistics and lists."""
+    """Everything that one game contributes to statistics and lists."""
 
     id: int
     labels: str
     """`storage.evidence.replies.Labels.text`."""
     game: bytes
-    """A row of `GAME`."""
+    """A row in the layout of `GAME`."""
     replies: bytes
-    """Rows of `REPLY` in the order of play."""
+    """Rows in the layout of `REPLY`, in the order of play."""
     counts: BaitCounts
 
 
 async def game_records(session: AsyncSession, games: Sequence[int]) -> dict[int, GameSummary]:
-    """Some games, by their key.
+    """The records of some games, by the games' keys.
 
-    A game with a row that this program did not write is left out, and logged.
+    A game with a row that this program cannot have written is left out and logged.
     """
     records: dict[int, GameSummary] = {}
     for start in range(0, len(games), _BATCH):
@@ -109,7 +108,7 @@ async def _records(session: AsyncSession, games: Sequence[int]) -> dict[int, Gam
         if isinstance(error, OperationalError) and "Could not decode" not in str(error):
             raise  # the database fails, not a row
         if len(games) == 1:
-            logger.warning("game %d counts in no statistic: %s", games[0], error)
+            logger.warning("game %d is left out of statistics: %s", games[0], error)
             return {}
     # One such row hides its whole batch, so read this batch game by game.
     return {key: record for game in games for key, record in (await _records(session, [game])).items()}
@@ -180,8 +179,8 @@ def record_of(game: Any, decisions: Sequence[Any]) -> GameSummary:
     """The record of one game.
 
     Args:
-        game: A row of the games' statement.
-        decisions: Its rows of the decisions' statement, including decisions that were taken back.
+        game: A row from the statement that reads games.
+        decisions: The game's rows from the statement that reads decisions, including taken-back ones.
     """
     standing = [each for each in decisions if not each.takeback and each.state != DecisionState.DROPPED]
     replies = [each for each in map(_Reply.of, standing) if each is not None]
@@ -206,25 +205,25 @@ def is_drawn(search_mode: str | None, strategy: str) -> bool:
     """Whether a decision was drawn at random between two moves.
 
     Args:
-        search_mode: The decision's; None: its record was damaged when migration 0012 read it.
-        strategy: The strategy that decided.
+        search_mode: The decision's search mode; None: its record was damaged when migration 0012 read it.
+        strategy: The strategy that chose the move.
     """
     return strategy in DRAWING if search_mode is None else search_mode == SearchMode.TRIAL
 
 
 @dataclass(frozen=True)
 class _Reply:
-    """A standing decision with a row of `REPLY`: its reply was judged, or it set a bait."""
+    """A standing decision that has a row in `REPLY`: its reply was judged, or it set a bait."""
 
     row: Any
     is_judged: bool
-    """The current rules gave the reply a cost, so it may be a slip."""
+    """Whether the reply has a cost under the current rules, so that it may be a slip."""
     is_forecast: bool
-    """There is a forecast made under the current rules."""
+    """Whether there is a forecast made under the current rules."""
 
     @classmethod
     def of(cls, row: Any) -> "_Reply | None":
-        """The reply in a row of the decisions' statement; None: it is not counted."""
+        """The reply in a row from the statement that reads decisions; None if it does not count."""
         reply = cls(
             row,
             row.outcome_rule == RULE and row.reply_cost is not None,
@@ -247,7 +246,7 @@ class _Reply:
 
     @property
     def model(self) -> str:
-        """The model of the forecast; empty: no forecast under the current rules."""
+        """The model that made the forecast; empty: no forecast under the current rules."""
         row = self.row
         return model_text(row.model_name, row.model_sha256, row.prior) if self.is_forecast else ""
 
@@ -270,12 +269,12 @@ class _Reply:
         return flags
 
     def packed(self, game: Any, moves: Sequence[str], model: int) -> tuple[float, ...]:
-        """The reply's row of `REPLY`.
+        """The reply's row in the layout of `REPLY`.
 
         Args:
             game: The game's row.
             moves: All moves of that game.
-            model: The number of its model.
+            model: Index of the forecast's model.
         """
         row = self.row
         values = {name: getattr(row, name) if self.is_forecast else 0.0 for name in EXPECTATIONS}
@@ -301,7 +300,7 @@ class _Reply:
 
 
 def _of_game(row: Any) -> dict[str, Any]:
-    """The columns of `GAME` that come from the game's row."""
+    """The columns of `GAME` that are derived from the game's row."""
     result = None if row.result is None else row.result.value
     plies, opening = opening_of(row.game, row.initial_position, row.moves)
     return {
@@ -326,7 +325,7 @@ def _of_game(row: Any) -> dict[str, Any]:
 def _of_decisions(
     game: Any, decisions: Sequence[Any], standing: Sequence[Any], replies: Sequence[_Reply]
 ) -> dict[str, Any]:
-    """The columns of `GAME` that come from the game's decisions."""
+    """The columns of `GAME` that are derived from the game's decisions."""
     drawn = [each for each in decisions if is_drawn(each.search_mode, game.strategy)]
     # Also replies that were taken back: the first one counts.
     times = [
@@ -355,7 +354,7 @@ def _of_decisions(
 def is_outdated(row: Any) -> bool:
     """Whether a complete decision was judged or forecast under earlier rules, or lacks a forecast.
 
-    ``desdemona db recheck`` judges it again; until then no statistic counts it.
+    Until ``desdemona db recheck`` judges it again, statistics leave it out.
     """
     return row.is_complete and (
         row.rule not in (None, RULE)
@@ -370,7 +369,7 @@ def is_judged() -> ColumnElement[bool]:
 
 
 def named_bait() -> tuple[ColumnElement[bool], ...]:
-    """Conditions on `DecisionRow` and `ForecastRow`: the move stands, and set a confirmed bait."""
+    """Conditions on `DecisionRow` and `ForecastRow`: the move stands and set a confirmed bait."""
     return (
         *standing(),
         DecisionRow.is_decided.is_(False),
@@ -380,26 +379,26 @@ def named_bait() -> tuple[ColumnElement[bool], ...]:
 
 
 def line_key(game: str, initial_position: str | None, moves: Sequence[str], move: str, bait: str) -> int:
-    """A hash of a bait's start and moves; baits share it only if both are equal.
+    """A hash of a bait and of the start and the moves that led to it; equal baits have equal hashes.
 
     Args:
-        game: Its name.
-        initial_position: None: the usual one.
-        moves: Those before ours.
+        game: Name of the game.
+        initial_position: The starting position; None: the usual one.
+        moves: The moves before ours.
         move: Ours.
         bait: The tempting reply.
 
     Returns:
-        64 signed bits: among a million different baits two share a hash with a probability of 3e-8.
+        The hash is a signed 64-bit number: among a million baits a collision has a probability of 3e-8.
     """
     start = "-" if initial_position is None else f"+{initial_position}"
     return _key_of((game, start, *moves, move, bait))
 
 
 def opening_of(game: str, initial_position: str | None, moves: str) -> tuple[int, int | None]:
-    """The length of a game in plies, and a key of its first `COPIED_PLIES` (None: the game is shorter).
+    """The length of a game in plies, and a key of its first `COPIED_PLIES` plies (None if it is shorter).
 
-    Two games have the same key only if their start and these plies are the same.
+    Two games have the same key only if they share the start and these plies.
     """
     split = moves.split()
     if len(split) < COPIED_PLIES:
@@ -413,9 +412,9 @@ def _key_of(lines: Iterable[str]) -> int:
 
 
 def probabilities_part(assignment: Any) -> str:
-    """The part of an assignment's record with the players' probabilities, or the whole record, as JSON.
+    """JSON of the part of an assignment's record with the players' probabilities, or of the whole record.
 
-    Records differ in their seeds, but there are few sets of probabilities.
+    Records have different seeds, but only a few distinct sets of probabilities occur.
     """
     has_some = isinstance(assignment, dict) and "chances" in assignment
     part = {"chances": assignment["chances"]} if has_some else assignment
@@ -423,10 +422,10 @@ def probabilities_part(assignment: Any) -> str:
 
 
 def probability_of(part: str, treated: str, control: str) -> float:
-    """The treated player's probability, out of two players, from this part of an assignment's record.
+    """The probability of the treated one of two players, read from this part of an assignment's record.
 
     Raises:
-        RecordError: There is no such probability.
+        RecordError: The record does not contain it.
     """
     try:
         probabilities: Mapping[str, float] = json.loads(part)["chances"]

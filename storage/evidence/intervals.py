@@ -1,7 +1,7 @@
-"""95 % intervals for proportions and performance ratings, both by inverting the score test.
+"""95 % intervals for proportions and performance ratings, both computed by inverting the score test.
 
 A value is inside the interval if the data lie within 1.96 standard deviations of its prediction. Unlike an
-estimate plus or minus an error, this stays correct for few observations and at 0 % and 100 %.
+estimate plus or minus an error, this remains correct for few observations and at 0 % and 100 %.
 """
 
 from collections.abc import Callable
@@ -16,21 +16,21 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 Z_95 = 1.959963984540054
-"""A standard normal variable stays within +- this 95 % of the time."""
+"""A standard normal variable lies within plus or minus this value with a probability of 95 %."""
 
 _ELO_SCALE = 400 / log(10)
 _FAR = 4000.0
-"""Search range for a performance beyond the opponents' ratings, in rating points: odds of 1 to 10^10."""
+"""Search range for a performance, in points beyond the opponents' ratings (odds of 1 to 10^10)."""
 
 _PRECISION = 1e-5
-"""Precision of a performance, in rating points."""
+"""Precision of a performance rating, in rating points."""
 _MAX_STEPS = 200
-"""More bisections of an interval than 64-bit floating-point numbers can distinguish."""
+"""Limit on iterations: more bisections than 64-bit floating-point numbers can distinguish."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A count among trials, as a share in [0, 1] with its Wilson interval; None without trials."""
+    """A count of successes as a share of trials, with its Wilson interval; None values without trials."""
 
     count: int
     of: int
@@ -41,22 +41,22 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Performance:
-    """The rating whose expected score (Elo's formula) is the actual score."""
+    """The rating whose expected score, by Elo's formula, equals the actual score."""
 
     games: int
-    """Finished games against opponents with a rating."""
+    """Number of finished games against opponents with a rating."""
     points: float
-    """A win is 1, a draw 1/2."""
+    """Our points in these games: 1 for a win, 1/2 for a draw."""
     rating: float | None
-    """None without games, and if all were won or all lost: then no rating is high or low enough."""
+    """The rating; None without games, or if all were won or all lost, so that no rating fits."""
     low: float | None
-    """None: no lower limit, because no points were scored."""
+    """Lower limit; None if there is none, because no points were scored."""
     high: float | None
-    """None: no upper limit, because every game was won."""
+    """Upper limit; None if there is none, because every game was won."""
 
     @property
     def words(self) -> str:
-        """For instance ``1702 (1604 to 1815)``, ``above 1507`` when every game was won; empty: no games."""
+        """For instance ``1702 (1604 to 1815)``; ``above 1507`` if every game was won; empty without games."""
         if self.games == 0:
             return ""
         if self.low is None:
@@ -80,16 +80,16 @@ def performances(
 ) -> list[Performance]:
     """The performance rating of each of several groups of games, with its 95 % interval.
 
-    Wilson's interval applied to ratings: R is inside if the points are within 1.96 standard deviations of
-    the score that Elo's formula expects of R.  Each game's variance is p (1 - p), the largest that an
-    expected score of p allows, so draws make the interval too wide rather than too narrow.  We take
-    the opponents' ratings as exact and the games as independent.
+    Wilson's interval applied to ratings: R is inside if the points are within 1.96 standard deviations of the
+    score that Elo's formula expects for R. Each game's variance is p (1 - p), the largest that an expected
+    score of p allows, so draws make the interval too wide rather than too narrow. The opponents' ratings are
+    taken as exact, and the games as independent.
 
     Args:
-        group: Index of the group of some games against opponents of one rating; non-decreasing, shape (n,).
-        ratings: The opponents' rating in these games, shape (n,).
-        games: Number of games, shape (n,).
-        points: Our points in them, shape (n,).
+        group: Group of each entry (games against opponents with one rating), ascending, shape (n,).
+        ratings: The opponents' rating in each entry, shape (n,).
+        games: Number of games in each entry, shape (n,).
+        points: Our points in each entry, shape (n,).
         size: Number of groups.
     """
     performances = [Performance(0, 0.0, None, None, None)] * size
@@ -140,7 +140,7 @@ def performances(
 
 
 def _moments(rating: Floats, group: Codes, others: Floats, games: Floats) -> tuple[Floats, Floats, Floats]:
-    """Mean, variance and third moment of the points that each group is expected to score at a rating."""
+    """Mean, variance and third moment of each group's expected points at a rating."""
     p = _expected(rating[group], others)
     spread = games * p * (1 - p)
     sums = (games * p, spread, spread * (1 - 2 * p))
@@ -149,18 +149,18 @@ def _moments(rating: Floats, group: Codes, others: Floats, games: Floats) -> tup
 
 
 def _expected(rating: Floats, other: Floats) -> Floats:
-    """Elo's expected score; within `_FAR` of each other it neither overflows nor rounds to 0 or 1."""
+    """Elo's expected score; differences up to `_FAR` neither overflow nor round to 0 or 1."""
     return np.asarray(1 / (1 + np.exp((other - rating) / _ELO_SCALE)))
 
 
 def _as_elo(share: Floats) -> Floats:
-    """The difference in rating with this expected score; infinite or None for 0 and 1."""
+    """The difference in rating that gives this expected score; infinite or None for 0 and 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(_ELO_SCALE * (np.log(share) - np.log1p(-share)))
 
 
 def _wilson(count: Any, of: Any) -> tuple[Any, Any]:
-    """Wilson's interval of one share, or of many."""
+    """Wilson's interval for one share, or for arrays of shares."""
     p, z2 = count / of, Z_95**2
     middle, half = p + z2 / (2 * of), Z_95 * np.sqrt(p * (1 - p) / of + z2 / (4 * of * of))
     return (middle - half) / (1 + z2 / of), (middle + half) / (1 + z2 / of)
@@ -169,15 +169,15 @@ def _wilson(count: Any, of: Any) -> tuple[Any, Any]:
 def _roots(
     falling: Callable[[Floats], tuple[Floats, Floats]], low: Floats, high: Floats, start: Floats
 ) -> Floats:
-    """Roots of decreasing functions, to a hundred-thousandth of a point.
+    """The roots of decreasing functions, to a hundred-thousandth of a point.
 
-    Uses Newton's steps, and bisection if a step would leave the interval that contains the root. Far from 0,
-    where floating-point numbers are farther apart, it stops at two neighbouring numbers.
+    Uses Newton's method, and bisection where a step would leave the interval that contains the root. Far from
+    0, where floating-point numbers are farther apart, it stops at two adjacent numbers.
 
     Args:
-        falling: Values and slopes of the functions at some points.
-        low: Points where each function is 0 or more.
-        high: Points where it is 0 or less.
+        falling: Returns the functions' values and slopes at the given points.
+        low: A point for each function at which it is 0 or more.
+        high: A point for each function at which it is 0 or less.
         start: Initial guesses.
     """
     at = np.where((start > low) & (start < high), start, (low + high) / 2)

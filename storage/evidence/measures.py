@@ -1,13 +1,13 @@
-"""Measures of judged replies: sums over the array, by game, phase and model, and then by group and person.
+"""Measures of judged replies: sums by game, phase and model, and of these by group and person.
 
-A mean needs n and sum v, an interval by person also sum v^2 (`storage.evidence.inference.any_time`).  With
-n_c values of person c that add up to S_c, mean M = sum S_c / n, and Q the sum of the squares of all values:
+A mean needs n and sum v, an interval clustered by person sum v^2 too (`storage.evidence.inference.any_time`).
+If person c has n_c values with sum S_c, M = sum S_c / n is the mean, and Q the sum of all squared values:
 
     sum d^2                 Q - n M^2                     d = v - M, over all values
     sum_c (sum d)^2         sum_c (S_c - n_c M)^2         over persons
 
-So replies are first added up by *cell*: consecutive replies of one game, phase and model (`cells_of`); and
-cells by group and person (`GroupSums`). Nothing here is stored.
+So replies are first summed by *cell* (consecutive replies of one game, phase and model, `cells_of`), and
+cells then by group and person (`GroupSums`). Nothing here is stored.
 """
 
 from collections.abc import Sequence
@@ -36,25 +36,25 @@ from storage.evidence.statistics.groups import Expected
 
 
 class Measure(NamedTuple):
-    """An event and its expectations."""
+    """An event whose observed and expected frequencies are measured."""
 
     name: str
     seen_in: str
-    """The column of the replies in which it could be observed."""
+    """The column that counts the replies in which the event could be observed."""
     happened: str
-    """The column of replies in which it happened."""
+    """The column that counts the replies in which the event happened."""
     expected: str
-    """Its name in the expectations of `storage.evidence.replies.REPLY`."""
+    """The event's name in the expectations of `storage.evidence.replies.REPLY`."""
     planned_n: PlannedN
 
     @property
     def sums(self) -> tuple[str, str, str]:
-        """The columns of observed events, and of expected ones: uniformly, and by the forecasts."""
+        """The columns of events: observed, expected from a random reply, and expected by the forecasts."""
         return self.happened, f"{self.name}_uniform", f"{self.name}_model"
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """These columns, and the squared differences between the observed value and each expectation."""
+        """The columns `sums`, and the squared differences between the observed value and each expectation."""
         return *self.sums, *(f"{each}_squares" for each in self.sums[1:])
 
 
@@ -68,14 +68,14 @@ COUNTS = (
     *("decided", "replies", "optimal", "baits_set"),
     *("traps_set", "traps_optimal", "traps_fell_for_best", "traps_erred_elsewhere"),
 )
-"""Columns of whole numbers; `decided` counts replies in decided positions, which count in no other column."""
+"""The columns of whole numbers. `decided` counts replies in decided positions; no other column does."""
 COLUMNS = (*COUNTS, *(name for measure in MEASURES for name in measure.columns))
-"""The summed columns."""
+"""All summed columns."""
 AT = {name: number for number, name in enumerate(COLUMNS)}
-"""Index of each column."""
+"""The index of each column."""
 _CELLS = "cells"
 _CHUNK = 8_000
-"""Number of replies summed at once: few enough for all their columns to stay in the processor's cache."""
+"""Number of replies summed in one step; few enough for their columns to stay in the processor's cache."""
 _NOISE = 1e-13
 """Maximum relative rounding error of a sum of squares after the mean is subtracted."""
 
@@ -85,7 +85,7 @@ class Cells:
     """Sums over the replies of one game, phase and model."""
 
     sums: Floats
-    """Shape (cells, columns)."""
+    """The sums, shape (cells, columns)."""
     games: Codes
     """Index of each cell's game."""
     phases: Codes
@@ -96,12 +96,12 @@ class Cells:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its arrays."""
+        """Size of the arrays, in bytes."""
         return self.sums.nbytes + self.games.nbytes + self.phases.nbytes + self.models.nbytes
 
     @classmethod
     def joined(cls, parts: Sequence[tuple["Cells", int]]) -> "Cells":
-        """The cells of all parts, each given with the number of games before it."""
+        """The cells of all parts; each part comes with the number of games before it."""
         names: dict[str, int] = {}
         models = [
             np.array([names.setdefault(name, len(names)) for name in part.model_names], np.intp)[part.models]
@@ -124,7 +124,7 @@ class Cells:
         return replace(some, games=(np.cumsum(is_wanted) - 1)[some.games])
 
     def where(self, is_wanted: NDArray[np.bool_]) -> "Cells":
-        """Some of the cells."""
+        """The cells selected by a mask."""
         return Cells(
             sums=self.sums[is_wanted],
             games=self.games[is_wanted],
@@ -138,7 +138,7 @@ def cells_of(replies: ReplyTable) -> Cells:
     """The sums of judged replies, computed once for a table.
 
     Args:
-        replies: Of some games, in the order of play.
+        replies: The replies of some games, in the order of play.
     """
     if _CELLS not in replies.derived:
         replies.derived[_CELLS] = _cells_of(replies)
@@ -160,7 +160,7 @@ def _cells_of(replies: ReplyTable) -> Cells:
 
 
 def _sums(judged: ReplyTable, starts: Codes) -> Floats:
-    """The columns, added up from each start to the next one; shape (starts, columns)."""
+    """The columns summed from each start to the next, shape (starts, columns)."""
     sums = [np.zeros((0, len(COLUMNS)))]
     at = 0
     while at < len(starts):
@@ -217,13 +217,13 @@ _OPTIMAL, _FELL, _ERRED_ELSEWHERE = (
 
 
 class GroupSums:
-    """Sums of cells by group, and by group and person.
+    """Sums of the cells by group, and by group and person.
 
     Args:
         cells: The cells that count.
         groups: Index of each cell's group.
         persons: Index of each cell's person.
-        size: Number of groups.
+        size: The number of groups.
     """
 
     def __init__(self, cells: Cells, groups: Codes, persons: Codes, size: int) -> None:
@@ -245,11 +245,11 @@ class GroupSums:
         """The models of each group."""
 
     def total(self, name: str) -> Floats:
-        """A column's sum in each group."""
+        """The sum of a column in each group."""
         return self._totals[name]
 
     def expected(self, measure: Measure) -> list[Expected]:
-        """Observed and expected frequencies in each group."""
+        """The observed and expected frequencies in each group."""
         n = self._totals[measure.seen_in]
         return [
             Expected(
@@ -269,7 +269,7 @@ class GroupSums:
         ]
 
     def _beyond(self, measure: Measure, other: str) -> list[AnyTimeEstimate]:
-        """For each group the estimate of observed less expected, by the column of the expectation."""
+        """For each group, the estimates of observed minus expected, by the expectation's column."""
         counts = self._by_person[measure.seen_in]
         sums = self._by_person[measure.happened] - self._by_person[other]
         n = self._totals[measure.seen_in]
@@ -290,12 +290,12 @@ class GroupSums:
 
 
 def _cleaned(spread: Floats, whole: Floats) -> Floats:
-    """Sums of squares around means; 0 if only rounding errors remain."""
+    """Sums of squares around the means, set to 0 where only rounding errors remain."""
     return np.where(spread < _NOISE * whole, 0.0, spread)
 
 
 def combined(parts: Sequence[Codes]) -> Codes:
-    """One number for each combination of non-negative numbers, in the same order.
+    """One number for each combination of non-negative numbers, in lexicographic order.
 
     For games, phases, models and persons together the numbers stay far below 2^63.
     """

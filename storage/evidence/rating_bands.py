@@ -1,4 +1,4 @@
-"""Bands of ratings, by which games are grouped."""
+"""Rating bands, by which games are grouped."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -9,14 +9,14 @@ BAND_WIDTH = 200
 
 @dataclass(frozen=True, slots=True)
 class RatingBand:
-    """The ratings from a multiple of `BAND_WIDTH` up to the next one."""
+    """The ratings from a multiple of `BAND_WIDTH` up to the next multiple."""
 
     first: int | None
     """The lowest rating of the band; None: unrated."""
 
     @classmethod
     def of(cls, rating: float | None) -> Self:
-        """The band of a rating; None or NaN: of unrated people."""
+        """The band of a rating; the band of unrated people for None or NaN."""
         return cls(None if rating is None or rating != rating else int(rating // BAND_WIDTH) * BAND_WIDTH)
 
     @property
@@ -26,5 +26,5 @@ class RatingBand:
 
     @property
     def text(self) -> str:
-        """For instance ``1400 to 1599``; ``unrated``."""
+        """The band as text, for instance ``1400 to 1599``, or ``unrated``."""
         return "unrated" if self.first is None else f"{self.first} to {self.last}"

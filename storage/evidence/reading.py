@@ -1,8 +1,8 @@
-"""Reads games and their judged replies, thousands at a time, for arithmetic on columns.
+"""Reads games and their judged replies as arrays, thousands at a time.
 
 Games without a valid summary (`storage.evidence.summaries`) are computed from their decisions. Replies are
-read in parts, batches of games with adjacent keys, so that a report's memory use is bounded. A process that
-reads all replies repeatedly caches the parts (`keep_replies`) and reads a part again only if one of its
+read in *parts* (batches of games with adjacent keys), which bounds a report's memory use. A process that
+repeatedly reads all replies caches the parts (`keep_replies`) and reads a part again only if one of its
 summaries has changed.
 """
 
@@ -29,15 +29,15 @@ from storage.tables.games import GameRow
 from storage.tables.summaries import GameSummaryRow
 
 _PART = 2_000
-"""Number of game keys in a part: 5 MB with their replies."""
+"""Number of game keys in a part, which takes 5 MB with its replies."""
 _OTHERS = 200
 """Maximum number of games to summarise at once."""
 _SPARSEST = 3
-"""If at most one game in this many is wanted, only the wanted games are read."""
+"""If at most one in this many games is wanted, only the wanted games are read."""
 MAX_BYTES = 128_000_000
 """Memory limit of a process's cached parts, in bytes."""
 SHOWN: ColumnElement[bool] = GameRow.site != MATCH_SITE
-"""All games except matches between programs on this machine, which count only on request."""
+"""Excludes matches between programs on this machine, which count only on request."""
 _CACHE_KEY = "replies"
 _FEW_KEY = "summaries of a few games"
 _STAMPS_KEY = "stamps"
@@ -46,7 +46,7 @@ Keys = NDArray[np.int64]
 
 
 class PartCache:
-    """An LRU cache of parts, by their number and by whether they include the replies.
+    """An LRU cache of parts, keyed by number and by whether they include the replies.
 
     Args:
         most_bytes: Size limit of all parts together.
@@ -62,7 +62,7 @@ class PartCache:
         return sum(part.nbytes for _, part in self._parts.values())
 
     def get(self, number: int, stamps: Keys, *, with_replies: bool) -> ReplyTable | None:
-        """The cached part, if it was made from summaries with these stamps."""
+        """The cached part, if it was computed from summaries with these stamps; otherwise None."""
         for key in ((number, True), (number, with_replies)):
             known = self._parts.get(key)
             if known is not None and np.array_equal(known[0], stamps):
@@ -80,12 +80,12 @@ class PartCache:
 
 
 def keep_replies(database: Database) -> None:
-    """Cache the data read by read-only transactions, in a process that makes reports repeatedly."""
+    """Cache the data read by read-only transactions, for a process that produces reports repeatedly."""
     database.info[_CACHE_KEY] = PartCache()
 
 
 async def read_games(session: AsyncSession, *which: ColumnElement[bool]) -> GameRows:
-    """The games that meet conditions on `GameRow`, including aborted ones, in any order."""
+    """The games that meet the conditions on `GameRow`, including aborted games, in any order."""
     parts = read_replies(session, *which, with_replies=False)
     return GameRows.joined([part.of async for part in parts])
 
@@ -93,12 +93,12 @@ async def read_games(session: AsyncSession, *which: ColumnElement[bool]) -> Game
 async def read_replies(
     session: AsyncSession, *which: ColumnElement[bool], with_replies: bool = True
 ) -> AsyncIterator[ReplyTable]:
-    """The games that meet conditions on `GameRow`, with their replies, part by part.
+    """Yield the games that meet the conditions on `GameRow`, with their replies, part by part.
 
     Args:
-        session: Of the transaction.
-        which: Conditions that select games.
-        with_replies: False: without the replies.
+        session: The transaction's session.
+        which: SQL conditions that select games.
+        with_replies: Whether to include the replies.
     """
     async for part, is_wanted in read_parts(session, *which, with_replies=with_replies):
         yield (part if with_replies else part.without_replies()).of_games(is_wanted)
@@ -107,7 +107,7 @@ async def read_replies(
 async def read_parts(
     session: AsyncSession, *which: ColumnElement[bool], with_replies: bool = True
 ) -> AsyncIterator[tuple[ReplyTable, NDArray[np.bool_]]]:
-    """Whole parts that contain the wanted games, and for each of their games whether it is wanted."""
+    """Yield whole parts that contain wanted games, with a mask of each part's wanted games."""
     # As one text, because the driver would make a tuple for each row.
     keys = func.aggregate_strings(cast(GameRow.id, String), " ")
     texts = await session.execute(select(GameRow.is_settled, keys).where(*which).group_by(GameRow.is_settled))
@@ -130,12 +130,12 @@ async def read_parts(
 
 
 async def replies_of(session: AsyncSession, *which: ColumnElement[bool]) -> ReplyTable:
-    """`read_replies` in one table, for a small number of games."""
+    """`read_replies` as a single table, for a small number of games."""
     return ReplyTable.joined([part async for part in read_replies(session, *which)])
 
 
 def played(filters: Filters | None) -> tuple[ColumnElement[bool], ...]:
-    """Conditions on `GameRow`: games that pass the filters, without aborted ones.
+    """Conditions on `GameRow` that select the games that pass the filters, without aborted games.
 
     Matches between programs count only if the filters name their site or one of them.
     """
@@ -143,7 +143,7 @@ def played(filters: Filters | None) -> tuple[ColumnElement[bool], ...]:
 
 
 async def _stamps(session: AsyncSession, numbers: Keys) -> tuple[Keys, Keys]:
-    """Keys (ascending) and stamps of the current summaries from the first of these parts to the last."""
+    """Keys (ascending) and stamps of the current summaries in the range of these parts."""
     if not len(numbers):
         return numbers, numbers
     key, span = GameSummaryRow.game_id, (int(numbers[0]) * _PART, int(numbers[-1] + 1) * _PART - 1)
@@ -160,13 +160,13 @@ async def _stamps(session: AsyncSession, numbers: Keys) -> tuple[Keys, Keys]:
 async def _part(
     session: AsyncSession, number: int, some: tuple[Keys, Keys], wanted: Keys, *, with_replies: bool
 ) -> ReplyTable:
-    """The games of a part, or at least the wanted ones.
+    """The games of a part, or at least those wanted.
 
     Args:
-        session: Of the transaction.
+        session: The transaction's session.
         number: Number of the part.
         some: Keys and stamps of the part's summaries.
-        wanted: Keys of the wanted games, ascending; at least one.
+        wanted: Keys of the wanted games (at least one), ascending.
         with_replies: As for `read_replies`.
     """
     games, stamps = some
@@ -196,10 +196,10 @@ async def _part(
 
 
 async def _summaries(session: AsyncSession, games: list[int]) -> list[GameSummary]:
-    """Summaries of games without a valid one.
+    """Compute the summaries of games without a valid one.
 
-    In a process that caches replies, a transaction computes the summaries of a few games only once, because a
-    report reads all games several times and they cannot change during the transaction.
+    In a process that caches replies, a transaction computes the summaries of a few games only once: a report
+    reads all games several times, and they cannot change during the transaction.
     """
     few: dict[int, GameSummary] = {}
     if _CACHE_KEY in session.info:
@@ -216,7 +216,7 @@ async def read_columns(
 ) -> Mapping[str, Sequence[Any]]:
     """The rows of a statement as lists by column name, with values as the driver returns them.
 
-    Values are not converted to their columns' types: on SQLite a truth value is 0 or 1, and a moment a text.
+    Values are not converted to their columns' types: on SQLite a truth value is 0 or 1, and a time is text.
     """
     with many_objects():
         # Not by the session, nor by the result, which would make each row twice.
@@ -228,9 +228,9 @@ async def read_columns(
 
 @contextmanager
 def many_objects() -> Iterator[None]:
-    """Context for creating tens of thousands of objects without cycles.
+    """Context in which to create tens of thousands of objects without reference cycles.
 
-    Disables the garbage collector, which would repeatedly traverse all objects.
+    Disables the garbage collector, which would otherwise repeatedly traverse all objects.
     """
     if not gc.isenabled():  # somebody else is at it
         yield

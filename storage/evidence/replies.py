@@ -1,11 +1,11 @@
 """The array of judged replies: one row per reply and one per game, packed into one value per game.
 
-Statistics of many games are functions over these two arrays (`storage.evidence.measures`). The arrays are
+Statistics of many games are functions of these two arrays (`storage.evidence.measures`). The arrays are
 derived from the tables (`storage.evidence.game_records`), so a new statistic needs at most a new `LAYOUT`: a
-game whose rows were packed by an older layout or older rules is packed again.
+game whose rows were packed with an older layout or older rules is packed again.
 
-Counts are stored as integers, and a probability as a whole number of 1/4,000,000,000: exact, since
-forecasts have six digits, in half the bytes of a floating-point number.
+Counts are stored as integers, and a probability as a multiple of 1/4,000,000,000, which is exact, since
+forecasts have six digits, and takes half the bytes of a floating-point number.
 """
 
 import json
@@ -25,21 +25,21 @@ from storage.evidence.inference.persons import Codes, Floats, codes_of
 from storage.records import GameResult, GameStatus
 
 LAYOUT = 8
-"""The version of both arrays and of the columns beside them; changes with the meaning of any of them."""
+"""Version of both arrays and of the columns stored beside them; increases when a meaning changes."""
 
 _UNITS = 4_000_000_000
-"""Units of a probability."""
+"""Number of units in a probability of 1."""
 EXPECTATIONS = (
     *("error_uniform", "error_expected", "cost_uniform", "cost_expected"),
     *("fall_uniform", "fall_expected", "bait_uniform", "bait_expected"),
 )
-"""Expectations of a reply: uniformly at random (``_uniform``) and by the forecast; see
+"""What is expected of a reply: of a random one (``_uniform``) and by the forecast; see
 `engine.bait_rule.Expectations`."""
 EMPTY = np.iinfo(np.uint16).max
-"""Stands for an unknown cost."""
+"""Value for an unknown cost."""
 
 COUNTED = ("error", "fall", "bait")
-"""The counts of replies to a move."""
+"""The kinds of replies that are counted for each move."""
 REPLY = np.dtype(
     [
         *((name, "<i8") for name in ("decision", "line")),
@@ -52,49 +52,49 @@ REPLY = np.dtype(
         *((name, "<u2") for name in ("flags", "model", "outcome")),
     ]
 )
-"""A reply that was judged, or a bait that was set and never answered; 72 bytes.
+"""The layout (72 bytes) of a judged reply, or of a bait that was set and never answered.
 
 The key of our decision; a number shared by baits after the same moves (0: there is no bait); the cost that
 the forecast expected, as a share of the game; the forecast probabilities of an error, of a fall into a trap
 in the paper's sense and of a taken bait, in `_UNITS`; the total cost of all replies, in hundredths of a per
 cent; the probability of the most tempting bait, in `_UNITS`; seconds that this reply took (NaN: not known);
 the numbers of replies that are errors, falls and baits; the cost of this reply at the player's depth, in
-hundredths of a per cent (`EMPTY`: not judged), the same by the judge (`EMPTY`: there is none yet), and that
-of the most tempting bait; the moves made before our move; the reply's phase, 0 for the first; the number of
-replies; its `ReplyFlag`s; the index of the forecast's model in `Labels.models`; the index of the paper's
-outcome in `OUTCOMES`.
+hundredths of a per cent (`EMPTY`: not judged), the same by the judge (`EMPTY`: not yet known), and the cost
+of the most tempting bait; the number of moves before our move; the reply's phase, 0 for the first; the number
+of replies; its `ReplyFlag`s; the index of the forecast's model in `Labels.models`; the index in `OUTCOMES` of
+the outcome in the paper's sense.
 """
 OUTCOMES = tuple(kind.value for kind in OutcomeKind)
-"""The column `outcome` is an index of these."""
+"""The outcomes that the column `outcome` indexes."""
 
 
 class ReplyFlag(IntFlag):
     """Flags of a reply."""
 
     JUDGED = 1
-    """Judged and forecast by today's rules, among two replies or more; other replies count in no measure."""
+    """Judged and forecast by the current rules, among at least two replies; no measure counts others."""
     DECIDED = 2
-    """Our move won or lost by force."""
+    """Our move wins or loses by force."""
     PAPER_TRAP = 4
     """Our move set a trap in the paper's sense."""
     FELL_FOR_BEST = 8
-    """The reply fell for the best of these traps."""
+    """The reply fell into the best of these traps."""
     BAIT = 16
     """Our move set a confirmed bait."""
     TAKEN = 32
     """The reply took a confirmed bait."""
     ANSWERED = 64
-    """Whether the bait was taken is known."""
+    """It is known whether the bait was taken."""
 
 
 NO_FLAG = ReplyFlag(0)
 STATES = (GameStatus.FINISHED.value, GameStatus.OPEN.value, GameStatus.ABORTED.value)
-"""The column `state` is an index of these."""
+"""The states that the column `state` indexes."""
 FINISHED, OPEN, ABORTED = range(len(STATES))
 UNKNOWN = np.iinfo(np.int64).min
-"""Stands for a missing time."""
+"""Value for a missing time."""
 NO_TRIAL = 0
-"""Stands for a missing trial key."""
+"""Value for a missing trial key."""
 SCORES = {GameResult.WIN.value: 1.0, GameResult.DRAW.value: 0.5, GameResult.LOSS.value: 0.0, None: np.nan}
 _DAY_US = 86_400_000_000
 FIRST_DAY = date(1970, 1, 1)
@@ -111,16 +111,16 @@ GAME = np.dtype(
 """A game: its key, and those of the opponent's account, of the engine's configuration and of its trial
 (`NO_TRIAL`); when it began and ended, in microseconds since 1970 (UTC); a number shared by games with the
 same first moves (`storage.evidence.inference.suspects.PLAYED`, like `optimal_expected`, `timed`, `fast`,
-`judged` and `optimal`); ratings before it, and our score, NaN: unknown; its state, and whether nothing is
-left to judge; whether a challenger set its position (`storage.evidence.trials`); moves of both sides; whether
-the person has left; decisions judged or forecast by earlier rules; judged replies outside decided positions,
-and their cost, in hundredths of a per cent; moves of ours with a confirmed bait, replies that took one, and
-slips (`storage.evidence.slips`); randomised decisions, including all decisions of randomising strategies
-whose record does not tell, and those with a reply whose record says so."""
+`judged` and `optimal`); ratings before it and our score (NaN: unknown); its state, and whether nothing is
+left to judge; whether a challenger set its position (`storage.evidence.trials`); number of moves of both
+sides; whether the person has left; the numbers of decisions judged or forecast by earlier rules, of judged
+replies outside decided positions (and their cost, in hundredths of a per cent), of our moves with a confirmed
+bait, of replies that took one, of slips, of randomised decisions (of randomising strategies also those whose
+record does not tell), and of replies to recorded ones."""
 GameArray = NDArray[np.void]
-"""Rows of `GAME`."""
+"""Rows in the layout of `GAME`."""
 ReplyArray = NDArray[np.void]
-"""Rows of `REPLY`."""
+"""Rows in the layout of `REPLY`."""
 
 
 class Labels(NamedTuple):
@@ -131,13 +131,13 @@ class Labels(NamedTuple):
     site: str
     speed: str
     probabilities: str
-    """The strategies' probabilities, as JSON from the assignment's record; empty: the game is in no trial."""
+    """The strategies' probabilities, as JSON from the assignment's record; empty: the game has no trial."""
     models: tuple[str, ...]
-    """The models of its replies' forecasts, by `model_text`; sorted."""
+    """The models that forecast the game's replies, named by `model_text`; sorted."""
 
     @property
     def text(self) -> str:
-        """All labels in one text, which `labels_of` parses."""
+        """All labels as one text, which `labels_of` parses."""
         return json.dumps(self, separators=(",", ":"))
 
 
@@ -150,24 +150,24 @@ def labels_of(text: str) -> Labels:
 
 
 _DIGITS = 8
-"""Hexadecimal digits of a SHA-256 to show."""
+"""Number of hexadecimal digits of a SHA-256 to show."""
 
 
 @lru_cache(maxsize=1000)
 def model_text(name: str, sha256: str, prior: str) -> str:
-    """A model of people, or the replies' shallow scores, in one line, for instance ``maia-1500 1f2e3d4c``.
+    """The name of a forecast's source (a model or the shallow scores), for instance ``maia-1500 1f2e3d4c``.
 
     Args:
-        name: Its name.
-        sha256: SHA-256 of its file, of which the first digits are shown; empty: it has no file.
-        prior: SHA-256 of the card that tilted it to the person; empty: it was not tilted.
+        name: Name of the source.
+        sha256: SHA-256 of the model file, of which the first digits are shown; empty: there is no file.
+        prior: SHA-256 of the card that tilted the model to the person; empty: it was not tilted.
     """
     text = f"{name} {sha256[:_DIGITS]}".strip()
     return f"{text}, tilted by {prior[:_DIGITS]}" if prior else text
 
 
 def packed_expectations(values: Mapping[str, float], reply_count: int) -> dict[str, float]:
-    """The expectation columns of `REPLY`.
+    """The columns of `REPLY` for the expectations.
 
     Args:
         values: The values of `EXPECTATIONS`; costs as shares of the game.
@@ -182,7 +182,7 @@ def packed_expectations(values: Mapping[str, float], reply_count: int) -> dict[s
 
 
 def packed_bait(line: int, probability: float, cost: int) -> dict[str, int]:
-    """The columns of `REPLY` about the most tempting bait."""
+    """The columns of `REPLY` for the most tempting bait."""
     return {"line": line, "bait_probability": _in_units(probability), "bait_cost": cost}
 
 
@@ -192,12 +192,12 @@ def _in_units(probability: float) -> int:
 
 
 def expected_losses(replies: ReplyArray) -> Floats:
-    """Probability times cost of the most tempting bait; valid where there is one, shape (replies,)."""
+    """Probability times cost of the most tempting bait, valid where there is a bait; shape (replies,)."""
     return np.asarray(replies["bait_probability"] / _UNITS * replies["bait_cost"], np.float64)
 
 
 def expected(replies: ReplyArray, name: str) -> Floats:
-    """One expectation of each reply, from 0 to 1; shape (replies,)."""
+    """One of the expectations for each reply, from 0 to 1; shape (replies,)."""
     what, _, whose = name.partition("_")
     if whose == "expected":
         values = replies[name] if what == "cost" else replies[name] / _UNITS
@@ -209,18 +209,18 @@ def expected(replies: ReplyArray, name: str) -> Floats:
 
 
 def costs(replies: ReplyArray) -> Floats:
-    """The costs of the replies, from 0 to 1; valid for judged ones only."""
+    """The costs of the replies, from 0 to 1; valid only for judged replies."""
     return np.asarray(replies["cost"] / WHOLE, np.float64)
 
 
 def has(replies: ReplyArray, which: ReplyFlag, without: ReplyFlag = NO_FLAG) -> NDArray[np.bool_]:
-    """Whether each reply has all of some flags and none of others; shape (replies,)."""
+    """Whether each reply has all flags in `which` and none in `without`; shape (replies,)."""
     is_set: NDArray[np.bool_] = replies["flags"] & int(which | without) == int(which)
     return is_set
 
 
 def some(records: NDArray[np.void], is_wanted: NDArray[np.bool_]) -> NDArray[np.void]:
-    """Some of the records; a boolean index would copy them field by field, which is slow."""
+    """The records selected by a mask; a boolean index would copy them field by field, which is slow."""
     return records.compress(is_wanted)
 
 
@@ -231,27 +231,27 @@ def phases_of(replies: ReplyArray) -> Codes:
 
 
 def days_of(at_us: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Days since 1970 (UTC)."""
+    """Number of days since 1970 (UTC)."""
     return at_us // _DAY_US
 
 
 @dataclass(frozen=True, slots=True)
 class SharedTexts:
-    """The text of each game, where many games have the same."""
+    """The text of each game, stored compactly because many games share the same text."""
 
     codes: Codes
-    """Index of each game's text."""
+    """Index of each game's text in `texts`."""
     texts: Sequence[str]
-    """The distinct texts; some may have no game."""
+    """The distinct texts; some may belong to no game."""
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "SharedTexts":
-        """Labels from the text of each game, in this order."""
+        """The shared texts from the text of each game, in order."""
         return cls(codes_of(texts), [*dict.fromkeys(texts)])
 
     @classmethod
     def joined(cls, parts: Sequence["SharedTexts"]) -> "SharedTexts":
-        """The labels of all games, part by part."""
+        """The texts of all games, part by part."""
         texts: dict[str, int] = {}
         codes = [np.zeros(0, np.intp)]
         for part in parts:
@@ -260,13 +260,13 @@ class SharedTexts:
         return cls(np.concatenate(codes), [*texts])
 
     def where(self, is_wanted: NDArray[np.bool_]) -> "SharedTexts":
-        """The labels of some games."""
+        """The texts of the games selected by a mask."""
         return SharedTexts(self.codes[is_wanted], self.texts)
 
 
 @dataclass(frozen=True, slots=True)
 class GameRows:
-    """Games by column, with their labels."""
+    """Games as an array of rows, with their labels."""
 
     games: GameArray
     labels: SharedTexts
@@ -278,18 +278,18 @@ class GameRows:
 
     @classmethod
     def joined(cls, parts: Sequence["GameRows"]) -> "GameRows":
-        """The games of all parts, one after the other."""
+        """The games of all parts, concatenated."""
         games = [np.zeros(0, GAME), *(part.games for part in parts)]
         return cls(np.concatenate(games), SharedTexts.joined([part.labels for part in parts]))
 
     def where(self, is_wanted: NDArray[np.bool_]) -> "GameRows":
-        """Some of them."""
+        """The games selected by a mask."""
         if is_wanted.all():
             return self
         return GameRows(some(self.games, is_wanted), self.labels.where(is_wanted))
 
     def label(self, name: str) -> SharedTexts:
-        """One of the labels of each game, by the name of the field; not the models."""
+        """One label of each game, by the name of its field in `Labels`; not the models."""
         return SharedTexts(self.labels.codes, [getattr(labels_of(text), name) for text in self.labels.texts])
 
     def __len__(self) -> int:
@@ -298,26 +298,26 @@ class GameRows:
 
 @dataclass(frozen=True, slots=True)
 class ReplyTable:
-    """Some games with their replies."""
+    """A set of games with their replies."""
 
     of: GameRows
     replies: ReplyArray
-    """Game by game, in the order of play."""
+    """The replies, game by game, in the order of play."""
     game: Codes
     """Index of each reply's game in `of`."""
     derived: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    """Results of earlier computations on all of it, by name; each has `nbytes`."""
+    """Cached results of computations on the whole table, by name; each has `nbytes`."""
 
     @classmethod
     def unpacked(cls, of: GameRows, replies: Sequence[bytes]) -> "ReplyTable":
-        """The packed replies of some games."""
+        """Unpack the replies of some games."""
         lengths = np.fromiter(map(len, replies), np.intp, len(replies)) // REPLY.itemsize
         rows = np.frombuffer(b"".join(replies), REPLY)
         return cls(of, rows, np.repeat(np.arange(len(replies)), lengths))
 
     @classmethod
     def joined(cls, parts: Sequence["ReplyTable"]) -> "ReplyTable":
-        """The games and replies of all parts, one after the other."""
+        """The games and replies of all parts, concatenated."""
         starts = np.cumsum([0, *(len(part.of) for part in parts)])
         return cls(
             GameRows.joined([part.of for part in parts]),
@@ -329,12 +329,12 @@ class ReplyTable:
 
     @property
     def nbytes(self) -> int:
-        """Size in bytes of its arrays and of results computed from it."""
+        """Size of the arrays and of the cached results, in bytes."""
         arrays = (self.replies, self.game, self.of.games, *self.derived.values())
         return sum(int(each.nbytes) for each in arrays)
 
     def of_games(self, is_wanted: NDArray[np.bool_]) -> "ReplyTable":
-        """The rows of some of the games, with new indices."""
+        """The games selected by a mask with their replies, renumbered."""
         if is_wanted.all():
             return self
         theirs = is_wanted[self.game]
@@ -346,13 +346,13 @@ class ReplyTable:
         return ReplyTable(self.of, self.replies[:0], self.game[:0])
 
     def where(self, is_wanted: NDArray[np.bool_]) -> "ReplyTable":
-        """Some of the replies, of the same games."""
+        """The same games with only the replies selected by a mask."""
         if is_wanted.all():
             return self
         return ReplyTable(self.of, some(self.replies, is_wanted), self.game[is_wanted])
 
     def models(self) -> SharedTexts:
-        """The model of each reply."""
+        """The name of the model that forecast each reply."""
         lists = [labels_of(text).models for text in self.of.labels.texts]
         names = {name: number for number, name in enumerate(dict.fromkeys(sum(lists, ())))}
         table = np.zeros((len(lists), max(map(len, lists), default=0) + 1), np.intp)

@@ -1,7 +1,7 @@
-"""Decides whether a reply is a slip: the one rule behind chat, lists, pages, reports and exports.
+"""Decides whether a reply is a slip; chat, lists, pages, reports and exports all use this rule.
 
-A reply is judged by its cost first. So a reply that throws away a forced win is a slip, although the position
-was decided before; baits, however, count only in positions that were not decided (docs/trials.md).
+Only the cost of a reply makes it an error. So a reply that throws away a forced win is a slip although the
+position was decided; baits, however, count only in positions that were not decided (docs/trials.md).
 """
 
 from sqlalchemy import ColumnElement, and_, func
@@ -11,13 +11,13 @@ from storage.tables.games import DecisionRow, ForecastRow, OutcomeRow
 
 
 def is_slip(cost: float | None, *, is_taken: bool, is_decided: bool | None) -> bool:
-    """Whether a reply costs a tenth of the game or more and took no bait that counts.
+    """Whether a reply costs 10 % of the game or more without taking a bait that counts.
 
     Args:
         cost: Cost of the reply, in hundredths of a per cent of the game; None: it is not judged.
-        is_taken: Whether it took a confirmed bait.
-        is_decided: Whether our move won or lost by force, so that its baits do not count; None: not all
-            replies are known, so nothing counts.
+        is_taken: Whether the reply took a confirmed bait.
+        is_decided: Whether our move wins or loses by force, so that its baits do not count; None: not all
+            replies are known, so neither baits nor slips count.
     """
     if cost is None or is_decided is None:
         return False
@@ -25,6 +25,6 @@ def is_slip(cost: float | None, *, is_taken: bool, is_decided: bool | None) -> b
 
 
 def slip_condition() -> ColumnElement[bool]:
-    """The same for `DecisionRow` with its forecast and outcome, each null unless it is by today's rules."""
+    """`is_slip` in SQL, on a decision with its forecast and outcome (null unless made by current rules)."""
     is_taken = and_(DecisionRow.is_decided.is_(False), func.coalesce(ForecastRow.is_taken, False).is_(True))
     return and_(DecisionRow.is_decided.is_not(None), OutcomeRow.cost >= ERROR, ~is_taken)

@@ -1,13 +1,13 @@
-"""Summaries: each finished game with its judged replies, in the form that statistics use.
+"""Summaries: finished games with their judged replies, in the form that statistics use.
 
-A summary (`storage.tables.summaries`) is made when a game is closed, and again after every change to a
-decision, an outcome or a forecast of a closed game: both call `summarise` in the same transaction. It locks
+A summary (`storage.tables.summaries`) is created when a game is closed, and recomputed after every change to
+a decision, an outcome or a forecast of a closed game; `summarise` is called in the same transaction. It locks
 the games, so that the later of two transactions sees what the earlier one wrote. A summary is *valid* if its
-game is not open and it was made by today's layout and rules. Other games are read from their decisions
-(`storage.evidence.reading`), so statistics are exact at any time: summaries only make them fast.
+game is not open and it was made with the current layout and rules. Other games are read from their decisions
+(`storage.evidence.reading`), so statistics are always exact: summaries only make them fast.
 
-``desdemona db upgrade`` and the daemon make missing or old ones; ``desdemona db recheck`` compares each
-summary with its game (`remake`).
+``desdemona db upgrade`` and the daemon create missing or outdated summaries; ``desdemona db recheck``
+compares each summary with its game (`remake`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,20 +27,20 @@ from storage.tables.games import GameRow
 from storage.tables.summaries import GameSummaryRow
 
 BATCH = 50
-"""Number of games summarised in one transaction: a tenth of a second; SQLite cannot store moves then."""
+"""Number of games summarised in one transaction: 0.1 s, during which SQLite cannot store moves."""
 SMALL_BATCH = 5
-"""The same while games are played: a hundredth of a second."""
+"""The same number while games are in progress: 0.01 s."""
 _ANY_STAMP = {"stamp": 0}
-"""Ignores the stamp when summaries are compared."""
+"""Overrides the stamp where summaries are compared, so that it is ignored."""
 
 
 def is_valid() -> ColumnElement[bool]:
-    """Whether a row of `GameSummaryRow` is the summary of its game, a row of `GameRow`."""
+    """SQL condition that joins `GameSummaryRow` with `GameRow`, if the summary is valid."""
     return and_(GameSummaryRow.game_id == GameRow.id, GameRow.is_settled.is_(True), *is_of_today())
 
 
 def is_of_today() -> tuple[ColumnElement[bool], ...]:
-    """Conditions on `GameSummaryRow`: it was made by today's layout and rules."""
+    """Conditions on `GameSummaryRow`: it was made with the current layout and rules."""
     return (
         GameSummaryRow.layout == LAYOUT,
         GameSummaryRow.rule == RULE,
@@ -52,7 +52,7 @@ def without_summary(*which: ColumnElement[bool]) -> Select[int]:
     """Keys of the games, including open ones, that have no valid summary.
 
     Args:
-        which: Conditions on `GameRow`.
+        which: Conditions on `GameRow` that select games.
     """
     return (
         select(GameRow.id)
@@ -63,22 +63,22 @@ def without_summary(*which: ColumnElement[bool]) -> Select[int]:
 
 
 async def games_to_summarise(session: AsyncSession, after: int, limit: int) -> list[int]:
-    """Keys, above `after` and ascending, of the finished games that have no valid summary."""
+    """Keys above `after`, ascending, of the finished games without a valid summary."""
     statement = without_summary(GameRow.id > after, GameRow.is_settled.is_(True))
     return list(await session.scalars(statement.limit(limit)))
 
 
 async def games_over(session: AsyncSession, after: int, limit: int) -> list[int]:
-    """Keys, above `after` and ascending, of the finished games."""
+    """Keys above `after`, ascending, of the finished games."""
     statement = select(GameRow.id).where(GameRow.id > after, GameRow.is_settled.is_(True))
     return list(await session.scalars(statement.order_by(GameRow.id).limit(limit)))
 
 
 async def summarise(session: AsyncSession, games: Sequence[int]) -> int:
-    """Recompute the summaries of some games; open games lose theirs.
+    """Recompute the summaries of some games; those of open games are removed.
 
     Returns:
-        Number of summaries there are now; a game with an unreadable row has none.
+        The number of summaries that these games now have; a game with an unreadable row has none.
     """
     records = await game_records(session, await _locked(session, games))
     await _replace(session, games, [*records.values()])
@@ -86,12 +86,12 @@ async def summarise(session: AsyncSession, games: Sequence[int]) -> int:
 
 
 async def forget(session: AsyncSession, games: Sequence[int]) -> None:
-    """Remove the summaries of some games; `games_to_summarise` then finds the finished ones."""
+    """Remove the summaries of some games; `games_to_summarise` then returns the finished ones."""
     await _replace(session, games, [])
 
 
 async def remake(session: AsyncSession, games: Sequence[int]) -> list[int]:
-    """Compare the summaries of some games with the games, and replace the wrong ones.
+    """Compare the summaries of some games with the games, and replace wrong summaries.
 
     Returns:
         Keys of the games whose valid summary was wrong.
@@ -105,7 +105,7 @@ async def remake(session: AsyncSession, games: Sequence[int]) -> list[int]:
 
 
 def _row(record: GameSummary) -> Mapping[str, Any]:
-    """A row of `GameSummaryRow` by column."""
+    """The values of a row of `GameSummaryRow`, by column."""
     return {
         "game_id": record.id,
         "layout": LAYOUT,
@@ -120,7 +120,7 @@ def _row(record: GameSummary) -> Mapping[str, Any]:
 
 
 async def _replace(session: AsyncSession, games: Sequence[int], records: Sequence[GameSummary]) -> None:
-    """Replace the rows of some games by others."""
+    """Replace the rows of some games."""
     if games:
         await session.execute(delete(GameSummaryRow).where(GameSummaryRow.game_id.in_(games)))
     if records:
@@ -135,6 +135,6 @@ async def _stored(session: AsyncSession, games: Sequence[int]) -> dict[int, Mapp
 
 
 async def _locked(session: AsyncSession, games: Sequence[int]) -> list[int]:
-    """The finished games among them, locked until we commit."""
+    """The finished ones of these games, locked until we commit."""
     closed = select(GameRow.id).where(GameRow.id.in_(games), GameRow.state != GameStatus.OPEN)
     return list(await session.scalars(closed.order_by(GameRow.id).with_for_update()))

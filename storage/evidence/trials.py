@@ -1,7 +1,7 @@
-"""Trials: comparisons of players, planned and registered before their first game.
+"""Trials: comparisons of players that are planned and registered before their first game.
 
-At most one trial is open at a time. The games drawn while it is open, blind and between its strategies,
-belong to it (`trial_for`); its other data never changes.
+At most one trial is open at a time. Games belong to it if they are drawn while it is open, blind and between
+its strategies (`trial_for`); its other data never changes.
 """
 
 import math
@@ -27,8 +27,8 @@ from storage.tables.games import GameRow, TrialRow
 from storage.tables.types import now_utc
 
 STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "rating_band": BAND_WIDTH}
-"""The default strata: games that agree in these four are compared with each other first. A rating band is
-this many points wide, by the opponent's rating at the start; unknown ratings are a band of their own."""
+"""The default strata: games that agree in these four properties are compared first. Rating bands of this
+width use the opponent's rating at the start; unknown ratings form a band of their own."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 _DRAWN_DISCS = re.compile(r"s8r[0-9]{1,2}")
@@ -45,22 +45,22 @@ class NewTrial:
     """
 
     name: str
-    """Letters, digits, ``-``, ``_`` and ``.``; at most 40."""
+    """At most 40 letters, digits, ``-``, ``_`` and ``.``."""
     arms: tuple[str, ...]
-    """Names of the strategies that are compared, two or more; or one that randomises single decisions."""
+    """Names of the strategies to compare, two or more; or of one that randomises single decisions."""
     configurations: Mapping[str, Any]
     """The configuration of each strategy, by its name: plain JSON values."""
     strata: Mapping[str, Any] = field(default_factory=lambda: dict(STRATA))
-    """The strata of games; see `STRATA`."""
+    """The properties that define strata of games; see `STRATA`."""
     planned_n: int = 1000
-    """The number of games at which the confidence sequence is tightest; of decisions, if there is only one
-    strategy."""
+    """The number of games (decisions, if there is only one strategy) at which the confidence sequence is
+    tightest."""
     alpha: float = ALPHA
     """Maximum probability that the confidence sequence ever excludes the truth."""
     cap: int = CAP_GAMES
-    """Number of a person's first games that count."""
+    """How many of a person's games count: the first ones."""
     endpoint: Endpoint = Endpoint.SCORE
-    """The endpoint."""
+    """The planned endpoint."""
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -70,8 +70,8 @@ class NewTrial:
             )
         if len(set(self.arms)) < len(self.arms) or not (len(self.arms) > 1 or self.draws_decisions):
             raise TrialError(
-                f"arms are {', '.join(self.arms) or 'none'}, must be two different players or more, "
-                "or one that draws single decisions"
+                f"arms are {', '.join(self.arms) or 'none'}, must be at least two different players, "
+                "or one that randomises single decisions"
             )
         if missing := sorted(set(self.arms) - set(self.configurations)):
             raise TrialError(f"configurations lack {missing[0]}")
@@ -82,12 +82,12 @@ class NewTrial:
             raise TrialError(f"alpha is {self.alpha}, must be between 0 and 1")
         if len(self.arms) == 1 and self.endpoint is not Endpoint.COST:
             raise TrialError(
-                f"endpoint is {self.endpoint.value}: single decisions have only the reply's cost to compare"
+                f"endpoint is {self.endpoint.value}: trials of single decisions compare only the reply's cost"
             )
 
     @property
     def draws_decisions(self) -> bool:
-        """Whether one of its strategies randomises single decisions."""
+        """Whether one of the trial's strategies randomises single decisions."""
         return any(arm in STRATEGIES and STRATEGIES[arm].draws_decisions for arm in self.arms)
 
 
@@ -98,21 +98,21 @@ class StoredTrial(NewTrial):
     id: int
     started_at: datetime
     ended_at: datetime | None
-    """None while it is open."""
+    """When the trial was ended; None while it is open."""
     games: int
-    """Games that belong to it, including aborted ones."""
+    """Number of games that belong to the trial, including aborted games."""
     open_games: int
-    """Games that are still being played or judged."""
+    """Number of these games still being played or judged."""
 
 
 async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | None = None) -> StoredTrial:
-    """Open a trial; it includes the games drawn from now on.
+    """Open a trial, which will include the games drawn from now on.
 
     Args:
         at: When it starts, aware; None: now.
 
     Raises:
-        TrialError: Another trial is open, or this name exists already.
+        TrialError: Another trial is open, or a trial with this name exists.
     """
     key = await insert_new(
         session,
@@ -132,7 +132,7 @@ async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | No
         known = await open_trial(session)
         if known is not None and known.name != new.name:
             raise TrialError(f"trial {known.name} is open; end it first")
-        raise TrialError(f"there is a trial {new.name} already; choose another name")
+        raise TrialError(f"trial {new.name} exists already; choose another name")
     (started,) = await list_trials(session, TrialRow.id == key)
     return started
 
@@ -140,14 +140,14 @@ async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | No
 async def end_trial(
     session: AsyncSession, name: str | None = None, *, at: datetime | None = None
 ) -> StoredTrial:
-    """End the open trial: running games still belong to it, later ones do not.
+    """End the open trial: games in progress still belong to it, later games do not.
 
     Args:
         name: The trial's name; None: the open trial.
         at: When it ends, aware; None: now.
 
     Raises:
-        TrialError: No trial is open, or a different one.
+        TrialError: No trial is open, or the open one has another name.
     """
     known = await open_trial(session)
     if known is None:
@@ -169,13 +169,13 @@ async def open_trial(session: AsyncSession) -> StoredTrial | None:
 
 
 async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
-    """The key of the trial that a new game belongs to; None: it belongs to no trial.
+    """The key of the trial to which a new game belongs; None: it belongs to no trial.
 
     A game belongs to the open trial if its strategy was drawn blind, by unpredictable numbers, from exactly
     the trial's strategies; or if it has the trial's only strategy, which randomises single decisions in the
     same way.
 
-    Games from a challenger's own position are excluded.
+    Games from a position that a challenger set are excluded.
     """
     if not new.arms or not new.selection.get("blind") or "seed" in new.selection:
         return None
@@ -188,14 +188,14 @@ async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
 
 @lru_cache(maxsize=4096)  # more than Chess960 has starts: a report needs the start of each game
 def is_own_position(variant: str, initial_position: str | None) -> bool:
-    """Whether a challenger set a game's starting position, and thereby influenced what is randomised.
+    """Whether a challenger set a game's starting position and thereby influenced what is randomised.
 
-    Sites draw the starts of Chess960, and of GGS's random positions (``s8r20``: 20 discs). Some let a
-    challenger choose among the 960, which is only a choice of opening.
+    Sites draw the starting positions of Chess960 and the random positions of GGS (``s8r20``: 20 discs). Some
+    sites let a challenger choose among the 960, which is merely a choice of opening.
 
     Args:
         variant: The site's key.
-        initial_position: The start; None: the usual one.
+        initial_position: The starting position; None: the usual one.
     """
     if initial_position is None or _DRAWN_DISCS.fullmatch(variant):
         return False
@@ -209,10 +209,10 @@ def is_own_position(variant: str, initial_position: str | None) -> bool:
 
 
 async def list_trials(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[StoredTrial]:
-    """The trials that fulfil some conditions on `TrialRow`, the latest first.
+    """The trials that fulfil the conditions on `TrialRow`, the latest first.
 
     Raises:
-        RecordError: One is damaged; the message names it.
+        RecordError: A trial is damaged; the message names it.
     """
     rows = await session.scalars(select(TrialRow).where(*conditions).order_by(TrialRow.id.desc()))
     trials = []

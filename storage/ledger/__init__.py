@@ -1,1 +1,1 @@
-"""The record of the games: written before each action, without judgements."""
+"""The record of the games, written before each action and free of judgements."""

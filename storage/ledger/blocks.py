@@ -1,4 +1,4 @@
-"""Accounts that the operator has blocked, by site."""
+"""Accounts blocked by the operator, by site."""
 
 from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -9,33 +9,33 @@ from storage.tables.types import now_utc
 
 
 async def add_block(session: AsyncSession, site: str, name: str) -> bool:
-    """Block an account; False: it was blocked already.
+    """Block an account; return False if it was already blocked.
 
     Args:
         site: The account's site.
-        name: Its name or id, in any case.
+        name: The account's name or id, in any case.
     """
     return await insert_new(session, BlockRow, site=site, name=name.lower(), at=now_utc()) is not None
 
 
 async def remove_block(session: AsyncSession, site: str, name: str) -> bool:
-    """Unblock an account; False: it was not blocked."""
+    """Unblock an account; return False if it was not blocked."""
     wanted = delete(BlockRow).where(BlockRow.site == site, BlockRow.name == name.lower())
     return (await session.execute(wanted.returning(BlockRow.id))).first() is not None
 
 
 async def list_blocks(session: AsyncSession, site: str) -> list[str]:
-    """The accounts that are blocked at a site, by name."""
+    """The accounts blocked at a site, ordered by name."""
     names = select(BlockRow.name).where(BlockRow.site == site).order_by(BlockRow.name)
     return list(await session.scalars(names))
 
 
 async def blocked_as(session: AsyncSession, site: str, *names: str) -> str | None:
-    """The name or id by which an account is blocked at a site; None: not blocked.
+    """The name or id under which an account is blocked at a site; None if it is not blocked.
 
     Args:
         site: The account's site.
-        names: Its names and ids, in any case.
+        names: The account's names and ids, in any case.
     """
     known = {name.lower(): name for name in reversed(names)}
     found = set(

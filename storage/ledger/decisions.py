@@ -1,4 +1,4 @@
-"""Decisions: committed before the move is sent, then marked sent and confirmed."""
+"""Decisions: committed before the move is sent, then marked as sent and confirmed."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,7 +16,7 @@ from storage.tables.games import DecisionRow
 from storage.tables.types import now_utc
 
 # The bot's statements for every move are built once, and on the tables themselves: the ORM costs more than
-# SQLite does.  The values still go through the columns' types.
+# SQLite does. The values still go through the columns' types.
 _DECISIONS = core_table(DecisionRow)
 _ID: BindParameter[int] = bindparam("decision")  # a column's own name would be taken for a value to set
 _MARK_SENT = (
@@ -39,17 +39,17 @@ _STORE_PROFILE = (
 async def commit_decision(
     session: AsyncSession, game_id: int, ply: int, decision: Decision, judged: ProfileJudgement | None
 ) -> StoredDecision:
-    """Store a decision.  The move may be sent once the transaction is committed.
+    """Store a decision. The move may be sent once the transaction is committed.
 
     Args:
-        ply: Moves made in the game before it, passes included.
-        judged: The judgement of its profile; None: the profile is incomplete.
+        ply: Number of moves made in the game before it, passes included.
+        judged: The judgement of its profile; None if the profile is incomplete.
 
     Returns:
-        The decision as `get_decision` would read it.
+        The decision in the form that `get_decision` returns.
 
     Raises:
-        DuplicateDecision: There is a standing decision already.
+        DuplicateDecision: There is already a standing decision.
     """
     now = now_utc()
     decision_id = await insert_new(
@@ -93,24 +93,24 @@ async def get_decision(session: AsyncSession, game_id: int, ply: int) -> StoredD
 
 
 async def load_decisions_by_id(session: AsyncSession, keys: Sequence[int]) -> dict[int, StoredDecision]:
-    """The standing decisions with these keys, by the key.
+    """The standing decisions with these keys, keyed by them.
 
     Raises:
-        RecordError: One cannot be read.
+        RecordError: A decision cannot be read.
     """
     rows = (await session.execute(_standing(DecisionRow.id.in_(keys)))).scalars()
     return {row.id: _stored(row) for row in rows}
 
 
 async def list_decisions(session: AsyncSession, game_id: int) -> list[StoredDecision]:
-    """A game's standing decisions, in the order of play."""
+    """A game's standing decisions, in order of play."""
     rows = (await session.execute(_standing(DecisionRow.game_id == game_id))).scalars()
     return [_stored(row) for row in rows]
 
 
 async def list_seeds(session: AsyncSession, game_id: int) -> dict[tuple[int, str], int]:
-    """The seeds of a game's random draws by ply and position, including draws taken back; the first if
-    several."""
+    """The seeds of a game's random draws by ply and position, including draws taken back; of several, the
+    first."""
     statement = select(DecisionRow.ply, DecisionRow.record)
     rows = await session.execute(statement.where(DecisionRow.game_id == game_id).order_by(DecisionRow.id))
     seeds: dict[tuple[int, str], int] = {}
@@ -122,27 +122,27 @@ async def list_seeds(session: AsyncSession, game_id: int) -> dict[tuple[int, str
 
 
 async def mark_sent(session: AsyncSession, decision_id: int, at: datetime | None = None) -> None:
-    """Record that the server accepted the move; no change if that is known already.
+    """Record that the server accepted the move; no change if this was already recorded.
 
     Args:
-        at: When it did, aware; None: now.
+        at: When the server accepted it, as an aware datetime; None for now.
     """
     await session.execute(_MARK_SENT, {"decision": decision_id, "at": at or now_utc()})
 
 
 async def mark_confirmed(session: AsyncSession, decision_id: int, at: datetime | None = None) -> None:
-    """Record that the server's list of moves shows the move; no change if that is known already.
+    """Record that the server's list of moves shows the move; no change if this was already recorded.
 
-    Also corrects a decision that was never marked as sent (the response was lost) or was marked as dropped.
+    Also corrects a decision that was never marked as sent (the response was lost) or marked as dropped.
 
     Args:
-        at: When the server showed it, aware; None: now.
+        at: When the server showed it, as an aware datetime; None for now.
     """
     await session.execute(_MARK_CONFIRMED, {"decision": decision_id, "at": at or now_utc()})
 
 
 async def mark_dropped(session: AsyncSession, decision_id: int) -> None:
-    """Record that the game ended before the server accepted the move; a confirmed move stays confirmed."""
+    """Record that the game ended before the server accepted the move; a confirmed move remains confirmed."""
     await session.execute(
         update(DecisionRow)
         .where(DecisionRow.id == decision_id, DecisionRow.state != DecisionState.CONFIRMED)
@@ -153,7 +153,7 @@ async def mark_dropped(session: AsyncSession, decision_id: int) -> None:
 async def store_profile(
     session: AsyncSession, decision_id: int, decision: Decision, judged: ProfileJudgement
 ) -> None:
-    """Replace a decision's record with one that has the chosen move's complete profile.
+    """Replace a decision's record with one that includes the chosen move's complete profile.
 
     Raises:
         ValueError: The profile belongs to another decision.
@@ -166,7 +166,7 @@ async def store_profile(
 
 
 async def void_after(session: AsyncSession, game_id: int, ply: int) -> None:
-    """Mark decisions at `ply` and later as taken back: they stay in the database but are not counted."""
+    """Mark the decisions at `ply` and later as taken back: they stay in the database but do not count."""
     other = aliased(DecisionRow)
     taken_back = select(func.max(other.takeback) + 1).where(
         other.game_id == DecisionRow.game_id, other.ply == DecisionRow.ply
@@ -180,15 +180,15 @@ async def void_after(session: AsyncSession, game_id: int, ply: int) -> None:
 
 
 def reply_scores(candidate: Candidate) -> list[list[Any]]:
-    """The replies to a move in the form of a database column, for queries.
+    """The replies to a move in the form of a database column that queries read.
 
     Args:
-        candidate: The move with its whole profile.
+        candidate: The move with its complete profile.
 
     Returns:
-        For each reply ``[reply, s_2, s_(D-1), s_D]``: its text, and its scores after two plies, after one
-        less than the full depth (at depth 2: after two), and at full depth, in centi-units, our view. All
-        depths are in the record.
+        For each reply ``[reply, s_2, s_(D-1), s_D]``: its text and its scores after two plies, at one ply
+        less than the full depth (but at least two) and at full depth, in centi-units, from our view. The
+        record has all depths.
     """
     reply_scores = []
     for each in candidate.replies:
@@ -208,7 +208,7 @@ def _standing(*which: ColumnElement[bool]) -> Select[DecisionRow]:
 
 
 def profile_columns(decision: Decision, judged: ProfileJudgement | None) -> dict[str, Any]:
-    """The columns of a decision that follow from its profile; only `is_complete` for an incomplete one."""
+    """The decision columns that are derived from its profile; only `is_complete` if it is incomplete."""
     if judged is None:
         return {"is_complete": False}
     return {"is_complete": True, "replies": reply_scores(decision.chosen), **columns_of(judged)}

@@ -1,4 +1,4 @@
-"""Events: lost links, rate limits, declined challenges and their reasons."""
+"""Events such as lost connections, rate limits, and declined challenges with their reasons."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -12,9 +12,9 @@ from storage.tables.games import EventRow
 from storage.tables.types import now_utc
 
 PROGRAM = AccountKey("")
-"""The owner of events that concern the whole program, not one account."""
+"""The owner of events that concern the whole program rather than one account."""
 OPPONENT_RENAMED = "opponent_renamed"
-"""Kind of the events that record an opponent's former name: ``name`` and ``new_name``."""
+"""Kind of event that records an opponent's former name, in ``name`` and ``new_name``."""
 
 
 async def record_event(
@@ -27,10 +27,10 @@ async def record_event(
     """Store an event.
 
     Args:
-        owner: The account concerned.
-        kind: A short key, for instance ``challenge_declined``.
-        detail: Plain JSON values; never a secret.
-        game_id: Our key of the game that it belongs to.
+        owner: The account that the event concerns.
+        kind: A short key such as ``challenge_declined``.
+        detail: Plain JSON values; must not contain secrets.
+        game_id: Our key of the game that the event belongs to.
     """
     session.add(
         EventRow(
@@ -54,7 +54,7 @@ async def list_events(
     since: datetime | None = None,
     limit: int | None = None,
 ) -> list[StoredEvent]:
-    """Events that match every given argument, the latest first."""
+    """Events that match every argument passed, latest first."""
     statement = select(EventRow).order_by(EventRow.at.desc(), EventRow.id.desc()).limit(limit)
     if owner is not None:
         statement = statement.where(EventRow.site == owner.site, EventRow.account == owner.name)

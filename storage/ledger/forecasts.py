@@ -26,10 +26,10 @@ _RECORD_OUTCOME = update(_FORECASTS).where(_FORECASTS.c.decision_id == bindparam
 async def store_forecast(
     session: AsyncSession, decision_id: int, made: ReplyForecast, expected: Expectations
 ) -> bool:
-    """Store a decision's forecast, replacing one made under earlier rules; False: there is a current one.
+    """Store a decision's forecast, replacing one from earlier rules; False if it has a current one.
 
     Args:
-        expected: The forecast's sums over the replies.
+        expected: Sums over the forecast replies.
     """
     bait = made.bait
     inserted = await insert_newer(
@@ -61,19 +61,19 @@ async def store_forecast(
 
 
 async def get_forecast(session: AsyncSession, decision_id: int) -> ReplyForecast | None:
-    """A decision's forecast, if there is one.
+    """A decision's forecast, or None.
 
     Raises:
-        RecordError: It cannot be read.
+        RecordError: The forecast cannot be read.
     """
     return (await load_forecasts(session, [decision_id])).get(decision_id)
 
 
 async def load_forecasts(session: AsyncSession, decisions: Sequence[int]) -> dict[int, ReplyForecast]:
-    """The forecasts of decisions, by the decision's key.
+    """The forecasts of these decisions, keyed by decision.
 
     Raises:
-        RecordError: One cannot be read.
+        RecordError: A forecast cannot be read.
     """
     columns = select(ForecastRow.decision_id, ForecastRow.record)
     rows = await session.execute(columns.where(ForecastRow.decision_id.in_(decisions)))
@@ -81,10 +81,10 @@ async def load_forecasts(session: AsyncSession, decisions: Sequence[int]) -> dic
 
 
 async def forecasts_of_game(session: AsyncSession, game_id: int) -> dict[int, ReplyForecast]:
-    """The forecasts of a game's standing decisions, by the decision's key.
+    """The forecasts of a game's standing decisions, keyed by decision.
 
     Raises:
-        RecordError: One cannot be read.
+        RecordError: A forecast cannot be read.
     """
     rows = await session.execute(
         select(ForecastRow.decision_id, ForecastRow.record)
@@ -95,7 +95,7 @@ async def forecasts_of_game(session: AsyncSession, game_id: int) -> dict[int, Re
 
 
 async def lacking_forecasts(session: AsyncSession, game_id: int, rule: int) -> set[int]:
-    """Keys of a game's standing decisions with a whole profile and no forecast under these rules."""
+    """Keys of a game's standing decisions that have a complete profile but no forecast under these rules."""
     rows = await session.scalars(
         select(DecisionRow.id)
         .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
@@ -110,7 +110,7 @@ async def lacking_forecasts(session: AsyncSession, game_id: int, rule: int) -> s
 
 
 async def settle(session: AsyncSession, decision_id: int) -> None:
-    """Store the reply's probability and whether it takes a bait, once forecast and outcome are stored."""
+    """Record how likely the reply was and whether it takes a bait, once forecast and outcome are stored."""
     row = (await session.execute(_UNSETTLED, {"decision": decision_id})).one_or_none()
     if row is not None:
         await record_bait_outcome(session, decision_id, ReplyForecast.from_record(row.record), row.reply)
@@ -119,6 +119,6 @@ async def settle(session: AsyncSession, decision_id: int) -> None:
 async def record_bait_outcome(
     session: AsyncSession, decision_id: int, made: ReplyForecast, reply: str
 ) -> None:
-    """Store the reply's probability and whether it takes a bait in a decision's forecast."""
+    """Record in a decision's forecast how likely the reply was and whether it takes a bait."""
     outcome = {"is_taken": made.takes_bait(reply), "reply_probability": made.probability_of(reply)}
     await session.execute(_RECORD_OUTCOME, {"decision": decision_id, **outcome})

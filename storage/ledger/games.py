@@ -1,4 +1,4 @@
-"""Games: opened before the first move, kept in step with the server, finished once."""
+"""Games: opened before the first move, kept in step with the server, and finished once."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -36,12 +36,12 @@ from storage.tables.puzzles import SearchedGame
 from storage.tables.types import now_utc
 
 _LATEST_GAMES = 10_000
-"""Number of latest games in `list_non_win_lines`."""
+"""Number of latest games that `list_non_win_lines` reads."""
 _CONVERTED = (
     *("opponent_id", "opponent_name", "opponent_is_bot", "our_rating", "opponent_rating"),
     *("params", "engine_version", "selection"),
 )
-"""Fields of `NewGame` that are stored in another form, or in another table."""
+"""Fields of `NewGame` that are stored in a different form or in another table."""
 
 # Built once, and on the table itself, as in `storage.ledger.decisions`.
 _GAMES = core_table(GameRow)
@@ -49,12 +49,12 @@ _SET_MOVES = update(_GAMES).where(_GAMES.c.id == bindparam("game_id"))
 
 
 async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None = None) -> StoredGame:
-    """Store a new game, or return the stored one.
+    """Store a new game, or return it if it is already stored.
 
     An implausible rating (`storage.records.plausible_rating`) is stored as unknown.
 
     Args:
-        at: When the game began, aware; None: now.
+        at: When the game began, as an aware datetime; None for now.
     """
     known = await load_game(session, new.owner, new.site_game_id)
     if known is not None:
@@ -84,19 +84,19 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
 
 
 async def load_game(session: AsyncSession, owner: AccountKey, site_game_id: str) -> StoredGame | None:
-    """An account's game with this key of the site."""
+    """An account's game with the site's key."""
     statement = games_statement().where(*_of(owner), GameRow.site_game_id == site_game_id)
     row = (await session.execute(statement)).scalar_one_or_none()
     return None if row is None else _stored(row)
 
 
 async def load_game_by_id(session: AsyncSession, game_id: int) -> StoredGame | None:
-    """The game with this key of ours."""
+    """The game with our key."""
     return (await load_games_by_id(session, [game_id])).get(game_id)
 
 
 async def load_games_by_id(session: AsyncSession, keys: Sequence[int]) -> dict[int, StoredGame]:
-    """The games with these keys of ours, by key; deleted games are absent."""
+    """The games with these keys, keyed by them; deleted games are absent."""
     rows = (await session.execute(games_statement().where(GameRow.id.in_(keys)))).scalars()
     return {row.id: _stored(row) for row in rows}
 
@@ -104,7 +104,7 @@ async def load_games_by_id(session: AsyncSession, keys: Sequence[int]) -> dict[i
 async def list_games(
     session: AsyncSession, filters: Filters | None = None, limit: int | None = None
 ) -> list[StoredGame]:
-    """Games that match the filters, the latest first."""
+    """Games that match the filters, latest first."""
     statement = games_statement().where(*filter_conditions(filters or Filters()))
     statement = statement.order_by(GameRow.started_at.desc(), GameRow.id.desc()).limit(limit)
     return [_stored(row) for row in (await session.execute(statement)).scalars()]
@@ -113,9 +113,9 @@ async def list_games(
 async def list_non_win_lines(
     session: AsyncSession, owner: AccountKey, game: str, limit: int
 ) -> list[NonWinLine]:
-    """The moves of an account's latest games of a kind that it lost or drew.
+    """The moves of the lost and drawn games among an account's latest games of a kind.
 
-    Reads a bounded number of games.
+    The number of games read is bounded.
     """
     latest = select(func.max(GameRow.id)).scalar_subquery()
     columns = (GameRow.id, GameRow.initial_position, GameRow.our_side, GameRow.moves)
@@ -139,12 +139,12 @@ async def list_non_win_lines(
 async def list_games_by_site_id(
     session: AsyncSession, site_game_id: str, *, is_prefix: bool = False
 ) -> list[StoredGame]:
-    """Games with this key, of any account on any site; rarely more than one.
+    """Games with this site key, of any account on any site; there is rarely more than one.
 
     Args:
         session: A session of the database.
-        site_game_id: The key, in its exact letters.
-        is_prefix: Also include games whose key begins with `site_game_id`.
+        site_game_id: The key, case-sensitive.
+        is_prefix: Whether to include games whose key merely begins with `site_game_id`.
     """
     key = GameRow.site_game_id
     # Not LIKE, which takes small letters for capitals on SQLite.
@@ -154,12 +154,12 @@ async def list_games_by_site_id(
 
 
 async def list_open_games(session: AsyncSession, owner: AccountKey) -> list[StoredGame]:
-    """An account's games that are still open in the database, the oldest first."""
+    """An account's games that are still open in the database, oldest first."""
     return [_stored(row) for row in await session.scalars(open_statement(owner))]
 
 
 async def list_unsettled_games(session: AsyncSession, owner: AccountKey) -> list[StoredGame]:
-    """An account's games that are open or have decisions left to judge or to forecast, the oldest first."""
+    """An account's games that are open, or have decisions yet to be judged or forecast, oldest first."""
     return [_stored(row) for row in await session.scalars(unsettled_statement(owner))]
 
 
@@ -175,7 +175,7 @@ def unsettled_statement(owner: AccountKey) -> Select[GameRow]:
 
 
 async def set_moves(session: AsyncSession, game_id: int, moves: Sequence[str]) -> None:
-    """Replace the list of moves with the server's."""
+    """Replace the list of moves with the server's list."""
     await session.execute(_SET_MOVES, {"game_id": game_id, "moves": " ".join(moves)})
 
 
@@ -190,13 +190,13 @@ async def finish_game(
     moves: Sequence[str] | None = None,
     at: datetime | None = None,
 ) -> bool:
-    """End a game once; a second call changes nothing and returns False.
+    """End a game; if it has already ended, change nothing and return False.
 
     Args:
-        result: Our view; None only if aborted, or if the server does not report it.
-        settled: False: some decisions are not judged or forecast yet; call `settle_game` when they are.
-        moves: The final list; None: leave the stored one.
-        at: When the game ended, aware; None: now.
+        result: The result from our view; None only for aborted games or if the server does not report it.
+        settled: False if decisions are still to be judged or forecast; then call `settle_game` later.
+        moves: The final list; None to keep the stored one.
+        at: When the game ended, as an aware datetime; None for now.
     """
     values: dict[str, object] = {
         "state": GameStatus.ABORTED if aborted else GameStatus.FINISHED,
@@ -213,16 +213,16 @@ async def finish_game(
 
 
 async def settle_game(session: AsyncSession, game_id: int) -> None:
-    """Mark a game as completely judged and forecast; no change if it is open."""
+    """Mark a game as completely judged and forecast; no change if it is still open."""
     await session.execute(
         update(GameRow).where(GameRow.id == game_id, GameRow.state != GameStatus.OPEN).values(is_settled=True)
     )
 
 
 async def reopen_game(session: AsyncSession, game_id: int) -> None:
-    """Undo the end of a game that is still running after all, and its consequences.
+    """Undo the end of a game that turns out to be still running, and the consequences of that end.
 
-    Dropped decisions count again, and the outcome *unanswered* is removed, because a reply may still come.
+    Dropped decisions count again, and an outcome *unanswered* is removed because a reply may still come.
     """
     await session.execute(
         update(GameRow)
@@ -250,7 +250,7 @@ async def reopen_game(session: AsyncSession, game_id: int) -> None:
 async def set_rating_diff(
     session: AsyncSession, owner: AccountKey, site_game_id: str, diff: int | None
 ) -> None:
-    """Store the change of our rating, which servers report after the game's end."""
+    """Store our rating change, which servers report after the game has ended."""
     statement = update(GameRow).where(*_of(owner), GameRow.site_game_id == site_game_id)
     await session.execute(statement.values(rating_diff=diff))
 
@@ -258,10 +258,10 @@ async def set_rating_diff(
 async def count_by_strategy(
     session: AsyncSession, owner: AccountKey, game: str, opponent_id: str | None = None
 ) -> dict[str, int]:
-    """The number of an account's games by player, without aborted ones; players without games are absent.
+    """The number of an account's games by player, excluding aborted games; players without games are absent.
 
     Args:
-        opponent_id: The site's key of one opponent; None: all opponents.
+        opponent_id: The site's key of one opponent; None for all opponents.
     """
     statement = select(GameRow.strategy, func.count().label("games")).where(
         *_of(owner),
@@ -278,9 +278,9 @@ async def count_by_strategy(
 
 
 async def count_bot_games(session: AsyncSession, owner: AccountKey, since: datetime) -> dict[str, int]:
-    """The number of an account's games against each bot after a given time, by the site's key of the bot.
+    """The number of games an account began since a time against each bot, keyed by the site's key of the bot.
 
-    Aborted games count.  Bots without games are absent.
+    Aborted games are included. Bots without games are absent.
     """
     statement = (
         select(OpponentRow.site_id, func.count().label("games"))
@@ -292,7 +292,7 @@ async def count_bot_games(session: AsyncSession, owner: AccountKey, since: datet
 
 
 async def adopt_records(session: AsyncSession, owner: AccountKey) -> None:
-    """Assign games and events of earlier versions, which name no account, to an account of their site."""
+    """Assign games and events from earlier versions, which name no account, to an account of their site."""
     for table in (GameRow, EventRow):
         statement = update(table).where(table.site == owner.site, table.account == "")
         await session.execute(statement.values(account=owner.name))
@@ -303,7 +303,7 @@ def _of(owner: AccountKey) -> tuple[ColumnElement[bool], ...]:
 
 
 def games_statement() -> Select[GameRow]:
-    """Select games with everything that a `StoredGame` needs."""
+    """Select games with everything that `StoredGame` needs."""
     return (
         select(GameRow)
         .options(joinedload(GameRow.opponent), joinedload(GameRow.engine_config))
@@ -312,7 +312,7 @@ def games_statement() -> Select[GameRow]:
 
 
 async def _former_name(session: AsyncSession, new: NewGame) -> str | None:
-    """The opponent's last known name; None: we have never played it."""
+    """The opponent's last known name; None if we have never played them."""
     statement = select(OpponentRow.name).where(
         OpponentRow.site == new.site, OpponentRow.site_id == new.opponent_id
     )

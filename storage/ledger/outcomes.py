@@ -1,4 +1,4 @@
-"""Outcomes: the opponent's reply to a move of ours and its time; at most one per decision."""
+"""Outcomes: the reply to a move of ours and the time it took; at most one per decision."""
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -14,10 +14,10 @@ from storage.tables.types import now_utc
 async def record_outcome(
     session: AsyncSession, decision_id: int, outcome: Outcome, made: ReplyForecast | None = None
 ) -> bool:
-    """Store an outcome, replacing one from earlier rules; False, and no change, if one is current.
+    """Store an outcome, replacing one from earlier rules; if one is current, only return False.
 
     Args:
-        made: The decision's forecast, if the caller has just stored it; None: read it from the database.
+        made: The decision's forecast, if the caller has just stored it; None to read it from the database.
     """
     inserted = await insert_newer(
         session,
@@ -36,6 +36,6 @@ async def record_outcome(
 
 
 async def record_reply_time(session: AsyncSession, decision_id: int, took: ReplyTime) -> bool:
-    """Store the time of the reply to a decision's move; False, and no change, if it is known already."""
+    """Store how long the reply took; if already known, change nothing and return False."""
     inserted = await insert_new(session, ReplyTimeRow, decision_id=decision_id, **columns_of(took))
     return inserted is not None

@@ -30,26 +30,26 @@ _OTHER_ENDS = {
     "illegal move": "rules infraction",
     "adjudicated": "adjudication",
 }
-"""PGN's names for endings that no other format has."""
+"""PGN's names for endings that no other format knows."""
 _CENTI = 100
 _WITHOUT_CORRESPONDENCE = frozenset({"arena"})
-"""Sites that list games without a clock as correspondence, but have no correspondence games."""
+"""Sites that label games without a clock as correspondence but have no correspondence games."""
 
 _OWN_LIMIT = re.compile(r"[:,;] *(depth|time|cpu|nodes) *= *([0-9.]+)")
-"""A limit in the text of a match's player, which overrides the match's own."""
+"""A limit in the description of a match's player, which overrides the match's limit."""
 _ON_AN_ENGINE = re.compile(r"[a-z_]+_uci:")
-"""A strategy whose node limit is a setting of its engine."""
+"""A player whose node limit is a setting of its engine."""
 
 
 def record_of(
     game: StoredGame, our_name: str, decisions: Sequence[StoredDecision] = (), suspect: Sequence[str] = ()
 ) -> GameRecord:
-    """Convert a game of ours.
+    """Convert one of our games.
 
     Args:
-        our_name: Our side's name; a stored game has only the opponent's.
-        decisions: The game's standing decisions, for our evaluations and times.
-        suspect: Why the game is suspect; its tag "Suspect".
+        our_name: Our side's name; a stored game only has the opponent's name.
+        decisions: The game's standing decisions, which provide our evaluations and times.
+        suspect: Why the game is suspect, for its tag "Suspect".
     """
     points = None if game.result is None else _POINTS[game.result]
     by_ply = {record.ply: record.decision for record in decisions}
@@ -96,7 +96,7 @@ def record_of(
 
 
 def match_of(game: StoredGame) -> str | None:
-    """The name of the match that a game belongs to; None: it belongs to none."""
+    """The name of the match that a game belongs to, or None."""
     return game.selection.get("match") if game.site == MATCH_SITE else None
 
 
@@ -107,7 +107,7 @@ def match_limits(game: StoredGame) -> str:
 
 
 def _match_tags(game: StoredGame) -> dict[str, str]:
-    """The players and their limits."""
+    """Tags for the players and their limits."""
     terms = _terms(game)
     tags = {
         "PlayerA": str(terms.get("a", "")),
@@ -119,7 +119,7 @@ def _match_tags(game: StoredGame) -> dict[str, str]:
 
 
 def _limits(game: StoredGame, player: str) -> str:
-    """A player's clock, otherwise the limits from the player's own text, otherwise the match's."""
+    """A player's clock, or else the limits in the player's own description, or else the match's limits."""
     terms = _terms(game)
     text = str(terms.get(player, ""))
     own = dict(_OWN_LIMIT.findall(text))
@@ -147,7 +147,7 @@ def _terms(game: StoredGame) -> Mapping[str, Any]:
 
 
 def _margin(record: GameRecord) -> float | None:
-    """The disc margin of an Othello game that was played to the end; None if it ended otherwise.
+    """The disc margin of an Othello game that was played to the end; None otherwise.
 
     Also None if the site's result contradicts the board.
     """
@@ -161,7 +161,7 @@ def _margin(record: GameRecord) -> float | None:
 
 
 def _evaluation(decision: Decision | None, move: str) -> float | None:
-    """The player's score of its move in discs or pawns; for a forced win in Othello, its margin.
+    """The player's score for its move, in discs or pawns; for a forced win in Othello, the margin.
 
     None if the game has a different move here, if the move has no score, and for mates.
     """

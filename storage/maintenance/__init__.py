@@ -1,1 +1,1 @@
-"""Copies, prunes and compacts databases, also while the bot uses them."""
+"""Backs up, copies, prunes and compacts databases, even while the bot uses them."""

@@ -1,8 +1,8 @@
 """Backs up a SQLite database while programs write to it, and keeps the newest backups of a series.
 
 SQLite's backup API copies page by page. A read transaction on the same connection fixes the snapshot, so that
-writers neither wait nor restart the copy (https://sqlite.org/backup.html). The copy is checked and synced
-before it gets its name. Only its owner may read it, because it contains everything in the database.
+writers need not wait and do not restart the copy (https://sqlite.org/backup.html). The copy is checked and
+synced before it gets its final name. Only its owner may read it, because it contains the whole database.
 """
 
 import os
@@ -22,7 +22,7 @@ from storage.errors import StorageError
 from storage.maintenance.unfinished_files import UNFINISHED, BeingWritten, unfinished_file
 
 _PAGES = 4096
-"""Number of pages copied at a time, between two calls of `OnPages`."""
+"""Number of pages copied between calls of `OnPages`."""
 
 _TIME_FORMAT = "%Y-%m-%dT%H%M%SZ"
 _TIME_PATTERN = r"\d{4}-\d\d-\d\dT\d{6}Z"
@@ -43,7 +43,7 @@ class Backup:
 
 
 def sqlite_file(url: str) -> Path | None:
-    """The file of a SQLite database; None: it is another database.
+    """The file of a SQLite database; None for any other database.
 
     Raises:
         StorageError: The URL is not understood, or the file does not exist.
@@ -58,7 +58,7 @@ def sqlite_file(url: str) -> Path | None:
 
 
 def dump_command(url: str, target: Path | None) -> str:
-    """The command that backs up a PostgreSQL database, for a shell; without the password."""
+    """The shell command that backs up a PostgreSQL database, without the password."""
     parsed = parse_url(url)
     options = {name: value for name, value in parsed.query.items() if "password" not in name}
     shown = URL.create(
@@ -79,22 +79,22 @@ def back_up(
     """Back up a SQLite database.
 
     Args:
-        database: Its file.
-        target: The backup's file, which is replaced; or a folder, for a backup of the series that is named by
-            the database and the time. None: the database's folder.
+        database: The database file.
+        target: The backup's file, which is replaced if it exists; or a folder, to add a backup to the series,
+            named after the database and the time. None: the database's folder.
         keep: Number of backups of the series to keep, including this one; None: all.
         now: Time of the backup; None: the current time.
         on_pages: Called with the progress.
 
     Raises:
-        StorageError: The database cannot be read, the backup cannot be written, or the backup is damaged;
-            earlier backups remain.
-        ValueError: There is no series: the target is a file.
+        StorageError: The database cannot be read, or the backup cannot be written or is damaged; earlier
+            backups are kept.
+        ValueError: The target is a file, so there is no series.
     """
     folder = database.parent if target is None else target
     is_series = folder.is_dir()
     if keep is not None and not is_series:
-        raise ValueError(f"{target} is one file, not a folder with a series of backups")
+        raise ValueError(f"{target} is a file, not a folder with a series of backups")
     path = folder
     if is_series:
         path = folder / f"{database.stem}-{(now or datetime.now(UTC)).strftime(_TIME_FORMAT)}.db"
@@ -114,7 +114,7 @@ def back_up(
 
 
 def _remove_unfinished(folder: Path, stem: str) -> None:
-    """Remove the remains of killed backups of the series."""
+    """Remove what interrupted backups of the series left behind."""
     pattern = re.compile(rf"({re.escape(stem)}-{_TIME_PATTERN}\.db){re.escape(UNFINISHED)}")
     for each in sorted(folder.iterdir()):
         if match := pattern.fullmatch(each.name):
@@ -152,25 +152,25 @@ def _copy_pages(database: Path, target: Path, on_pages: OnPages | None) -> None:
 
 
 def _check(path: Path) -> None:
-    """Refuse a backup that is damaged or has no games' table, lest it replace a good one.
+    """Reject a backup that is damaged or has no table of games, lest it replace a good one.
 
     Raises:
-        StorageError: It is damaged, and so is the database, or the disk; or the database is not ours.
+        StorageError: The backup is damaged, which means that the database or the disk is; or it is not ours.
     """
     with closing(sqlite3.connect(path)) as copy:
         # A value that its column cannot have is for `db recheck`; it must not stop the backups.
         copy.execute("PRAGMA ignore_check_constraints = ON")
         messages = [str(row[0]) for row in copy.execute("PRAGMA integrity_check(1)")]
         if messages != ["ok"]:
-            raise StorageError(
-                f"the backup of the database would be damaged: {' '.join(messages[0].split())}"
-            )
+            raise StorageError(f"the copy of the database is damaged: {' '.join(messages[0].split())}")
         if copy.execute("SELECT 1 FROM sqlite_schema WHERE name = 'games'").fetchone() is None:
-            raise StorageError("the database has no table of games: it is empty, or another program's")
+            raise StorageError(
+                "the database has no table of games: it is empty, or belongs to another program"
+            )
 
 
 def _sync(path: Path) -> None:
-    """Sync a file, or the names in a folder, to the disk."""
+    """Sync a file, or the entries of a folder, to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

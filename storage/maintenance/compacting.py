@@ -1,4 +1,4 @@
-"""Returns the space of deleted and shortened rows to the disk, and refreshes the query planner's statistics.
+"""Frees the disk space of deleted and shortened rows, and refreshes the query planner's statistics.
 
 SQLite rewrites the whole file and blocks all other writers meanwhile; PostgreSQL frees the space for new rows
 without blocking.
@@ -14,8 +14,8 @@ from storage.database import Database, held_roles
 from storage.errors import StorageError
 
 MAX_BYTES = 200 << 20
-"""Maximum size of the rows of a SQLite database that may be rewritten while a program uses it: about two
-seconds, in which its moves wait."""
+"""Maximum size of a SQLite database's rows that may be rewritten while a program uses it. That takes about
+two seconds, during which the program's moves wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,11 @@ async def compact(database: Database, *, force: bool = False) -> Sizes:
     """Compact a database.
 
     Args:
-        database: With the newest schema.
-        force: Rewrite a large SQLite database even though a program uses it.
+        database: A database with the newest schema.
+        force: Rewrite a large SQLite database even while a program uses it.
 
     Raises:
-        StorageError: The database failed, or is too large for now.
+        StorageError: The database failed, or is too large to rewrite while it is in use.
     """
     before = await size_of(database)
     if database.dialect == "sqlite":
@@ -42,8 +42,8 @@ async def compact(database: Database, *, force: bool = False) -> Sizes:
         roles = held_roles(database.url)
         if roles and used > MAX_BYTES and not force:
             raise StorageError(
-                f"{database.url} is in use ({', '.join(roles)}), and nobody can write while its "
-                f"{used >> 20} MiB are rewritten: stop the program first, or give --force"
+                f"{database.url} is in use ({', '.join(roles)}), and all writers would wait while its "
+                f"{used >> 20} MiB are rewritten: stop the program first, or pass --force"
             )
     async with database.outside_transactions() as connection:
         if database.dialect == "sqlite":
@@ -57,7 +57,7 @@ async def compact(database: Database, *, force: bool = False) -> Sizes:
 
 
 async def size_of(database: Database) -> int:
-    """The size of a database's tables on the disk, in bytes; for SQLite including its log of changes."""
+    """Disk space of a database's tables, in bytes; for SQLite including its write-ahead log."""
     if database.dialect == "sqlite":
         files = (Path(database.url + end) for end in ("", "-wal"))
         return sum(each.stat().st_size for each in files if each.exists())

@@ -1,7 +1,7 @@
-"""The rows of a table in transit between databases, as values with the same meaning on both.
+"""The rows of a table while they are copied between databases, as values that mean the same in both.
 
-Most values are read and written by their column's type. Two are not: a packed record is copied byte by byte,
-and JSON as text, because two databases may write the same value differently.
+Most values are read and written by their columns' types. There are two exceptions: packed records are copied
+byte by byte, and JSON as text, because two databases may write the same value differently.
 """
 
 import hashlib
@@ -34,17 +34,17 @@ from storage.errors import StorageError, is_damage, reason_of
 from storage.tables.types import PackedRecord, as_stored
 
 BATCH = 500
-"""Number of rows in memory at a time."""
+"""Maximum number of rows in memory at a time."""
 
 Row = tuple[Any, ...]
 """A row's values in the order of the table's columns."""
 
 
 class CopiedTable:
-    """One table: the statements that read and write its rows, and the equality of two rows.
+    """One table to copy: how its rows are read, written and compared.
 
     Args:
-        table: With a primary key.
+        table: The table, which has a primary key.
     """
 
     def __init__(self, table: Table) -> None:
@@ -54,15 +54,15 @@ class CopiedTable:
         self._key = [self._columns.index(column) for column in table.primary_key.columns]
 
     def key_of(self, row: Row) -> Row:
-        """The values of its primary key."""
+        """The values of a row's primary key."""
         return tuple(row[index] for index in self._key)
 
     def told(self, key: Row) -> str:
-        """The name of a row in messages."""
+        """The name of a row, for messages."""
         return f"row {', '.join(map(str, key))} of {self.name}"
 
     def _in_order(self, columns: Sequence[Any], dialect: str) -> Select[Any]:
-        """Select the rows ordered by key; texts are ordered by code point, as in Python."""
+        """Selects the rows, ordered by key; texts are ordered by code point, as in Python."""
         order: list[Any] = [self._columns[index] for index in self._key]
         if dialect == "postgresql":
             order = [collate(each, "C") if isinstance(each.type, String) else each for each in order]
@@ -72,10 +72,10 @@ class CopiedTable:
         return [_read(column).label(column.name) for column in self._columns]
 
     async def rows(self, connection: AsyncConnection) -> AsyncGenerator[Row, None]:
-        """All rows in the order of their keys, in batches.
+        """Yield all rows in the order of their keys, in batches.
 
         Raises:
-            StorageError: One of them has an invalid value.
+            StorageError: A row has an invalid value.
         """
         dialect = connection.dialect.name
         statement = self._in_order(self._read(), dialect)
@@ -101,19 +101,19 @@ class CopiedTable:
         return tuple(values)
 
     def insertion(self, dialect: str) -> Insert:
-        """Inserts the rows given by `parameters`."""
+        """The statement that inserts rows from `parameters`."""
         return insert(self._table).values({each: _written(each, dialect) for each in self._columns})
 
     def emptying(self) -> Delete:
-        """Deletes all rows."""
+        """The statement that deletes all rows."""
         return delete(self._table)
 
     def parameters(self, row: Row) -> dict[str, Any]:
-        """A row for `insertion`."""
+        """The parameters of `insertion` for a row."""
         return {f"to_{column.name}": value for column, value in zip(self._columns, row, strict=True)}
 
     def canonical(self, row: Row) -> Row:
-        """A canonical form, equal for rows with the same meaning on any database."""
+        """A canonical form of a row, which is the same in every database."""
         return tuple(
             json.dumps(_whole(json.loads(value)), sort_keys=True)
             if isinstance(column.type, JSON) and isinstance(value, str)
@@ -122,7 +122,7 @@ class CopiedTable:
         )
 
     def sequence(self) -> TextClause | None:
-        """Sets PostgreSQL's sequence, if the table's key has one, to continue after the existing rows."""
+        """Statement that sets PostgreSQL's sequence, if the key has one, to continue after existing rows."""
         column = self._table.autoincrement_column
         if column is None:
             return None
@@ -134,14 +134,14 @@ class CopiedTable:
 
 
 class Digest:
-    """Number and checksum of rows; equal for equal rows, whatever databases they are from."""
+    """Number and checksum of rows; equal rows give equal values, whichever database they are from."""
 
     def __init__(self) -> None:
         self.rows = 0
         self._sha256 = hashlib.sha256()
 
     def add(self, row: str) -> None:
-        """Add the text of a row (`CopiedTable.canonical`)."""
+        """Add a row in canonical form (`CopiedTable.canonical`)."""
         self.rows += 1
         self._sha256.update(row.encode())
 
@@ -171,7 +171,7 @@ def _written(column: Any, dialect: str) -> ColumnElement[Any]:
 
 
 def _whole(value: Any) -> Any:
-    """A JSON value with whole numbers as integers: JSONB writes 1e22 without a point."""
+    """A JSON value with whole numbers as integers, because JSONB writes 1e22 without a decimal point."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):

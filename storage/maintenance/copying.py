@@ -1,9 +1,9 @@
-"""Copies a whole database into another one, between SQLite and PostgreSQL in either direction.
+"""Copies a whole database to another one; each may be SQLite or PostgreSQL.
 
-The source is read in one snapshot, so that a program may use it meanwhile. The target must be empty,
-or an interrupted copy, which is started again. During the copy its revision begins with
-`storage.migrate.UNFINISHED_COPY`, with which no program opens it. At the end all rows of both databases are
-read once more and compared, one by one.
+The source is read in one snapshot, so that a program can use it meanwhile. The target must be empty, or be an
+interrupted copy, which is started again from the beginning. During the copy its revision begins with
+`storage.migrate.UNFINISHED_COPY`, so that no program opens it. At the end all rows of both databases are read
+again and compared one by one.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -21,7 +21,7 @@ from storage.errors import VALUE_ERRORS, StorageError, reason_of
 from storage.maintenance.copied_rows import BATCH, CopiedTable, Digest, Row
 
 ROLE = "copy"
-"""The role of a program that fills a database (`Database.hold_role`)."""
+"""The role of a program that fills the target (`Database.hold_role`)."""
 
 _Pair = tuple[Row | None, Row | None]
 
@@ -31,20 +31,20 @@ OnStep = Callable[[str, str, int], None]
 
 @dataclass(frozen=True, slots=True)
 class CopiedRows:
-    """One table of a verified copy."""
+    """A table of a verified copy."""
 
     table: str
     rows: int
     sha256: str
-    """Checksum of the values of all rows, the same for both databases."""
+    """Checksum of all rows' values, the same for both databases."""
 
 
 @dataclass(frozen=True, slots=True)
 class CopyReport:
-    """A finished copy."""
+    """A finished and verified copy."""
 
     source: str
-    """The database's URL, without a password."""
+    """The target's URL, without a password."""
     target: str
     tables: tuple[CopiedRows, ...]
 
@@ -53,7 +53,7 @@ async def copy_database(source_url: str, target_url: str, on_step: OnStep | None
     """Copy all tables of a database into an empty one.
 
     Args:
-        source_url: URL of a database with the newest schema.  It is only read.
+        source_url: URL of a database with the newest schema.  The database is only read.
         target_url: URL of a database without rows, or of an unfinished copy. Missing tables are created.
         on_step: Called with the progress.
 
@@ -77,7 +77,7 @@ def _ignore(_what: str, _table: str, _rows: int) -> None:
 
 
 async def _open_target(source: Database, url: str) -> Database:
-    """The target, with all tables; whether it is empty has not been checked yet."""
+    """Open the target and create its tables; whether it is empty is checked later."""
     target, revision = await Database.open_unchecked(url, create=True)
     try:
         if _place(source) == _place(target):
@@ -87,11 +87,11 @@ async def _open_target(source: Database, url: str) -> Database:
                 connection = await session.connection()
                 strange = await connection.run_sync(lambda sync: sorted(inspect(sync).get_table_names()))
             if strange:
-                raise StorageError(f"{target.url} has tables of something else: {', '.join(strange[:5])}")
+                raise StorageError(f"{target.url} has tables of another program: {', '.join(strange[:5])}")
             await (await Database.open(url)).close()
         elif revision not in (migrate.head(), _unfinished()):
             raise StorageError(
-                f"the schema of {target.url} is {revision}, not {migrate.head()}: give an empty database"
+                f"the schema of {target.url} is {revision}, not {migrate.head()}: use an empty database"
             )
     except BaseException:
         await target.close()
@@ -100,7 +100,7 @@ async def _open_target(source: Database, url: str) -> Database:
 
 
 def _unfinished() -> str:
-    """The revision of an unfinished copy."""
+    """The revision that marks an unfinished copy."""
     return f"{migrate.UNFINISHED_COPY} {migrate.head()}"
 
 
@@ -126,10 +126,10 @@ class _Copying:
         return CopyReport(self._source.url, self._target.url, tuple(verified))
 
     async def _begin(self) -> None:
-        """Mark the target as unfinished, and empty it if it was already.
+        """Mark the target as unfinished, and empty it if it was marked already.
 
         Raises:
-            StorageError: It has other data.
+            StorageError: The target has other data.
         """
         async with self._target.write() as session:
             revision = await session.scalar(text("SELECT version_num FROM alembic_version"))
@@ -160,10 +160,10 @@ class _Copying:
         self._on_step("copy", table.name, rows + len(new))
 
     async def _write(self, table: CopiedTable, rows: list[Row]) -> None:
-        """Write rows in one transaction.
+        """Write rows to the target in one transaction.
 
         Raises:
-            StorageError: The target refuses a row; the message names it and the reason.
+            StorageError: The target rejects a row; the message names the row and the reason.
         """
         if not rows:
             return
@@ -196,7 +196,7 @@ class _Copying:
         """Compare all rows of both databases.
 
         Raises:
-            StorageError: They differ, which is a bug, or another program writes to the target.
+            StorageError: They differ, because of a bug or because another program writes to the target.
         """
         digest = Digest()
         async with aclosing(_paired(table.rows(reading), table.rows(written), table.key_of)) as pairs:
@@ -207,7 +207,7 @@ class _Copying:
                     assert row is not None  # noqa: S101 - one of a pair is there
                     raise StorageError(
                         f"the copy differs from its source at {table.told(table.key_of(row))}: "
-                        "does another program write to it?"
+                        "is another program writing to it?"
                     )
                 digest.add(text_of[0])
                 if digest.rows % BATCH == 0:
@@ -229,7 +229,7 @@ class _Copying:
 async def _paired(
     wanted: AsyncIterator[Row], found: AsyncIterator[Row], key_of: Callable[[Row], Row]
 ) -> AsyncGenerator[_Pair, None]:
-    """Merge two lists of rows by key; rows with the same key are paired."""
+    """Merge two sorted streams of rows by key; rows with the same key are paired."""
     left, right = await anext(wanted, None), await anext(found, None)
     while left is not None or right is not None:
         if right is None or (left is not None and key_of(left) < key_of(right)):

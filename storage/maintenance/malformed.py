@@ -1,6 +1,6 @@
-"""Finds rows with values that their columns cannot have, and moves them to the quarantine.
+"""Finds rows with values that their columns do not allow, and moves the rows to the quarantine.
 
-The constraints of the tables refuse such values, so only a disk fault or a foreign program leaves one. All
+The tables' constraints reject such values, so only a disk fault or another program can have left one. All
 other code assumes valid rows.
 """
 
@@ -37,28 +37,28 @@ from storage.tables.games import DecisionRow, EngineConfigRow, GameRow, Opponent
 
 _BATCH = 500
 _MAX_FLOAT = 1.7976931348623157e308
-"""The largest finite number."""
+"""The largest finite floating-point number."""
 
 Tables = Mapping[Table, ColumnElement[bool] | None]
-"""Tables to check, each with a condition; None: all rows."""
+"""Tables to check, each with a condition that selects rows; None: all rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class MalformedRow:
-    """A row with a value that its column cannot have."""
+    """A row with a value that its column does not allow."""
 
     table: str
     id: int | str
-    """The key, with commas if it has several columns; ``rowid`` and SQLite's number if it cannot be read."""
+    """The key, separated by commas if it has several columns; ``rowid`` and SQLite's number if unreadable."""
     reason: str
-    """One line; it may contain unprintable characters of the value."""
+    """The reason, in one line that may contain unprintable characters from the value."""
     moved: int = 0
-    """Rows moved to the quarantine, with the rows that depend on them."""
+    """Number of rows moved to the quarantine, including dependent rows."""
 
     @property
     def text(self) -> str:
         """The row and the reason, in one line."""
-        others = f", with {self.moved - 1} that belong to it" if self.moved > 1 else ""
+        others = f", with {self.moved - 1} dependent row{'s' * (self.moved > 2)}" if self.moved > 1 else ""
         return f"row {self.id} of {self.table}{others}: {self.reason}"
 
 
@@ -68,7 +68,7 @@ def whole_database() -> Tables:
 
 
 def tables_needed_at_start() -> Tables:
-    """Tables that the program reads at start and while it plays open games."""
+    """The tables that the program reads at startup and while it plays open games."""
     unsettled = select(GameRow.id).where(GameRow.is_settled.is_(False))
     tables = (OpponentRow, EngineConfigRow, TrialRow, BlockRow, ArenaAccount, ArenaRating, ArenaElapsed)
     return {
@@ -105,8 +105,8 @@ async def quarantine_row(session: AsyncSession, table: Table, key: tuple[Any, ..
     Args:
         session: The transaction's session.
         table: The row's table.
-        key: Its values of `_key_columns`.
-        reason: Why, in one line.
+        key: The row's values in `_key_columns`.
+        reason: Why the row is moved, in one line.
     """
     names = [f'"{column.name}"' for column in _key_columns(session, table)]
     where = " AND ".join(f"{name} = :key{number}" for number, name in enumerate(names))
@@ -119,7 +119,7 @@ async def quarantine_row(session: AsyncSession, table: Table, key: tuple[Any, ..
 
 
 def _key_columns(session: AsyncSession, table: Table) -> Sequence[Any]:
-    """The primary key, or SQLite's number of the row, because a text key may be invalid text."""
+    """The primary key; on SQLite the row number, because a text key may be invalid text."""
     if session.get_bind().dialect.name == "sqlite":
         return [literal_column("rowid", Integer)]
     return [*table.primary_key]
@@ -128,7 +128,7 @@ def _key_columns(session: AsyncSession, table: Table) -> Sequence[Any]:
 async def _keys(
     session: AsyncSession, table: Table, where: ColumnElement[bool] | None, last: tuple[Any, ...] | None
 ) -> list[tuple[Any, ...]]:
-    """The next keys after `last` in order; `last` None: the first keys."""
+    """The next keys after `last`, in order; the first keys if `last` is None."""
     columns = _key_columns(session, table)
     statement = select(*columns).select_from(table).order_by(*columns).limit(_BATCH)
     if where is not None:
@@ -141,7 +141,7 @@ async def _keys(
 async def _malformed(
     session: AsyncSession, table: Table, keys: Sequence[tuple[Any, ...]]
 ) -> list[tuple[tuple[Any, ...], MalformedRow]]:
-    """The malformed rows among those with these keys."""
+    """The malformed ones among the rows with these keys."""
     malformed: list[tuple[tuple[Any, ...], MalformedRow]] = []
     key_columns = _key_columns(session, table)
     if not keys or await _reason(session, table, key_columns, keys) is None:
@@ -157,7 +157,7 @@ async def _malformed(
 async def _reason(
     session: AsyncSession, table: Table, key_columns: Sequence[Any], keys: Sequence[tuple[Any, ...]]
 ) -> str | None:
-    """What is wrong with the first malformed row of a batch; None: no row is malformed."""
+    """What is wrong with the first malformed row in a batch; None: no row is malformed."""
     key = (
         tuple_(*key_columns).in_(keys)
         if len(key_columns) > 1
@@ -198,13 +198,13 @@ async def _name(
 
 
 def _constraints(table: Table) -> list[str]:
-    """The conditions on a table's rows, except those on their types, which reading checks."""
+    """The conditions on a table's rows, except for those on types, which are checked on reading."""
     checks = [each for each in table.constraints if isinstance(each, CheckConstraint)]
     return sorted(str(each.sqltext) for each in checks if each.name != f"ck_{table.name}_types")
 
 
 def _require_type(value: object, column: Any) -> None:
-    """Refuse a value of another type than its column's; other column types refuse such values themselves."""
+    """Reject a value whose type is not its column's; other column types reject such values themselves."""
     if value is None:
         is_right = column.nullable
     elif isinstance(column.type, Float):

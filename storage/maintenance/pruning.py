@@ -1,4 +1,4 @@
-"""Prunes the records of decisions in old games (`engine.pruning`), in batches, also while the bot plays."""
+"""Prunes the records of decisions in old games (`engine.pruning`) in batches, even while the bot plays."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from storage.tables.games import DecisionRow, GameRow
 from storage.tables.types import as_stored
 
 BATCH = 200
-"""Number of decisions in one transaction: a few hundredths of a second, in which other writers wait."""
+"""Number of decisions in one transaction, which makes other writers wait for a few hundredths of a second."""
 
 OnCount = Callable[[int], None]
 """Called with the number of decisions finished since the last call."""
@@ -27,45 +27,45 @@ OnCount = Callable[[int], None]
 
 @dataclass(slots=True)
 class Pruned:
-    """The result of pruning, actual or simulated."""
+    """The result of pruning, whether real or only simulated."""
 
     decisions: int = 0
-    """Records that were shortened."""
+    """Number of records that were shortened."""
     already: int = 0
-    """Records that had been pruned before."""
+    """Number of records that had been pruned before."""
     incomplete: int = 0
-    """Records left unchanged: their move's profile is incomplete, and `db recheck` may complete it."""
+    """Records left unchanged because their move's profile is incomplete (`db recheck` may complete it)."""
     damaged: int = 0
-    """Records left unchanged because they cannot be read."""
+    """Number of records left unchanged because they cannot be read."""
     changed: int = 0
-    """Records left unchanged because another program changed them meanwhile."""
+    """Number of records left unchanged because another program changed them meanwhile."""
     bytes_before: int = 0
-    """Size of the shortened records, packed."""
+    """Packed size of the shortened records before, in bytes."""
     bytes_after: int = 0
-    """Their size after shortening, packed."""
+    """Packed size of the shortened records after, in bytes."""
 
 
 @dataclass(slots=True)
 class _Batch:
     last_id: int
     new: list[tuple[int, bytes, bytes]] = field(default_factory=list)
-    """Key, original record, and pruned record."""
+    """A decision's key, its original record, and its pruned record."""
 
 
 async def prune(
     database: Database, before: datetime, *, really: bool, on_count: OnCount | None = None
 ) -> Pruned:
-    """Prune the records of all decisions in games that ended before a moment.
+    """Prune the records of all decisions in games that ended before a point in time.
 
     Args:
-        database: With the newest schema.
-        before: Games that are open, or ended at or after this moment, keep their records; a game with an
-            unknown end counts from its start.
-        really: False: only count, and change nothing.
+        database: A database with the newest schema.
+        before: Games that are open or ended at or after this time keep their records; for a game whose end is
+            unknown, its start counts.
+        really: False: only count the records, and change nothing.
         on_count: Called with the progress.
 
     Raises:
-        StorageError: The database failed; records pruned so far stay pruned.
+        StorageError: The database failed; records that are pruned already stay pruned.
     """
     result = Pruned()
     after_id = -(2**63)
@@ -126,7 +126,7 @@ def _pruned_batch(rows: Sequence[Any], result: Pruned) -> _Batch:
 
 
 async def _store(session: AsyncSession, new: Sequence[tuple[int, bytes, bytes]], result: Pruned) -> None:
-    """Write the records that have not changed meanwhile."""
+    """Write those records that have not changed meanwhile."""
     statement = (
         update(DecisionRow)
         .where(

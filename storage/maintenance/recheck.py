@@ -1,4 +1,4 @@
-"""Reads every decision of the database in batches, and stores missing outcomes."""
+"""Reads all decisions in the database in batches, and stores missing outcomes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,27 +22,27 @@ from storage.tables.types import as_stored
 
 _Statement = Select[*tuple[Any, ...]]
 _COPIED = ("depth", "nodes", "time_s", "search_mode", "is_complete")
-"""Columns that are attributes of the decision."""
+"""Columns with the values of the decision's attributes."""
 _JUDGED = ("is_trap", "trap_quality", "reply_count", "is_decided")
-"""Columns that are attributes of the judged profile."""
+"""Columns with the values of the judged profile's attributes."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedDecision:
-    """A decision as its row has it, possibly taken back; its record has not been parsed yet."""
+    """A decision as stored in its row, possibly taken back; its record is not parsed yet."""
 
     id: int
     game_id: int
     site: str
     site_game_id: str
     game: str
-    """Name in `engine.games`."""
+    """The game's name in `engine.games`."""
     initial_position: str | None
     selection: object
-    """Why the game's player was chosen."""
+    """Why the player of this game was chosen."""
     game_state: GameStatus
     is_settled: bool
-    """`storage.records.StoredGame.is_settled` of its game."""
+    """`storage.records.StoredGame.is_settled` of the decision's game."""
     moves: tuple[str, ...]
     """The game's moves, as the server showed them."""
     ply: int
@@ -50,22 +50,22 @@ class RecordedDecision:
     move: str
     state: DecisionState
     outcome_rule: int | None
-    """The version of the rules that judged its outcome; None: there is no outcome."""
+    """The version of the rules that judged the outcome; None: there is no outcome."""
     outcome_reply: str | None
     """The reply that the outcome judges; None: there is no outcome, or there was no reply."""
     rule: int | None
-    """The version of the rules that judged its profile; None: that is incomplete."""
+    """The version of the rules that judged the profile; None: the profile is incomplete."""
     forecast_rule: int | None
-    """The version of the rules that made its forecast; None: there is no forecast."""
+    """The version of the rules that made the forecast; None: there is no forecast."""
     forecast: object
-    """Input of `unpack`; None: there is no forecast."""
+    """The packed forecast (for `unpack`); None: there is no forecast."""
     opponent_rating: int | None
     clock_initial_s: int | None
     clock_increment_s: int | None
     derived: Mapping[str, object]
-    """The columns that follow from the record, by name (`wrong_columns`)."""
+    """The columns that are derived from the record, by name (`wrong_columns`)."""
     record: object
-    """Input of `unpack`."""
+    """The packed record (for `unpack`)."""
     created_at: datetime
 
 
@@ -75,9 +75,9 @@ def wrong_columns(
     """The columns of a decision's row that contradict its record, with the correct values.
 
     Args:
-        found: The row; columns judged under other rules are skipped.
-        decision: From its record.
-        judged: The judgement of its profile; None: the profile is incomplete.
+        found: The decision's row; columns judged under other rules are skipped.
+        decision: The decision parsed from its record.
+        judged: The judgement of the decision's profile; None: the profile is incomplete.
     """
     expected: dict[str, object] = {name: getattr(decision, name) for name in _COPIED}
     expected["replies"] = reply_scores(decision.chosen) if decision.chosen.is_whole else None
@@ -89,12 +89,12 @@ def wrong_columns(
 async def restore_columns(
     session: AsyncSession, found: RecordedDecision, right: Mapping[str, object]
 ) -> bool:
-    """Set columns that follow from a decision's record; False: the record has changed meanwhile.
+    """Set the columns derived from a decision's record; return False if the record has changed meanwhile.
 
     Args:
         session: The transaction's session.
         found: The decision as it was read before.
-        right: The result of `wrong_columns`, not empty.
+        right: The result of `wrong_columns`, which must not be empty.
     """
     is_same = type_coerce(DecisionRow.record, LargeBinary) == type_coerce(found.record, LargeBinary)
     restored = update(DecisionRow).where(DecisionRow.id == found.id, is_same).values(**right)
@@ -103,16 +103,16 @@ async def restore_columns(
 
 @dataclass(frozen=True, slots=True)
 class NextDecision:
-    """The first decision made two plies after another one."""
+    """The first decision made two plies after another decision."""
 
     position: str
-    """Shows the reply to the other decision."""
+    """The position, which shows the reply to the earlier decision."""
     is_taken_back: bool
     created_at: datetime
 
 
 async def count_decisions(session: AsyncSession) -> tuple[int, int]:
-    """The number of decisions, including taken-back ones, and the highest key (0: there are none)."""
+    """The number of decisions, including taken-back ones, and the highest key (0 if there are none)."""
     counted = select(func.count(), func.coalesce(func.max(DecisionRow.id), 0)).select_from(DecisionRow)
     count, highest = (await session.execute(counted)).one()
     return count, highest
@@ -121,7 +121,7 @@ async def count_decisions(session: AsyncSession) -> tuple[int, int]:
 async def decisions_between(
     session: AsyncSession, after_id: int, last_id: int, limit: int
 ) -> list[RecordedDecision]:
-    """At most `limit` decisions with keys above `after_id` and up to `last_id`, in the order of keys."""
+    """At most `limit` decisions with keys above `after_id` and up to `last_id`, in order of their keys."""
     in_range = _decisions().where(DecisionRow.id > after_id, DecisionRow.id <= last_id)
     return [_decision(row) for row in await session.execute(in_range.order_by(DecisionRow.id).limit(limit))]
 
@@ -175,7 +175,7 @@ def _decision(row: Any) -> RecordedDecision:
 async def next_decision(
     session: AsyncSession, game_id: int, ply: int, decision_id: int
 ) -> NextDecision | None:
-    """The decision that followed another one, even if it was taken back.
+    """The decision that followed an earlier one, even if it was taken back.
 
     Args:
         ply: Ply of the earlier decision.
@@ -205,20 +205,20 @@ async def settle_later(
     outcome: Outcome | None,
     made: tuple[ReplyForecast, Expectations] | None = None,
 ) -> bool | None:
-    """Store data that a confirmed decision of a settled game lacks, or has only from earlier rules.
+    """Store data that a confirmed decision of a settled game lacks or has only under earlier rules.
 
-    The game's summary is removed: making it again after each decision would take longer than everything else.
+    The game's summary is removed: recomputing it after each decision would take longer than all the rest.
 
     Args:
         found: The decision as it was read before.
-        decision: The same, with the chosen move's complete profile if it was found.
+        decision: The same decision, with the chosen move's complete profile if it was found.
         judged: The judgement of that profile; None: the profile is incomplete.
-        outcome: None: there is one under the current rules, or the decision cannot be judged.
-        made: A forecast and its sums; None: the decision has a forecast, or cannot have one.
+        outcome: The new outcome; None: a current one exists, or the decision cannot be judged.
+        made: The new forecast and its sums; None: the decision has a forecast or cannot have one.
 
     Returns:
-        Whether the outcome was stored; False if there was none to store, or the decision has one by now.
-        None, and no change: the game or the decision has changed meanwhile.
+        Whether the outcome was stored; False if there was none to store or the decision has one by now; None
+        (nothing is stored) if the game or the decision has changed meanwhile.
     """
     # On PostgreSQL this keeps the game from being reopened before we commit.
     lock = select(GameRow.is_settled, GameRow.moves).where(GameRow.id == found.game_id).with_for_update()

@@ -1,6 +1,6 @@
-"""Files that get their name when complete, each written by one program at a time.
+"""Files that get their final name when complete, each written by one program at a time.
 
-The next program reuses the remains of a killed one, so that none accumulate.
+The next program reuses what a killed program left behind, so that leftovers do not accumulate.
 """
 
 import fcntl
@@ -12,28 +12,28 @@ from pathlib import Path
 from storage.errors import StorageError
 
 UNFINISHED = ".new"
-"""Suffix of the name of a file that is being written."""
+"""Suffix of the names of files that are being written."""
 _ENDS = ("", "-wal", "-shm", "-journal")
 """Suffixes of the files of an unfinished SQLite database."""
 
 
 class BeingWritten(StorageError):
-    """Another program writes the file."""
+    """Another program is writing the file."""
 
 
 @contextmanager
 def unfinished_file(path: Path, mode: int = 0o666) -> Iterator[Path]:
-    """An empty file beside `path`, locked against other callers during the block.
+    """Context with an empty file beside `path`, locked against other callers.
 
-    The caller renames it when complete; otherwise it is removed after the block.
+    The caller renames the file when it is complete; otherwise it is removed after the block.
 
     Args:
-        path: The final name.
-        mode: Its permissions, without those that the process removes from new files (umask).
+        path: The final path of the file.
+        mode: The file's permissions, which the process's umask reduces.
 
     Raises:
-        BeingWritten: Another program writes it.
-        OSError: It cannot be created, or is a link, which an attacker may have placed there.
+        BeingWritten: Another program is writing the file.
+        OSError: The file cannot be created, or is a link, which an attacker may have placed there.
     """
     unfinished = path.with_name(path.name + UNFINISHED)
     while (handle := _locked(unfinished, path, mode)) is None:
@@ -50,7 +50,7 @@ def unfinished_file(path: Path, mode: int = 0o666) -> Iterator[Path]:
 
 
 def _locked(unfinished: Path, path: Path, mode: int) -> int | None:
-    """The handle of an empty, locked file; None: it has another name by now, or none."""
+    """The handle of an empty, locked file; None: the file was renamed or removed meanwhile."""
     handle = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, mode)
     try:
         # SQLite's own locks are of another kind, and are not in the way.
@@ -69,7 +69,7 @@ def _locked(unfinished: Path, path: Path, mode: int) -> int | None:
 
 
 def _is_at(handle: int, path: Path) -> bool:
-    """Whether a path still names the open file."""
+    """Whether the path still refers to the open file."""
     try:
         return os.path.samestat(os.fstat(handle), path.stat())
     except FileNotFoundError:

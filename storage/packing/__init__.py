@@ -1,1 +1,1 @@
-"""The packed form in which the records of decisions and forecasts are stored."""
+"""The packed format in which the records of decisions and forecasts are stored."""

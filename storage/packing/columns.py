@@ -1,29 +1,29 @@
-"""Lists of plain JSON values as columns of bytes that compress well; the conversion is lossless.
+"""Encodes lists of plain JSON values as columns of bytes that compress well, without loss.
 
-A list of objects becomes a table: values that all objects share are written once, and the values of one name
-follow each other. A list of lists becomes their lengths and their values. Numbers are stored as the
-differences between successive ones: first all lowest bytes, then all next bytes, and so on. Scores of moves
-are similar, so most of the higher bytes are zero.
+A list of objects becomes a table: the names are written once, and all values of one name are written
+together. A list of lists becomes its lengths and its values. Numbers are stored as differences between
+successive numbers: first the lowest byte of each, then the next byte of each, and so on. Scores of moves are
+similar, so most of the higher bytes are zero.
 
 A column begins with a byte for its kind:
 
 ==== =========================================================================================
 byte what follows
 ==== =========================================================================================
-``i`` whole numbers: bytes of each (1 to 8), then these bytes
-``f`` floats: a unit, the number of exceptions, the whole multiples of the unit as with ``i``, the
-      exceptions' indices (each less the one before), and the exceptions in IEEE 754
-``b`` booleans: a byte each
-``s`` texts without line feeds: the length in bytes of all, which are separated by line feeds
-``l`` lists: their lengths, a column of the values of all, whose numbering restarts with each list
+``i`` whole numbers: the number of bytes for each (1 to 8), then the bytes
+``f`` floats: a unit, the number of exceptions, the multiples of the unit as for ``i``, the exceptions'
+      indices (each minus the previous one), and the exceptions in IEEE 754
+``b`` booleans: one byte each
+``s`` texts without line feeds: their total length in bytes, and the texts separated by line feeds
+``l`` lists: their lengths, and a column of all their values, whose differences restart with each list
 ``t`` objects: the names, the number of sets of names, each set as indices of names, the set of each object,
       and a column for each name
-``j`` anything else: the length in bytes of the JSON text, and this text
+``j`` anything else: the length of the JSON text in bytes, and the text
 ==== =========================================================================================
 
-Counts are in base 128, lowest digit first, all but the last with 128 added. The number of values is known
-before the column is read, and each takes at least a byte, so decoded data is never much larger than its
-input.
+Counts are in base 128, lowest digit first, with 128 added to every digit but the last. The number of values
+is known before the column is read, and each value takes at least a byte, so decoded data is never much larger
+than its input.
 """
 
 import json
@@ -36,14 +36,14 @@ from itertools import accumulate, chain, islice
 from typing import Any
 
 _UNITS = (1, 2, 1_000_000)
-"""Floats are mostly multiples of 1/unit: scores, means of two scores, probabilities to six digits."""
+"""Most floats are multiples of 1/unit: scores, means of two scores, probabilities with six digits."""
 _WIDEST = 8
 _MAX_NAMES = 255
-"""Names of one table, and sets of them, each encoded as a byte."""
+"""Maximum number of names in a table, and of sets of names, since each is encoded as a byte."""
 
 
 def to_json(value: object) -> bytes:
-    """The JSON text of a value, without spaces.
+    """A value as JSON text without spaces.
 
     Raises:
         TypeError, ValueError: JSON cannot express the value.
@@ -52,11 +52,11 @@ def to_json(value: object) -> bytes:
 
 
 def from_json(text: bytes) -> Any:
-    """The value of a JSON text.
+    """Parse a JSON text.
 
     Raises:
-        ValueError: It is not JSON.
-        RecursionError: It is nested too deeply.
+        ValueError: The text is not JSON.
+        RecursionError: The text is nested too deeply.
     """
     return json.loads(text, parse_constant=_refuse)
 
@@ -66,7 +66,7 @@ def _refuse(constant: str) -> None:
 
 
 def write_count(out: bytearray, count: int) -> None:
-    """Append a number, at least 0."""
+    """Append a number that is at least 0."""
     while count > 127:
         out.append(count & 127 | 128)
         count >>= 7
@@ -74,7 +74,7 @@ def write_count(out: bytearray, count: int) -> None:
 
 
 def write_text(out: bytearray, text: bytes) -> None:
-    """Append bytes with their number before them."""
+    """Append the number of bytes, then the bytes."""
     write_count(out, len(text))
     out += text
 
@@ -83,8 +83,8 @@ def write_column(out: bytearray, values: Sequence[Any], lengths: Sequence[int] =
     """Append a column.
 
     Args:
-        values: Its values, one or more.
-        lengths: If the values come from lists, the lengths of these lists.
+        values: The column's values, one or more.
+        lengths: The lengths of the lists from which the values come, if any.
 
     Raises:
         TypeError, ValueError: JSON cannot express a value.
@@ -106,7 +106,7 @@ def _write_whole(out: bytearray, values: Sequence[int], lengths: Sequence[int]) 
 
 
 def _whole(values: Sequence[int], lengths: Sequence[int]) -> bytes | None:
-    """The bytes of whole numbers; None: a difference takes more than eight bytes."""
+    """The bytes of whole numbers; None if a difference takes more than eight bytes."""
     before = [0, *values]
     for start in islice(accumulate(lengths), max(len(lengths) - 1, 0)):
         before[start] = 0
@@ -212,13 +212,13 @@ _WRITERS: dict[type, Callable[[bytearray, Any, Sequence[int]], bool]] = {
     tuple: _write_lists,
     dict: _write_table,
 }
-"""Writers of columns by type of value; they return False, writing nothing, if the values need JSON."""
+"""The writers of columns by type of value; they write nothing and return False if the values need JSON."""
 
 
 class ColumnReader:
     """Reads columns from bytes.
 
-    All methods raise ValueError, LookupError or RecursionError for invalid bytes.
+    All methods raise ValueError, LookupError or RecursionError if the bytes are invalid.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -226,7 +226,7 @@ class ColumnReader:
         self._at = 0
 
     def take(self, count: int) -> bytes:
-        """The next bytes."""
+        """Read the next bytes."""
         end = self._at + count
         if end > len(self._data):
             raise ValueError("it ends early")
@@ -235,7 +235,7 @@ class ColumnReader:
         return part
 
     def count(self) -> int:
-        """A number, at least 0."""
+        """Read a number that is at least 0."""
         value, shift = 0, 0
         while True:
             digit = self.take(1)[0]
@@ -247,16 +247,16 @@ class ColumnReader:
                 raise ValueError("a count is too long")
 
     def text(self) -> bytes:
-        """Bytes with their number before them."""
+        """Read bytes that are preceded by their number."""
         return self.take(self.count())
 
     def end(self) -> None:
-        """Refuse remaining bytes."""
+        """Raise an error if any bytes remain."""
         if self._at != len(self._data):
-            raise ValueError("it goes on after its end")
+            raise ValueError("trailing bytes after the last field")
 
     def column(self, count: int, lengths: Sequence[int] = ()) -> list[Any]:
-        """The values of a column.
+        """Read the values of a column.
 
         Args:
             count: Number of values.
@@ -277,18 +277,18 @@ class ColumnReader:
             return self._table(count)
         if kind == b"j":
             return self._of_length(count, from_json(self.text()))
-        raise ValueError(f"no kind of column: {kind!r}")
+        raise ValueError(f"unknown kind of column: {kind!r}")
 
     @staticmethod
     def _of_length(count: int, found: object) -> list[Any]:
         if not isinstance(found, list) or len(found) != count:
-            raise ValueError(f"a column has not {count} values")
+            raise ValueError(f"a column does not have {count} values")
         return found
 
     def _whole(self, count: int, lengths: Sequence[int]) -> list[int]:
         width = self.take(1)[0]
         if not 1 <= width <= _WIDEST:
-            raise ValueError(f"numbers of {width} bytes")
+            raise ValueError(f"numbers with {width} bytes")
         planes = self.take(count * width)
         raw = bytearray(8 * count)
         for place in range(width):

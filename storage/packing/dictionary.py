@@ -1,6 +1,6 @@
-"""The preset dictionary of format 1: text common to most records, which need not be stored in each of them.
+"""The preset dictionary of format 1: text that most records share and that need not be stored in each.
 
-It must never change: records can be unpacked only with the dictionary they were packed with.
+It must never change: a record can be unpacked only with the dictionary with which it was packed.
 """
 
 _POSITIONS = (
@@ -68,4 +68,4 @@ _DECISION = (
 )
 
 DICTIONARY = (_POSITIONS + _OPTIONS + _FORECAST + _MOVES + _DECISION).encode("latin-1")
-"""The most frequent parts come last: short distances cost least."""
+"""The most frequent parts come last, because short distances cost least."""

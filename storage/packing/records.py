@@ -1,19 +1,19 @@
 """Packs the record of a decision or a forecast into a few hundred bytes, and unpacks it.
 
-The first byte of the stored value gives the format of the rest:
+The first byte of the stored value is the format of the rest:
 
 ==== =========================================================================================
 byte what follows
 ==== =========================================================================================
-0    the record as JSON text, or what was found in its place
-1    the CRC-32 of the contents (4 bytes, the lowest first), and the contents, compressed by raw deflate
-     (RFC 1951) with `DICTIONARY` before them
+0    the record as JSON text, or whatever was found in its place
+1    the CRC-32 of the contents (4 bytes, little-endian), and the contents, compressed by raw deflate
+     (RFC 1951) with `DICTIONARY` as the preset dictionary
 ==== =========================================================================================
 
-The contents begin with the record as JSON text, with null for each list that is not empty. Then come the
+The contents begin with the record as JSON text, with null in place of each non-empty list. Then follow the
 names of these lists, and for each list its length and its values as a column (`storage.packing.columns`).
 
-A format once released never changes: databases hold records in it.
+A released format never changes, because databases contain records in it.
 """
 
 import json
@@ -25,10 +25,10 @@ from storage.packing.columns import ColumnReader, from_json, to_json, write_colu
 from storage.packing.dictionary import DICTIONARY
 
 PLAIN, COLUMNS = 0, 1
-"""The formats, by their first byte."""
+"""The first bytes of the formats."""
 
 MAX_BYTES = 1 << 20
-"""Size of the contents from which a record is stored as plain JSON: ten times the largest possible."""
+"""Maximum size of the contents, ten times that of any real record; above it, plain JSON is stored."""
 
 _LEVEL = 7
 _RAW_DEFLATE = -15
@@ -58,21 +58,21 @@ def pack(record: object) -> bytes:
 
 
 def keep(found: bytes) -> bytes:
-    """Pack a text that is not a record without loss."""
+    """Pack bytes that are not a record, without loss."""
     return bytes((PLAIN,)) + found
 
 
 def unpack(stored: object) -> dict[str, Any]:
-    """The record packed by `pack`.
+    """Unpack a record packed by `pack`.
 
     Args:
         stored: The stored value.
 
     Raises:
-        RecordError: It is damaged, or in a format that this version does not know.
+        RecordError: The value is damaged, or in a format that this version does not know.
     """
     if not isinstance(stored, bytes) or not stored:
-        raise RecordError(f"no packed record, but {stored!r:.60}")
+        raise RecordError(f"not a packed record: {stored!r:.60}")
     if stored[0] == PLAIN:
         return _json(stored[1:])
     if stored[0] != COLUMNS:
@@ -80,19 +80,19 @@ def unpack(stored: object) -> dict[str, Any]:
     try:
         contents = _decompressed(stored[1 + _CHECKSUM_BYTES :])
         if zlib.crc32(contents).to_bytes(_CHECKSUM_BYTES, "little") != stored[1 : 1 + _CHECKSUM_BYTES]:
-            raise ValueError("its checksum is another one")
+            raise ValueError("its checksum does not match")
         return _record(ColumnReader(contents))
     except (ValueError, LookupError, TypeError, RecursionError, zlib.error) as error:
-        raise RecordError(f"no packed record: {error}") from error
+        raise RecordError(f"not a packed record: {error}") from error
 
 
 def _json(text: bytes) -> dict[str, Any]:
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise RecordError(f"no JSON: {error}") from error
+        raise RecordError(f"not JSON: {error}") from error
     if not isinstance(fields, dict):
-        raise RecordError(f"no JSON object, but {type(fields).__name__}")
+        raise RecordError(f"not a JSON object, but {type(fields).__name__}")
     return fields
 
 
@@ -113,7 +113,7 @@ def _decompressed(packed: bytes) -> bytes:
     if len(contents) > MAX_BYTES:
         raise ValueError(f"its contents have more than {MAX_BYTES} bytes")
     if not decompressor.eof or decompressor.unused_data:
-        raise ValueError("its compressed contents are incomplete, or followed by others")
+        raise ValueError("its compressed contents are incomplete, or followed by other data")
     return contents
 
 
@@ -123,7 +123,7 @@ def _record(reader: ColumnReader) -> dict[str, Any]:
         raise TypeError("it has no names")
     for name in names:
         if record[name] is not None:
-            raise ValueError("a value is there twice")
+            raise ValueError("a value occurs twice")
         record[name] = reader.column(reader.count())
     reader.end()
     return record

@@ -1,1 +1,1 @@
-"""Imported games, their analyses, and results of experiments, for the lab."""
+"""Data of the lab: imported games, their analyses, and results of experiments."""

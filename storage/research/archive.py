@@ -1,4 +1,4 @@
-"""Imported games: each is stored once, even if imported repeatedly or in several formats."""
+"""Imported games. Each is stored once, even if it is imported repeatedly or in several formats."""
 
 import hashlib
 import json
@@ -19,10 +19,10 @@ BATCH = 500
 
 
 def content_key(record: GameRecord) -> str:
-    """A hash that identifies a game: its players, event, date, start, moves and result.
+    """A hash that identifies a game by its players, event, date, start, moves and result.
 
-    Ratings, clocks, evaluations, times and tags are left out, so that another source's copy of the game with
-    fewer of them has the same key.
+    Ratings, clocks, evaluations, times and tags are left out, so that a copy of the game from another source
+    that lacks some of these has the same key.
     """
     results = [None if part is None else float(part) + 0.0 for part in (record.points, record.margin)]
     texts = [clean(text) for text in (*record.players, record.event, record.date)]
@@ -37,10 +37,10 @@ async def add_games(
     source: str,
     source_format: str,
 ) -> int:
-    """Store the new ones among games; returns how many were new.
+    """Store those games that are new, and return their number.
 
     Args:
-        source: Name of the file they come from.
+        source: Name of the file that the games come from.
     """
     now = now_utc()
     rows = {row["content_key"]: row for row in (_row(record) for record in records)}
@@ -54,11 +54,11 @@ async def add_games(
 async def each_game(
     session: AsyncSession, *, game: str | None = None, player: str | None = None
 ) -> AsyncIterator[GameRecord]:
-    """Imported games in the order of their import, in batches.
+    """Yield imported games in the order of their import, in batches.
 
     Args:
-        game: Only games of this name in `engine.games`; None: all.
-        player: Only games of a player whose name contains this, ignoring case.
+        game: Only games with this name in `engine.games`; None: all games.
+        player: Only games with a player whose name contains this text, ignoring case.
     """
     last = 0
     while True:
@@ -105,7 +105,7 @@ def _row(record: GameRecord) -> dict[str, Any]:
 
 
 def record_of_row(row: ImportedGameRow) -> GameRecord:
-    """The game of a row."""
+    """The game stored in a row."""
     detail = row.detail
     return from_row(
         GameRecord,

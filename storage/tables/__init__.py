@@ -1,1 +1,1 @@
-"""The tables, as SQLAlchemy models."""
+"""The database's tables, as SQLAlchemy models."""

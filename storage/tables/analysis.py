@@ -1,6 +1,6 @@
-"""Tables for analyses of recorded games: reply profiles and the models' predictions.
+"""Tables for analyses of recorded games: reply profiles and models' predictions.
 
-They are separate from the bot's own games, whose statistics never read them.
+They are separate from the tables of the bot's own games, whose statistics never read them.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from storage.tables.types import BigInt, IntPk, JsonColumn, JsonType, KeyColumn,
 
 
 class AnalysisRow(Base):
-    """One way of analysing positions; columns are the fields of
+    """One way of analysing positions; the columns are fields of
     `lab.analysis.analysed_games.AnalysisSettings`."""
 
     __tablename__ = "analyses"
@@ -29,7 +29,7 @@ class AnalysisRow(Base):
 
 
 class AnalysedPositionRow(Base):
-    """One move and its reply; columns are the fields of `lab.analysis.analysed_games.AnalysedPosition`."""
+    """One move and its reply; the columns are fields of `lab.analysis.analysed_games.AnalysedPosition`."""
 
     __tablename__ = "analysed_positions"
     __table_args__ = (UniqueConstraint("analysis_id", "imported_game_id", "ply"),)
@@ -52,7 +52,7 @@ class AnalysedPositionRow(Base):
 
 
 class HumanModelRow(Base):
-    """A model that predicted the probability of each reply (`engine.human.model.ModelInfo`)."""
+    """A model that predicted reply probabilities (`engine.human.model.ModelInfo`)."""
 
     __tablename__ = "human_models"
     __table_args__ = (UniqueConstraint("kind", "name", "sha256"),)

@@ -1,6 +1,6 @@
 """The table of imported games.
 
-It is separate from the bot's own games, whose statistics never read it.
+It is separate from the tables of the bot's own games, whose statistics never read it.
 """
 
 from sqlalchemy import Float, Index, String, Text
@@ -11,7 +11,7 @@ from storage.tables.types import IntPk, JsonColumn, KeyColumn, UtcTime
 
 
 class ImportedGameRow(Base):
-    """One game; columns are the fields of `engine.formats.record.GameRecord`, unless a comment says more."""
+    """One game; the columns are fields of `engine.formats.record.GameRecord`, unless documented here."""
 
     __tablename__ = "imported_games"
     __table_args__ = (Index("ix_imported_games_game", "game", "id"),)

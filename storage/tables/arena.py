@@ -1,7 +1,7 @@
 """The arena's tables: accounts, ratings, games and chat.
 
-They share only the database with the bot's own records: the arena knows no decisions, and the bot reads its
-games through the arena's API like any other site's.
+They share only the database with the bot's own records: the arena does not know the bot's decisions, and the
+bot reads its arena games through the API, as from any other site.
 """
 
 from datetime import datetime
@@ -15,25 +15,25 @@ from storage.tables.types import EnumText, IntPk, UtcDateTime, UtcTime
 
 
 class ArenaAccess(StrEnum):
-    """The rights of an account at the arena."""
+    """The rights of an account on the arena."""
 
     ACTIVE = "active"
     """Everything."""
     PENDING = "pending"
-    """Watch only: the arena's owner has to approve the account first."""
+    """May only watch until the arena's owner approves the account."""
     BANNED = "banned"
-    """No rights: its token does not work."""
+    """No rights: the account's token does not work."""
     DELETED = "deleted"
-    """Deleted: its name and its chat are gone, its games stay."""
+    """Deleted: the account's name and chat are removed, its games stay."""
 
 
 class ArenaAccount(Base):
-    """A person or a program that plays at the arena."""
+    """A person or a program that plays on the arena."""
 
     __tablename__ = "arena_accounts"
 
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
-    """The name in lower case, so that no two names differ only in case."""
+    """The name in lower case, to ensure that no two names differ only in case."""
     name: Mapped[str] = mapped_column(String(32))
     is_bot: Mapped[bool] = mapped_column(Boolean)
     token_hash: Mapped[str] = mapped_column(String(64), unique=True)
@@ -54,11 +54,11 @@ class ArenaRating(Base):
     deviation: Mapped[float] = mapped_column(Float)
     volatility: Mapped[float] = mapped_column(Float)
     games: Mapped[int] = mapped_column(Integer)
-    """Rated games so far."""
+    """Number of rated games."""
 
 
 class ArenaGame(Base):
-    """One game; `first` is the side that moves first, `second` the other."""
+    """One game; `first` is the side that moves first, `second` the other side."""
 
     __tablename__ = "arena_games"
     __table_args__ = (
@@ -75,47 +75,47 @@ class ArenaGame(Base):
     variant: Mapped[str] = mapped_column(String(32))
     rated: Mapped[bool] = mapped_column(Boolean)
     initial_s: Mapped[int | None] = mapped_column(Integer)
-    """Clock at the start in seconds; null together with `increment_s`: no clock."""
+    """Initial clock time in seconds; null, like `increment_s`, without a clock."""
     increment_s: Mapped[int | None] = mapped_column(Integer)
     first_id: Mapped[str] = mapped_column(ForeignKey("arena_accounts.id"))
     second_id: Mapped[str] = mapped_column(ForeignKey("arena_accounts.id"))
     first_rating: Mapped[int] = mapped_column(Integer)
-    """Ratings when the game began."""
+    """The players' ratings when the game began."""
     second_rating: Mapped[int] = mapped_column(Integer)
     first_provisional: Mapped[bool] = mapped_column(Boolean)
     second_provisional: Mapped[bool] = mapped_column(Boolean)
     rematch_of: Mapped[str | None] = mapped_column(String(16))
     initial_fen: Mapped[str | None] = mapped_column(Text)
-    """Start position; null: the game's usual start."""
+    """Starting position; null: the usual one."""
     moves: Mapped[str] = mapped_column(Text)
-    """Every move, passes included, in the game's notation, separated by spaces."""
+    """Every move, including passes, in the game's notation, separated by spaces."""
     first_ms: Mapped[int | None] = mapped_column(Integer)
-    """Time left after the latest move, in milliseconds."""
+    """Remaining time after the latest move, in milliseconds."""
     second_ms: Mapped[int | None] = mapped_column(Integer)
     first_draw: Mapped[bool] = mapped_column(Boolean)
-    """Whether a draw offer stands."""
+    """Whether there is an open draw offer."""
     second_draw: Mapped[bool] = mapped_column(Boolean)
     first_takeback: Mapped[bool] = mapped_column(Boolean)
-    """Whether a takeback offer stands."""
+    """Whether there is an open takeback offer."""
     second_takeback: Mapped[bool] = mapped_column(Boolean)
     status: Mapped[str] = mapped_column(String(32))
-    """One of Lichess' status names; `started` while the game runs."""
+    """One of Lichess's status names; `started` while the game is in progress."""
     winner: Mapped[int | None] = mapped_column(Integer)
-    """Side 0 or 1; null: no winner, or not over."""
+    """The winning side, 0 or 1; null: no winner, or the game is not over."""
     first_diff: Mapped[int | None] = mapped_column(Integer)
-    """Changes of the ratings; null if unrated or not over."""
+    """Changes of the ratings; null if the game is unrated or not over."""
     second_diff: Mapped[int | None] = mapped_column(Integer)
     unrated: Mapped[str | None] = mapped_column(String(32))
-    """Why a rated game did not change the ratings; null: it did, is casual or is not over."""
+    """Why a rated game did not change the ratings; null: it did, or the game is casual or not over."""
     turn_began_ms: Mapped[int | None] = mapped_column(BigInteger)
-    """When the side to move began to think, in the arena's time (`ArenaElapsed`); null: not known."""
+    """When the side to move began to think, in the arena's time (`ArenaElapsed`); null: unknown."""
     created_at: Mapped[UtcTime]
     last_move_at: Mapped[UtcTime]
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime())
 
 
 class ArenaElapsed(Base):
-    """The arena's time: the total time in which it could serve its players, over all its runs; one row."""
+    """The arena's time (one row): the total time during which it could serve players, over all its runs."""
 
     __tablename__ = "arena_elapsed"
 
@@ -125,7 +125,7 @@ class ArenaElapsed(Base):
 
 
 class ArenaChatLine(Base):
-    """One chat message of a game."""
+    """One chat message in a game."""
 
     __tablename__ = "arena_chat"
     __table_args__ = (Index("ix_arena_chat_game_id", "game_id"),)

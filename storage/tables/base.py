@@ -1,7 +1,7 @@
-"""The declarative base of every table, with the naming convention for constraints.
+"""The declarative base class of all tables, with the naming convention for constraints.
 
-SQLite stores any value in any column. A check on each table therefore holds the types of all its columns, so
-that it refuses the same values as PostgreSQL; enumerations are checked on both.
+SQLite stores any value in any column. Each table therefore has a constraint on the types of its columns, so
+that it rejects the same values as PostgreSQL; enumerations are checked on both.
 """
 
 from typing import Any
@@ -35,7 +35,7 @@ NAMING_CONVENTION = {
 
 
 class Base(DeclarativeBase):
-    """Base class of every table."""
+    """Base class of all tables."""
 
     metadata = MetaData(naming_convention=NAMING_CONVENTION)
 
@@ -54,7 +54,7 @@ class Base(DeclarativeBase):
 
 
 def members_of(column: Column[Any]) -> str:
-    """SQL that is true if a value is a member of its column's enumeration; empty: the column has none."""
+    """SQL that is true if a value is a member of its column's enumeration; empty if there is none."""
     kind = column.type
     if not isinstance(kind, TypeDecorator) or not isinstance(kind.impl_instance, Enum):
         return ""
@@ -63,7 +63,7 @@ def members_of(column: Column[Any]) -> str:
 
 
 def sqlite_type(column: Column[Any]) -> str:
-    """SQL that is true if a value has its column's type; empty: SQLite checks that itself."""
+    """SQL that is true if a value has its column's type; empty if SQLite itself checks that."""
     name, kind = f'"{column.name}"', column.type
     if isinstance(kind, TypeDecorator):
         kind = kind.impl_instance

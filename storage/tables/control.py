@@ -8,7 +8,7 @@ from storage.tables.types import IntPk, KeyColumn, UtcTime
 
 
 class BlockRow(Base):
-    """An account that our accounts at its site do not play, by the operator's command."""
+    """An account that the operator has blocked: none of our accounts at its site plays against it."""
 
     __tablename__ = "blocks"
     __table_args__ = (UniqueConstraint("site", "name"),)
@@ -16,5 +16,5 @@ class BlockRow(Base):
     id: Mapped[IntPk]
     site: Mapped[KeyColumn]
     name: Mapped[KeyColumn]
-    """The account's name or id at the site, in lower case."""
+    """The account's name or ID at the site, in lower case."""
     at: Mapped[UtcTime]

@@ -1,6 +1,6 @@
-"""The table of experiments' results.
+"""The table of the experiments' results.
 
-It is separate from the bot's own games, whose statistics never read it.
+It is separate from the tables of the bot's own games, whose statistics never read it.
 """
 
 from sqlalchemy import UniqueConstraint
@@ -11,7 +11,7 @@ from storage.tables.types import BigInt, IntPk, JsonColumn, KeyColumn, NameColum
 
 
 class ExperimentResultRow(Base):
-    """The result of one job of a `lab.experiments.experiment_results.ExperimentRun`, whose fields are
+    """The result of one job of a `lab.experiments.experiment_results.ExperimentRun`, whose fields are the
     columns."""
 
     __tablename__ = "experiment_results"

@@ -1,6 +1,6 @@
 """The bot's own tables: opponents, trials, games, decisions, outcomes and events.
 
-A column means the same as the field of that name in `storage.records`, unless a comment says more.
+A column has the meaning of the field of that name in `storage.records`, unless documented here.
 
 ::
 
@@ -43,11 +43,11 @@ from storage.tables.types import (
 )
 
 _WHOLE = 10_000
-"""The cost of the whole game."""
+"""The cost that stands for the whole game."""
 
 
 class OpponentRow(Base):
-    """An account that we have played against."""
+    """An opponent's account that we have played against."""
 
     __tablename__ = "opponents"
     __table_args__ = (UniqueConstraint("site", "site_id"),)
@@ -61,7 +61,7 @@ class OpponentRow(Base):
 
 
 class EngineConfigRow(Base):
-    """A strategy with its parameters and engine version; one row for each distinct combination."""
+    """A strategy with its parameters and the engine's version; one row for each distinct combination."""
 
     __tablename__ = "engine_configs"
     __table_args__ = (
@@ -119,7 +119,7 @@ class TrialRow(Base):
 
 
 class GameRow(Base):
-    """A game of ours on a server."""
+    """A game that we play or have played on a server."""
 
     __tablename__ = "games"
     __table_args__ = (
@@ -173,7 +173,7 @@ class GameRow(Base):
 
 
 class DecisionRow(Base):
-    """One choice of a strategy, stored before its move is sent."""
+    """A move chosen by a strategy, stored before it is sent."""
 
     __tablename__ = "decisions"
     __table_args__ = (
@@ -216,7 +216,7 @@ class DecisionRow(Base):
 
 
 class OutcomeRow(Base):
-    """The opponent's reply to a move of ours, classified; at most one for each decision."""
+    """The opponent's reply to our move, classified; at most one for each decision."""
 
     __tablename__ = "outcomes"
     __table_args__ = (
@@ -237,7 +237,7 @@ class OutcomeRow(Base):
 
 
 class ForecastRow(Base):
-    """The forecast of people's replies to a move of ours (`engine.bait_rule.ReplyForecast`)."""
+    """The forecast of people's replies to our move (`engine.bait_rule.ReplyForecast`)."""
 
     __tablename__ = "forecasts"
     __table_args__ = (
@@ -292,9 +292,9 @@ class ForecastRow(Base):
 
 
 class ReplyTimeRow(Base):
-    """The opponent's time for the reply to a move of ours, the first one if it was taken back.
+    """The opponent's time for the reply to our move; for the first reply if it was taken back.
 
-    No row: there was no reply, it was not timed, or the game is from before 2026-11-25.
+    There is no row if there was no reply, it was not timed, or the game was played before 2026-11-25.
     """
 
     __tablename__ = "reply_times"

@@ -2,9 +2,9 @@
 
 ::
 
-    training_positions --< training_falls (one for each decision whose reply was not good)
+    training_positions --< training_falls (one for each decision whose bait was taken)
                        +-< training_reviews >-- arena_accounts --< training_players
-    training_games (those that were looked through)
+    training_games (games that were searched)
 """
 
 from datetime import datetime
@@ -17,7 +17,7 @@ from storage.tables.types import BigInt, IntPk, KeyColumn, UtcDateTime
 
 
 class PuzzlePosition(Base):
-    """A puzzle position; it is reached by the same start and moves in all of its games."""
+    """A puzzle position; all games that share it reached it from the same start by the same moves."""
 
     __tablename__ = "training_positions"
     # For the choice, which walks from a rating upwards and downwards.
@@ -28,7 +28,7 @@ class PuzzlePosition(Base):
     """`storage.arena.puzzles.positions.position_key`."""
     game: Mapped[KeyColumn]
     rating: Mapped[float] = mapped_column(Float)
-    """Its difficulty, on the scale of the people's ratings (Glicko-2)."""
+    """The position's difficulty, on the same scale as people's ratings (Glicko-2)."""
     deviation: Mapped[float] = mapped_column(Float)
     volatility: Mapped[float] = mapped_column(Float)
     answers: Mapped[int] = mapped_column(Integer)
@@ -36,12 +36,12 @@ class PuzzlePosition(Base):
     solved: Mapped[int] = mapped_column(Integer)
     """Of these."""
     bait_line: Mapped[str | None] = mapped_column(Text)
-    """The continuation after the bait under best play, in the game's notation, separated by spaces; null: not
-    known."""
+    """The continuation after the bait under best play, in the game's notation, separated by spaces; null:
+    unknown."""
 
 
 class PuzzleMistake(Base):
-    """A decision of ours whose bait was taken."""
+    """One of our decisions whose bait was taken."""
 
     __tablename__ = "training_falls"
     __table_args__ = (
@@ -58,7 +58,7 @@ class PuzzleMistake(Base):
 
 
 class SearchedGame(Base):
-    """A game that has been imported."""
+    """A game that has been searched for puzzle positions."""
 
     __tablename__ = "training_games"
 
@@ -66,7 +66,7 @@ class SearchedGame(Base):
 
 
 class PuzzleSolver(Base):
-    """A person's rating as a solver of one game's positions (Glicko-2); no row before the first position."""
+    """A person's rating for solving one game's positions (Glicko-2); no row before the first position."""
 
     __tablename__ = "training_players"
 
@@ -80,7 +80,7 @@ class PuzzleSolver(Base):
     solved: Mapped[int] = mapped_column(Integer)
     """Of these."""
     position_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("training_positions.id"))
-    """The position shown and not yet done; null: none."""
+    """The position that is shown and not yet completed; null: none."""
 
 
 class PuzzleReview(Base):
@@ -96,10 +96,10 @@ class PuzzleReview(Base):
     position_id: Mapped[int] = mapped_column(BigInt, ForeignKey("training_positions.id"), primary_key=True)
     game: Mapped[KeyColumn]
     answers: Mapped[int] = mapped_column(Integer)
-    """Attempts of all kinds, including views of the solution."""
+    """Number of attempts of all kinds, including views of the solution."""
     has_hint: Mapped[bool] = mapped_column(Boolean)
-    """Whether the person took the hint before the first answer."""
+    """Whether the person used the hint before the first answer."""
     stage: Mapped[int | None] = mapped_column(Integer)
-    """Number of times a missed position has since been solved when due; null: never missed."""
+    """Number of times that a missed position has since been solved when due; null: never missed."""
     due_at: Mapped[datetime | None] = mapped_column(UtcDateTime())
-    """When to show it again; null: never."""
+    """When to show the position again; null: never."""

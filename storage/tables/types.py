@@ -1,4 +1,4 @@
-"""Column types for keys, times, JSON and enumerations with the same meaning on every database."""
+"""Column types for keys, times, JSON and enumerations that have the same meaning on every database."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -20,9 +20,9 @@ _Read = Callable[[Any], T | None]
 
 
 class _Checked(TypeDecorator[T]):
-    """A type whose stored values may be damaged: SQLite stores any value in any column.
+    """A type whose stored values may be damaged, because SQLite stores any value in any column.
 
-    Reading an invalid one raises RecordError, which distinguishes it from a bug.
+    Reading an invalid value raises RecordError, which distinguishes it from a bug.
     """
 
     __abstract__ = True
@@ -42,7 +42,7 @@ class _Checked(TypeDecorator[T]):
 
 
 class UtcDateTime(_Checked[datetime]):
-    """Aware UTC in, aware UTC out; SQLite has no time zones and stores UTC without one."""
+    """An aware time in UTC, both written and read; SQLite has no time zones and stores UTC without one."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -62,9 +62,9 @@ class UtcDateTime(_Checked[datetime]):
 
 
 class EnumText(_Checked[StrEnum]):
-    """A `StrEnum`, stored as its value in plain text.
+    """A member of a `StrEnum`, stored as its value in plain text.
 
-    A check of the column's table lists the members (`storage.tables.base`), so a new one needs a migration.
+    A constraint on the table lists the members (`storage.tables.base`), so a new member needs a migration.
     """
 
     impl = Enum
@@ -73,7 +73,7 @@ class EnumText(_Checked[StrEnum]):
     def __init__(self, kind: type[StrEnum]) -> None:
         """
         Args:
-            kind: The enumeration.
+            kind: The enumeration's class.
         """
         super().__init__(
             kind,
@@ -86,13 +86,13 @@ class EnumText(_Checked[StrEnum]):
 
 
 MAX_VALUE_LENGTH = 32
-"""Maximum number of letters in the value of an enumeration."""
+"""Maximum number of characters in an enumeration's value."""
 
 
 class PackedRecord(_Checked[dict[str, Any]]):
     """A record of plain JSON values, stored packed (`storage.packing.records`).
 
-    Reading raises `RecordError` if it is damaged.
+    Reading a damaged record raises `RecordError`.
     """
 
     impl = LargeBinary
@@ -106,12 +106,12 @@ class PackedRecord(_Checked[dict[str, Any]]):
 
 
 def as_stored(record: Any) -> ColumnElement[bytes]:
-    """The bytes of a column of packed records; `storage.packing.records.unpack` unpacks each."""
+    """A column of packed records, read as bytes, which `storage.packing.records.unpack` unpacks."""
     return type_coerce(record, LargeBinary)
 
 
 BigInt = BigInteger().with_variant(Integer(), "sqlite")
-"""64 bits; SQLite numbers rows itself only in a column of type INTEGER (which has 64 bits there)."""
+"""64 bits; SQLite numbers rows by itself only in a column of type INTEGER, which has 64 bits there."""
 
 RepliesType = JSON(none_as_null=True)
 """JSON as text, also on PostgreSQL, where it takes half the space of JSONB."""
@@ -119,29 +119,29 @@ RepliesType = JSON(none_as_null=True)
 JsonType = JSON().with_variant(JSONB(), "postgresql")
 
 IntPk = Annotated[int, mapped_column(BigInt, primary_key=True)]
-"""Primary key, numbered by the database."""
+"""A primary key that the database numbers."""
 
 UtcTime = Annotated[datetime, mapped_column(UtcDateTime())]
-"""A time, always aware and in UTC."""
+"""A time, which is always aware and in UTC."""
 
 JsonColumn = Annotated[dict[str, Any], mapped_column(JsonType)]
 """Plain JSON values."""
 
 KeyColumn = Annotated[str, mapped_column(String(64))]
-"""A short key of a site, an account, a game or a player."""
+"""A short key for a site, an account, a game or a player."""
 
 NameColumn = Annotated[str, mapped_column(String(200))]
-"""A short text for people."""
+"""A short text for humans."""
 
 
 def render_item(kind: str, item: object, context: Any) -> str | Literal[False]:
-    """Write one of these types into a migration as the plain type beneath: migrations import nothing of ours.
+    """Write one of these types into a migration as its plain underlying type; migrations cannot use ours.
 
     Args:
-        context: Alembic's, which collects the imports that a script needs.
+        context: Alembic's context, which collects the imports that a script needs.
 
     Returns:
-        Python source, or False for types that Alembic renders well itself.
+        Python source, or False for types that Alembic itself renders correctly.
     """
     if kind != "type":
         return False
@@ -160,5 +160,5 @@ def render_item(kind: str, item: object, context: Any) -> str | Literal[False]:
 
 
 def now_utc() -> datetime:
-    """The current time, aware."""
+    """The current time, with a time zone."""
     return datetime.now(UTC)

@@ -193,7 +193,7 @@ async def test_two_of_our_accounts_play_each_other(tmp_path: Path) -> None:
         for odd in ("..", "a b", "\udcff", "x" * 65):
             with pytest.raises(ControlError, match="is no name: at most 64 ASCII characters"):
                 await program.ask("challenge", **{**terms, "name": odd})
-        unknown = "arena refuses the challenge to cassio: There is no player with that name"
+        unknown = "arena refused the challenge to cassio: There is no player with that name"
         with pytest.raises(ControlError, match=f"^{unknown}$"):
             await program.ask("challenge", **{**terms, "name": "cassio"})
         program.write(HOME, IAGO, more="[challenges]\nrated = false\n")
@@ -216,11 +216,11 @@ async def test_settings_are_read_again(tmp_path: Path, caplog: pytest.LogCapture
     caplog.set_level("INFO")
     async with Program(tmp_path, HOME, IAGO) as program:
         await program.shows("home: playing", "iago: playing")
-        assert await program.ask("reload") == ["settings read again; changed: nothing"]
+        assert await program.ask("reload") == ["settings reloaded; changed: nothing"]
         program.write(HOME, IAGO, more="[chat]\ngreeting = 'Hello'\n")
-        assert await program.ask("reload") == ["settings read again; changed: chat"]
+        assert await program.ask("reload") == ["settings reloaded; changed: chat"]
         refused: Mapping[str, str] = {
-            "[trap]\nmargin_centi = 7\n": "trap: a change there needs a new start",
+            "[trap]\nmargin_centi = 7\n": "trap: a change there needs a restart",
             "[chat]\ngreting = 'x'\n": "chat.greting is not a setting",
         }
         for more, message in refused.items():
@@ -228,16 +228,16 @@ async def test_settings_are_read_again(tmp_path: Path, caplog: pytest.LogCapture
             with pytest.raises(ControlError, match=message):
                 await program.ask("reload")
         program.write(HOME)
-        with pytest.raises(ControlError, match="another list of accounts needs a new start"):
+        with pytest.raises(ControlError, match="a change to the list of accounts needs a restart"):
             await program.ask("reload")
         program.write(HOME, IAGO.replace('"arena"', '"arena"\nlogin = "other"'))
-        with pytest.raises(ControlError, match="account iago: server: a change there needs a new start"):
+        with pytest.raises(ControlError, match="account iago: server: a change there needs a restart"):
             await program.ask("reload")
         os.kill(os.getpid(), signal.SIGHUP)
         await program.shows("home: playing")
         program.write(HOME, IAGO)
-        assert await program.ask("reload") == ["settings read again; changed: chat"]
-    assert "the settings stay as they were: account iago: server" in caplog.text
+        assert await program.ask("reload") == ["settings reloaded; changed: chat"]
+    assert "the settings are unchanged: account iago: server" in caplog.text
 
 
 async def test_a_restart_of_the_database_server_is_survived(
@@ -257,7 +257,7 @@ async def test_a_restart_of_the_database_server_is_survived(
             await session.execute(
                 sql("SELECT pg_terminate_backend(pid, 60000) FROM pg_locks WHERE locktype = 'advisory'")
             )
-        await program.shows("home: the ")  # its trouble: a role is no longer ours
+        await program.shows("home: the ")  # its trouble: a role was lost
         await program.shows("home: playing")
         await online(program.url)
         anna = person(program.url, 1)

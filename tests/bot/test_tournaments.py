@@ -105,7 +105,7 @@ async def test_joining_playing_and_leaving(tmp_path: Path) -> None:
                 await site.moved.wait()
             await program.shows("abroad: playing as desdemona at lichess; games: 0")
             said = await program.ask("tournament", **terms, withdraw=True)
-            assert said == ["left tournament cypr0001; a game that has begun goes on"]
+            assert said == ["left tournament cypr0001; a game that has started continues"]
             with pytest.raises(ControlError, match="choose one with --account"):
                 await program.ask("tournament", id="cypr0001")
             with pytest.raises(ControlError, match=r"^arena has no such request \(tournaments\)$"):

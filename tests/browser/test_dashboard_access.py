@@ -238,16 +238,16 @@ def test_a_fresh_page_leaves_the_focus_and_what_has_not_changed(tab: Page, world
         tab.driver.get(f"{world.url}/dash")
         run(
             "document.getElementById('main').dataset.live = 0;"
-            "document.querySelector('[aria-labelledby=who-waits] a').focus();"
+            "document.querySelector('[aria-labelledby=waiting-for-a-game] a').focus();"
             "document.querySelector('[aria-labelledby=ten-questions]').isOld = true;"
             "document.querySelector('.orders').open = true"
         )
-        tab.until_text("[aria-labelledby=who-waits]", "grandpa_joe")
+        tab.until_text("[aria-labelledby=waiting-for-a-game]", "grandpa_joe")
         before = world.actions.now
         games = tuple(replace(game, our_clock_s=100.0) for game in before.games)
         world.actions.now = replace(before, queue=(), games=games)
         run("document.dispatchEvent(new Event('visibilitychange'))")
-        tab.until_text("[aria-labelledby=who-waits]", "Nobody waits")
+        tab.until_text("[aria-labelledby=waiting-for-a-game]", "Nobody is waiting")
         assert _focused(tab) == "a: All declines"
         assert tab.text(".trap-card footer .time") == "1:40"
         assert tab.count(".orders[open]") == 1

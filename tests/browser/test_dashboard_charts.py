@@ -73,7 +73,7 @@ def test_keys_move_the_crosshair(tab: Page, gallery: str) -> None:
         "return [...document.querySelectorAll('.chart-live')[0].querySelectorAll('tbody tr')]"
         ".map((row) => [...row.cells].map((cell) => cell.textContent))"
     )
-    heads = ("games played", "points more per 100 games", "95 % at every moment")
+    heads = ("games played", "points more per 100 games", "95 %, valid at any time")
 
     def told(index: int) -> list[str]:
         return [f"{head}: {cell}" for head, cell in zip(heads, rows[index], strict=True)]

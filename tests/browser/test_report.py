@@ -350,7 +350,7 @@ def test_while_a_bait_is_not_confirmed_none_is_named(finished: Page, is_made: bo
     show_report(finished, report)
     assert finished.text(".moment-head h3") == "A slip"
     words = finished.text(".report-box")
-    assert "Whether people are tempted is not known for one move." in words
+    assert "For one move it is not known whether people are tempted." in words
     assert "There was no bait here" not in words
     assert finished.count(".note-trap, .line-trap, .mark-trap, .mark-fell, .trap-list") == 0
 
@@ -475,7 +475,7 @@ def test_plain_minimax_is_not_said_to_have_set_traps(finished: Page) -> None:
         words = finished.text(".report-box")
         assert "A trap by accident: one player in three" in words
         assert "Desdemona set" not in words
-        assert "for what people reply" not in words
+        assert "because of how people reply" not in words
 
 
 def test_a_blind_report_tells_of_traps_and_of_nobody_who_set_them(
@@ -491,7 +491,7 @@ def test_a_blind_report_tells_of_traps_and_of_nobody_who_set_them(
     bait["shown_centi"] = [-300, -200, 900]
     show_report(finished, report)
     assert "There were 2 traps in this game. You took 1 of the baits" in finished.text(".summary-story")
-    telling = ("Desdemona set ", "for what people", "accident", " plies", "undefined", "NaN", "model")
+    telling = ("Desdemona set ", "because of how", "accident", " plies", "undefined", "NaN", "model")
     seen = finished.driver.execute_async_script(MOMENTS)
     for decision, (number, words, tables, depths, chosen) in zip(report["decisions"], seen, strict=True):
         assert number.startswith(f"Move {decision['number']} ")
@@ -609,7 +609,7 @@ def test_what_was_expected_of_the_person_is_told(finished: Page) -> None:
     show_report(finished, report)
     assert "Desdemona set " in finished.text(".summary-story")
     finished.click(".chip[data-index='0']")
-    finished.until_text(".moment-words", "predicted what people reply here (club players)")
+    finished.until_text(".moment-words", "predicted people's replies here (club players)")
     tables = finished.text(".moment-tables")
     assert "Promise" in tables
     assert "62.3 %" in tables

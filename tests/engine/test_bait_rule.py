@@ -218,7 +218,7 @@ def test_a_cost_of_exactly_a_tenth_is_an_error() -> None:
 
 
 def test_what_cannot_be_forecast_is_refused() -> None:
-    with pytest.raises(IncompleteProfile, match="m is not whole"):
+    with pytest.raises(IncompleteProfile, match="m is incomplete"):
         forecast(replace(candidate(BEST, BAIT), complete=False), SCALE_CENTI)
     with pytest.raises(ValueError, match="1 probabilities for 2 replies to m"):
         forecast(candidate(BEST, BAIT), SCALE_CENTI, ExpectedReplies((1.0,), MODEL))

@@ -391,11 +391,11 @@ def test_both_moves_of_a_draw_are_forecast() -> None:
         assert by_looks.confirm_depth == 8
         assert by_looks.other is not None
         others = replace(by_looks.other, replies=by_looks.other.replies[::-1])
-        with pytest.raises(ValueError, match=f"the other forecast is not of the replies to {other}"):
+        with pytest.raises(ValueError, match=f"the other forecast does not match the replies to {other}"):
             expectations_of(decision, replace(by_looks, other=others))
-        with pytest.raises(ValueError, match="a forecast of the other move belongs to a draw"):
+        with pytest.raises(ValueError, match="a forecast for the other move is needed if a draw decided"):
             expectations_of(decision, replace(by_looks, other=None))
-        with pytest.raises(ValueError, match=f"the forecast is not of the replies to {decision.move}"):
+        with pytest.raises(ValueError, match=f"the forecast does not match the replies to {decision.move}"):
             expectations_of(decision, replace(by_looks, replies=by_looks.replies[::-1]))
         assert expectations_of(decision, by_looks) == expectations(by_looks, judge_decision(decision))
         human = FakeModel("othello", lambda game, ask: first_reply(game, ask.positions[-1]), plies_wanted=2)

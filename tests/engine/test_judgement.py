@@ -126,10 +126,10 @@ def test_below_the_threshold_nobody_falls() -> None:
 
 def test_what_cannot_be_judged_is_refused() -> None:
     partial = Candidate("e6", 400, False, 400, replies=TRAP.replies[:1])
-    with pytest.raises(IncompleteProfile, match="e6 is not whole"):
+    with pytest.raises(IncompleteProfile, match="e6 is incomplete"):
         classify_by_figure_9(decision_with([partial], "e6"), "b4")
     bounded = replace(TRAP, replies=(*TRAP.replies, ReplyProfile("h1", (), 900)))
-    with pytest.raises(IncompleteProfile, match="not whole"):
+    with pytest.raises(IncompleteProfile, match="incomplete"):
         judge(bounded, TrapParams(), SCALE_CENTI)
     with pytest.raises(RecordError, match="e6: h1 is not among"):
         classify_by_figure_9(decision_with([TRAP], "e6"), "h1")

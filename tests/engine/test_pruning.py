@@ -71,8 +71,8 @@ def test_verifying_says_that_it_is_pruned() -> None:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"move": "a1"}, "a1 was played, but is 0 times among the candidates"),
-        ({"move": "e6"}, "the profile of e6 is not whole"),
+        ({"move": "a1"}, "a1 was played, but occurs 0 times among the candidates"),
+        ({"move": "e6"}, "the profile of e6 is incomplete"),
     ],
 )
 def test_what_is_left_is_checked(changes: dict[str, str], told: str) -> None:

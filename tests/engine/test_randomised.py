@@ -380,7 +380,7 @@ def bounded(record: dict[str, Any]) -> None:
         (lambda r: r["trial_draw"].update(trap_value=1), "the draw's values are 1 and"),
         (lambda r: r["trial_draw"].update(control_value=1), "the draw's values are"),
         (lambda r: r["trial_draw"].update(trap="a3"), "a3 was played, but b3 follows"),
-        (lambda r: r["trial_draw"].update(control="e3"), "the profile of e3 is not whole"),
+        (lambda r: r["trial_draw"].update(control="e3"), "the profile of e3 is incomplete"),
         (lambda r: r["trial_draw"].update(control="a3"), "a3 took part in the draw, but g3 is the best"),
         (lambda r: r["trial_draw"].update(control="h8"), "h8 took part in the draw, but is not among"),
         (

@@ -382,7 +382,7 @@ def test_what_is_not_allowed_needs_no_proof() -> None:
     verify(tempting(plain("a", 100), plain("b", floor - 1), move="a"))
     refuses(tempting(plain("a", 100), plain("b", floor, is_bound=True), move="a"), "b could stand")
     refuses(tempting(plain("a", 100), plain("b", floor), move="a"), "b could stand")
-    refuses(tempting(plain("a", 100), plain("b", 101, is_bound=True), move="a"), "move the floor")
+    refuses(tempting(plain("a", 100), plain("b", 101, is_bound=True), move="a"), "raise the floor")
     verify(tempting(plain("a", 100), plain("b", 99, complete=True), move="a"))  # it ends the game
 
 

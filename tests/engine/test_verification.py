@@ -183,11 +183,11 @@ def test_the_floor_parts_what_was_looked_into() -> None:
 
 def test_all_that_was_looked_into_is_whole() -> None:
     partial = replace(whole("c", 350), complete=False)
-    refuses(by_engine(whole("b", 400), partial), "c was analysed, but its profile is not whole")
+    refuses(by_engine(whole("b", 400), partial), "c was analysed, but its profile is incomplete")
     pruned = (ReplyProfile("x", (350, 350)), ReplyProfile("y", (), 350))
     refuses(
         by_engine(whole("b", 400), with_trap(plain("c", 350, replies=pruned, complete=True), PAPER)),
-        "c was analysed, but its profile is not whole",
+        "c was analysed, but its profile is incomplete",
     )
 
 
@@ -209,6 +209,6 @@ def test_an_engines_own_move_has_its_whole_profile() -> None:
         return replace(made, depth=3, source=source, pick=PICK)
 
     accepts(of(whole("b", 400)))
-    refuses(of(replace(whole("b", 400), complete=False)), "its profile is not whole")
+    refuses(of(replace(whole("b", 400), complete=False)), "its profile is incomplete")
     open_reply = (ReplyProfile("x", (400, 400)), ReplyProfile("y", (), 400))
-    refuses(of(with_trap(plain("b", 400, replies=open_reply, complete=True), PAPER, True)), "is not whole")
+    refuses(of(with_trap(plain("b", 400, replies=open_reply, complete=True), PAPER, True)), "is incomplete")

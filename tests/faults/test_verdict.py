@@ -22,11 +22,11 @@ def test_all_claims_are_told() -> None:
     told = lines[lines.index("verdict: passed") + 1 :]
     assert [line.split()[0] for line in told] == ["yes"] * 10
     assert [claim.text for claim in summary().claims[:6]] == [
-        "no game lost on time through the bot's fault",
+        "no game lost on time because of the bot",
         "no game left hanging",
         "no game left without the bot's first move",
         "no duplicate move",
-        "no decision missing, doubled or wrong",
+        "no decision missing, duplicated or wrong",
         "memory flat",
     ]
     assert f"      2 {Fault.STALL.value}" in lines
@@ -41,7 +41,7 @@ def test_all_claims_are_told() -> None:
         ({"broken": ["ERROR something"]}, "no crash"),
         ({"deaf_s": [16.0]}, "event stream"),
         ({"duplicates": 1}, "duplicate"),
-        ({"troubles": ["abcdefgh"]}, "missing, doubled"),
+        ({"troubles": ["abcdefgh"]}, "missing, duplicated"),
         ({"rss_mb": [200.0] * STEADY_S + [230.0] * STEADY_S}, "memory"),
         ({"faults": EVERY_KIND - Counter({Fault.STALL: 2})}, "every kind"),
         ({"status": 1}, "stopped"),

@@ -463,7 +463,7 @@ void check_trappy(Random& random, Bench& bench) {
                     "number of scores of a reply: %s", text(p).c_str());
             require(!is_swindle || !reply.scores.empty() || reply.final_bound <= -kWin, "an escape left out: %s",
                     text(p).c_str());
-            require(!candidate.complete || !reply.scores.empty(), "a profile is not whole: %s", text(p).c_str());
+            require(!candidate.complete || !reply.scores.empty(), "a profile is incomplete: %s", text(p).c_str());
             if (random.one_in(4)) check_reply(set, unit.othello_play(after, reply.move), reply, depth, trap, p);
         }
         require(replies == moves_of(unit, after), "replies to %d in %s", candidate.move, text(p).c_str());

@@ -163,12 +163,12 @@ async def test_a_role_is_lost_with_its_connection(postgres: str) -> None:
                 text("SELECT pg_terminate_backend(pid, 60000) FROM pg_locks WHERE locktype = 'advisory'")
             )
         async with second.hold_role("arena") as taken:  # as soon as the server has noticed
-            with pytest.raises(RoleLost, match="the arena is no longer ours"):
+            with pytest.raises(RoleLost, match="the arena role was lost"):
                 async with first.write() as session:
                     await role.verify(session)
             async with second.write() as session:
                 await taken.verify(session)
-            with pytest.raises(RoleLost, match="the arena is no longer ours"):
+            with pytest.raises(RoleLost, match="the arena role was lost"):
                 await role.watch(sleep=no_sleep)
     await first.close()
     await second.close()
@@ -231,7 +231,7 @@ async def test_a_folder_in_place_of_the_file(tmp_path: Path) -> None:
 
 async def test_a_file_in_place_of_the_folder(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("")
-    with pytest.raises(StorageError, match="cannot make the folder of the database"):
+    with pytest.raises(StorageError, match="cannot create the folder of the database"):
         await Database.open(f"sqlite:///{tmp_path / 'data' / 'desdemona.db'}")
 
 

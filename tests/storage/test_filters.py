@@ -60,7 +60,7 @@ async def test_who_cannot_select_moves_says_so(database: Database) -> None:
     filters = Filters(strategy="trappy", phase=GamePhase(1))
     async with database.read() as session:
         for ask in (list_games, game_facts):
-            with pytest.raises(FilterError, match="phase: selects moves, and this is about whole games"):
+            with pytest.raises(FilterError, match="phase: selects moves, but this is about whole games"):
                 await ask(session, filters)
     assert of_games(filters) == Filters(strategy="trappy")
 
@@ -115,7 +115,7 @@ async def test_settings_are_found_by_the_text_that_is_shown(database: Database) 
 
 @pytest.mark.parametrize("text", ["", "median", "median, paper, margin x, value, risk 1/2 %, threshold 5 %"])
 def test_what_no_settings_show(text: str) -> None:
-    with pytest.raises(ValueError, match="as `stats --by settings` shows them"):
+    with pytest.raises(ValueError, match="is not a value that `stats --by settings` shows"):
         TrapSettings.parse(text)
 
 

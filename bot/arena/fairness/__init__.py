@@ -1,1 +1,1 @@
-"""Fairness at the arena: clocks that stop during outages, rating rules, and protected names."""
+"""Fairness in the arena: clocks that stop during outages, rating rules, and protected names."""

@@ -1,9 +1,9 @@
 """The arena's time, which drives all its clocks; it stops while the arena cannot serve its players.
 
-The time is saved every second while games run, and with each move, so a killed arena continues where it was.
-An outage begins with the first failed attempt and ends a moment after the database works again, so that
-players have time to come back; a restart has the same grace period. Time during which the process was frozen
-is an outage, too. Each outage is recorded as an event.
+The time is saved every second while games are running, and with each move, so an arena that was killed
+continues from where it was. An outage begins with the first failed attempt and ends after a grace period once
+the database works again, so that players have time to return; a restart has the same grace period. Time
+during which the process was frozen also counts as an outage. Each outage is recorded as an event.
 """
 
 import logging
@@ -20,23 +20,22 @@ from storage.tables.types import now_utc
 logger = logging.getLogger(__name__)
 
 OUTAGE = "arena_outage"
-"""Kind of the events that record a stop of the arena's time; their `why` is ``stopped``, ``frozen`` or
-``database``."""
+"""Kind of the events that record outages; their `why` is ``stopped``, ``frozen`` or ``database``."""
 _SAVE_S = 1.0  # by so much a killed arena may set the running clocks back
 _RETRY_S = 1.0  # between attempts to use a database that has failed
 
 
 class ArenaTime:
-    """Counts the seconds in which the arena could serve its players, over all its runs."""
+    """Counts the seconds in which the arena could serve its players, across restarts."""
 
     def __init__(
         self, database: Database, clock: Callable[[], float], *, grace_s: float, site: str = "arena"
     ) -> None:
-        """Start at 0; `load` continues where the arena last was.
+        """Start at 0; `load` continues from the last saved time.
 
         Args:
-            database: The arena's.
-            clock: In seconds; never decreases.
+            database: The arena's database.
+            clock: A monotonic clock, in seconds.
             grace_s: How long the time stays stopped after the end of an outage.
             site: The arena's name in events.
         """
@@ -47,16 +46,16 @@ class ArenaTime:
         self._lost = clock()
         """Seconds by which the time is behind the clock."""
         self._stopped_at: float | None = None
-        """When the time stopped, by the clock; None: it is running."""
+        """When the time stopped, on the clock; None while it is running."""
         self._resumes_at = float("inf")
-        """When the time resumes, by the clock; infinity: not known."""
+        """When the time resumes, on the clock; infinity if not known."""
         self._is_confirmed = False
-        """Whether our own attempt failed as well; one failed request alone may be a bug."""
+        """Whether our own attempt to save failed as well; one failed request alone may be a bug."""
         self._worked_at = clock()
-        """Time by the clock up to which all outages have been counted."""
+        """Time on the clock up to which all outages have been counted."""
         self._saved_at = float("-inf")
         self._unrecorded: list[dict[str, str]] = []
-        """Details of outages that are over but not yet recorded as events."""
+        """Details of outages not yet recorded as events."""
 
     def now(self) -> float:
         """The arena's time in seconds."""
@@ -70,7 +69,7 @@ class ArenaTime:
         return self._stopped_at is not None and self._is_confirmed
 
     def wait_s(self, *, is_needed: bool) -> float:
-        """Seconds until `save` is due, or until the time resumes; infinity: never.
+        """Seconds until `save` is due or the time resumes; infinity if neither is planned.
 
         Args:
             is_needed: Whether any game is running.
@@ -82,10 +81,10 @@ class ArenaTime:
         return min(until, self._saved_at + _SAVE_S if is_needed else until) - self._clock()
 
     def suspect(self, since: float) -> None:
-        """Stop until the next `save` (due at once), because an attempt to use the database has failed.
+        """Stop the time until the next `save`, now due immediately, because a database access has failed.
 
         Args:
-            since: When the attempt began, by the clock.
+            since: When the attempt began, on the clock.
         """
         self._go_on()
         if self._stopped_at is None:
@@ -94,7 +93,7 @@ class ArenaTime:
             self._is_confirmed = False
 
     def froze(self, seconds: float) -> None:
-        """Stop the clocks retroactively for the seconds, up to now, in which the process did not run."""
+        """Stop the clocks retroactively for the seconds before now in which the process did not run."""
         self._go_on()
         if self._stopped_at is not None:
             return
@@ -106,10 +105,10 @@ class ArenaTime:
         self._unrecorded.append(self._detail("frozen", began))
 
     async def load(self) -> None:
-        """Continue where the arena last was; the time since then counts as an outage.
+        """Continue from the last saved time; the time since then counts as an outage.
 
-        Its event is written together with the time, so a process that holds the games but saves nothing ends
-        no outage.
+        The outage's event is written when the time is next saved, so a process that loads the games but saves
+        nothing ends no outage.
 
         Raises:
             StorageError: The database failed.
@@ -177,7 +176,7 @@ class ArenaTime:
             raise
 
     def _detail(self, why: str, began: datetime) -> dict[str, str]:
-        """Detail of an outage's event, without the grace period after it."""
+        """Details of an outage's event, including the grace period after it."""
         ended = now_utc() + timedelta(seconds=self._grace_s)
         return {
             "why": why,

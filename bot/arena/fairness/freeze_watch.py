@@ -1,7 +1,7 @@
-"""Detects that the process was stopped for a while.
+"""Detects that the process did not run for a while.
 
-After a freeze, the heartbeat of the event loop (once per second) is late. It still runs before any game
-deadline that passed during the freeze, because timers run in the order of their times.
+After a freeze, the event loop's heartbeat (once per second) is late. It still runs before any game deadline
+that passed during the freeze, because timers run in the order in which they are due.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 
 BEAT_S = 1.0
 FROZEN_S = 5.0
-"""A heartbeat later than this, in seconds, means a freeze rather than load."""
+"""A heartbeat that is late by more than this, in seconds, means a freeze rather than load."""
 
 
 async def watch_freezes(
@@ -22,8 +22,8 @@ async def watch_freezes(
 
     Args:
         report: Called with the length of each freeze, in seconds.
-        clock: In seconds; keeps running while the process is stopped.
-        sleep: Waits for some seconds.
+        clock: A clock in seconds that keeps running while the process is stopped.
+        sleep: Waits the given number of seconds.
     """
     last = clock()
     while True:

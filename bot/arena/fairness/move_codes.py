@@ -1,6 +1,6 @@
 """One-time codes that move a nickname to another device.
 
-Codes are kept in memory only, as hashes, for ten minutes; an account has one at a time.
+Codes are kept only in memory, as hashes, for ten minutes; an account has one code at a time.
 """
 
 import hashlib
@@ -13,15 +13,15 @@ _GROUPS, _GROUP = 3, 4
 
 
 class MoveCodes:
-    """The codes that are valid now."""
+    """The codes that are currently valid."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._codes: dict[str, tuple[bytes, float]] = {}
-        """Hash and end of validity, by account, the oldest first."""
+        """Each account's code hash and expiry time, oldest first."""
 
     def issue(self, account_id: str) -> str:
-        """A new code for an account, which replaces an older one."""
+        """Create a code for an account; it replaces any earlier one."""
         letters = [secrets.choice(_LETTERS) for _ in range(_GROUPS * _GROUP)]
         code = "-".join("".join(letters[at : at + _GROUP]) for at in range(0, len(letters), _GROUP))
         self._forget_old()
@@ -30,7 +30,7 @@ class MoveCodes:
         return code
 
     def redeem(self, code: str) -> str | None:
-        """Redeem a code; returns its account, or None for an invalid code."""
+        """Redeem a code; return its account, or None if the code is invalid."""
         self._forget_old()
         wanted = _hash(code)
         account_key = next((key for key, (hashed, _) in self._codes.items() if hashed == wanted), None)

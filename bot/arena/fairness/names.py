@@ -14,22 +14,22 @@ TRUSTED = (
 """Roles that only the owner of the arena may claim."""
 
 LEVEL = "Level"
-"""Prefix of bots that play at a level; a number follows."""
+"""Prefix of the names of bots that play at a level; the level's number follows."""
 
 ROLES = ("account", "bot", "engine", "original", "real", "team", "the", "true")
-"""Words that are ignored when names are compared, in addition to `TRUSTED`."""
+"""Words that, like those in `TRUSTED`, are ignored when names are compared."""
 
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PARTS = re.compile(r"[-_]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-"""The boundary of a part of a name: before a hyphen, or in camel case."""
+"""The boundary between parts of a name: hyphens, underscores, or camel case."""
 _ALIKE = str.maketrans("0123456789i", "olzeasbtbgl")
 _PAIRS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
 
 
 def imitated(name: str, own: Iterable[str] = ()) -> str | None:
-    """The protected name that a name, or a part of it, imitates; None if there is none.
+    """The protected name that a name, or a part of it, imitates, or None.
 
-    Words for a role are ignored: ``desdemonabot``, ``the-real-admin``.
+    Words for roles are ignored, as in ``desdemonabot`` or ``the-real-admin``.
 
     Args:
         name: The name.
@@ -47,7 +47,7 @@ def imitated(name: str, own: Iterable[str] = ()) -> str | None:
 
 
 def _cores(text: str, words: Iterable[str]) -> list[str]:
-    """A text, and the same text without ignored words at its beginning and end."""
+    """The text itself, and the text without ignored words at its beginning and end."""
     cores = [text]
     for each in cores:  # which grows
         for word in words:

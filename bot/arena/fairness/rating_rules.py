@@ -6,7 +6,7 @@ from bot.arena import glicko
 from bot.arena.glicko import Rating
 
 PROVISIONAL_CAP = 1700.0
-"""Maximum rating that a result against a provisional rating can lead to: the initial rating plus 200."""
+"""Rating up to which results against provisional ratings can raise a player: the initial rating plus 200."""
 _MIN_WEIGHT = 1 / 16
 
 
@@ -16,9 +16,9 @@ class Unrated(StrEnum):
     SHORT = "short"
     """The game has too few moves."""
     ADDRESS = "address"
-    """The players were at one network address."""
+    """The players shared a network address."""
     PAIR = "pair"
-    """The two have played many games within the window."""
+    """The two have played too many games within the window."""
     VOID = "void"
     """The owner of the arena voided the game."""
 
@@ -32,7 +32,7 @@ _TEXTS = {
 
 
 def text_of(unrated: str | None) -> str | None:
-    """The reason as a sentence."""
+    """The reason in a sentence."""
     return None if unrated is None else _TEXTS[Unrated(unrated)]
 
 
@@ -40,8 +40,8 @@ def weight_of(earlier: int, full_games: int) -> float:
     """How much a game counts, from 0 to 1.
 
     Args:
-        earlier: Rated games of the same two players in the variant, within `arena.rating_window_h`.
-        full_games: Number of games that count in full; after them, each counts half as much as the previous.
+        earlier: Number of rated games between the two players in the variant within `arena.rating_window_h`.
+        full_games: Number of games that count in full; each later one counts half as much as the one before.
     """
     weight: float = 0.5 ** max(0, earlier + 1 - full_games)
     return weight if weight >= _MIN_WEIGHT else 0.0
@@ -51,8 +51,8 @@ def rate(before: tuple[Rating, Rating], first_score: float, weight: float) -> tu
     """The ratings of both sides after a game.
 
     Args:
-        before: The ratings before it.
-        first_score: The first side's: 1 won, 0.5 drawn, 0 lost.
+        before: The ratings before the game.
+        first_score: The first side's score: 1 for a win, 0.5 for a draw, 0 for a loss.
         weight: How much the game counts.
     """
     first, second = before

@@ -1,6 +1,6 @@
 """Remembers which accounts shared a network address, without storing the address.
 
-Addresses are kept in memory only, hashed with a random key of this run, for the window of the rating rules.
+Addresses are kept only in memory, hashed with a key created at startup, for the window of the rating rules.
 """
 
 import hashlib
@@ -34,11 +34,11 @@ class SeenAddresses:
             self._seen.popitem(last=False)
 
     def share(self, first_id: str, second_id: str) -> bool:
-        """Whether two accounts were at one address within the window."""
+        """Whether two accounts shared an address within the window."""
         return not self._current(first_id).isdisjoint(self._current(second_id))
 
     def was_at(self, account_id: str, address: str) -> bool:
-        """Whether an account was at an address within the window."""
+        """Whether an account used an address within the window."""
         return self._digest(address) in self._current(account_id)
 
     def _digest(self, address: str) -> bytes:

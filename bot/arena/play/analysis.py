@@ -1,6 +1,6 @@
-"""Analysis of a position of a finished game by our own search: the best moves with their lines.
+"""Analysis of a position from a finished game by our own search: the best moves with their lines.
 
-The work is limited by a number of positions, so that its cost and quality do not depend on the machine's
+The search is limited by the number of positions, so that its cost and quality do not depend on the machine's
 load.
 """
 
@@ -20,21 +20,21 @@ from engine.stop import StopFlag, Stopped
 NODES = 200_000
 """Number of positions to search for the scores; takes 0.1 to 0.2 seconds."""
 LINE_NODES = 20_000
-"""Number of positions to search for the line of each move; most of them are in the table already."""
+"""Number of positions to search for the line of each move; most are already in the transposition table."""
 DEEPEST = 16
 LINES = 3
 WITHIN_CENTI = 150
-"""Maximum loss against the best move for which a move gets a line."""
+"""Maximum loss relative to the best move for which a move's line is shown."""
 _FIRST_DEPTH = 2
 _TABLE_MB = 16
 
 
 def is_played(game: ReplayedGame, ply: int, running: Iterable[ReplayedGame]) -> bool:
-    """Whether a rated game is currently at this position, so that an analysis would help its players.
+    """Whether a rated game is currently at this position; an analysis would then help its players.
 
     Args:
         game: The game to analyse.
-        ply: The number of moves, at most as many as it has.
+        ply: The number of moves after which to analyse; at most the number of moves in the game.
         running: Games that are not over.
     """
     asked = _on_board(game, _after(game, ply))
@@ -47,7 +47,7 @@ def is_played(game: ReplayedGame, ply: int, running: Iterable[ReplayedGame]) -> 
 
 
 def _on_board(game: ReplayedGame, position: Any) -> list[str]:
-    """The board and the side to move.
+    """The board and the side to move, as a key for comparisons.
 
     The comparison ignores move counters and castling rights, which rarely change the best move.
     """
@@ -60,11 +60,11 @@ def _after(game: ReplayedGame, ply: int) -> Any:
 
 
 def analyse(game: ReplayedGame, ply: int) -> Json:
-    """The best moves after some moves of a game, for the side to move; one call at a time.
+    """The best moves for the side to move after `ply` moves of a game; call this one at a time.
 
     Args:
         game: The game.
-        ply: The number of moves, at most as many as it has.
+        ply: The number of moves after which to analyse; at most the number of moves in the game.
     """
     rules, position = game.variant.rules, _after(game, ply)
     fields: Json = {"ply": ply, "depth": 0, "toMove": rules.sides[rules.side_to_move(position)], "lines": []}

@@ -1,1 +1,1 @@
-"""Public pages of the arena, without an account: games, players, and rankings."""
+"""The arena's public pages, which need no account: games, players, and rankings."""

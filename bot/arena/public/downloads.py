@@ -1,4 +1,4 @@
-"""A finished game as a file in the usual formats of its kind.  No I/O."""
+"""A finished game as a file, in the formats that are usual for its rules.  No I/O."""
 
 from bot.arena.game import ReplayedGame
 from bot.base.events import Clock, speed_of
@@ -12,14 +12,14 @@ _FORMATS = {
     "xiangqi": (GameFormat.PGN, GameFormat.TRANSCRIPT),
     "othello": (GameFormat.GGF, GameFormat.TRANSCRIPT),
 }
-"""Available formats by the name of the rules; other games have transcripts only."""
+"""Available formats, keyed by the name of the rules; other games have transcripts only."""
 ENDINGS = {GameFormat.PGN: "pgn", GameFormat.GGF: "ggf", GameFormat.TRANSCRIPT: "txt"}
 """File extensions."""
 _ENDED_BY = {"resign": RESIGNED, "outoftime": TIMEOUT, "draw": AGREED}
 
 
 def formats_of(game: ReplayedGame) -> tuple[GameFormat, ...]:
-    """The formats available for a game; none before its end, or without a move."""
+    """The formats available for a game; none until it is over, and none if it has no moves."""
     if not (game.is_over and game.record.moves):
         return ()
     formats = _FORMATS.get(game.variant.game_name, (GameFormat.TRANSCRIPT,))
@@ -28,8 +28,8 @@ def formats_of(game: ReplayedGame) -> tuple[GameFormat, ...]:
 
 
 def _kind(clock: Clock | None) -> str:
-    """The speed of a game. Other sites treat a game without a clock as correspondence, a speed that the arena
-    lacks."""
+    """The speed of a game. Other sites call a game without a clock correspondence, a speed that the arena
+    does not have."""
     return "game without a clock" if clock is None else f"{speed_of(clock).value} game"
 
 
@@ -39,7 +39,7 @@ def as_file(game: ReplayedGame, form: GameFormat, base_url: str) -> str:
     Args:
         game: The game.
         form: A format from `formats_of`.
-        base_url: The arena's address for people.
+        base_url: The arena's public URL.
     """
     return files.write(_record(game, base_url), form)
 

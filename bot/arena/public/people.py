@@ -1,4 +1,4 @@
-"""The contents of players' pages and rankings, ready for templates and JSON.  No I/O."""
+"""The contents of player pages and rankings, ready for templates and JSON.  No I/O."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ RANKED_DEVIATION = 75.0
 """Maximum deviation of a ranked player, as on Lichess; players reach it after about twenty games."""
 MAX_DEVIATION = 1000.0
 MAX_RANKED, MAX_OTHERS = 100, 50
-"""Number of players on a ranking."""
+"""Number of players in a ranking."""
 GAMES = 20
-"""Number of games on one page of a list."""
+"""Number of games per page of a list."""
 
 _RATINGS = NumberStyle(is_grouped=False)
 _PERCENT = NumberStyle(0, unit=" %")
@@ -35,7 +35,7 @@ Points = Sequence[tuple[datetime, int]]
 
 
 def title_of(variant: ArenaVariant) -> str:
-    """A variant's name for people."""
+    """A variant's display name."""
     return variant.rules.title if variant.is_offered else variant.name
 
 
@@ -85,15 +85,15 @@ class GamePage:
     games: tuple[Json, ...]
     """Of `listed_game`."""
     before: str
-    """Id of the last game if there are older games, otherwise empty."""
+    """Id of the page's last game if there are older games, otherwise empty."""
 
     @classmethod
     def of(cls, account_id: str, lines: Sequence[ArenaGameLine], size: int) -> "GamePage":
-        """The page with the first of some games.
+        """A page that starts with the first of the given games.
 
         Args:
             account_id: The player.
-            lines: The games; `size` + 1 of them if there is a further page.
+            lines: The games, newest first; `size` + 1 of them if there is another page.
             size: Games per page.
         """
         shown = [line for line in lines[:size] if line.variant in VARIANTS]  # else its row is damaged
@@ -101,7 +101,7 @@ class GamePage:
         return cls(games, lines[size - 1].id if len(lines) > size else "")
 
     def to_json(self) -> Json:
-        """The page in JSON."""
+        """The page as JSON."""
         return {"games": list(self.games), "before": self.before or None}
 
 
@@ -114,17 +114,17 @@ class VariantRating:
     games: int
     is_provisional: bool
     chart: Markup | None
-    """Chart of the rating's history; None with fewer than two rated games."""
+    """Chart of the rating's history, or None if there are fewer than two rated games."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrapTrend:
-    """How a player's replies at one game have changed."""
+    """How a player's replies have changed in one kind of game."""
 
     title: str
     history: GameProgress
     chart: Markup | None
-    """The chart; None while there are too few replies."""
+    """The chart, or None while there are too few replies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class PlayerView:
     ratings: tuple[VariantRating, ...]
     traps: tuple[TrapTrend, ...]
     page: GamePage | None
-    """The player's games; None: games are not public."""
+    """The player's games, or None if games are not public."""
     is_first: bool
     """Whether `page` is the first page of the list."""
     is_ours: bool
@@ -145,7 +145,7 @@ class PlayerView:
 
 
 def variant_ratings(account: AccountRecord, points: Mapping[str, Points]) -> tuple[VariantRating, ...]:
-    """A player's ratings with their histories, those with the most games first."""
+    """A player's ratings with their histories; those with the most games come first."""
     ratings = []
     for key, record in account.ratings.items():
         if key in VARIANTS and record.games:
@@ -174,7 +174,7 @@ def _rating_chart(title: str, points: Points) -> Markup | None:
 
 
 def trap_trends(histories: Sequence[GameProgress]) -> tuple[TrapTrend, ...]:
-    """How a player's replies have changed, by game; games without a judged reply are left out."""
+    """How a player's replies have changed, per kind of game; kinds without a judged reply are omitted."""
     return tuple(
         TrapTrend(get_rules(each.game).title, each, _trap_chart(each))
         for each in histories
@@ -236,13 +236,13 @@ class LeadersView:
         return title_of(self.variant)
 
     def to_json(self) -> Json:
-        """The list in JSON."""
+        """The list as JSON."""
         variant = wire.variant_json(self.variant)
         return {"variant": variant, "ranked": list(self.ranked), "others": list(self.others)}
 
 
 def leader(player: RatedPlayer, ours: Collection[str]) -> Json:
-    """A player on a ranking.
+    """A player in a ranking.
 
     Args:
         player: The player.

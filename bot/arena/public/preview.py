@@ -1,4 +1,4 @@
-"""The preview image for links to a game: its board, at the beginning or at the end."""
+"""The preview image for links to a game: its board, at the start or at the end of the game."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from bot.charts.files import FONT, SHAPES_STYLE, STYLE
 from bot.charts.markup import tag
 
 WIDTH, HEIGHT = 1200, 630
-"""Image size that messengers and social networks expect."""
+"""The image size that messengers and social networks expect."""
 _MARGIN = 20  # pixels above and below the board
 _DRAW = """
 import json, os, sys
@@ -24,9 +24,9 @@ from resvg_py import svg_to_bytes
 os.nice(10)
 sys.stdout.buffer.write(svg_to_bytes(**json.load(sys.stdin)))
 """
-"""Draw in a separate process: resvg holds the interpreter's lock for a tenth of a second."""
+"""Program for a separate process, because resvg holds the interpreter's lock for a tenth of a second."""
 _FAMILY = "Noto Serif CJK TC"
-"""Family of the bundled font, which replaces all others."""
+"""Family of the bundled font, which is used instead of all others."""
 _VARIABLE = re.compile(r"(--[\w-]+): ([^;]+);")
 _USE = re.compile(r"var\((--[\w-]+)(?:, ([^)]*))?\)")
 
@@ -36,7 +36,7 @@ def preview(game: str, rows: Sequence[str], last_squares: Sequence[str] = ()) ->
 
     Args:
         game: The game's name.
-        rows: The position as `Game.board_rows` gives it.
+        rows: The position as returned by `Game.board_rows`.
         last_squares: Squares of the last move.
 
     Raises:
@@ -82,13 +82,13 @@ def _png(drawing: Markup) -> bytes:
 
 @cache
 def _variables() -> dict[str, str]:
-    """Values of the style sheets' variables in the light theme, the first of each."""
+    """Values of the style sheets' variables in the light theme: the first definition of each."""
     return dict(reversed(_VARIABLE.findall(_texts(COLOURS, STYLE, SHAPES_STYLE))))
 
 
 @cache
 def _style() -> str:
-    """The style sheet of charts and boards, with values instead of variables, which resvg does not know."""
+    """The style sheet of charts and boards, with values for variables, which resvg does not support."""
     style = _texts(STYLE, SHAPES_STYLE)
     return _USE.sub(lambda use: use[2] or _variables().get(use[1], ""), style)
 

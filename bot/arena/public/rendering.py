@@ -1,4 +1,4 @@
-"""Templates of the public pages and link previews; every value is escaped."""
+"""Templates for the public pages and link previews; every value is escaped."""
 
 import html
 import re
@@ -42,13 +42,13 @@ def _environment() -> Environment:
 
 
 def say(sentence: str, *, element: str = "span", **places: object) -> Markup:
-    """A sentence that the page's script translates.
+    """Mark up a sentence so that the page's script can translate it.
 
     Args:
-        sentence: In English, with names in braces.
-        element: The name of the element around it.
-        places: The values, by names in lower case. ``game`` is a game's title, ``day`` a time that is shown
-            as a date.
+        sentence: The English sentence, with placeholders in braces.
+        element: The name of the HTML element around the sentence.
+        places: The values of the placeholders, whose names are in lower case. ``game`` is a game's title, and
+            ``day`` is a time shown as a date.
     """
     shown = {name: _day(each) if isinstance(each, datetime) else each for name, each in places.items()}
     return tag(element, escape(sentence).format(**shown), data_say=sentence, **_data(shown))
@@ -64,7 +64,7 @@ def render(template: str, **values: Any) -> bytes:
 
 
 def _day(at: datetime | int) -> Markup:
-    """The date of a datetime or of milliseconds; the page's script formats it in the reader's language."""
+    """The date of a datetime or of a POSIX time in milliseconds; the page's script localises it."""
     value = at if isinstance(at, datetime) else datetime.fromtimestamp(at / 1000, UTC)
     return tag("time", f"{value.astimezone(UTC):%Y-%m-%d}", datetime=value.astimezone(UTC).isoformat())
 
@@ -110,7 +110,7 @@ def _tags(game: ReplayedGame, base_url: str) -> dict[str, str]:
 
 
 def outcome(game: ReplayedGame) -> str:
-    """The state of a game in a sentence; while it runs, it does not say who is ahead."""
+    """The state of a game in a sentence, which does not say who is ahead while the game is running."""
     if not game.is_over:
         return "The game is being played: watch it live."
     record = game.record

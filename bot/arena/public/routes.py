@@ -138,7 +138,7 @@ class PublicRoutes:
         return response
 
     async def watch(self, request: web.Request) -> web.StreamResponse:
-        """Stream a game as it is played; a finished game is sent once."""
+        """Stream a game while it is played; send a finished game once."""
         self._require_public()
         game = await self._referee.find(request.match_info["game"])
         if game.is_over:
@@ -290,7 +290,7 @@ def _missing_body(is_player: bool) -> bytes:
 
 
 def _before(request: web.Request) -> str:
-    """Id of the game after which a page of a list begins; empty: the first page."""
+    """Id of the game after which a page of a list starts; empty for the first page."""
     wanted = request.query.get("before", "")
     return wanted if _IS_ID.fullmatch(wanted) else ""
 

@@ -1,6 +1,6 @@
-"""Streams for spectators: each line is the state of a whole game, encoded once for all its spectators.
+"""Streams for spectators: each line is the full state of a game, encoded once for all its spectators.
 
-A slow reader skips lines and gets the newest one.
+A slow reader skips lines and receives the newest one.
 """
 
 import logging
@@ -19,10 +19,10 @@ _LINES_PER_MINUTE = 5
 
 
 class SpectatorStreams(Listeners[str]):
-    """The open streams by game.
+    """The open streams, keyed by game.
 
     Args:
-        view: The part of a game that spectators may see.
+        view: Returns the part of a game that spectators may see.
     """
 
     def __init__(self, view: Callable[[ReplayedGame], Json]) -> None:
@@ -31,7 +31,7 @@ class SpectatorStreams(Listeners[str]):
         self._lines = LineLimit(_LINES_PER_MINUTE, time.monotonic)
 
     def join(self, game: ReplayedGame, stream: Stream) -> None:
-        """Send a stream a running game and its later states."""
+        """Send a running game and its later states to a stream."""
         stream.send(self._view(game))
         self.add(game.id, stream, maxsize)
 
@@ -44,7 +44,7 @@ class SpectatorStreams(Listeners[str]):
             line = line_of(self._view(game))
         except Exception:  # must not affect the player who moved
             if (dropped := self._lines.next()) is not None:
-                logger.exception("spectators may have missed something%s", dropped)
+                logger.exception("spectators may have missed an update%s", dropped)
         for stream in self.of(game.id):
             if line is not None:
                 stream.send_line(line)

@@ -1,4 +1,4 @@
-"""The spectators' view of a game; while the game runs, it contains nothing that would help a player.  No I/O.
+"""The spectators' view of a game; it contains nothing that would help a player of a running game.  No I/O.
 
 Fields are listed one by one, so that a new field for players is not shown to spectators by accident.
 """
@@ -26,13 +26,13 @@ def spectator_view(
 ) -> Json:
     """The full view of a game for spectators: board, clocks, moves, and the result once it is over.
 
-    The keys are those of a player's `gameFull` with the view of the page.
+    It has the keys of a player's `gameFull`, extended with the page's view.
 
     Args:
         game: The game.
         now: The arena's time.
-        first_move_s: Longest time for each side's first move.
-        keep_alive_s: Seconds between the keep-alives of a quiet stream.
+        first_move_s: Maximum time for each side's first move, in seconds.
+        keep_alive_s: Seconds between keep-alives on a quiet stream.
         files: Formats in which the finished game can be downloaded.
         is_standing: Whether an outage stops the clocks.
     """

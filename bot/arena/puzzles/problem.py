@@ -1,7 +1,7 @@
-"""One puzzle: the question, the judge, and the solution.  No I/O.
+"""One puzzle: its question, the judging of replies, and its solution.  No I/O.
 
-The question reveals nothing of the solution. The solution is a decision of the blind report
-(`bot.arena.blind_report`), with the person's reply in place of the one that was played.
+The question reveals nothing about the solution. The solution is a decision from the blind report
+(`bot.arena.blind_report`), with the solver's reply in place of the one played.
 """
 
 from collections.abc import Mapping
@@ -30,23 +30,23 @@ from storage.errors import VALUE_ERRORS, reason_of
 from storage.records import StoredDecision, StoredGame
 
 LINE_PLIES = 5
-"""Number of moves that are shown after a bait."""
+"""Number of moves shown after a bait."""
 _LINE_NODES = 400_000  # a few tenths of a second at the most
 _TABLE_MB = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A position with its solution."""
+    """A puzzle position with its solution."""
 
     source: PuzzleSource
     rules: Game[Any]
     after: Any
-    """The position of the puzzle."""
+    """The puzzle's position."""
     question: Json
     """The data shown before the answer."""
     costs: Mapping[str, int]
-    """The cost of each legal reply, in hundredths of a per cent of expected score."""
+    """The cost of each legal reply, in hundredths of a percentage point of expected score."""
     bait: TemptingReply
     stored: StoredGame
     made: StoredDecision
@@ -78,7 +78,7 @@ class Problem:
         """The solution, shown at the end.
 
         Args:
-            reply: The good reply that the person found; None: the person gave up.
+            reply: The good reply that the person found, or None if the person gave up.
             line: `bait_line`.
         """
         outcome = classify_by_figure_9(self.made.decision, reply)
@@ -114,7 +114,7 @@ class Problem:
         }
 
     def _steps(self, moves: tuple[str, ...]) -> list[Json]:
-        """The moves by name, each with the board after it."""
+        """The moves with their names, each with the board after it."""
         steps = []
         position = self.after
         for text in moves:
@@ -129,7 +129,7 @@ class Problem:
 
 
 def _comparison(report: DecisionReport, bait: str, best: str) -> Sentence | None:
-    """Comparison of the bait with the best reply; None: unknown, or the bait looks worse at each depth."""
+    """Comparison of the bait with the best reply; None if unknown or if the bait always looks worse."""
     replies = {each.reply: each for each in report.replies}
     least = min(each.final_centi for each in report.replies)
     bests = [each for each in report.replies if each.final_centi == least]
@@ -140,10 +140,10 @@ def _comparison(report: DecisionReport, bait: str, best: str) -> Sentence | None
 def make_problem(
     source: PuzzleSource, stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | None
 ) -> Problem:
-    """The problem of a decision.
+    """The puzzle that a decision poses.
 
     Raises:
-        RecordError: The record lacks data for it.
+        RecordError: The record lacks the data for a puzzle.
     """
     try:
         rules = get_rules(stored.game)
@@ -159,7 +159,7 @@ def make_problem(
         legal = board_view.legal_moves(rules, after)
         bait = None if forecast is None else forecast.bait
         if forecast is None or bait is None or {each["move"] for each in legal} != costs.keys():
-            raise RecordError(f"decision {made.id} has no bait, or not all of its replies")
+            raise RecordError(f"decision {made.id} has no bait, or lacks some of its replies")
         question = {
             **board_view.board(VARIANTS[stored.variant], after),
             "game": rules.name,
@@ -177,7 +177,7 @@ def make_problem(
 
 
 def bait_line(problem: Problem) -> tuple[str, ...]:
-    """The continuation after the bait with best play on both sides, by a short search."""
+    """The continuation after the bait with best play on both sides, from a short search."""
     rules = problem.rules
     position = rules.play(problem.after, rules.parse_move(problem.after, problem.bait.reply))
     searcher = make_searcher(rules.name, _TABLE_MB)

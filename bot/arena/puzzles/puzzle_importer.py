@@ -23,9 +23,9 @@ class PuzzleImporter:
     """Fills the trainer's tables.
 
     Args:
-        database: The arena's, with the records of our own accounts.
+        database: The arena's database, with the records of our own accounts.
         site: The arena's name in these records.
-        sleep: Waits for some seconds.
+        sleep: Waits the given number of seconds.
     """
 
     def __init__(
@@ -37,23 +37,23 @@ class PuzzleImporter:
         self._floor = 0  # our key of a game; all games up to it are imported
 
     async def run(self) -> None:
-        """Import until cancelled; retries after a database failure."""
+        """Import until cancelled; retry after a database failure."""
         has_database = True
         while True:
             await self._sleep(POLL_S)
             try:
                 if count := await self.poll():
-                    logger.info("the trainer has %d more positions", count)
+                    logger.info("%d positions added to the trainer", count)
                 has_database = True
             except StorageError as error:
                 if has_database:
-                    logger.warning("the trainer waits for the database: %s", error)
+                    logger.warning("the trainer is waiting for the database: %s", error)
                 has_database = False
             except Exception:  # the edge of every game: none may end because of it
-                logger.exception("filling the trainer failed; it tries again")
+                logger.exception("importing trainer positions failed; retrying")
 
     async def poll(self) -> int:
-        """Import games settled since the last call (at first, all); returns the number of new positions."""
+        """Import games settled since the last call (at first, all); return the number of new positions."""
         # Read first: a game that begins or is settled meanwhile lies above it.
         async with self._database.read() as session:
             floor = await positions.settled_up_to(session, self._site)
@@ -70,7 +70,7 @@ class PuzzleImporter:
         return count
 
     async def import_games(self, games: Collection[int]) -> int:
-        """Import games, by our keys; returns the number of new positions."""
+        """Import games, given by our keys; return the number of new positions."""
         if not games:
             return 0
         async with self._database.read() as session:

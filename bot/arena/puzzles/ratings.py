@@ -1,4 +1,4 @@
-"""The trainer's ratings: a person who finds the reply wins against the position (Glicko-2).  No I/O."""
+"""The trainer's Glicko-2 ratings: a person who finds the reply wins against the position.  No I/O."""
 
 import math
 from dataclasses import replace
@@ -9,9 +9,9 @@ from storage.arena.puzzles.positions import NewMistake, PuzzleRating
 
 _NEW = Rating()
 NEWCOMER = PuzzleRating(_NEW.rating, _NEW.deviation, _NEW.volatility)
-"""Rating of a person before the first position."""
+"""A person's rating before the first position."""
 START_DEVIATION = 200.0
-"""Deviation of a new position, whose forecast is better evidence than none but worse than many answers."""
+"""Deviation of a new position: its forecast is better evidence than none, but worse than many answers."""
 _MIN_PROBABILITY, _MAX_PROBABILITY = 0.05, 0.95
 _MIN_START, _MAX_START = 800.0, 2400.0
 _PER_TENFOLD = 400.0  # points of rating that make the odds ten to one
@@ -20,7 +20,7 @@ _PER_TENFOLD = 400.0  # points of rating that make the odds ten to one
 def start_rating(mistake: NewMistake) -> PuzzleRating:
     """Initial rating of a position, before any answer.
 
-    With it, a player as strong as the first victim takes the bait with the forecast's probability.
+    It is chosen so that a player as strong as the first victim takes the bait with the forecast probability.
     """
     person = NEWCOMER.rating if mistake.opponent_rating is None else float(mistake.opponent_rating)
     p = min(max(mistake.probability, _MIN_PROBABILITY), _MAX_PROBABILITY)

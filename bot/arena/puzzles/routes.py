@@ -37,7 +37,7 @@ class PuzzleRoutes:
         if game_id := request.query.get("from"):
             game = await self._referee.find(game_id)
             if not game.is_over:
-                raise HttpError(403, "There is something to find when the game is over")
+                raise HttpError(403, "Puzzles are available when the game is over")
             return web.json_response(await self._trainer.of_game(account_id, game.id, seen))
         game_name = request.query.get("game", GAMES[0])
         if game_name not in GAMES:
@@ -62,7 +62,7 @@ class PuzzleRoutes:
         return web.json_response(await self._trainer.skip(account_id, position))
 
     async def _trainee(self, request: web.Request) -> str | None:
-        """Id of the person whose answers are rated; None: no rating."""
+        """Id of the person whose answers are rated, or None if they are not rated."""
         account = await self._gate.visitor(request)
         if account is None or account.is_bot or account.access is not ArenaAccess.ACTIVE:
             return None

@@ -1,4 +1,4 @@
-"""Spaced repetition: a missed position is shown again after 1 day, 3 more days and 7 more days.  No I/O."""
+"""Spaced repetition: a missed position is shown again after 1 day, then 3 days, then 7 days.  No I/O."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from storage.arena.puzzles.solvers import ReviewRecord
 
 WAITS = (timedelta(days=1), timedelta(days=3), timedelta(days=7))
-"""Intervals after a miss and after each right answer when due; after the last one the position is done."""
+"""Intervals after a miss and after each right answer when due; after the last one, the position is done."""
 
 
 def after_answer(
@@ -14,13 +14,13 @@ def after_answer(
 ) -> ReviewRecord:
     """The schedule after an answer; viewing the solution counts as a wrong one.
 
-    A right answer advances a position only when it is due and at the first try.
+    A right answer advances a position only if the position is due and the answer is the first try.
 
     Args:
         review: The previous state.
-        is_right: Whether the reply is good.
-        now: The time.
-        is_free: Whether the answer could not be rated: it is not the first one and reveals as much as a hint.
+        is_right: Whether the answer is right.
+        now: The current time.
+        is_free: Whether the answer could not be rated; it then counts as a hint, not as an answer.
     """
     if is_free:
         answered = replace(review, has_hint=review.has_hint or review.answers == 0)
@@ -42,7 +42,7 @@ def after_hint(review: ReviewRecord, now: datetime) -> ReviewRecord:
 
 
 def after_skip(review: ReviewRecord, now: datetime) -> ReviewRecord:
-    """The schedule after a skip: the position is shown again tomorrow, and nothing else changes."""
+    """The schedule after a skip: the position is shown again tomorrow; nothing else changes."""
     if review.due_at is not None and review.due_at > now:
         return review
     return replace(review, due_at=now + WAITS[0])

@@ -1,9 +1,9 @@
 """The trainer: chooses positions, judges replies, and stores each person's rating and missed positions.
 
 A person with an account has one current position per game, and only the first answer to that position can be
-rated. Other visitors get signed positions, whose answers change no rating; an answer of a person with an
-account to a signed position counts as a hint. The trainer cannot prevent a person from looking up a solution
-while signed out or on a second device.
+rated. Other visitors get signed positions, and answers to these change no rating; if a person with an account
+answers one, this counts as a hint. The trainer cannot prevent a person from looking up a solution while
+signed out or on a second device.
 """
 
 import hmac
@@ -41,13 +41,13 @@ MAX_SEEN = 100
 _NEAR = 12  # positions to choose from, on each side of the rating
 _SPREAD = 250.0  # of the ratings that people without an account are shown
 _TRIES = 5  # positions that cannot be shown before we report that none is available
-_GONE = "There is no such position, or no longer: ask for the next one"
+_GONE = "This position is not available: ask for the next one"
 _NEWCOMER = SolverRecord(ratings.NEWCOMER, None)
 _POSITION = re.compile(r"([0-9]{1,18})(?:\.([0-9a-f]{32}))?")
 
 UNRATED_OWN, UNRATED_AGAIN, UNRATED_HINT, UNRATED_FREE = "own", "again", "hint", "free"
-"""Why an answer changes no rating: the person took the bait there and may know the report; it is not the
-first; there was a hint; there is no account, or they chose the game."""
+"""Why an answer changes no rating: the person took this bait and may know the report; it is not the first
+answer; there was a hint; or the person has no account or chose the game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,27 +56,27 @@ class _Asked:
 
     position_id: int
     is_free: bool
-    """Whether the key has a valid signature: its bearer may answer, and nothing is rated."""
+    """Whether the key has a valid signature: anyone who has it may answer, and nothing is rated."""
 
 
 def _numbers(seen: Sequence[str]) -> set[int]:
-    """The positions with some keys; invalid keys are ignored.
+    """The positions with the given keys; invalid keys are ignored.
 
-    A position can be left out without a signature, because a page may have keys from before a restart.
+    No signature is needed to leave a position out, because a page may have keys from before a restart.
     """
     matches = map(_POSITION.fullmatch, seen[-MAX_SEEN:])
     return {int(each.group(1)) for each in matches if each is not None}
 
 
 class ReplyTrainer:
-    """The trainer without its HTTP routes.
+    """The trainer, without its HTTP routes.
 
     Args:
-        database: The arena's.
+        database: The arena's database.
         site: The arena's name in the records of our own accounts.
         importer: Imports a requested game.
-        is_public: Whether everybody sees all games; otherwise people see positions of their own games only.
-        now: The time.
+        is_public: Whether everyone sees all games; otherwise people see only positions from their own games.
+        now: Returns the current time.
         random: Breaks ties between equally suitable positions.
     """
 
@@ -104,13 +104,13 @@ class ReplyTrainer:
     # --- Choosing ---------------------------------------------------------------------------------------
 
     async def next(self, account_id: str | None, game: str, seen: Sequence[str] = ()) -> Json:
-        """The position to show: a due one, else one from the person's games, else one near their rating.
+        """Choose a position to show: one that is due, else from the person's games, else near their rating.
 
         Args:
-            account_id: The person; None: a visitor without an account.
+            account_id: The person, or None for a visitor without an account.
             game: The game's name.
-            seen: Positions that a visitor without an account has seen, by their keys.  They are ignored for
-                people with an account, who may not choose which position is rated.
+            seen: Keys of the positions that a visitor without an account has seen. Ignored for people with an
+                account, because they may not choose which position is rated.
         """
         left_out = set() if account_id is not None else _numbers(seen)
         for _ in range(_TRIES):
@@ -121,7 +121,7 @@ class ReplyTrainer:
                 break
             try:
                 if source is None:
-                    raise RecordError(f"position {choice} has no game that may be seen")
+                    raise RecordError(f"position {choice} has no visible game")
                 problem = await self._problem(source)
             except RecordError:
                 left_out.add(choice)
@@ -167,9 +167,9 @@ class ReplyTrainer:
         """The next position of a finished game in which the player took a bait; answers change no rating.
 
         Args:
-            account_id: The person; None: a visitor without an account.
-            game_id: The arena's id of the game.
-            seen: Keys of its positions that the person is done with.
+            account_id: The person, or None for a visitor without an account.
+            game_id: The game's id in the arena.
+            seen: Keys of the game's positions that the person is done with.
 
         Raises:
             NotFound: None of our accounts played that game.
@@ -178,7 +178,7 @@ class ReplyTrainer:
         async with self._database.read() as session:
             game = await positions.find_game(session, self._site, game_id)
         if game is None:
-            raise NotFound("There is nothing to find in this game")
+            raise NotFound("There are no puzzles in this game")
         key, is_settled = game
         if not is_settled:
             raise ArenaRefusal("This game is still being analysed; please try again in a moment")
@@ -239,11 +239,11 @@ class ReplyTrainer:
         return {"ok": True}
 
     async def answer(self, account_id: str | None, name: str, reply: str | None) -> Json:
-        """Judge a reply; with None the person gives up and sees the solution.
+        """Judge a reply; None means that the person gives up and sees the solution.
 
         Raises:
             ArenaRefusal: The reply is not legal.
-            StaleBoard: The position is not, or no longer, the person's current one.
+            StaleBoard: This is not the person's current position, or no longer is.
         """
         asked, problem = await self._asked(account_id, name)
         if reply is not None and reply not in problem.costs:
@@ -329,15 +329,15 @@ class ReplyTrainer:
     @staticmethod
     def _require_open(solver: SolverRecord, asked: _Asked) -> None:
         if not asked.is_free and solver.position_id != asked.position_id:
-            raise StaleBoard("This position is not in front of you, or no longer: ask for the next one")
+            raise StaleBoard("This is not your current position: ask for the next one")
 
     # --- Positions --------------------------------------------------------------------------------------
 
     async def _asked(self, account_id: str | None, name: str) -> tuple[_Asked, Problem]:
-        """A position that a person may answer.
+        """The position that a key names, if the person may answer it.
 
         Raises:
-            NotFound: There is no such position, or not for this person.
+            NotFound: There is no such position, or this person may not see it.
             StaleBoard: It is not the person's current position.
         """
         asked = self._parsed(name)
@@ -386,10 +386,10 @@ class ReplyTrainer:
         )
 
     async def _problem(self, source: PuzzleSource) -> Problem:
-        """The problem of a decision.
+        """The puzzle that a decision poses.
 
         Raises:
-            RecordError: The record lacks data for it.
+            RecordError: The record lacks the data for a puzzle.
         """
         return await self._problems.get(source.decision_id, partial(self._made, source))
 
@@ -399,11 +399,11 @@ class ReplyTrainer:
             decision = await get_decision(session, source.game_id, source.ply)
             forecast = await get_forecast(session, source.decision_id)
         if stored is None or decision is None:
-            raise RecordError(f"decision {source.decision_id} is not there")
+            raise RecordError(f"decision {source.decision_id} does not exist")
         return await self._problems.in_thread(make_problem, source, stored, decision, forecast)
 
     async def _solution(self, problem: Problem, reply: str | None) -> Json:
-        """The solution, shown at the end; `reply`: the good reply that was found."""
+        """The solution, shown at the end; `reply` is the good reply that was found, if any."""
 
         async def make() -> Json:
             line = await self._line(problem)

@@ -1,7 +1,7 @@
 """The page's static files, held in memory, with versioned URLs.
 
-The files name each other by ``/static/...``. Served files use ``/static/TAG/...`` instead, with the same tag
-in all files, so that browsers can cache them for ever and never mix two versions.
+The files refer to each other as ``/static/...``. Served files use ``/static/TAG/...`` instead, with the same
+tag in all files, so that browsers can cache them forever and never mix two versions.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ HEADER = "header.html"
 FOR_EVER = "public, max-age=31536000, immutable"
 _WITH_NAMES = {".html", ".js", ".css"}  # files that name others
 _DRAWN = tuple(dict.fromkeys(variant.game_name for variant in VARIANTS.values()))
-"""Games whose pieces and boards the page draws."""
+"""The games whose pieces and boards the page draws."""
 _LANGUAGES = "languages/"
 _HEADER_PLACE = b"<!-- header.html -->"
 _SHAPES_PLACE = b"<!-- shapes -->"
@@ -35,7 +35,7 @@ _NO_LANGUAGES = b'<meta name="languages" content="">'
 
 
 class Assets:
-    """The files by name, and their common tag."""
+    """The files, keyed by name, and their common tag."""
 
     def __init__(self, files: dict[str, bytes]) -> None:
         everything = b"\0".join(
@@ -43,7 +43,7 @@ class Assets:
         )
         self.tag = hashlib.sha256(everything).hexdigest()[:12]
         self.languages = _languages(files)
-        """The element of a page's head that lists the available languages."""
+        """The element in a page's head that lists the available languages."""
         self._header = files.get(HEADER, b"")
         self._answers = {name: self._answer(name, data) for name, data in files.items()}
 
@@ -59,11 +59,11 @@ class Assets:
         return CachedResponse.of(data, content_type)
 
     def address(self, name: str) -> str:
-        """The URL of a file, for a page."""
+        """The URL of a file, for use in a page."""
         return f"{PREFIX}{self.tag}/{name}"
 
     def body(self, name: str) -> bytes:
-        """A file as served."""
+        """A file in the form in which it is served."""
         return self._answers[name].body
 
     async def page(self, request: web.Request) -> web.StreamResponse:
@@ -71,10 +71,9 @@ class Assets:
         return self._answers[INDEX].send(request)
 
     async def file(self, request: web.Request) -> web.StreamResponse:
-        """A file, under its tagged address or the plain one.
+        """A file, requested by its tagged or its plain URL.
 
-        An old tag gets the current file without caching: the request comes from a page loaded before an
-        update.
+        An old tag gets the current file without caching, because the page was loaded before an update.
         """
         name = request.match_info["name"]
         tag, _, rest = name.partition("/")
@@ -87,10 +86,10 @@ class Assets:
 
 
 def _languages(files: dict[str, bytes]) -> bytes:
-    """The available catalogues of sentences, for the page: "de Deutsch, ja 日本語".
+    """The available translations, for the page: "de Deutsch, ja 日本語".
 
     Raises:
-        ValueError: A catalogue does not begin as it must; the message names the file.
+        ValueError: A translation file does not start as required; the message names the file.
     """
     found = []
     for name, data in sorted(files.items()):
@@ -98,13 +97,13 @@ def _languages(files: dict[str, bytes]) -> bytes:
             try:
                 found.append(f"{Path(name).stem} {json.loads(data)['name']}")
             except (ValueError, KeyError, TypeError) as error:
-                raise ValueError(f"{name} is no catalogue of sentences: {error!r}") from error
+                raise ValueError(f"{name} is not a translation file: {error!r}") from error
     return f'<meta name="languages" content="{html.escape(", ".join(found))}">'.encode()
 
 
 @cache
 def assets() -> Assets:
-    """The assets of the page, read once."""
+    """The page's assets, read once."""
     files = {path.relative_to(STATIC).as_posix(): path for path in STATIC.rglob("*") if path.is_file()}
     shared = {path.name: path for path in (COLOURS, *CHART_FILES)}
     return Assets({name: path.read_bytes() for name, path in (files | shared).items()})

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from bot.base.rate_limiter import Rate, RateLimiter, RecentUse
 
 BURST_S = 10.0
-"""Capacity of a bucket, in seconds of its refill rate."""
+"""A bucket's capacity, in seconds of its refill rate."""
 RESERVED_FOR_PLAYERS = 0.25
 """Share of each address's bucket, and of the common bucket, that only players in a game may use."""
 LEFT_TO_OTHERS = 0.6
@@ -21,7 +21,7 @@ RECENT_S = 10.0
 """Time constant of an address's recent spending, in seconds.
 
 An address's own bucket does not measure its demand: when many addresses share the common bucket, each spends
-less than its own bucket gains, so its own bucket stays full.
+less than its own bucket's refill, which therefore stays full.
 """
 DAY_S = 86_400.0
 PERSON = Rate("account.requests", burst=1000, per_s=100)
@@ -61,13 +61,13 @@ COSTS: Mapping[str, float] = {
     "/api/challenge/{challenge}/accept": 5.0,
     "/api/board/game/{game}/rematch": 3.0,
 }
-"""Cost of a request in points, by the route's path; other requests cost `USUAL`."""
+"""Cost of a request in points, keyed by the route's path; other requests cost `USUAL`."""
 PER_PLY = 0.08
-"""Points per ply of a game that must be replayed for a request (600 plies took 50 ms)."""
+"""Points per ply if a request requires replaying a game (600 plies took 50 ms)."""
 
 
 class TooMany(Exception):
-    """Error: a limit is reached."""
+    """Error: a limit has been reached."""
 
     status = 429
 
@@ -78,22 +78,22 @@ class TooMany(Exception):
 
 
 def spend(limiter: RateLimiter, key: str, cost: float = 1.0, spare: float = 0.0) -> None:
-    """Count one use of a limit; arguments as `RateLimiter.wait_s`.
+    """Count one use of a limit; takes the arguments of `RateLimiter.wait_s`.
 
     Raises:
-        TooMany: The limit is reached.
+        TooMany: The limit has been reached.
     """
     if wait_s := limiter.wait_s(key, cost, spare):
         raise TooMany(limiter.name, wait_s)
 
 
 class Budgets:
-    """The buckets of points.
+    """The point buckets.
 
     Args:
         per_address: Points per second for each address.
         common: Points per second for all clients together.
-        clock: In seconds.
+        clock: A clock in seconds.
     """
 
     def __init__(self, per_address: float, common: float, clock: Callable[[], float]) -> None:
@@ -108,7 +108,7 @@ class Budgets:
         """Charge a request's points to its account.
 
         Raises:
-            TooMany: The account has too few points.
+            TooMany: The account does not have enough points.
         """
         spend(self._bots if is_bot else self._persons, account_id, cost)
 
@@ -116,12 +116,12 @@ class Budgets:
         """Charge a request's points to its address and the common bucket.
 
         Args:
-            address: Where it comes from.
-            cost: Its points.
-            is_playing: Whether its account is in a game.
+            address: The address that the request comes from.
+            cost: Points to charge.
+            is_playing: Whether the request's account is in a game.
 
         Raises:
-            TooMany: One of the two has too few points.
+            TooMany: One of the two does not have enough points.
         """
         reserved = 0.0 if is_playing else RESERVED_FOR_PLAYERS
         spend(self._addresses, address, cost, reserved)

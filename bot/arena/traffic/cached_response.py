@@ -10,7 +10,7 @@ from aiohttp import ETag, web
 
 @dataclass(frozen=True, slots=True)
 class CachedResponse:
-    """A response without the headers that all responses share."""
+    """A response without the headers common to all responses."""
 
     body: bytes
     tag: str
@@ -18,20 +18,20 @@ class CachedResponse:
 
     @classmethod
     def of(cls, body: bytes, content_type: str) -> "CachedResponse":
-        """A response with the hash of its body as ETag."""
+        """Create a response with the hash of its body as its ETag."""
         return cls(body, hashlib.sha256(body).hexdigest()[:16], content_type)
 
     @classmethod
     def of_json(cls, value: dict[str, Any]) -> "CachedResponse":
-        """A response in JSON."""
+        """Create a JSON response."""
         return cls.of(json.dumps(value).encode(), "application/json; charset=utf-8")
 
     def send(self, request: web.Request, cache: str = "no-cache") -> web.Response:
-        """The response to a request.
+        """The response to send for a request.
 
         Args:
-            request: May have an ``If-None-Match`` header.
-            cache: Value of ``Cache-Control``.
+            request: The request; may have an ``If-None-Match`` header.
+            cache: Value of the ``Cache-Control`` header.
         """
         headers = {"Cache-Control": cache, "Content-Type": self.content_type}
         has_it = any(each.value in (self.tag, "*") for each in request.if_none_match or ())

@@ -1,7 +1,6 @@
-"""Limits the games and unanswered challenges of an account, and of an address.
+"""Limits the games and unanswered challenges per account and per address.
 
-A waiting challenge counts as the game that it may become, so accepting it never exceeds the challenger's
-quota.
+A waiting challenge counts as a game, so accepting it never exceeds the challenger's quota.
 """
 
 from collections.abc import Iterable
@@ -17,8 +16,8 @@ class QuotaEntry:
     players: tuple[str, str]
     """Ids of the accounts."""
     holders: tuple[tuple[str, str], ...]
-    """Accounts whose quota it uses (both players of a game, the challenger of a challenge), each with its
-    address. The address is empty if it is unknown or does not count."""
+    """The accounts whose quota it uses (both players of a game, or a challenge's challenger), with their
+    addresses. An address is empty if it is unknown or exempt."""
 
 
 def quota_refusal(
@@ -30,7 +29,7 @@ def quota_refusal(
         config: The limits; the limit per opponent applies to an account and its address together.
         taken: The games and the waiting challenges.
         account_id: The caller.
-        address: The caller's address; if it is empty, no limit applies.
+        address: The caller's address; if it is empty, no limits apply.
         program_id: The opponent, if it is a program.
     """
     if not address:

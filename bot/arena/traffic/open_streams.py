@@ -1,7 +1,7 @@
-"""Limits open streams by account and address, and chooses which to close at the limit.
+"""Limits open streams per account and per address, and chooses which to close at the limit.
 
-A stream is needed if its account is in a game, or is played by this program, and it is the account's newest
-of its kind.  All others (anonymous clients, further tabs) can be closed at the limit, the newest first.
+A stream is needed if this program plays its account, or if it is the newest of its kind of an account in a
+game. All others (anonymous clients, further tabs) can be closed at the limit, newest first.
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -14,13 +14,13 @@ from bot.arena.streams import Stream
 
 
 class Priority(IntEnum):
-    """Clients in the order in which their streams are closed at the limit."""
+    """Kinds of clients, in the order in which their streams are closed at the limit."""
 
     ANONYMOUS = 0
     PLAYER = 1
     """Clients that are in a game."""
     OURS = 2
-    """Accounts played by this program; no limit applies."""
+    """Accounts played by this program; no limits apply."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,12 +32,12 @@ class OpenStreamEntry:
     """Id of the account; empty for spectators."""
     address: str
     kind: Hashable
-    """Streams of one account and kind carry the same messages."""
+    """Streams with the same account and kind carry the same messages."""
     protocol: web.RequestHandler
 
 
 def cut(connection: web.RequestHandler) -> None:
-    """Close a connection at once, even if its client does not read what it was sent."""
+    """Close a connection immediately, even if its client has not read everything sent to it."""
     transport = connection.transport
     connection.force_close()
     if transport is not None:
@@ -45,12 +45,12 @@ def cut(connection: web.RequestHandler) -> None:
 
 
 class OpenStreams:
-    """All open streams, the oldest first.
+    """All open streams, oldest first.
 
     Args:
-        per_account: Maximum streams of an account.
-        per_address: Maximum streams of all accounts at an address.
-        priority: Priority of an account, by its id.
+        per_account: Maximum number of streams of an account.
+        per_address: Maximum number of streams of all accounts at one address.
+        priority: Returns the priority of an account, given its id.
     """
 
     def __init__(self, *, per_account: int, per_address: int, priority: Callable[[str], Priority]) -> None:
@@ -60,7 +60,7 @@ class OpenStreams:
         self._open: dict[Stream, OpenStreamEntry] = {}
 
     def admit(self, listening: OpenStreamEntry) -> bool:
-        """Add a stream; at the limit, a stream that is not needed is closed.
+        """Add a stream; at the limit, close a stream that is not needed.
 
         Returns:
             Whether the stream may be opened.
@@ -77,7 +77,7 @@ class OpenStreams:
         return True
 
     def release(self, stream: Stream) -> None:
-        """Remove a stream that has ended; a second call does nothing."""
+        """Remove a stream that has ended; does nothing if it was already removed."""
         self._open.pop(stream, None)
 
     def make_room(self, among: Iterable[web.RequestHandler]) -> bool:

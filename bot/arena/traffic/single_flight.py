@@ -17,12 +17,12 @@ T = TypeVar("T")
 
 
 class SingleFlightCache(Generic[V]):
-    """The most recently used results.
+    """Caches the most recently used results.
 
     Args:
         most: Total weight of the results to keep.
-        weigh: Weight of a result.
-        keep: Whether to cache a result at all.
+        weigh: Returns the weight of a result.
+        keep: Returns whether to cache a result at all.
     """
 
     def __init__(
@@ -46,15 +46,15 @@ class SingleFlightCache(Generic[V]):
         return self._values.get(key)
 
     async def get(self, key: Hashable, make: Callable[[], Awaitable[V]]) -> V:
-        """A result, from the cache or computed now.
+        """A result, either cached or computed now.
 
         Args:
             key: Equal keys stand for equal results.
             make: Computes the result, with the costly part in `in_thread`.
 
         Raises:
-            ServerBusy: Too many computations wait.
-            Exception: Any exception of `make`, raised in all callers; nothing is cached then.
+            ServerBusy: Too many computations are waiting.
+            Exception: Any exception raised by `make`; it is raised in all callers, and nothing is cached.
         """
         if (value := self.cached(key)) is not None:
             return value

@@ -13,7 +13,7 @@ TIMEOUT_S = 60.0
 BY = "command line"
 """The caller's name in events of changes made without a running program."""
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the account at the arena.")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the arena account.")]
 
 
 def list_command(
@@ -51,9 +51,9 @@ def approve(context: typer.Context, name: NameArgument) -> None:
 
 
 def ban(context: typer.Context, name: NameArgument) -> None:
-    """Ban an account: its token stops working, its streams end.
+    """Ban an account: its token stops working, and its streams end.
 
-    Its games end: they are aborted if a side has not moved yet, otherwise lost by resignation.
+    Its running games end: they are aborted if a side has not moved yet, otherwise lost by resignation.
     """
     _change(context, "ban", name)
 
@@ -84,7 +84,7 @@ def delete(
 ) -> None:
     """Delete an account with its token, ratings and chat.
 
-    Its games stay as those of deleted-N; a running game ends as with `ban`.
+    Its games stay under the name deleted-N; a running game ends as with `ban`.
     """
     if not yes:
         typer.confirm(
@@ -118,7 +118,7 @@ async def _listed(actions: Any) -> list[str]:
 def _carried_out(
     context: typer.Context, request: dict[str, str], alone: Callable[[Any], Awaitable[list[str]]]
 ) -> list[str]:
-    """Let the running program make the change; if none runs, change the database directly.
+    """Have the running program make the change; if none is running, change the database directly.
 
     Raises:
         StorageError: No program listens at the socket, but one runs the arena on this database.

@@ -10,7 +10,7 @@ from bot.base.log import printable
 from bot.cli.common import UsageError, config_of, print_json
 
 TIMEOUT_S = 60.0
-"""Timeout of commands that are answered at once, in seconds."""
+"""Timeout of commands that are answered immediately, in seconds."""
 
 GameArgument = Annotated[
     str,
@@ -28,8 +28,8 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for script
 def status(context: typer.Context, as_json: JsonOption = False) -> None:
     """Show what the running program does.
 
-    Whether new games begin, accounts with their links, games, waiting challenges, workers, database, last
-    error.
+    This includes whether new games begin, the accounts with their links, games, waiting challenges, workers,
+    the database and the last error.
     """
     if not as_json:
         _ask(context, TIMEOUT_S, command="status")
@@ -44,7 +44,7 @@ def pause(
         float | None, typer.Argument(help="Minutes until the pause ends; by default, until `resume`.")
     ] = None,
 ) -> None:
-    """Start no new games at any account; running games continue.
+    """Start no new games on any account; running games continue.
 
     Challenges are declined as "later"; matchmaking, rematches, tournaments and the resumption of adjourned
     games wait.  A restart of the program ends the pause.
@@ -93,7 +93,7 @@ def block(
     name: Annotated[str, typer.Argument(help="The account by its name or id at the site.")],
     account: OurAccount = None,
 ) -> None:
-    """Play no more games with an account, also after a restart."""
+    """Block an account: play no more games with it. The block survives restarts."""
     _ask(context, TIMEOUT_S, command="block", name=name, account=account)
 
 
@@ -102,7 +102,7 @@ def unblock(
     name: Annotated[str, typer.Argument(help="The account by its name or id at the site.")],
     account: OurAccount = None,
 ) -> None:
-    """Undo `block`; block lists in the settings stay."""
+    """Undo `block`; block lists in the settings still apply."""
     _ask(context, TIMEOUT_S, command="unblock", name=name, account=account)
 
 
@@ -131,14 +131,14 @@ def snooze(
 def reload(context: typer.Context) -> None:
     """Read the settings again, as on SIGHUP.
 
-    Challenge rules, lists, assignment, manners, matchmaking and chat can change: all or none.
+    Challenge rules, lists, assignment, manners, matchmaking and chat can change; an error changes nothing.
     """
     _ask(context, TIMEOUT_S, command="reload")
 
 
 def challenge(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Name of the account to challenge, at the site.")],
+    name: Annotated[str, typer.Argument(help="Name at the site of the account to challenge.")],
     variant: Annotated[
         str, typer.Option(help="The site's key of the variant, for instance othello.")
     ] = "standard",
@@ -181,7 +181,7 @@ def tournament(
 ) -> None:
     """Join or leave a tournament that admits programs.
 
-    The site then pairs the bot until the tournament ends, also after a restart.
+    The site then pairs the bot until the tournament ends, even after a restart.
     """
     if withdraw and (password or team):
         raise UsageError("--withdraw takes neither --password nor --team")

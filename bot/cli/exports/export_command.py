@@ -26,10 +26,10 @@ def export_table(
     suspect: bool | None,
     target: Target,
 ) -> int:
-    """Write the rows of the selected games as of one moment; return their number.
+    """Write the rows of the selected games, read from one snapshot of the database; return their number.
 
     Args:
-        context: The command's.
+        context: Context of the command.
         what: Kind of rows.
         form: Output format.
         filters: The games to select.
@@ -37,7 +37,7 @@ def export_table(
         target: Opens the file to write.
 
     Raises:
-        DesdemonaError: Parquet cannot be written, or a record is damaged.
+        DesdemonaError: pyarrow is not installed, or a record is damaged.
         StorageError: The database failed.
     """
     export = EXPORTS[what]

@@ -32,7 +32,7 @@ def rows_writer(form: RowsFormat, file: IO[bytes], columns: Sequence[ExportColum
     """Writes rows to a file, which is complete when the block ends.
 
     Raises:
-        DesdemonaError: Parquet, and pyarrow is not installed.
+        DesdemonaError: The format is Parquet, and pyarrow is not installed.
     """
     match form:
         case RowsFormat.CSV:
@@ -63,7 +63,7 @@ def _parquet(file: IO[bytes], columns: Sequence[ExportColumn]) -> Iterator[Write
         from pyarrow import parquet
     except ImportError as error:
         raise DesdemonaError(
-            "--format parquet needs pyarrow, of the extra 'parquet': in a clone "
+            "--format parquet needs pyarrow, from the extra 'parquet': in a clone, run "
             "`.venv/bin/pip install -e '.[parquet]'`"
         ) from error
     kinds = {

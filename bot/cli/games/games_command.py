@@ -42,7 +42,7 @@ def games(
 ) -> None:
     """List the latest games.
 
-    JSON and CSV also give the reasons why games are suspect, like --suspect.
+    With --suspect, or as JSON or CSV, the list includes the reasons why games are suspect.
     """
     from bot.views.games import stored_games_table, stored_record
     from storage.evidence.statistics.suspect_rows import suspect_games
@@ -74,9 +74,7 @@ def show(
     context: typer.Context,
     game: Annotated[
         str,
-        typer.Argument(
-            help="The game's key, as `games` shows it, or its first letters if no other game has them."
-        ),
+        typer.Argument(help="The game's key, as shown by `games`, or a unique prefix of it."),
     ],
     site: Annotated[str | None, typer.Option(help="Required if two sites use the same key.")] = None,
     account: Annotated[
@@ -89,7 +87,7 @@ def show(
 ) -> None:
     """Show a game and its traps, move by move.
 
-    Shows the board, the moves, and for each of our moves its value, baits, paper's trap, and reply.
+    Shows the board, the moves, and for each of our moves its value, baits, the paper's trap, and the reply.
     """
     from bot.text.trap_report import game_report
     from bot.views.show import report_parts
@@ -135,7 +133,7 @@ async def _find(session: "AsyncSession", key: str, site: str | None, account: st
     if not matching:
         where = "" if site is None else f" on {site}"
         whose = "" if account is None else f" of {account}"
-        raise UsageError(f"no game {key!r} is known{where}{whose}; `desdemona games` lists the keys")
+        raise UsageError(f"unknown game {key!r}{where}{whose}; `desdemona games` lists the keys")
     if len(keys := sorted({each.site_game_id for each in matching})) > 1:
         more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
         raise UsageError(
@@ -147,5 +145,5 @@ async def _find(session: "AsyncSession", key: str, site: str | None, account: st
         )
     if len(matching) > 1:
         accounts = ", ".join(each.account for each in matching)
-        raise UsageError(f"game {key!r} is of several accounts ({accounts}): choose one with --account")
+        raise UsageError(f"game {key!r} belongs to several accounts ({accounts}): choose one with --account")
     return matching[0]

@@ -1,4 +1,4 @@
-"""`desdemona page opponent`: one opponent, the same as the dashboard's page."""
+"""`desdemona page opponent`: one opponent, as on the dashboard's page."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +17,7 @@ _NAMED = 4
 def opponent(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="The account's name or key at the site, in any case.")],
-    site: Annotated[str | None, typer.Option(help="Needed if accounts at two sites have the name.")] = None,
+    site: Annotated[str | None, typer.Option(help="Required if accounts at two sites have the name.")] = None,
     output: Annotated[ShowFormat, typer.Option("--format", help="Output format.")] = ShowFormat.TABLE,
 ) -> None:
     """Show one opponent: results, progress, ratings and visits.

@@ -1,1 +1,1 @@
-"""`desdemona db copy`, `backup`, `vacuum` and `prune`: the care of a database over months."""
+"""`desdemona db copy`, `backup`, `vacuum` and `prune`: long-term maintenance of a database."""

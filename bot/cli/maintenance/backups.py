@@ -20,12 +20,12 @@ def backup_command(
         Path | None,
         typer.Argument(
             metavar="[FILE]",
-            help="File to write, or a folder for a file named by the time; by default the database's folder.",
+            help="File to write, or folder for one named after the time; by default the database's folder.",
         ),
     ] = None,
     keep: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Then keep only the latest N backups in the folder."),
+        typer.Option(min=1, metavar="N", help="Keep only the latest N backups in the folder."),
     ] = None,
 ) -> None:
     """Back up the database while the bot plays.
@@ -39,11 +39,11 @@ def backup_command(
     if database is None:
         print(printable(dump_command(url, target)))
         raise DesdemonaError(
-            "no backup was made: PostgreSQL has its own program, and the line above is its command; "
+            "no backup was made: run the line above, which is PostgreSQL's own backup command; "
             "it reads the password from ~/.pgpass or PGPASSWORD"
         )
     if keep is not None and target is not None and not target.is_dir():
-        raise UsageError(f"--keep: {target} is one file; give a folder")
+        raise UsageError(f"--keep: {target} is a file; give a folder")
     with _counted() as on_pages:
         backup = back_up(database, target, keep, on_pages=on_pages)
     print(printable(f"{backup.path}: {backup.size:,} bytes, checked"))

@@ -22,9 +22,9 @@ def copy_command(
 
     The target must be empty.
 
-    URLs are sqlite:///folder/file.db and postgresql://user@host/name; a password is better in ~/.pgpass. A
-    bot may use the first database meanwhile: the copy shows its current state. If this is interrupted, the
-    same command begins again. At the end all rows are compared; until then no program opens the copy.
+    URLs are sqlite:///folder/file.db and postgresql://user@host/name; keep passwords in ~/.pgpass. A bot may
+    use the source database meanwhile: the copy is a snapshot. After an interruption, the same command starts
+    over. At the end all rows are compared; until then, no program opens the copy.
     """
     with _shown() as on_step:
         report = asyncio.run(copy_database(source, target, on_step))

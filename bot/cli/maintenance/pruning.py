@@ -21,7 +21,7 @@ def prune_command(
         str,
         typer.Option(
             metavar="TIME",
-            help="Age below which games keep everything: 90d, 12w, 6m (30 days each), 1y.",
+            help="Leave games younger than this unchanged: 90d, 12w, 6m (30 days each), 1y.",
         ),
     ],
     yes: Annotated[bool, typer.Option("--yes", help="Change the database; this cannot be undone.")] = False,
@@ -46,7 +46,7 @@ def prune_command(
 def _time_before(now: datetime, text: str) -> datetime:
     match = re.fullmatch(r"([0-9]{1,5})([dwmy])", text)
     if match is None:
-        raise UsageError(f"--keep-profiles: {text!r} is not a time; write 90d, 12w, 6m or 1y")
+        raise UsageError(f"--keep-profiles: {text!r} is not an age; write 90d, 12w, 6m or 1y")
     try:
         return now - timedelta(days=int(match[1]) * _DAYS[match[2]])
     except OverflowError:
@@ -60,7 +60,7 @@ def _print_result(found: Pruned, before: datetime, *, is_done: bool) -> None:
     )
     print(f"their records: {found.bytes_before:,} bytes before, {found.bytes_after:,} after")
     left = {
-        "pruned before": found.already,
+        "already pruned": found.already,
         "with an incomplete profile, which `db recheck` completes": found.incomplete,
         "damaged, which `db recheck` names": found.damaged,
         "changed meanwhile": found.changed,
@@ -69,6 +69,6 @@ def _print_result(found: Pruned, before: datetime, *, is_done: bool) -> None:
         if count:
             print(f"left as they are: {count:,} {reason}")
     if not is_done:
-        print("nothing was changed; --yes does it, and cannot be undone")
+        print("nothing was changed; --yes makes the change, which cannot be undone")
     elif found.decisions:
         print("`desdemona db vacuum` returns the space to the disk")

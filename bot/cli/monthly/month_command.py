@@ -55,7 +55,7 @@ def report_command(
     page = document(f"Desdemona: {title}", parts).encode()
     if out is None:
         if is_terminal():
-            raise UsageError("--out: name a file; it is not for a terminal")
+            raise UsageError("--out: name a file; the report is not written to a terminal")
         sys.stdout.flush()
         sys.stdout.buffer.write(page)
         sys.stdout.buffer.flush()
@@ -68,7 +68,7 @@ def report_command(
 
 
 def is_terminal() -> bool:
-    """Whether the output goes to a person."""
+    """Whether standard output is a terminal."""
     return sys.stdout.isatty()
 
 
@@ -81,7 +81,7 @@ def _time_of(filters: "Filters", month: str | None, now: datetime) -> "tuple[Fil
             raise UsageError("--until: give --since, too")
         until = filters.until or now
         if until <= filters.since:
-            raise UsageError("--until: it is before --since")
+            raise UsageError("--until is before --since")
         since = filters.since.astimezone(UTC)
         return replace(filters, since=since, until=until), f"{since:%Y-%m-%d %H:%M} to {until:%Y-%m-%d %H:%M}"
     text = month or f"{now:%Y-%m}"

@@ -46,7 +46,7 @@ def stats(
         ),
     ] = "strategy",
     arms: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Two strategies to compare, in a trial of more.")
+        str | None, typer.Option(metavar="A,B", help="Two strategies to compare, if the trial has more.")
     ] = None,
     plan: Annotated[
         bool,
@@ -57,16 +57,16 @@ def stats(
     ] = False,
     calibration: Annotated[
         bool,
-        typer.Option("--calibration", help="Show how well each model of people forecast errors."),
+        typer.Option("--calibration", help="Show how well each model of people predicted errors."),
     ] = False,
     suspect: Suspects = None,
     output: FormatOption = CommandFormat.TABLE,
 ) -> None:
     """Show results, errors and traps of groups of games.
 
-    It also shows the expectations for random moves and from a model of people.
+    It also shows what random moves and a model of people would lead one to expect.
 
-    Intervals stay valid under continuous monitoring, and allow for people who play several games.
+    Intervals remain valid under continuous monitoring, and allow for people who play several games.
     """
     given = _given(context)
     _refuse_unused(given)
@@ -98,8 +98,8 @@ def stats(
         first = mixed[0]
         others = f"; {len(mixed) - 1} more groups likewise" if len(mixed) > 1 else ""
         note(
-            f"The forecasts of {', '.join(first.group.values())} are by different models "
-            f"({', '.join(first.models)}){others}: `--by` with model tells them apart."
+            f"The forecasts of {', '.join(first.group.values())} come from different models "
+            f"({', '.join(first.models)}){others}: add model to `--by` to separate them."
         )
     _note_outdated(read.outdated)
     if read.left_out:
@@ -153,7 +153,7 @@ def _calibration(
         calibrations = rows.calibrations()
     nested = [asdict(each) for each in calibrations]
     if not calibrations and output is CommandFormat.TABLE:
-        note("No reply with a forecast passes these filters.")
+        note("No replies with a forecast match these filters.")
     else:
         write(output, (calibration_table(calibrations),), [flat_row(row) for row in nested], nested=nested)
     _note_outdated(outdated)
@@ -162,14 +162,14 @@ def _calibration(
 def _note_outdated(outdated: int) -> None:
     if outdated:
         note(
-            f"{counted(outdated, 'decision')} {'is' if outdated == 1 else 'are'} not judged by today's rules "
+            f"{counted(outdated, 'decision')} {'is' if outdated == 1 else 'are'} not judged by current rules "
             "and not counted above: run `desdemona db recheck`."
         )
 
 
-_BY_THE_DRAW = "selects by what was drawn, so what is left could not be compared"
+_BY_THE_DRAW = "selects by the result of the draw, which would bias the comparison"
 _NOT_OF_A_TRIAL = {
-    "by": "a trial's report has groups of its own, the strata",
+    "by": "a trial's report has its own groups, the strata",
     "suspect": "a trial's report has every line with and without suspect games",
     "phase": "a trial compares whole games",
     **dict.fromkeys(("strategy", "version", "settings"), _BY_THE_DRAW),
@@ -177,9 +177,9 @@ _NOT_OF_A_TRIAL = {
 """Parameters that do not apply to a trial's report, with the reasons."""
 _NOT_OF_A_PLAN = {
     "by": "a plan has no groups",
-    "arms": "a plan is of no trial's players",
-    "calibration": "a plan is another report; ask for one of the two",
-    "suspect": "a plan does not tell suspect games from others",
+    "arms": "a plan does not depend on a trial's strategies",
+    "calibration": "a plan is a different report; choose one of the two",
+    "suspect": "a plan does not distinguish suspect games",
     "phase": "a plan is for whole games",
 }
 """Parameters that do not apply to a plan, with the reasons."""
@@ -188,7 +188,7 @@ _NOT_OF_A_CALIBRATION = {"arms": "--calibration compares no players"}
 
 
 def _given(context: typer.Context) -> dict[str, str]:
-    """The options given on the command line, by parameter."""
+    """The options used on the command line, keyed by parameter."""
     given = {}
     for option in context.command.params:
         source = context.get_parameter_source(option.name or "")
@@ -213,7 +213,7 @@ def _refuse_unused(given: dict[str, str]) -> None:
         if name in given:
             raise UsageError(f"{given[name]}: {reason}")
     if "arms" in given and "trial" not in given:
-        raise UsageError(f"{given['arms']}: names two players of a trial; give --trial, too")
+        raise UsageError(f"{given['arms']}: selects two strategies of a trial and needs --trial")
 
 
 def _keys(text: str) -> "list[By]":
@@ -244,7 +244,7 @@ def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> 
         if rate.games >= MIN_GAMES:
             decisions = plan_decisions(decisions_per_game=rate.draws / rate.games, measured_in=rate.games)
     except StorageError as error:  # a plan may come before the first game
-        note(f"{error}; so the plan assumes how often a draw decides")
+        note(f"{error}; the plan therefore assumes a rate of draws per game")
     rows = [*plan_games(), *decisions, *plan_traps()]
     flat = [asdict(row) for row in rows]
     write(output, plan_parts(rows, rate, pace), flat, nested=flat)
@@ -265,7 +265,7 @@ def _trial(
         report = ask_database(context, read)
     except FilterError as error:
         raise UsageError(f"--{error}") from None
-    assert report is not None, "a trial that is named and unknown is an error"  # noqa: S101
+    assert report is not None, "an unknown name is an error"  # noqa: S101
     games, decisions = report.games, report.decisions
     if output is CommandFormat.JSON:
         fields: dict[str, Any] = {"trial": report.trial.name, **trial_json(report)}

@@ -1,1 +1,1 @@
-"""The adapter to GGS, a server for Othello programs: wire format, state machine, connection."""
+"""The adapter for GGS, a server for Othello programs: wire format, state machine, connection."""

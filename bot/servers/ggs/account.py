@@ -1,9 +1,9 @@
-"""An account on GGS as a state machine: messages in, commands and events out.  No I/O.
+"""A GGS account as a state machine that turns messages into commands and events. No I/O.
 
-The server reuses its ids, so we give games and requests keys of our own. `bot.servers.ggs.lifecycle` has the
-tables of transitions for our attempts at a match and for a game.
+The server reuses its ids, so games and requests get keys of our own. The transition tables for games and for
+our attempts at a match are in `bot.servers.ggs.lifecycle`.
 
-The server does not store unrated games, but they may have ended unnoticed, so they are also looked up.
+The server does not store unrated games, but they may have ended unnoticed, so we look them up as well.
 """
 
 import logging
@@ -23,17 +23,17 @@ from bot.servers.ggs.wire import SERVICE
 logger = logging.getLogger(__name__)
 
 WAITED_S = 60.0
-"""Interval in seconds at which we check for a missed move while the opponent is thinking."""
+"""Interval, in seconds, at which we check for missed moves while the opponent is thinking."""
 ALERTED_S = 30.0
-"""Minimum seconds between two full resyncs, because an overloaded server may drop messages all the time."""
+"""Minimum time between two full resyncs, in seconds; an overloaded server may drop messages constantly."""
 
 
 class GgsAccount(GgsState):
-    """The account's connection to the service; separate parts hold the other state.
+    """The account's connection to the service; other parts hold the rest of the state.
 
     Args:
         name: Name of the account.
-        programs: Names of opponents that are programs; the site does not mark them.
+        programs: Names of opponents that are programs, because the site does not mark them.
     """
 
     def __init__(self, name: str, *, programs: Collection[str] = ()) -> None:
@@ -43,7 +43,7 @@ class GgsAccount(GgsState):
         self._challenges = GgsChallenges(self, self._boards)
         self._link = LinkState.AWAY
         self.lists = 0
-        """Lists of running matches received so far."""
+        """Number of lists of running matches received so far."""
         self._polled_at = 0.0
         self._alerted_at = -ALERTED_S
         self._shown_at = -ALERTED_S
@@ -58,11 +58,11 @@ class GgsAccount(GgsState):
         return self._link is LinkState.AWAY
 
     def follow(self, most_games: int, may_begin: Callable[[int], bool]) -> None:
-        """Apply limits on games.
+        """Set the limits on concurrent games.
 
         Args:
-            most_games: Maximum number of concurrent matches; the server knows and enforces it.
-            may_begin: Returns whether there is room for a number of further games.
+            most_games: Maximum number of concurrent matches; the server is told and enforces it.
+            may_begin: Returns whether there is room for the specified number of additional games.
         """
         is_told = self._challenges.most_games == most_games or self._is_away
         self._challenges.most_games, self._challenges.may_begin = most_games, may_begin
@@ -72,7 +72,7 @@ class GgsAccount(GgsState):
     # --- Connecting and disconnecting -------------------------------------------------------------------
 
     def connected(self, now_s: float) -> None:
-        """Record that we have logged in."""
+        """Record that we are logged in."""
         self._polled_at = now_s
         self.out.say("vt100 -")
         self.out.say("bell -t -tc -tg -n -nc -ng -ni -nn")
@@ -94,7 +94,7 @@ class GgsAccount(GgsState):
         self.out.ask("stored")
 
     def lost(self, reason: str) -> None:
-        """Handle the loss of the connection or the service, and with it of every game and request."""
+        """Handle the loss of the connection or the service, which also takes every game and request away."""
         self.requests.lost(reason)  # some may have been reported while the service was believed to be away
         self.archive.give_up(is_lost=True)
         for game in [*self.games.live.values(), *self.games.with_status(GgsStatus.DOUBTFUL)]:
@@ -141,8 +141,8 @@ class GgsAccount(GgsState):
         """Process a message.
 
         Args:
-            message: From the server, after the login.
-            now_s: Current time by a monotonic clock, in seconds.
+            message: A message that arrived after the login.
+            now_s: Current time on a monotonic clock, in seconds.
             at: Current time in UTC; part of the ids of new games.
         """
         match message:
@@ -227,7 +227,7 @@ class GgsAccount(GgsState):
             self.lost(reason)
 
     def _fingered(self, lines: Sequence[str]) -> None:
-        """The service's report on our account shows whether it has been registered meanwhile."""
+        """The service's report on our account shows whether it has since been registered."""
         report = wire.fields_of(lines)
         is_known = report.get("login") == self.name and report.get("level", "0") not in ("", "0")
         if not self.requests.is_registered and is_known:
@@ -236,7 +236,7 @@ class GgsAccount(GgsState):
             self.out.ask("rated", "+")  # refused when we logged in
 
     def _reread_games(self, more: str = "") -> None:
-        """Request the state of every game, and of the games of one more match."""
+        """Request the state of every game, including the games of one more match."""
         games = [game for game in self.games.live.values() if game.is_played]
         for game in games:
             game.is_stale = True
@@ -244,13 +244,13 @@ class GgsAccount(GgsState):
             self.out.ask("moves", match)
 
     def _resume_again(self) -> None:
-        """Handle the login of an opponent of an adjourned game."""
+        """Handle the login of an adjourned game's opponent."""
         self._challenges.resume_again()
         if not self._is_away:
             self.out.ask("stored")
 
     def _listed(self, message: wire.MatchList) -> None:
-        """Compare the server's running matches with our live games."""
+        """Compare the server's running matches with the games that we believe to be live."""
         if self._is_away:
             self._set_up()
             return

@@ -1,4 +1,4 @@
-"""Actions of an account on GGS: commands to send, and events to deliver."""
+"""Actions of a GGS account: commands to send, and events to deliver."""
 
 from dataclasses import dataclass, field
 
@@ -33,7 +33,7 @@ GgsAction = Say | Tell | TellGame
 
 @dataclass(slots=True)
 class Outbox:
-    """Actions in the order in which they are to be performed."""
+    """Collects actions in the order in which they must be performed."""
 
     _actions: list[GgsAction] = field(default_factory=list)
 
@@ -54,6 +54,6 @@ class Outbox:
         self._actions.append(TellGame(game_id, event))
 
     def take(self) -> list[GgsAction]:
-        """Remove and return the actions."""
+        """Return the actions and clear the list."""
         actions, self._actions = self._actions, []
         return actions

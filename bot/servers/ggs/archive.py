@@ -1,7 +1,7 @@
-"""Finds the result of GGS games that ended while we were away, in the server's archive.  No I/O.
+"""Looks up, in the GGS server's archive, the results of games that ended while we were away. No I/O.
 
-A game is *searched* among the account's latest matches (``history``) until the archive's id is known; then
-its match is *looked up* (``look``).
+A game is *searched* for among the account's latest matches (``history``) until the archive's match id is
+known; then that match is *looked up* (``look``).
 """
 
 import logging
@@ -19,30 +19,30 @@ from engine.game import IllegalMove, replay
 logger = logging.getLogger(__name__)
 
 TELLING_PLIES = 4
-"""Number of moves that suffice to identify a game from the usual start among games of the same opponents."""
+"""Number of moves from the usual start that suffice to identify a game among those of the same opponents."""
 MAX_QUERIES = 8
-"""Maximum number of matches with a game's players and type that we look up for it, latest first."""
+"""Maximum number of matches to look up, newest first, that have the right players and type."""
 
 
 @dataclass(slots=True, eq=False)
 class _ArchiveQuery:
-    """A look-up of one match, with the games whose last moves and results we need."""
+    """A look-up of one match, with the games whose last moves and results it must provide."""
 
     games: list[GgsGame]
     message: MatchEnded | None = None
-    """The message that ended the match; None: we missed it."""
+    """The message that ended the match; None if we missed it."""
     change: int | None = None
     """Change of our rating."""
     since_s: float | None = None
-    """When `Archive.overdue` first saw it; None: not yet."""
+    """When `Archive.overdue` first saw the look-up; None before that."""
 
 
 class Archive:
-    """Our open searches and look-ups.
+    """Our pending searches and look-ups.
 
     Args:
         name: Name of our account.
-        games: The games whose ends the archive looks up.
+        games: The games whose ends are looked up.
         out: Takes commands.
     """
 
@@ -52,7 +52,7 @@ class Archive:
         self._out = out
         self._searched: list[GgsGame] = []
         self._queries: dict[str, _ArchiveQuery] = {}
-        """Look-ups by the archive's ids of matches."""
+        """Look-ups by the archive's match ids."""
 
     def is_asked_about(self, game: GgsGame) -> bool:
         """Whether the game's match is being looked up."""
@@ -72,7 +72,7 @@ class Archive:
 
         Args:
             message: The end of the match.
-            games: The games that need it.
+            games: The games whose ends are unknown.
             change: Change of our rating.
         """
         for game in games:
@@ -80,13 +80,13 @@ class Archive:
         self._query(message.stored_id, _ArchiveQuery(games, message, change))
 
     def search(self, game: GgsGame) -> None:
-        """Search the latest matches for a game whose end we have missed."""
+        """Search the latest matches for a game whose end we missed."""
         self._games.doubt(game)
         self._searched.append(game)
         self._out.ask("history")
 
     def forget(self, game: GgsGame) -> None:
-        """Drop a game whose state is known."""
+        """Stop looking up a game, because its state is known."""
         self._searched = [each for each in self._searched if each is not game]
         for query in self._queries.values():
             query.games = [each for each in query.games if each is not game]
@@ -98,7 +98,7 @@ class Archive:
     # --- The archive's answers --------------------------------------------------------------------------
 
     def history(self, lines: Sequence[str]) -> None:
-        """Find the searched games among our latest matches; missing games end without a result."""
+        """Find the games searched for among our latest matches; games not found end without a result."""
         keys: dict[tuple[frozenset[str], object], list[str]] = {}
         for words in (line.split() for line in reversed(lines[1:])):  # the server lists the latest last
             if len(words) >= 11 and words[0].startswith("."):
@@ -120,7 +120,7 @@ class Archive:
             self._games.vanish(game)
 
     def looked(self, lines: Sequence[str]) -> None:
-        """Complete and end games from the archived records of a match."""
+        """Complete and end games using the archived records of a match."""
         ends: list[tuple[GgsGame, GameEnd, int | None]] = []
         try:
             records = parse_line(" ".join(lines[1:]))
@@ -141,7 +141,7 @@ class Archive:
                     ends.append((game, end_of(game, ours), query.change))
             self._queries = {key: query for key, query in self._queries.items() if query.games}
         except (BadGgf, IllegalMove) as error:
-            logger.warning("an impossible record in the archive: %s", error)
+            logger.warning("impossible record in the archive: %s", error)
         for ended in ends:
             self._games.end(*ended)
 
@@ -154,7 +154,7 @@ class Archive:
     # --- Giving up --------------------------------------------------------------------------------------
 
     def end_overdue(self, now_s: float, timeout_s: float) -> None:
-        """Give up look-ups that are still open `timeout_s` after the first call that saw them."""
+        """Give up look-ups that are still pending `timeout_s` after the first call that saw them."""
         late = []
         for key, query in list(self._queries.items()):
             if query.since_s is None:
@@ -164,10 +164,10 @@ class Archive:
         self._end(late)
 
     def give_up(self, *, is_lost: bool) -> None:
-        """Give up all look-ups, and end the games with the information available.
+        """Give up all look-ups, and end their games with the information available.
 
         Args:
-            is_lost: Whether the connection is lost: games without a known end are searched on the next one.
+            is_lost: Whether the connection is lost; the next one then searches for games without a known end.
         """
         queries, searched = list(self._queries.values()), self._searched
         self._queries.clear()
@@ -191,5 +191,5 @@ class Archive:
 
 
 def _is_telling(game: GgsGame) -> bool:
-    """Whether a record that begins like a game must be that game; an equal random start suffices."""
+    """Whether a record that begins like a game must belong to it; the same random start suffices."""
     return len(game.moves) >= TELLING_PLIES or game.about.initial_position is not None

@@ -1,4 +1,4 @@
-"""Boards on GGS: the server's messages about our games, from start to end.  No I/O."""
+"""Boards on GGS: the server's messages about our games, from start to finish. No I/O."""
 
 import logging
 from dataclasses import replace
@@ -45,15 +45,15 @@ logger = logging.getLogger(__name__)
 GAME = "othello"
 
 KOMI_BID_DISCS = 0.0
-"""Our bid for the side to move at the start of a komi game."""
+"""Our bid in a komi game for playing the side to move at the start."""
 
 
 class Boards:
-    """Updates our games from the server's messages about their boards.
+    """Updates our games according to the server's board messages.
 
     Args:
         state: State of the account.
-        programs: Names of opponents that are programs, in lower case; the site does not mark them.
+        programs: Names of opponents that are programs, in lower case, because the site does not mark them.
     """
 
     def __init__(self, state: GgsState, programs: frozenset[str]) -> None:
@@ -63,12 +63,12 @@ class Boards:
         self._programs = programs
 
     def opponent(self, name: str, rating: float | None) -> Opponent:
-        """The opponent with a name."""
+        """The opponent of this name."""
         is_bot = name.casefold() in self._programs
         return Opponent(name, name, None if rating is None else round(rating), is_bot)
 
     def ask_lacking(self, asked: Asked | None = None) -> None:
-        """Request the state of matches whose games we lack: all matches, or only the requested ones."""
+        """Request the state of matches whose games we lack: of all, or of those that `asked` led to."""
         for id_ in self.lacking(asked):
             self._out.ask("moves", id_)
 
@@ -86,19 +86,19 @@ class Boards:
     # --- Games begin and continue -----------------------------------------------------------------------
 
     def match_began(self, message: MatchBegan) -> None:
-        """Handle the start of a match of ours."""
+        """Handle the start of one of our matches."""
         for game in self._games.of(message.id):
             self._games.vanish(game, "another match has its id")
         self._matches.began(message)
         self._requests.began(message)
 
     def joined(self, message: Joined, now_s: float, at: datetime) -> None:
-        """Handle a board that the server sends, at its start or on request.
+        """Handle a board that the server sends, at the start of a game or on request.
 
         Args:
             message: The message with the board.
-            now_s: Current time by a monotonic clock, in seconds.
-            at: Current time in UTC; part of the ids of new games.
+            now_s: Current time on a monotonic clock, in seconds.
+            at: Current time in UTC, used in the ids of new games.
         """
         match, game = self._matches.by_id.get(match_of(message.id)), self._games.live.get(message.id)
         record = message.game
@@ -118,7 +118,7 @@ class Boards:
         try:
             board = read_board(message.id, record, self._name)
         except (BadPosition, IllegalMove, ProtocolError) as error:
-            logger.warning("match %s: an impossible game: %s", message.id, error)
+            logger.warning("match %s: impossible game: %s", message.id, error)
             return
         if game is not None and is_same(game, record, board.our_side):
             self._update(game, board, now_s)
@@ -128,7 +128,7 @@ class Boards:
         self._board_began(match, board, now_s, at)
 
     def _board_began(self, match: GgsMatch, board: BoardRecord, now_s: float, at: datetime) -> None:
-        """Handle a board that is not among the live games: resume one of our games, or begin a new one."""
+        """Handle a board that is not a live game: resume one of our games, or begin a new one."""
         if not board.is_played:
             self._unplayable(match, board.id, board.record, now_s, at)
         elif board.awaits_bids:
@@ -145,10 +145,10 @@ class Boards:
             self._update(game, board, now_s, self._requests.key_of_challenge(board.match))
 
     def _update(self, game: GgsGame, board: BoardRecord, now_s: float, key: str = "") -> None:
-        """Update a game from its board.
+        """Update a game from its board message.
 
         Args:
-            key: Key of the game's challenge; empty: none.
+            key: Key of the challenge that led to the game, or empty.
         """
         if game.status is not GgsStatus.LIVE or game.moves != board.moves:
             game.turn_since_s = now_s
@@ -169,11 +169,11 @@ class Boards:
             self._out.tell_game(game_id, game.state(now_s))
 
     def _bid(self, board: BoardRecord) -> None:
-        """Begin a komi game: send the first move of the side to move, and our bid for it.
+        """Begin a komi game: send the first move of the side to move, and our bid for that side.
 
-        The player with the higher bid gets the side to move, and the komi is the mean of both bids. The game
-        has colours only after that; the server then sends it again. Our bid is a draw, the value of the usual
-        start.
+        The player with the higher bid plays the side to move, and the komi is the mean of both bids. Only
+        then are the colours known, and the server sends the game again. Our bid is 0, the value of a draw,
+        for the usual start.
         """
         record = board.record
         if (record.black_komi_move, record.white_komi_move)[board.our_side] is not None:
@@ -182,10 +182,10 @@ class Boards:
         self._out.ask("play", board.id, write_bid(RULES.move_text(first), KOMI_BID_DISCS))
 
     def _taken_back(self, board: BoardRecord) -> str | None:
-        """Our last move of a game that is over; None: a resumed board shows no such game.
+        """Our last move in a finished game that a resumed board reopens; None if there is no such game.
 
-        The server takes back the last move of a synchro game whose other game is a move behind when the match
-        is adjourned, even a move that ended the game.  Only the same move again keeps our record true.
+        At an adjournment, the server takes back the last move of a synchro game that is a move ahead of the
+        other game, even if that move ended the game. Our record stays true only if we repeat it.
         """
         origin = self._requests.origins.get(board.match)
         if origin is None or origin.line.flag is not Flag.STORED:
@@ -198,13 +198,12 @@ class Boards:
         return None
 
     def _resumed(self, match: GgsMatch, board: BoardRecord) -> GgsGame | None:
-        """The game of ours that a board resumes; None: it is a new one.
+        """Our game that a board resumes, or None if the game is new.
 
-        The server gives a resumed match a new id, so only its request identifies it: a request with the
-        stored flag and id. Without one the match is a new game, with two exceptions, in which we have missed
-        messages: the match was running before we knew of it, or its moves include every move of ours. A
-        tournament's match resumes nothing: the director begins new ones, and those that continue without us
-        keep their ids.
+        The server gives a resumed match a new id, so only its request, with the stored flag and id,
+        identifies it. Without one the match is a new game, with two exceptions where we missed messages: the
+        match was running before we knew of it, or its moves include all of ours. A tournament match never
+        resumes a game: the director starts new matches, and matches that continue without us keep their ids.
         """
         moves = board.moves
         away = [
@@ -233,7 +232,7 @@ class Boards:
         return min(candidates, key=lambda game: abs(len(game.moves) - len(moves)), default=None)
 
     def _new_game(self, match: GgsMatch, board: str, record: GgfGame, now_s: float, at: datetime) -> GgsGame:
-        """Add a game that has begun; its events are delivered only after its start has been reported."""
+        """Add a game that has begun; its events are held back until its start has been reported."""
         names, ratings = (record.black, record.white), (record.black_rating, record.white_rating)
         our_side = names.index(self._name)
         clock = parse_clock((record.black_clock, record.white_clock)[our_side]).clock
@@ -257,7 +256,7 @@ class Boards:
     def _unplayable(
         self, match: GgsMatch, board: str, record: GgfGame | None, now_s: float, at: datetime
     ) -> None:
-        """Add a game that this program cannot play, such as one set up by a tournament."""
+        """Add a game that this program cannot play, for instance one set up by a tournament."""
         record = record or GgfGame(*match.began.names)
         game = self._new_game(match, board, replace(record, kind=record.kind or "?"), now_s, at)
         game.is_played = game.is_unheard = False
@@ -266,7 +265,7 @@ class Boards:
         self._out.tell(GameStarted(game.about.game_id, False, key))
 
     def moved(self, message: Moved, now_s: float) -> None:
-        """Handle a move in a game, by either side."""
+        """Handle a move by either side."""
         game, move = self._games.live.get(message.id), message.move
         if game is None or not game.is_played:
             return
@@ -275,7 +274,7 @@ class Boards:
                 raise IllegalMove(move.move, RULES.position_text(game.position))
             game.position = RULES.play(game.position, RULES.parse_move(game.position, move.move))
         except IllegalMove:
-            logger.info("game %s: %s does not fit; requesting its state", game.about.game_id, move.move)
+            logger.info("game %s: %s is not legal here; requesting the state", game.about.game_id, move.move)
             self._games.reread(game)
             return
         game.sent = ""
@@ -285,7 +284,7 @@ class Boards:
         self._out.tell_game(game.about.game_id, game.state(now_s))
 
     def refused(self, id_: str, text: str) -> None:
-        """Handle the service's refusal of an action of ours in a game."""
+        """Handle the service's refusal of one of our game actions."""
         for game in self._games.of(id_):
             game.refusal = text
             logger.info("game %s: %s", game.about.game_id, text)
@@ -309,7 +308,7 @@ class Boards:
         self._games.end(game, end_of(game, ours))
 
     def match_ended(self, message: MatchEnded) -> None:
-        """Handle the end or adjournment of all games of a match of ours."""
+        """Handle the end or adjournment of all games of one of our matches."""
         games = list(self._games.of(message.id))
         match = self._matches.ended(message.id)
         change = None if match is None else match.change

@@ -1,4 +1,4 @@
-"""Requests for games with us on GGS, which may also resume adjourned games.  No I/O."""
+"""Requests on GGS to play us, which may also resume adjourned games. No I/O."""
 
 import logging
 from collections.abc import Callable
@@ -14,13 +14,13 @@ from bot.servers.ggs.wire import AdjournedMatch, Flag, Request, StoredList
 logger = logging.getLogger(__name__)
 
 LATER = ("no opponent present", "Your open value is too low")
-"""Prefixes of the refusals after which we request an adjourned game again; after other refusals we do not."""
+"""Prefixes of refusals after which we ask again to resume an adjourned game; any other refusal is final."""
 MAX_REQUESTS = 500
-"""Maximum number of requests; further ones are ignored. The server has a few dozen at a time."""
+"""Maximum number of requests kept; further ones are ignored. The server usually lists a few dozen."""
 
 
 class GgsChallenges:
-    """Turns requests into challenges, and resumes adjourned games.
+    """Turns requests into challenges and resumes adjourned games.
 
     Args:
         state: State of the account.
@@ -33,15 +33,15 @@ class GgsChallenges:
         self._archive = state.archive
         self._boards = boards
         self.most_games = 1
-        """Maximum number of concurrent matches that the server allows us."""
+        """Maximum number of concurrent matches that the server allows us to play."""
         self.may_begin: Callable[[int], bool] = lambda _: True
-        """Returns whether there is room for a number of further games."""
+        """Returns whether there is room for the specified number of additional games."""
         self._is_full = False
         """Whether the last request exceeded `MAX_REQUESTS`; logged once."""
         self._resuming: set[str] = set()
-        """Stored matches that we have asked to resume, by the server's id."""
+        """Ids of stored matches that we have asked the server to resume."""
         self._followed: set[str] = set()
-        """Opponents of adjourned games whose logins the server announces to us."""
+        """Opponents of adjourned games; the server notifies us when they log in."""
 
     def lost(self) -> None:
         """Handle the loss of the connection or the service."""
@@ -51,7 +51,7 @@ class GgsChallenges:
     # --- Requests ---------------------------------------------------------------------------------------
 
     def requested(self, line: Request) -> None:
-        """Handle a request that appears or disappears."""
+        """Handle a request that has appeared or disappeared."""
         if self._name not in (line.asker, line.other):  # between others, or open to everybody
             return
         known = self._requests.remove(line.id)
@@ -61,7 +61,7 @@ class GgsChallenges:
             return
         if len(self._requests) >= MAX_REQUESTS:
             if not self._is_full:
-                logger.warning("too many requests: ignoring %s of %s and later ones", line.id, line.asker)
+                logger.warning("too many requests: ignoring %s from %s and later ones", line.id, line.asker)
             self._is_full = True
             return
         self._is_full = False
@@ -72,13 +72,13 @@ class GgsChallenges:
             self._out.ask("cancel", line.id)
 
     def reconsider(self) -> None:
-        """Handle the requests whose meaning was unclear until the running matches were listed."""
+        """Handle requests that were unclear until the running matches were listed."""
         for asked in self._requests:
             if asked.state is RequestState.UNCLEAR:
                 self._consider(asked)
 
     def _consider(self, asked: Asked) -> None:
-        """Handle a request to us, which resumes a game of ours or is a challenge."""
+        """Handle a request to us, which either resumes one of our games or is a challenge."""
         if asked.line.flag is Flag.STORED:
             game = self._games.stored_game(asked.line, GgsStatus.AWAY, GgsStatus.DOUBTFUL)
             if game is not None:
@@ -140,7 +140,7 @@ class GgsChallenges:
                 self._resume(stored, ours.about.opponent.name, requested.get(stored.id))
 
     def _resume(self, stored: AdjournedMatch, opponent: str, asked: Asked | None) -> None:
-        """Resume an adjourned match, now or when its opponent logs in."""
+        """Resume an adjourned match, now or when the opponent logs in."""
         if opponent not in self._followed:
             self._followed.add(opponent)
             self._out.say(f"notify + {opponent}")  # announces their logins to us
@@ -152,13 +152,13 @@ class GgsChallenges:
             self._requests.resume(stored.id, opponent, stored.type_text)
 
     def _go_on(self, asked: Asked) -> None:
-        """Resume an adjourned game at its opponent's request, now or when a slot is free."""
+        """Resume an adjourned game at the opponent's request, now or when a slot is free."""
         self._requests.resumes(asked)
         if self._has_room(asked.line.type_text) and not self._requests.is_accepting(asked):
             self._requests.accept(asked.key)
 
     def _has_room(self, type_text: str) -> bool:
-        """Whether an adjourned match may be resumed now, by the server's limit and by ours."""
+        """Whether the limits, the server's and ours, allow an adjourned match to be resumed now."""
         type_ = type_of(type_text)
         return len(self._matches) < self.most_games and self.may_begin(1 if type_ is None else type_.boards)
 
@@ -168,9 +168,9 @@ class GgsChallenges:
             self._resuming.discard(stored_id)  # retry with the next list of stored games
 
     def is_followed(self, name: str) -> bool:
-        """Whether the server announces a player's logins to us."""
+        """Whether the server notifies us of a player's logins."""
         return name in self._followed
 
     def resume_again(self) -> None:
-        """After the login of an adjourned game's opponent, request the games in the next list again."""
+        """After the login of an adjourned game's opponent, ask again for the games in the next list."""
         self._resuming.clear()

@@ -1,4 +1,4 @@
-"""One game on GGS, rebuilt from its moves.  No I/O."""
+"""One game on GGS, rebuilt from its moves. No I/O."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ from engine.games.othello import Othello, OthelloPosition
 RULES = Othello()
 USUAL = RULES.position_text(RULES.initial())
 WIPE_OUT = 64.0
-"""Black's result of a resigned game, in discs before the komi."""
+"""Black's result of a resigned game, in discs before komi."""
 KOMI_ROUNDING = 0.01
 """Tolerance in discs: the server rounds results to two decimals and the komi to three."""
 
@@ -25,46 +25,46 @@ class GgsGame:
     """One game."""
 
     about: GameSnapshot
-    """The game at its start; for an adjourned game, with the state from the database."""
+    """The game at its start or, for an adjourned game, with the state from the database."""
     status: GgsStatus
     board: str = ""
-    """The server's id while the game is live: ``.1``, or ``.3.0`` in a synchro match."""
+    """The server's id of the game while it is live: ``.1``, or ``.3.0`` in a synchro match."""
     is_played: bool = True
-    """False: this program does not play games of this kind."""
+    """False if this program cannot play this kind of game."""
     clocks: tuple[GgsClock, GgsClock] = (wire.DEFAULT_CLOCK, wire.DEFAULT_CLOCK)
     """The clocks of the two sides."""
     komi: float = 0.0
-    """Discs taken from black's result."""
+    """Komi: discs subtracted from black's result."""
     moves: tuple[str, ...] = ()
     times_s: tuple[float, ...] = ()
     """Time charged for each move, in seconds."""
     position: OthelloPosition = field(default_factory=RULES.initial)
     turn_since_s: float = 0.0
     is_unheard: bool = False
-    """Whether the game is or was away, so that its events are not delivered."""
+    """Whether its events are held back: while the game is away, and until its start is reported."""
     is_stale: bool = False
     """Whether we have requested its state."""
     sent: str = ""
     """Our move that the server has not confirmed yet."""
     refusal: str = ""
-    """Why our last move was refused; empty: it was accepted, or none was sent."""
+    """Why our last move was refused; empty if it was accepted or none was sent."""
     timed_out: str = ""
-    """The player whose time and grace time have run out."""
+    """The player whose time, including the grace time, has run out."""
     result: float | None = None
-    """Our result in discs when the board ended; set before the last moves if we missed them."""
+    """Our result in discs, known once the board has ended; set before the last moves if we missed them."""
     end: GameEnd | None = None
 
     def pass_to(self, event: GgsGameEvent) -> None:
-        """Enter the state after an event.
+        """Enter the state that follows an event.
 
         Raises:
-            ProtocolError: The event is not possible in the game's state.
+            ProtocolError: The event cannot happen in the game's state.
         """
         self.status = after(GAME, self.status, event)
 
     @property
     def match(self) -> str:
-        """The match that it belongs to."""
+        """Id of the match that the game belongs to."""
         return match_of(self.board)
 
     @property
@@ -78,7 +78,7 @@ class GgsGame:
         return not RULES.legal_moves(self.position)
 
     def state(self, now_s: float) -> GameState:
-        """The current state; the time left is computed from the moves' times, without the grace time."""
+        """The current state; the remaining time is computed from the move times, without the grace time."""
         left = [float(clock.initial_s) for clock in self.clocks]
         first = start_of(self.about).side
         for ply, time_s in enumerate(self.times_s):
@@ -92,7 +92,7 @@ class GgsGame:
 
 @dataclass(frozen=True, slots=True)
 class BoardRecord:
-    """A board as the server sends it, replayed."""
+    """A board from the server, with its moves replayed."""
 
     id: str
     """The server's."""
@@ -106,18 +106,18 @@ class BoardRecord:
 
     @property
     def match(self) -> str:
-        """The match that it belongs to."""
+        """Id of the match that the board belongs to."""
         return match_of(self.id)
 
     @property
     def is_played(self) -> bool:
-        """Whether this program plays games of this kind."""
+        """Whether this program can play this kind of game."""
         type_ = type_of(self.record.kind)
         return type_ is not None and type_.is_played and all(clock.is_plain for clock in self.clocks)
 
     @property
     def awaits_bids(self) -> bool:
-        """Whether it is a komi game in which the players have yet to bid."""
+        """Whether this is a komi game whose players have yet to bid."""
         type_ = type_of(self.record.kind)
         return type_ is not None and type_.is_komi and self.record.komi is None
 
@@ -128,12 +128,12 @@ class BoardRecord:
 
 
 def read_board(id_: str, record: GgfGame, name: str) -> BoardRecord:
-    """Replay a board of our account.
+    """Replay the moves of a board of our account.
 
     Raises:
-        BadPosition: The start is not a position.
-        IllegalMove: The moves cannot be played.
-        ProtocolError: The clocks cannot be read.
+        BadPosition: The start is not a valid position.
+        IllegalMove: A move is illegal.
+        ProtocolError: A clock cannot be parsed.
     """
     moves = tuple(move.move for move in record.moves)
     return BoardRecord(
@@ -148,24 +148,24 @@ def read_board(id_: str, record: GgfGame, name: str) -> BoardRecord:
 
 
 def match_of(board: str) -> str:
-    """The match that a board belongs to: ``.3`` of ``.3.0``."""
+    """The match that a board belongs to: ``.3`` for ``.3.0``."""
     return f".{board.split('.')[1]}" if board.count(".") == 2 else board
 
 
 def board_of(game_id: str) -> str:
-    """The server's id of a board when its game began, from our own id: ``.1`` of ``20261122T003000-.1``."""
+    """The server's id of a board when the game began, from our own id: ``.1`` for ``20261122T003000-.1``."""
     return "-".join(game_id.split("-")[1:2])
 
 
 def end_of(game: GgsGame, ours: float) -> GameEnd:
-    """How a game ended, derived from its moves and the server's result.
+    """Derive how a game ended from its moves and the server's result.
 
-    The server reports only the result, preceded by a fatal time-out if there was one. A player who runs out
-    of grace time loses by at least two discs, whatever the board shows.
+    The server reports only the result, and before it a time-out if one decided the game. A player whose grace
+    time also runs out loses by at least two discs, whatever the board shows.
 
     Args:
         game: The game with all its moves.
-        ours: Our result, in discs.
+        ours: Our result in discs.
     """
     us = game.about.our_side
     winner = None if ours == 0 else us if ours > 0 else 1 - us
@@ -184,7 +184,7 @@ def end_of(game: GgsGame, ours: float) -> GameEnd:
 
 
 def discs(score_centi: int) -> float:
-    """Convert a score to the final difference in discs, the unit of GGS."""
+    """Convert a score to the final disc difference, the unit of GGS."""
     return max(-WIPE_OUT, min(WIPE_OUT, margin_centi(score_centi) / 100))
 
 
@@ -193,7 +193,7 @@ def start_of(about: GameSnapshot) -> OthelloPosition:
 
 
 def is_same(game: GgsGame, record: GgfGame, our_side: int) -> bool:
-    """Whether a record may belong to a game: opponent, side and start are equal; moves are not compared."""
+    """Whether a record may belong to a game: opponent, side and start match; moves are not compared."""
     about = game.about
     return (
         game.is_played
@@ -217,6 +217,6 @@ def type_of(text: str) -> wire.GameType | None:
 
 
 def colourless(text: str) -> wire.GameType | str:
-    """A type without the requested colour."""
+    """Return the match type without a requested colour."""
     type_ = type_of(text)
     return text if type_ is None else replace(type_, colour="")

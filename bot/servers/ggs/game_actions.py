@@ -1,4 +1,4 @@
-"""Our actions in a game on GGS, and its chat.  No I/O."""
+"""Our actions in a game on GGS, including chat. No I/O."""
 
 import logging
 
@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 
 class GgsGameActions:
-    """Sends moves, resignations, offers to abort, and chat.
+    """Sends moves, resignations, abort offers and chat.
 
     Args:
         state: State of the account.
@@ -22,7 +22,7 @@ class GgsGameActions:
     def __init__(self, state: GgsState) -> None:
         self._name, self._games, self._out = state.name, state.games, state.out
         self._said_last = ("", "", "")
-        """Our last chat line in a game: board, match and text."""
+        """Our last chat line in a game: board id, match id and text."""
 
     def play(self, game_id: str, move: str, info: MoveInfo | None) -> None:
         """Send a move.
@@ -41,7 +41,7 @@ class GgsGameActions:
         """Resign a game.
 
         Raises:
-            RefusedError: The game is not live, or the other game of its match would also be resigned.
+            RefusedError: The game is not live, or resigning would also resign the other game of its match.
         """
         game = self._running(game_id)
         if game.board != game.match:
@@ -49,10 +49,10 @@ class GgsGameActions:
         self._out.ask("resign", game.board)
 
     def abort(self, game_id: str) -> None:
-        """Offer the opponent to abort a game that this program does not play.
+        """Offer to abort a game that this program cannot play.
 
         Raises:
-            RefusedError: We play this game; the opponent could accept the offer many moves later.
+            RefusedError: We are playing this game; the opponent could accept the offer many moves later.
         """
         game = self._running(game_id)
         if game.is_played:
@@ -74,10 +74,10 @@ class GgsGameActions:
     # --- Chat -------------------------------------------------------------------------------------------
 
     def say(self, game_id: str, text: str, room: Room) -> None:
-        """Chat in a game, or with the opponent when the game is over.
+        """Chat in a game, or with the opponent once the game is over.
 
         Raises:
-            RefusedError: There is no such game.
+            RefusedError: The game does not exist.
         """
         game = self._games.by_id.get(game_id)
         if game is None:
@@ -93,7 +93,7 @@ class GgsGameActions:
             self._out.ask("tell", "p" if room is Room.PLAYER else "o", game.match, text)
 
     def heard(self, message: Said) -> None:
-        """Handle a chat message: to us, on a channel, or in a game."""
+        """Handle a chat message that is private to us, on a channel, or in a game."""
         if message.name == self._name:
             return
         room = Room.SPECTATOR if message.to == "O" else Room.PLAYER

@@ -1,4 +1,4 @@
-"""The live, adjourned and finished games of an account on GGS."""
+"""The live, adjourned and finished games of a GGS account."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,11 +12,11 @@ from bot.servers.ggs.lifecycle import GgsGameEvent, GgsStatus
 from bot.servers.ggs.wire import AdjournedMatch, Flag, MatchEnded, Request
 
 REMEMBERED = 200
-"""Number of finished games that `GgsGames.find` still returns."""
+"""Number of finished games that `GgsGames.find` can still return."""
 
 
 class GgsGames:
-    """The games, by our ids and by the server's.
+    """The games, indexed by our ids and by the server's.
 
     Args:
         name: Name of our account.
@@ -27,14 +27,14 @@ class GgsGames:
         self._name = name
         self._out = out
         self.by_id: dict[str, GgsGame] = {}
-        """By our id."""
+        """Games by our id."""
         self.live: dict[str, GgsGame] = {}
-        """By the server's id."""
+        """Live games by the server's id."""
         self._stamp, self._stamped = "", Counter[str]()
-        """The second in which the last game began, and the number of games per board that began in it."""
+        """The second in which the latest game began, and the number of games that began in it, by board."""
 
     def remember(self, known: Sequence[GameSnapshot]) -> None:
-        """Add the games that are open in the database; call it before the first connection."""
+        """Add the games that are still open in the database; call this before the first connection."""
         for about in known:
             away = GgsGame(about, GgsStatus.AWAY, moves=about.state.moves, is_unheard=True)
             self.by_id.setdefault(about.game_id, away)
@@ -51,11 +51,11 @@ class GgsGames:
         return (game for board, game in list(self.live.items()) if id_ in (board, match_of(board)))
 
     def with_status(self, *statuses: GgsStatus) -> list[GgsGame]:
-        """The games with one of these statuses."""
+        """The games with any of these statuses."""
         return [game for game in self.by_id.values() if game.status in statuses]
 
     def may_be(self, game: GgsGame, stored: AdjournedMatch) -> bool:
-        """Whether a stored match of the server may belong to a game."""
+        """Whether one of the server's stored matches may be this game."""
         return (
             game.about.rated
             and {*stored.names} == {self._name, game.about.opponent.name}
@@ -63,19 +63,19 @@ class GgsGames:
         )
 
     def stored_game(self, line: Request, *statuses: GgsStatus) -> GgsGame | None:
-        """Our game with one of these statuses that a request would resume; None if there is none."""
+        """Our game, with any of these statuses, that a request would resume; None if there is none."""
         stored = AdjournedMatch(line.stored_id, (line.asker, self._name), line.type_text)
         return next((game for game in self.with_status(*statuses) if self.may_be(game, stored)), None)
 
     def first_event(self, game_id: str, now_s: float) -> GameSnapshot | GameAdjourned:
-        """The first event of a game's stream; `find` must have found the game."""
+        """The first event of a game's stream; `find` must have returned the game."""
         game = self.by_id[game_id]
         if game.status in (GgsStatus.AWAY, GgsStatus.DOUBTFUL):
             return GameAdjourned("the server has stored it")
         return replace(game.about, state=game.state(now_s))
 
     def new_id(self, board: str, at: datetime) -> str:
-        """An id from the time and the board, because the server reuses match ids."""
+        """Make an id from the time and the board, because the server reuses match ids."""
         stamp = f"{at:%Y%m%dT%H%M%S}"
         if stamp != self._stamp:
             self._stamp, self._stamped = stamp, Counter()
@@ -96,7 +96,7 @@ class GgsGames:
         self._out.ask("moves", game.match)
 
     def off(self, game: GgsGame) -> None:
-        """Remove a game from the live ones, unless its board's id belongs to another game by now."""
+        """Remove a game from the live ones, unless another game has taken its board's id."""
         if self.live.get(game.board) is game:
             del self.live[game.board]
 
@@ -114,7 +114,7 @@ class GgsGames:
     def end_match(
         self, games: Sequence[GgsGame], message: MatchEnded, rating_diff: int | None = None
     ) -> None:
-        """End or adjourn the running games of a match that has ended."""
+        """End or adjourn the running games of a finished match."""
         for game in games:
             ours = message.result_of(self._name) if game.board == game.match else game.result
             if message.left_by and (message.stored_id or message.flag is not Flag.UNRATED):
@@ -130,7 +130,7 @@ class GgsGames:
                 self.end(game, GameEnd(EndReason.UNKNOWN, None, "ended"))
 
     def vanish(self, game: GgsGame, reason: str = "the server no longer lists it") -> None:
-        """End a game that has no result, or whose result we cannot get."""
+        """End a game that has no result, or whose result we cannot obtain."""
         may_be = game.about.rated or game.is_done
         self.end(game, GameEnd(EndReason.UNKNOWN if may_be else EndReason.ABORTED, None, reason))
 
@@ -142,7 +142,7 @@ class GgsGames:
         self._out.tell_game(game.about.game_id, GameAdjourned(reason))
 
     def doubt(self, game: GgsGame) -> None:
-        """Record that the server no longer lists a game; it is then in its stored games or its archive."""
+        """Record that the server no longer lists a game, so it must be in its stored games or its archive."""
         self.off(game)
         game.pass_to(GgsGameEvent.UNLISTED)
         game.is_stale = True

@@ -1,4 +1,4 @@
-"""The life cycles of a GGS request, attempt and game, each as one table.  No I/O.
+"""The life cycles of a GGS request, attempt and game, with one transition table each. No I/O.
 
 ::
 
@@ -20,8 +20,8 @@
               |---ended--> OVER <-----|<------ended------|
 
 A request that the server removes is forgotten. A doubtful game may turn out to be away, and an away game may
-become doubtful. A settled attempt does not change any more, although the server still removes the request of
-a match that has begun.
+become doubtful. A settled attempt no longer changes, although the server has yet to remove the request of a
+match that has begun.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ class LinkState(StrEnum):
     """The states of the connection to the service."""
 
     AWAY = "away"
-    """No connection, or no Othello service."""
+    """There is no connection, or no Othello service."""
     LISTING = "listing"
     """We have requested the stored games."""
     SETTLED = "settled"
@@ -47,13 +47,13 @@ class RequestState(StrEnum):
 
     LISTED = "listed"
     OURS = "ours"
-    """A request that we have made."""
+    """A request that we made."""
     CHALLENGE = "challenge"
     """A request to us for a new game."""
     UNCLEAR = "unclear"
-    """A request that may resume a game that we believe to be live; we have queried the running matches."""
+    """A request that may resume a game that we believe to be live; we have asked for the running matches."""
     RESUMPTION = "resumption"
-    """A request to us to resume an adjourned game, which is not a challenge."""
+    """A request to us to resume an adjourned game; not a challenge."""
 
 
 class RequestEvent(StrEnum):
@@ -66,11 +66,11 @@ class RequestEvent(StrEnum):
 
 
 class AttemptState(StrEnum):
-    """The states of a command of ours that requests a match."""
+    """The states of one of our commands that request a match."""
 
     SENT = "sent"
     LISTED = "listed"
-    """The server lists the request that the command made."""
+    """The server lists the request that the command created."""
     BEGAN = "began"
     REFUSED = "refused"
     """Refused, declined or withdrawn."""
@@ -94,7 +94,7 @@ class GgsStatus(StrEnum):
     AWAY = "away"
     """Adjourned and stored by the server, or left over from an earlier connection."""
     DOUBTFUL = "doubtful"
-    """No longer listed; the stored games or the archive will show whether the game is away or over."""
+    """No longer listed; the stored games or the archive will tell whether the game is away or over."""
     OVER = "over"
 
 
@@ -151,10 +151,10 @@ GAME: Mapping[tuple[GgsStatus, GgsGameEvent], GgsStatus] = {
 
 
 def after(table: Mapping[tuple[S, E], S], state: S, event: E) -> S:
-    """The state after an event.
+    """The state that follows an event.
 
     Raises:
-        ProtocolError: The table lacks this transition.
+        ProtocolError: The table has no such transition.
     """
     if (state, event) not in table:
         raise ProtocolError(f"{state.value!r} cannot see {event.value!r}", (state, event))

@@ -1,6 +1,6 @@
-"""Our running matches on GGS that the server has reported.  No I/O.
+"""Our running matches on GGS, as reported by the server. No I/O.
 
-A match has one board, or two if it is a synchro match.
+A match has one board; a synchro match has two.
 """
 
 from collections import deque
@@ -12,7 +12,7 @@ from bot.servers.ggs.game import GgsGame
 from bot.servers.ggs.wire import MatchBegan, MatchList
 
 MAX_QUERIES = 8
-"""Maximum number of unanswered queries for the running matches that are remembered."""
+"""Maximum number of unanswered queries for the running matches that we remember."""
 
 
 @dataclass(slots=True)
@@ -22,15 +22,15 @@ class GgsMatch:
     began: MatchBegan
     """The server's latest message about the match."""
     is_heard: bool = False
-    """Whether we received its start; otherwise the server only lists it as running."""
+    """Whether we received its start message; otherwise we only saw the match in the server's list."""
     change: int | None = None
-    """Change of our rating, until the match's end arrives."""
+    """Change of our rating, kept until the match's end arrives."""
     ended: dict[str, GgsGame | None] = field(default_factory=dict)
-    """Boards that ended before the match; None: the board ended before we joined."""
+    """Boards that ended before the match did; None for a board that ended before we joined."""
 
 
 class Matches:
-    """Our running matches, by the server's ids.
+    """Our running matches, indexed by the server's ids.
 
     Args:
         name: Name of our account.
@@ -42,7 +42,7 @@ class Matches:
         self._out = out
         self.by_id: dict[str, GgsMatch] = {}
         self._known_at_query: deque[frozenset[str]] = deque(maxlen=MAX_QUERIES)
-        """The matches known when each unanswered query was sent, oldest query first."""
+        """For each unanswered query, the matches known when it was sent; oldest query first."""
 
     def __len__(self) -> int:
         return len(self.by_id)
@@ -51,20 +51,20 @@ class Matches:
         return iter(list(self.by_id))
 
     def began(self, message: MatchBegan) -> None:
-        """Record the start of a match; an earlier match with the same id is over."""
+        """Record the start of a match, replacing an earlier match with the same id, which must be over."""
         self.by_id[message.id] = GgsMatch(message, is_heard=True)
 
     def ended(self, id_: str) -> GgsMatch | None:
-        """Remove a match that is over and return it; None: we did not know it."""
+        """Remove and return a finished match; None if we did not know it."""
         return self.by_id.pop(id_, None)
 
     def query(self) -> None:
-        """Query the running matches; the answer may lack matches that begin before it arrives."""
+        """Ask for the running matches; the answer may lack matches that begin before it arrives."""
         self._known_at_query.append(frozenset(self.by_id))
         self._out.ask("match")
 
     def listed(self, message: MatchList) -> frozenset[str]:
-        """Apply the server's list; returns the matches that have disappeared."""
+        """Apply the server's list, and return the matches that have disappeared from it."""
         known = self._known_at_query.popleft() if self._known_at_query else frozenset(self.by_id)
         heard = {match.id: match for match in message.matches if self._name in match.names}
         gone = known - heard.keys() if message.is_whole else frozenset()
@@ -75,6 +75,6 @@ class Matches:
         return gone
 
     def lost(self) -> None:
-        """Clear everything after the connection or service was lost."""
+        """Clear everything after a loss of the connection or service."""
         self.by_id.clear()
         self._known_at_query.clear()

@@ -1,7 +1,7 @@
-"""Match requests on GGS: the requests on the server's list, and the state of our own requests.  No I/O.
+"""Match requests on GGS: the server's list, and the state of our own requests. No I/O.
 
-The server's answers do not name their commands but arrive in the same order. So unanswered commands wait in a
-queue, and an answer to one of them shows that the answers to earlier commands were lost.
+The server's answers do not name the commands they answer but arrive in the same order. So unanswered commands
+wait in a queue, and an answer to one of them shows that the answers to earlier ones were lost.
 """
 
 import re
@@ -26,7 +26,7 @@ from bot.servers.ggs.lifecycle import (
 from bot.servers.ggs.wire import Flag, GgsClock
 
 MAX_UNANSWERED = 50
-"""Maximum number of unanswered commands; above it the oldest is forgotten."""
+"""Maximum number of unanswered commands; beyond it, the oldest is forgotten."""
 
 
 @dataclass(slots=True)
@@ -39,36 +39,36 @@ class Asked:
     state: RequestState = RequestState.LISTED
 
     def pass_to(self, event: RequestEvent) -> None:
-        """Enter the state after an event.
+        """Enter the state that follows an event.
 
         Raises:
-            ProtocolError: The event is not possible in the request's state.
+            ProtocolError: The event cannot happen in the request's state.
         """
         self.state = after(REQUEST, self.state, event)
 
     @property
     def resumes(self) -> bool:
-        """Whether the request is known to resume an adjourned game of ours."""
+        """Whether we know that the request resumes one of our adjourned games."""
         is_ours = self.state is RequestState.OURS
         return self.line.flag is Flag.STORED if is_ours else self.state is RequestState.RESUMPTION
 
 
 @dataclass(slots=True, eq=False)
 class Attempt:
-    """A command of ours and its outcome."""
+    """One of our commands and its outcome."""
 
     words: tuple[str, ...] = ()
     """The command."""
     opponent: str = ""
-    """The player we request a game from; ``*``: everybody; empty: we accept a request."""
+    """The player we request a game from; ``*`` for everybody; empty if we accept a request."""
     type_text: str = ""
     stored_id: str = ""
-    """Id of the adjourned match to resume; empty: a new one."""
+    """Id of the adjourned match to resume, or empty for a new match."""
     key: str = ""
-    """Key of the request that we accept or have made."""
+    """Key of the request that we accepted or made."""
     state: AttemptState = AttemptState.SENT
     refusal: str = ""
-    """Why the attempt will not lead to a match; empty: it still may, or already has."""
+    """Why the attempt will not lead to a match; empty if it still may, or already has."""
 
     @property
     def began(self) -> bool:
@@ -84,7 +84,7 @@ class Attempt:
         return self.state not in (AttemptState.SENT, AttemptState.LISTED)
 
     def pass_to(self, event: AttemptEvent, refusal: str = "") -> None:
-        """Enter the state after an event; keeps the reason of the first refusal."""
+        """Enter the state that follows an event, keeping the reason of the first refusal."""
         if not self.is_settled:
             self.refusal = refusal
         self.state = after(ATTEMPT, self.state, event)
@@ -102,15 +102,15 @@ class Requests:
         self._name = name
         self._out = out
         self.is_registered = True
-        """As far as we know.  An unregistered account has no rated games and no ``rated`` setting."""
+        """To our knowledge. An unregistered account has neither rated games nor a ``rated`` setting."""
         self._table: dict[str, Asked] = {}
-        """By the server's id."""
+        """Requests by the server's id."""
         self._keys = 0
         self._unanswered: deque[Attempt] = deque(maxlen=MAX_UNANSWERED)
         self._attempts: dict[str, Attempt] = {}
-        """Attempts with a request on the list, by its key."""
+        """Attempts whose request is on the list, by the request's key."""
         self.origins: dict[str, Asked] = {}
-        """The request behind each match, by the match's id."""
+        """The request that led to each match, by match id."""
 
     def __len__(self) -> int:
         return len(self._table)
@@ -119,21 +119,21 @@ class Requests:
         return iter(list(self._table.values()))
 
     def key_of_challenge(self, match: str) -> str:
-        """The key of the challenge behind a match; empty: there is none, or the match was resumed."""
+        """The key of the challenge that led to a match; empty if there was none or the match was resumed."""
         origin = self.origins.get(match)
         return "" if origin is None or origin.resumes else origin.key
 
     def is_accepting(self, asked: Asked) -> bool:
-        """Whether our acceptance of a request is still unanswered."""
+        """Whether the server has not yet answered our acceptance of a request."""
         return any(attempt.key == asked.key for attempt in self._unanswered)
 
     # --- Our commands -----------------------------------------------------------------------------------
 
     def accept(self, key: str) -> Attempt:
-        """Accept the request with a key.
+        """Accept the request with the specified key.
 
         Raises:
-            RefusedError: The request is gone.
+            RefusedError: The request no longer exists.
         """
         asked = next((each for each in self if each.key == key), None)
         if asked is None:
@@ -142,7 +142,7 @@ class Requests:
         return self._try(attempt, rated=asked.line.flag is not Flag.UNRATED)
 
     def decline(self, key: str) -> None:
-        """Decline a request; does nothing if the request is gone."""
+        """Decline a request; does nothing if it no longer exists."""
         for asked in self:
             if asked.key == key:
                 self._out.ask("decline", asked.line.id)
@@ -158,16 +158,16 @@ class Requests:
         self._try(Attempt(("ask", stored_id), opponent, type_text, stored_id), rated=True)
 
     def cancel(self, attempt: Attempt) -> None:
-        """Withdraw a request of ours, now or as soon as the server lists it."""
+        """Withdraw one of our requests, now or as soon as the server lists it."""
         attempt.pass_to(AttemptEvent.REFUSED, "withdrawn")
         for asked in self:
             if asked.key == attempt.key and asked.line.asker == self._name:
                 self._out.ask("cancel", asked.line.id)
 
     def _try(self, attempt: Attempt, *, rated: bool) -> Attempt:
-        """Send a command, and before it the ``rated`` setting of the account that it needs.
+        """Send a command, preceded by the account's ``rated`` setting that the command needs.
 
-        At other times the setting is +, because with - the server refuses rated requests to us.
+        Otherwise the setting stays +, because with - the server refuses rated requests to us.
         """
         self._unanswered.append(attempt)
         if self.is_registered:
@@ -180,13 +180,13 @@ class Requests:
     # --- Server messages --------------------------------------------------------------------------------
 
     def add(self, line: wire.Request) -> Asked:
-        """Add a request that the server lists."""
+        """Add a request from the server's list."""
         self._keys += 1
         asked = self._table[line.id] = Asked(f"{line.id}/{self._keys}", line)
         return asked
 
     def remove(self, id_: str) -> Asked | None:
-        """Remove a request that the server no longer lists; None: we did not know it."""
+        """Remove a request that the server no longer lists, and return it; None if we did not know it."""
         asked = self._table.pop(id_, None)
         if asked is None:
             return None
@@ -197,7 +197,7 @@ class Requests:
         return asked
 
     def is_wanted(self, asked: Asked) -> bool:
-        """Match a listed request of ours to its attempt; return whether the attempt is still open."""
+        """Match a listed request of ours to its attempt, and return whether the attempt is still open."""
         asked.pass_to(RequestEvent.OURS)
         line = asked.line
         is_resumption = line.flag is Flag.STORED
@@ -213,7 +213,7 @@ class Requests:
         return is_resumption
 
     def began(self, message: wire.MatchBegan) -> None:
-        """Record the start of a match of ours."""
+        """Record the start of one of our matches."""
         origin = self._origin_of(message)
         self.ended(message.id)
         if origin is not None:
@@ -227,14 +227,14 @@ class Requests:
             attempt.pass_to(AttemptEvent.BEGAN)
 
     def ended(self, match: str) -> None:
-        """Forget a match that is over, or whose id now belongs to another match."""
+        """Forget a match that is over, or whose id has passed to another match."""
         self.origins.pop(match, None)
 
     def refused(self, text: str) -> Attempt | None:
-        """Settle the attempt that a service error answers, and return it; None: the error answers no attempt.
+        """Settle and return the attempt that a service error answers; None if the error answers no attempt.
 
-        An error that names an object answers the command about that object, any other error the oldest
-        command.
+        An error that names an object answers the command about that object; any other error answers the
+        oldest command.
         """
         named = re.search(r"'([^']*)'", text)
         for attempt in self._unanswered:
@@ -245,13 +245,13 @@ class Requests:
         return None
 
     def resumes(self, asked: Asked) -> None:
-        """Record that a request resumes an adjourned game of ours, so that it is not, or no longer, a
-        challenge."""
+        """Record that a request resumes an adjourned game of ours and so is not a challenge, or no longer
+        one."""
         self._tell_gone(asked)
         asked.pass_to(RequestEvent.RESUMES)
 
     def lost(self, reason: str) -> None:
-        """Clear everything after the connection or service was lost."""
+        """Clear everything after a loss of the connection or service."""
         for attempt in (*self._unanswered, *self._attempts.values()):
             attempt.pass_to(AttemptEvent.LOST, reason)
         for asked in self:
@@ -270,9 +270,9 @@ class Requests:
             self._unanswered.popleft()
 
     def _origin_of(self, message: wire.MatchBegan) -> Asked | None:
-        """The request behind a match; among similar requests, prefer one that we have accepted.
+        """The request that led to a match; among similar requests, one that we accepted is preferred.
 
-        The director of a tournament begins matches without requests.
+        Tournament matches have no request: the director starts them.
         """
         if message.flag is Flag.TOURNAMENT:
             return None
@@ -294,7 +294,7 @@ class Requests:
 
 
 def _crosses(attempt: Attempt, message: wire.MatchBegan) -> bool:
-    """Whether a match can come from two crossing requests."""
+    """Whether two crossing requests can have led to a match."""
     return (
         bool(attempt.opponent)
         and message.flag is not Flag.TOURNAMENT

@@ -1,4 +1,4 @@
-"""The GGS adapter's I/O: one TCP connection for everything; `bot.servers.ggs.account` interprets it."""
+"""The GGS adapter's I/O: one TCP connection for all traffic, interpreted by `bot.servers.ggs.account`."""
 
 import asyncio
 import logging
@@ -39,40 +39,40 @@ logger = logging.getLogger(__name__)
 PORT = 5000
 CONNECT_TIMEOUT_S = 10.0
 LOGIN_TIMEOUT_S = 30.0
-"""Timeout of the login in seconds; the server's own limit is two minutes."""
+"""Login timeout in seconds; the server's own limit is two minutes."""
 ANSWER_S = 10.0
-"""Timeout of an answer in seconds, after which the request is repeated or the answer counts as lost."""
+"""Time to wait for an answer, in seconds; then the request is repeated or the answer is considered lost."""
 SETTLED_S = 30.0
-"""Maximum time in seconds for a new connection to list the server's stored games."""
+"""Time, in seconds, within which a new connection must list the server's stored games."""
 PROBE_S = 20.0
-"""Probe the server after this many seconds without a byte."""
+"""Probe the server if it has sent nothing for this many seconds."""
 PROBES = 3
-"""The connection counts as dead after this many unanswered probes."""
+"""The connection is considered dead after this many unanswered probes."""
 BACK_OFF_S = 30.0
-"""Back-off after the server has hung up: another program may have logged in under our name, and the two would
-evict each other in turn.  It doubles until a connection has lasted (see `HELD_WAITS`)."""
+"""Back-off after the server hangs up: another program may have logged in under our name, and the two would
+keep evicting each other. It doubles until a connection lasts (see `HELD_WAITS`)."""
 MAX_BACK_OFF_S = 120.0
-"""At this interval, two programs that evict each other do no harm, and no adjourned game waits longer."""
+"""Maximum back-off: evicting each other this rarely does no harm, and no adjourned game waits longer."""
 HELD_WAITS = 4.0
-"""A connection counts as lasting when it was open this many times the last wait."""
+"""A connection has lasted if it stayed open for this many times the last wait."""
 MESSAGES_A_TURN = 8
-"""Messages handled before we yield to other tasks."""
+"""Number of messages handled before other tasks may run."""
 UNSENT_LIMIT = 1 << 20
-"""Unsent bytes beyond which the server counts as dead."""
+"""Number of unsent bytes beyond which the server is considered dead."""
 EVERYBODY = "*"
 
 Recall = Callable[[], Awaitable[Sequence[GameSnapshot]]]
-"""Returns the games of this site that are open in the database."""
+"""Returns the games on this site that are still open in the database."""
 
 
 async def nothing_to_recall() -> Sequence[GameSnapshot]:
-    """A `Recall` without open games, for a bot without a database."""
+    """A `Recall` without open games, for a bot that has no database."""
     return ()
 
 
 @dataclass(slots=True)
 class _Link:
-    """One logged-in connection."""
+    """A logged-in connection."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -92,7 +92,7 @@ class _Link:
         """Read the next messages.
 
         Raises:
-            TransientError: The server has hung up, or the connection is lost.
+            TransientError: The server hung up, or the connection is lost.
         """
         if self.heard:
             heard, self.heard = self.heard, []
@@ -117,7 +117,7 @@ class HungUp(TransientError):
 
 
 class BackOff:
-    """Computes the wait before reconnecting after the server has hung up, in seconds."""
+    """Computes the time in seconds to wait before reconnecting after the server has hung up."""
 
     def __init__(self) -> None:
         self._wait_s = 0.0
@@ -134,16 +134,16 @@ class BackOff:
 
 
 class GgsServer(Server):
-    """The adapter; create it inside a running event loop.
+    """The GGS adapter; create it inside a running event loop.
 
     Args:
-        dialect: The row of the site in the table of dialects.
+        dialect: The site's row in the table of dialects.
         url: ``ggs://host[:port]``.
         login: Name of the account.
-        password: Never shown in an error or log.
+        password: Its password; never shown in an error or log.
         recall: Returns the open games; called before the first connection.
         programs: Names of opponents that are programs; we may challenge them.
-        public: Whether to send an open request when none of them is available.
+        public: Whether to send an open request if none of the programs is available.
         extension_s: Grace time in games that we request, in seconds.
         clock: Monotonic clock, in seconds.
         now: Returns the time in UTC.
@@ -192,12 +192,12 @@ class GgsServer(Server):
         self._lag = Lag()
         self._back_off = BackOff()
         self._events: list[AccountEvent] = []
-        """Events that have not been delivered yet."""
+        """Events not yet delivered."""
         self._streams: dict[str, list[asyncio.Queue[GameEvent]]] = {}
         self._changed = asyncio.Event()
-        """Set, then replaced, on every message."""
+        """Set on every message, then replaced by a new event."""
         self._request_lock = asyncio.Lock()
-        """Serialises requests, because the server's answers do not name their commands."""
+        """Serialises requests, because the server's answers do not name the commands they answer."""
         self._players: list[wire.GgsPlayer] | None = None
 
     @property
@@ -289,7 +289,7 @@ class GgsServer(Server):
         return Account(name, name, is_bot=True, about=about)
 
     async def _read_about(self, link: _Link, heard: list[wire.GgsMessage]) -> str:
-        """Return the service's report on the account; other messages go to `heard` or stay on the link."""
+        """Return the service's report on the account; other messages go to `heard` or remain on the link."""
         while True:
             messages = await link.read()
             for number, message in enumerate(messages):
@@ -309,7 +309,7 @@ class GgsServer(Server):
             self._has_recalled = True
         link = self._link = self._link or await self._connect()
         opened_at = self._clock()
-        reason = "the connection was closed here"
+        reason = "we closed the connection"
         self._is_listening = True
         try:
             self._state.connected(self._clock())
@@ -342,10 +342,10 @@ class GgsServer(Server):
             await link.close()
 
     async def _listen(self, link: _Link) -> list[wire.GgsMessage]:
-        """Wait for the next messages and probe a silent server.
+        """Wait for the next messages, probing the server if it is silent.
 
         Raises:
-            TransientError: The server stays silent, or the connection is lost.
+            TransientError: The server remains silent, or the connection is lost.
         """
         for probe in range(PROBES + 1):
             try:
@@ -372,7 +372,7 @@ class GgsServer(Server):
         self._wake()
 
     def _wake(self) -> None:
-        """Wake all waiters so that they check their conditions again."""
+        """Wake all waiters so that they re-check their conditions."""
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
 
@@ -381,7 +381,7 @@ class GgsServer(Server):
         return events
 
     def _perform(self) -> bool:
-        """Perform the actions caused by the last call; returns whether there were any."""
+        """Perform the actions that the last call produced; return whether there were any."""
         actions = self._state.out.take()
         for action in actions:
             match action:
@@ -396,7 +396,7 @@ class GgsServer(Server):
         return bool(actions)
 
     def _do(self) -> None:
-        """Perform the actions of a call of ours.
+        """Perform the actions that one of our calls produced.
 
         Raises:
             TransientError: There is no connection.
@@ -418,10 +418,10 @@ class GgsServer(Server):
             raise TransientError(f"{what}: the connection was lost")
 
     async def _until(self, condition: Callable[[], bool], within_s: float, what: str) -> None:
-        """Wait until messages on this connection or a later one make `condition` true.
+        """Wait until messages make `condition` true, on this connection or a later one.
 
         Raises:
-            TransientError: The condition is still false after the timeout.
+            TransientError: The condition is still false when the time runs out.
         """
         try:
             async with asyncio.timeout(within_s):
@@ -566,7 +566,7 @@ class GgsServer(Server):
 
     async def online_bots(self) -> list[Bot]:
         """The configured programs that are open for games; if there are none, everybody (if the settings
-        allow it)."""
+        allow that)."""
         ratings_of: dict[str, dict[str, int]] = {}
         for pool in ("8", "8r"):
             self._players = None
@@ -596,14 +596,14 @@ class GgsServer(Server):
 
 
 PROVISIONAL = 300.0
-"""Minimum deviation of a provisional rating; everybody begins with 350."""
+"""Minimum deviation of a provisional rating; every newcomer starts with 350."""
 
 
 def read_address(url: str) -> tuple[str, int]:
-    """Host and port of ``ggs://host[:port]``.
+    """The host and port in ``ggs://host[:port]``.
 
     Raises:
-        ConfigError: The URL has another form.
+        ConfigError: The URL does not have this form.
     """
     try:
         parts = urlsplit(url)
@@ -617,7 +617,7 @@ def read_address(url: str) -> tuple[str, int]:
 
 
 def read_about(lines: Sequence[str]) -> str:
-    """Summarise the service's answer to ``finger`` for the operator."""
+    """Summarise the service's ``finger`` answer for the operator."""
     fields = wire.fields_of(lines)
     is_registered = fields.get("level", "0") not in ("", "0")
     parts = ["registered" if is_registered else "not registered, so only unrated games can be played"]

@@ -1,4 +1,4 @@
-"""State that the parts of a GGS account share: games, matches, requests, and the output."""
+"""State shared by the parts of a GGS account: games, matches, requests and output."""
 
 from bot.servers.ggs.actions import Outbox
 from bot.servers.ggs.archive import Archive
@@ -17,7 +17,7 @@ class GgsState:
     def __init__(self, name: str) -> None:
         self.name = name
         self.out = Outbox()
-        """Takes commands and events."""
+        """Collects commands and events."""
         self.games = GgsGames(name, self.out)
         self.requests = Requests(name, self.out)
         self.matches = Matches(name, self.out)

@@ -1,11 +1,11 @@
-"""The wire format of GGS, the server for Othello programs: bytes to frozen messages and back.  No I/O.
+"""The wire format of GGS, the server for Othello programs: bytes to frozen messages and back. No I/O.
 
-Three layers.  `Lines` splits bytes into lines, `Blocks` groups lines into blocks, `read` parses a block.  A
-block begins with ``sender: text`` after an empty line (a message from a user, above all the Othello service
-``/os``; further lines begin with ``|``) or with ``: text`` (the central server; further lines are plain), and
-ends at READY or where the next one begins.  Answers have no id; only their first words identify them.
+Three layers. `Lines` splits bytes into lines, `Blocks` groups lines into blocks, `read` parses a block. A
+block begins, after an empty line, with ``sender: text`` (a message from a user, usually the Othello service
+``/os``; further lines begin with ``|``) or with ``: text`` (the central server; further lines are plain). It
+ends at READY or where the next block begins. Answers have no id; only their first words identify them.
 
-On every input, this module raises only `ProtocolError`, and its memory use is bounded.
+On any input, this module raises only `ProtocolError` and uses bounded memory.
 """
 
 import re
@@ -24,11 +24,11 @@ SERVICE = "/os"
 """The Othello service's user name."""
 ENCODING = "latin-1"
 LINE_LIMIT = 1 << 14
-"""Maximum number of bytes kept of a line; the server's own lines are less than a tenth as long."""
+"""Maximum number of bytes kept per line; the server's own lines are less than a tenth as long."""
 BLOCK_LIMIT = 2000
-"""Maximum number of lines kept of a block; a list of all users has about a hundred."""
+"""Maximum number of lines kept per block; a list of all users has about a hundred."""
 TEXT_LIMIT = 1 << 18
-"""Maximum number of characters kept of a block."""
+"""Maximum number of characters kept per block."""
 SAY_LIMIT = 400
 """Maximum length of our chat messages, in characters; the server accepts more."""
 
@@ -45,27 +45,27 @@ _NUMBER = r"[-+]?\d{1,9}(?:\.\d{1,6})?"
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """End of the server's output; it does not correspond to any command."""
+    """READY: the end of some output of the server; does not correspond to any particular command."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """The server has dropped messages that we read too slowly: request everything again."""
+    """The server has dropped messages because we read too slowly; request everything again."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoginPrompt:
-    """The server wants a login name."""
+    """The server asks for a login name."""
 
 
 @dataclass(frozen=True, slots=True)
 class PasswordPrompt:
-    """The server wants the password."""
+    """The server asks for the password."""
 
 
 @dataclass(frozen=True, slots=True)
 class CentralError:
-    """The central server refuses a command, a name or a password."""
+    """The central server refuses a command, name or password."""
 
     text: str
 
@@ -82,32 +82,32 @@ class CentralError:
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """A user that we follow, for instance the service, is present or has left."""
+    """A user that we follow, such as the service, is present or has left."""
 
     name: str
     is_here: bool
     level: int | None = None
-    """Level of the account: 0 unregistered, 1 user, 2 admin, 3 root; None: not stated."""
+    """Level of the account: 0 unregistered, 1 user, 2 admin, 3 root; None if not stated."""
 
 
 @dataclass(frozen=True, slots=True)
 class OtherMessage:
-    """Any other answer, or a message that we do not use."""
+    """Any other answer, or a message that we ignore."""
 
     sender: str
-    """Empty: the central server."""
+    """Empty for the central server."""
     word: str
     lines: tuple[str, ...]
     """Lines of the answer; the first line still begins with its keyword."""
 
 
 class Flag(StrEnum):
-    """Whether a game counts for the ratings, and what kind of game it is."""
+    """Whether a game counts for the ratings, or what else is special about it."""
 
     RATED = "R"
     UNRATED = "U"
     STORED = "S"
-    """The request resumes an adjourned game, which was rated."""
+    """The request resumes an adjourned game, which is always a rated one."""
     TOURNAMENT = "T"
 
 
@@ -117,7 +117,7 @@ class GgsClock(GgfClock):
 
     @property
     def clock(self) -> Clock:
-        """The clock without the grace time, which we do not plan to use."""
+        """The clock without the grace time, which we do not plan with."""
         return Clock(self.initial_s, self.increment_s)
 
 
@@ -130,20 +130,20 @@ class GameType:
     """Two simultaneous games with the colours swapped."""
     is_komi: bool = False
     discs: int | None = None
-    """Number of discs in the random starting position; None: the usual start."""
+    """Number of discs in the random starting position; None for the usual start."""
     is_anti: bool = False
     """Whether the side with fewer discs wins."""
     colour: str = ""
-    """``b`` or ``w``: the requester plays black or white; empty: at random."""
+    """``b`` or ``w`` if the requester plays black or white; empty for random colours."""
 
     @property
     def is_wanted(self) -> bool:
-        """Whether this program accepts requests for the type."""
+        """Whether this program accepts requests for this type of game."""
         return self.is_played and not self.is_komi
 
     @property
     def is_played(self) -> bool:
-        """Whether this program plays the type; komi games only in tournaments."""
+        """Whether this program plays this type of game; komi games only in tournaments."""
         return self.size == 8 and not self.is_anti
 
     @property
@@ -163,16 +163,16 @@ class Request:
     type_text: str
     flag: Flag
     other: str | None
-    """The requested opponent; None: open to everybody."""
+    """The requested opponent; None if the request is open to everybody."""
     other_rating: float | None
     other_clock: GgsClock
     stored_id: str
-    """Id of the adjourned game that the request resumes; empty: a new game."""
+    """Id of the adjourned game to resume; empty for a new game."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatchBegan:
-    """A match begins or is running.  The names do not show the colours: the requester comes first."""
+    """A match begins or is running. The names do not show the colours; the requester comes first."""
 
     id: str
     names: tuple[str, str]
@@ -182,32 +182,32 @@ class MatchBegan:
 
 @dataclass(frozen=True, slots=True)
 class MatchEnded:
-    """All games of a match have ended or are adjourned."""
+    """All games of a match have ended or been adjourned."""
 
     id: str
     names: tuple[str, str]
     type_text: str
     flag: Flag
     result: float | None
-    """Mean result of the games from the first player's view, in discs; None: no result."""
+    """Mean result of the games from the first player's view, in discs; None if there is no result."""
     left_by: str = ""
-    """The player who left, so that the match is adjourned (aborted if unrated); empty: nobody left."""
+    """The player who left, which adjourns the match (or aborts it if unrated); empty if nobody left."""
     stored_id: str = ""
-    """Id of the adjourned match in the store, or of the finished one in the archive; empty: neither."""
+    """Id of the adjourned match in the store, or of the finished one in the archive; otherwise empty."""
 
     def result_of(self, name: str) -> float | None:
-        """The result from a player's view, in discs; None if there is none."""
+        """The result from one player's view, in discs; None if there is none."""
         return _for_player(name, self.names, self.result)
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The current state of a game: sent at its start, when it is resumed, and on request."""
+    """The current state of a game, sent at its start, when it is resumed, and on request."""
 
     id: str
-    """Id of the game; in synchro matches it ends with the number of the board: ``.3.0``."""
+    """Id of the game; in synchro matches it ends with the board number: ``.3.0``."""
     game: GgfGame | None
-    """The game; None: this program cannot read it, for instance because of its board size."""
+    """The game, or None if this program cannot read it, for instance because of its board size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +220,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class BoardShown:
-    """A game or move as a diagram for people, a form that we do not request."""
+    """A game or move as a diagram for humans, which we do not request."""
 
     id: str
 
@@ -232,10 +232,10 @@ class BoardEnded:
     id: str
     names: tuple[str, str]
     result: float | None
-    """Result from the first player's view, in discs; None: no result."""
+    """Result from the first player's view, in discs; None if there is no result."""
 
     def result_of(self, name: str) -> float | None:
-        """The result from a player's view, in discs; None if there is none."""
+        """The result from one player's view, in discs; None if there is none."""
         return _for_player(name, self.names, self.result)
 
 
@@ -248,7 +248,7 @@ class RatingsChanged:
     id: str
     """Id of the match."""
     changes: tuple[tuple[str, float, float], ...]
-    """Per player: name, change and new rating."""
+    """Per player: name, rating change and new rating."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,12 +256,12 @@ class TimedOut:
     id: str
     name: str
     is_fatal: bool
-    """The grace time has run out too, which ends the game."""
+    """A player's grace time has also run out, which ends the game."""
 
 
 @dataclass(frozen=True, slots=True)
 class GgsGameError:
-    """The service refuses one of our actions in a game."""
+    """The service refuses one of our game actions."""
 
     id: str
     text: str
@@ -269,13 +269,13 @@ class GgsGameError:
 
 @dataclass(frozen=True, slots=True)
 class ServiceError:
-    """The service refuses a command of ours."""
+    """The service refuses one of our commands."""
 
     text: str
 
     @property
     def match_id(self) -> str:
-        """Id of the match that does not exist; empty: another error."""
+        """Id of the match that does not exist; empty for other errors."""
         match = re.match(rf"match '({_GAME_ID})' not found", self.text)
         return match[1] if match else ""
 
@@ -292,15 +292,15 @@ class AdjournedMatch:
 @dataclass(frozen=True, slots=True)
 class StoredList:
     name: str
-    """The owner of these games."""
+    """The player whose games these are."""
     games: tuple[AdjournedMatch, ...]
     is_whole: bool = True
-    """Whether every row could be read."""
+    """Whether every row could be parsed."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredOpponent:
-    """An opponent of an adjourned game of ours is present or has left."""
+    """An opponent in one of our adjourned games is present or has left."""
 
     name: str
     is_here: bool
@@ -312,7 +312,7 @@ class MatchList:
 
     matches: tuple[MatchBegan, ...]
     is_whole: bool = True
-    """Whether every row could be read."""
+    """Whether every row could be parsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +321,7 @@ class GgsPlayer:
 
     name: str
     is_open: bool
-    """Whether the player accepts new games."""
+    """Whether the player is open to new games."""
     rating: float
     deviation: float
 
@@ -338,16 +338,16 @@ class Said:
     name: str
     text: str
     channel: str = ""
-    """Channel such as ``.chat`` or ``_group``; empty: to us alone, or in a game."""
+    """Channel such as ``.chat`` or ``_group``; empty if the message is private or belongs to a game."""
     id: str = ""
-    """Id of the game or match; empty: outside games."""
+    """Id of the game or match; empty outside a game."""
     to: str = ""
-    """Audience in a game: ``A`` everybody, ``P`` the players, ``O`` the observers."""
+    """Audience in a game: ``A`` (everybody), ``P`` (the players) or ``O`` (the observers)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A block that the parser does not know."""
+    """A block that the parser does not recognise."""
 
     sender: str
     lines: tuple[str, ...]
@@ -385,10 +385,10 @@ GgsMessage = (
 
 
 class Lines:
-    """Splits bytes into lines, independently of packet boundaries.
+    """Splits bytes into lines, regardless of packet boundaries.
 
-    Names and chat are chosen by users, so unprintable characters are replaced; they could control a terminal
-    that shows the log.
+    Users choose their names and write chat, so unprintable characters, which could control a terminal that
+    shows the log, are replaced.
     """
 
     def __init__(self) -> None:
@@ -404,19 +404,19 @@ class Lines:
 
 
 def _clean(line: str) -> str:
-    """The line with tabs as spaces and each unprintable character as U+FFFD."""
+    """The line with spaces for tabs and U+FFFD for each unprintable character."""
     line = line.replace("\t", " ")
     return line if line.isprintable() else "".join(char if char.isprintable() else "\ufffd" for char in line)
 
 
 @dataclass(frozen=True, slots=True)
 class RawMessage:
-    """One message from the server, before parsing."""
+    """One unparsed message from the server."""
 
     sender: str
-    """Empty: the central server."""
+    """Empty for the central server."""
     lines: tuple[str, ...]
-    """Lines without their markers (sender, ``|``)."""
+    """Lines without their leading markers (sender, ``|``)."""
 
 
 @dataclass(slots=True)
@@ -424,7 +424,7 @@ class _Open:
     sender: str
     lines: list[str]
     is_help: bool = False
-    """Whether the message is a text that ends at READY and may contain empty lines."""
+    """Whether the message is free text that ends at READY and may contain empty lines."""
     length: int = 0
 
 
@@ -484,7 +484,7 @@ class Blocks:
 
 
 class Reader:
-    """All layers: bytes in, messages out."""
+    """All layers together: bytes in, messages out."""
 
     def __init__(self) -> None:
         self._lines = Lines()
@@ -510,7 +510,7 @@ def read(block: RawMessage) -> GgsMessage:
     """Parse a block.
 
     Raises:
-        ProtocolError: It begins like a known message but is malformed.
+        ProtocolError: The block begins like a known message but is malformed.
     """
     if block.sender == "":
         return _central(block.lines)
@@ -691,7 +691,7 @@ def _moved(args: str, rest: tuple[str, ...]) -> Moved | BoardShown:
 
 
 def _shown(id_: str, text: str) -> BoardShown:
-    """A diagram for people (GGS_PROTOCOL 6.2); the first line gives the type and the komi."""
+    """A diagram for humans (GGS_PROTOCOL 6.2); its first line gives the type and the komi."""
     _matched(r"\S+ +K\S+ *", text)
     return BoardShown(id_)
 
@@ -721,7 +721,7 @@ def _stored(args: str, rest: tuple[str, ...]) -> GgsMessage:
 
 
 def _rows(read: Callable[[str], T], lines: Sequence[str]) -> tuple[T, ...]:
-    """The readable rows of a list; other rows are skipped."""
+    """The readable rows of a list; all other rows are skipped."""
     rows = []
     for line in lines:
         with suppress(ProtocolError):
@@ -772,7 +772,7 @@ def _number(text: str) -> float:
 
 
 def fields_of(lines: Sequence[str]) -> dict[str, str]:
-    """The ``key : value`` lines of an answer to ``finger``."""
+    """The ``key : value`` lines of a ``finger`` answer."""
     split = (line.partition(":") for line in lines)
     return {key.strip(): value.strip() for key, colon, value in split if colon}
 
@@ -784,10 +784,10 @@ DEFAULT_CLOCK = GgsClock()
 
 
 def parse_clock(text: str) -> GgsClock:
-    """Parse a clock from a request or game; the clock may be running.
+    """Parse a clock from a request or game record; the clock may be running.
 
     Raises:
-        ProtocolError: It is not a clock.
+        ProtocolError: The text is not a clock.
     """
     try:
         return GgsClock.parse(text)
@@ -796,10 +796,10 @@ def parse_clock(text: str) -> GgsClock:
 
 
 def parse_type(text: str) -> GameType:
-    """Parse a type of game.
+    """Parse a game type.
 
     Raises:
-        ProtocolError: It is not a type.
+        ProtocolError: The text is not a game type.
     """
     match = re.fullmatch(r"(s?)(\d{1,2})(k?)(?:r(\d{1,3}))?(a?)([bw]?)(?:\+.*|-.*)?", text)
     if match is None:
@@ -812,7 +812,7 @@ def parse_type(text: str) -> GameType:
 
 
 def command(text: str) -> bytes:
-    """Encode a line for the server; replaces characters that would break the line."""
+    """Encode a line for the server, replacing characters that would break the line."""
     return _plain(text).encode(ENCODING, errors="replace") + b"\r\n"
 
 
@@ -832,12 +832,12 @@ def write_move(move: str, evaluation: float | None, time_s: float | None) -> str
 
 
 def write_bid(move: str, value_discs: float) -> str:
-    """Format the bid of a komi game for ``play``; the value is required even if it is 0."""
+    """Format the bid of a komi game for ``play``; the value must be present even if it is 0."""
     return f"{move.upper()}/{value_discs:.2f}"
 
 
 def spoken(text: str) -> str:
-    """Prepare a text for chat: on one line, without backslashes, which would break it."""
+    """Prepare text for chat: one line without backslashes, because a backslash would break it."""
     return _plain(text).replace("\\", "/").strip()[:SAY_LIMIT]
 
 

@@ -1,1 +1,1 @@
-"""Views of statistics: groups of games, calibrations, plans, and the report of a trial."""
+"""Views of statistics: groups of games, calibrations, plans, and a trial's report."""

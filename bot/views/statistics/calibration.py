@@ -1,4 +1,4 @@
-"""Accuracy of the forecasts of errors, by model, as a table."""
+"""Shows the accuracy of each model's forecasts of errors in a table."""
 
 from collections.abc import Sequence
 
@@ -20,17 +20,17 @@ _HEADS = (
     "Drift",
 )
 _NOTE = (
-    "Errors in the replies that `desdemona stats` counts, beside the forecasts made without knowledge of "
-    "the replies. Expected / happened: 1 is right; above it people err less than forecast. Line: logit P = "
-    "a + b logit p; a = 0 and b = 1 are right, b below 1: the forecasts are too extreme. These three have "
-    "95 % intervals by opponent, valid at one planned analysis. Drift: actual less forecast errors, in "
-    "points of a hundred; its interval is valid under continuous monitoring. An alarm is raised when it "
-    "excludes 0."
+    "Errors in the replies that `desdemona stats` counts, compared with forecasts made before the replies "
+    "were known. Expected / happened: 1 is ideal; above 1, people err less than forecast. Line: logit P = a "
+    "+ b logit p; a = 0 and b = 1 are ideal; if b is below 1, the forecasts are too extreme. These three "
+    "have 95 % intervals by opponent, valid at one planned analysis. Drift: actual minus forecast errors, "
+    "in percentage points; its interval is valid under continuous monitoring. An alarm is raised when the "
+    "interval excludes 0."
 )
 
 
 def calibration_table(groups: Sequence[GroupCalibration]) -> TablePart:
-    """A row for each model."""
+    """Build a table with a row for each model."""
     columns = (Column("Group", is_text=True), *map(Column, _HEADS), Column("Alarm", is_text=True))
     rows: list[tuple[TableCell | str, ...]] = []
     for each in groups:

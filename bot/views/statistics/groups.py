@@ -1,4 +1,4 @@
-"""Statistics of groups of games as tables, the same for `desdemona stats`, pages and the month's report."""
+"""Statistics of groups of games as tables, the same for `desdemona stats`, pages and the monthly report."""
 
 from collections.abc import Sequence
 
@@ -10,9 +10,9 @@ from storage.evidence.statistics.groups import GroupStatistics
 
 _GAMES = ("Games", "Won · drawn · lost", "Unfinished", "Performance", "Replies", "Optimal", "Decided")
 _GAMES_NOTE = (
-    "“Performance”: the rating at which this score is expected, with its 95 % interval, which is valid "
-    "at one planned analysis and treats games as independent. Replies: in positions that were not decided, "
-    "in the first 50 games of each opponent; decided: in the others."
+    "“Performance”: the rating at which this score is expected, with its 95 % interval, valid at one "
+    "planned analysis if games are independent. Replies: those in undecided positions, in the first 50 "
+    "games of each opponent; decided: those in decided positions."
 )
 _MEASURES = (
     ("errors", "errors"),
@@ -23,25 +23,25 @@ _MEASURES = (
 _EXPECTED = ("Number", "Happened", "At random", "Forecast", "Beyond random", "Beyond forecast")
 _EXPECTED_NOTE = (
     "An error costs 10 % of the game or more. A bait is a likely error that looks at least as good as the "
-    "best reply to a shorter search, confirmed by a longer one. Figure 9: replies that fell for a trap in "
-    "the sense of Gordon and Reda. “At random”: the same for random moves in the same positions. “Forecast”: "
-    "the expectation of the model of people there. Beyond: actual less expected, in points of a hundred, "
-    "with a 95 % interval that is valid under continuous monitoring and allows for returning opponents."
+    "best reply in a shallow search, confirmed by a deeper one. Figure 9: replies that fell for a trap in "
+    "the sense of Gordon and Reda. “At random”: the value for random moves in the same positions. "
+    "“Forecast”: what the model of people expects there. Beyond: actual minus expected, in percentage "
+    "points, with a 95 % interval valid under continuous monitoring and with returning opponents."
 )
-_FIGURE_9 = ("Traps answered", "optimal", "fell", "of these, for the best trap", "erred elsewhere")
+_FIGURE_9 = ("Traps answered", "optimal", "fell", "of these, for the best one", "erred elsewhere")
 _FIGURE_9_NOTE = (
-    "Traps as the paper counts them: a move may set several. Fell: the reply was one of them; for the best "
-    "trap: it was the one with the highest quality (how well it is hidden, times what it costs)."
+    "Traps as the paper counts them; a move may set several. Fell: the reply was one of these traps. For "
+    "the best trap: it was the trap of the highest quality (how well it is hidden, times what it costs)."
 )
 
 
 def group_name(group: GroupStatistics) -> str:
-    """The name of a group by game and player."""
+    """Name a group by its game and player."""
     return f"{title_of(group.group['game'])}, {group.group['strategy']}"
 
 
 def group_tables(groups: Sequence[GroupStatistics], names: Sequence[str]) -> tuple[TablePart, ...]:
-    """Per group: games, replies compared with expectations, and the outcomes of the paper's traps.
+    """Build tables with a row per group: games, replies and expectations, outcomes of the paper's traps.
 
     Args:
         groups: The groups.
@@ -104,5 +104,5 @@ def _fates(group: GroupStatistics) -> tuple[str, ...]:
 
 
 def points(found: AnyTimeEstimate) -> str:
-    """A difference in points of a hundred with its interval."""
+    """Format a difference in percentage points with its interval."""
     return difference_interval(found.mean, found.low, found.high)

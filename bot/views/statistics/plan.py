@@ -1,4 +1,4 @@
-"""Numbers of games and days that an effect needs, as tables."""
+"""Shows the number of games and days needed to detect an effect, as tables."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -12,30 +12,30 @@ from storage.evidence.statistics.draws import DRAWING, DrawRate
 from storage.evidence.statistics.pace import RECENT_DAYS, Pace
 
 _TITLES = {
-    "games": "Whole games: until a difference in results shows",
-    "decisions": "Randomised decisions: until a difference in the cost of the next reply shows",
-    "traps": "Answered traps of one strategy: until falls beyond those expected show",
+    "games": "Whole games, to detect a difference in results",
+    "decisions": "Randomised decisions, to detect a difference in the cost of the next reply",
+    "traps": "Answered traps of one strategy, to detect more falls than expected",
 }
 _LEGEND = (
-    "Two numbers: with one planned analysis / under continuous monitoring; each finds such an effect in 80 "
-    "of 100 trials. Costs are shares of the game, falls shares of the answered traps."
+    "The two numbers are for one planned analysis / continuous monitoring; with each, 80 of 100 trials "
+    "detect such an effect. Costs are shares of the game; falls are shares of the answered traps."
 )
 
 
 def plan_parts(rows: Sequence[PlanRow], rate: DrawRate | None, pace: Pace | None) -> tuple[Part, ...]:
-    """Sample sizes in three tables: values, games, and days.
+    """Build tables of sample sizes in values, games and days.
 
     Args:
         rows: The rows of the plan.
-        rate: The rate of randomised decisions so far; None: unknown.
-        pace: Recent number of games per day; None: unknown.
+        rate: The rate of randomised decisions so far; None if unknown.
+        pace: The recent number of games per day; None if unknown.
     """
     tables = (_table(kind, list(found), pace) for kind, found in groupby(rows, lambda row: row.kind))
     return (*tables, Note(_LEGEND), Note(f"Days: {_pace(pace)}"), Note(f"Decisions: {_draws(rate)}"))
 
 
 def _table(kind: str, rows: Sequence[PlanRow], pace: Pace | None) -> TablePart:
-    """A column per effect, and per assumption a line of values, games and days."""
+    """Build a table with a column per effect and, for each assumption, rows for values, games and days."""
     effects = dict.fromkeys(
         f"{100 * row.effect:g} %" if row.effect_elo is None else f"{row.effect_elo:g} Elo" for row in rows
     )
@@ -44,7 +44,7 @@ def _table(kind: str, rows: Sequence[PlanRow], pace: Pace | None) -> TablePart:
         for given, found in groupby(rows, lambda row: row.given)
         for line in _lines(given, [*found], pace)
     )
-    columns = (Column("assumed of people", is_text=True), *map(Column, effects))
+    columns = (Column("assumption about people", is_text=True), *map(Column, effects))
     return TablePart(_TITLES[kind], columns, tuple(cells))
 
 
@@ -66,20 +66,20 @@ def _pair(one_look: float | None, any_time: float | None) -> str:
 
 def _pace(pace: Pace | None) -> str:
     if pace is None or not pace.games:
-        return f"not known, without a finished game with a person in the last {RECENT_DAYS} days."
+        return f"unknown, because no game with a person finished in the last {RECENT_DAYS} days."
     days = counted(round(pace.days), "day")
-    return f"by {counted(pace.games, 'finished game')} with people in {days}, {pace.games_per_day:.2g} a day."
+    return f"{counted(pace.games, 'finished game')} with people in {days}, {pace.games_per_day:.2g} a day."
 
 
 def _draws(rate: DrawRate | None) -> str:
     if rate is None or rate.games < MIN_GAMES:
         return (
-            f"{DRAWS_PER_GAME:g} randomised in a game is assumed until there are {MIN_GAMES} finished "
-            f"games of {' or '.join(DRAWING)} with people; there are {0 if rate is None else rate.games}. "
-            "With the default settings that is about right at chess and xiangqi, and too many at Othello "
-            "(docs/trials.md)."
+            f"{DRAWS_PER_GAME:g} randomised decision per game is assumed until there are {MIN_GAMES} "
+            f"finished games of {' or '.join(DRAWING)} with people; there are "
+            f"{0 if rate is None else rate.games}. With default settings, that is about right for chess and "
+            "xiangqi and too high for Othello (docs/trials.md)."
         )
-    told = f"{rate.draws} randomised ones got a reply in {rate.games} finished games with people"
+    told = f"{rate.draws} randomised decisions got a reply in {rate.games} finished games with people"
     if rate.draws:
         return f"{told}."
-    return f"{told}, so no number of such games is enough (docs/trials.md says what gives more)."
+    return f"{told}, so no number of such games is enough (docs/trials.md tells how to get more)."

@@ -1,4 +1,4 @@
-"""A trial's report: the verdict with its evidence, the strata, and its robustness."""
+"""A trial's report: the verdict with its evidence, the strata, and robustness checks."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -35,14 +35,14 @@ from storage.evidence.statistics.trial_rows import Unreadable
 from storage.records import Endpoint
 
 MAX_STRATA = 12
-"""Maximum number of strata in the chart; CSV contains all."""
+"""Maximum number of strata in the chart; the CSV has all of them."""
 _NAMED = 3
-"""Maximum number of damaged records listed; JSON contains all."""
+"""Maximum number of damaged records named; the JSON has all of them."""
 _WANTED_ELO = 50
 
 
 def trial_parts(report: TrialReport, filters: Mapping[str, str]) -> tuple[Part, ...]:
-    """The verdict, single decisions, strata, and the randomisation."""
+    """Build the parts: the verdict, single decisions, strata, and the randomisation check."""
     parts: list[Part] = [_verdict(report)]
     parts += [
         Note(text) for text in map(_unreadable, (report.damaged_games, report.damaged_decisions)) if text
@@ -55,18 +55,18 @@ def trial_parts(report: TrialReport, filters: Mapping[str, str]) -> tuple[Part, 
 
 
 def robustness(report: TrialReport) -> tuple[Part, ...]:
-    """Each outcome without suspect games, without the person with the most games, and in first games only."""
+    """Show each outcome without suspect games, without the person with most games, in first games only."""
     rows = []
     for verdict in report.verdicts:
         estimates, fixed = _estimates(report, verdict)
         if verdict.finding is not IntervalFinding.TOO_EARLY or estimates.flagged:
             rows.append(_robustness_row(verdict, estimates, fixed))
     note = (
-        f"Differences in points of a hundred; the {level(report.verdicts[0])} intervals are valid at any "
+        f"Differences in percentage points; the {level(report.verdicts[0])} intervals are valid at any "
         "time, by person. At one analysis: by weighted least squares, valid only at the planned number of "
         "decisions."
     )
-    heads = ("Difference", "e-value", "Without suspect games", "Without the largest person", "First games")
+    heads = ("Difference", "e-value", "Without suspect games", "Without most active person", "First games")
     columns = (Column("Outcome", is_text=True), *map(Column, (*heads, "Later games", "At one analysis")))
     parts: list[Part] = [TablePart("Robustness", columns, tuple(rows), note, nothing="Too early to say.")]
     if report.games is not None and report.trial.endpoint is Endpoint.SCORE:
@@ -95,13 +95,13 @@ def _verdict(report: TrialReport) -> VerdictPart:
 
 
 def interim_analyses(report: TrialReport) -> InterimAnalyses | None:
-    """The difference in score after each game; None: nothing is compared."""
+    """The difference in score after each game; None if nothing is compared."""
     games = report.games
     return None if games is None or games.guard.lacks_an_arm(games) is not None else report.interim_analyses
 
 
 def _unreadable(damaged: Sequence[Unreadable]) -> str:
-    """The omitted records, with reasons; empty: none."""
+    """Name the omitted records with reasons; empty if there are none."""
     if not damaged:
         return ""
     reasons = [
@@ -115,7 +115,7 @@ def _unreadable(damaged: Sequence[Unreadable]) -> str:
     them = "it" if len(damaged) == 1 else "them"
     return (
         f"{counted(len(damaged), damaged[0].what)} cannot be read ({'; '.join(reasons)}): not counted here; "
-        f"a backup may have {them}."
+        f"a backup may contain {them}."
     )
 
 
@@ -124,10 +124,10 @@ def _decisions(report: TrialReport) -> TablePart:
     decisions = report.decisions
     verdicts = [each for each in report.verdicts if each.unit == "decision"]
     drawn = f"{counted(decisions.drawn, 'decision')} drawn: trap {number(decisions.drawn_treated)}, no trap "
-    heads = ("Decisions", "Difference", "95 %, at any time")
+    heads = ("Decisions", "Difference", "95 %, valid at any time")
     names = (Column("What the next reply costs", is_text=True), *map(Column, heads))
     return TablePart(
-        "Single decisions: a trap against none",
+        "Single decisions: with and without a trap",
         (*names, Column("Verdict", is_text=True)),
         tuple(
             (
@@ -152,8 +152,8 @@ def _draw(games: GamesReport, arms: Sequence[str]) -> TablePart:
         (f"drawn {arms[0]}, {arms[1]}", f"{number(games.drawn_treated)}, {number(games.drawn_untreated)}"),
         ("without a result", f"{number(guard.missing_treated)}, {number(guard.missing_untreated)}"),
         ("with a result", number(games.counted)),
-        ("still open, or after one that is", number(games.waiting)),
-        ("beyond a person's first games", number(games.over_cap)),
+        ("still open, or after an open game", number(games.waiting)),
+        ("beyond the limit of games per person", number(games.over_cap)),
         *((f"left out: {reason}", number(count)) for reason, count in games.excluded.items()),
     ]
     elo = games.elo
@@ -165,19 +165,19 @@ def _draw(games: GamesReport, arms: Sequence[str]) -> TablePart:
 
 
 def _draw_text(guard: RandomisationCheck) -> str:
-    """The result of the randomisation check."""
+    """State the result of the randomisation check."""
     if guard.draw.too_early is not None:
-        return "It is too early to test the draw."
-    return "" if guard.broken else "The draws fit the recorded probabilities."
+        return "It is too early to check the random draws."
+    return "" if guard.broken else "The random draws fit the recorded probabilities."
 
 
 def _clear_since(analyses: InterimAnalyses) -> str:
-    """The game from which the interval of the difference in score excludes 0; empty: it includes 0."""
+    """Say since which game the interval of the difference in score excludes 0; empty if it includes 0."""
     unclear = np.flatnonzero(~analyses.readable | (np.abs(analyses.mean) <= analyses.half_width))
     since = int(unclear[-1]) + 1 if len(unclear) else 0
     if since == len(analyses.mean):
         return ""
-    return f" The interval has been clear of 0 since the one after {counted(int(analyses.n[since]), 'game')}."
+    return f" From {counted(int(analyses.n[since]), 'game')} on, the interval excludes 0."
 
 
 def _funnel(analyses: InterimAnalyses | None, names: Sequence[str]) -> LineChart | None:
@@ -192,15 +192,15 @@ def _funnel(analyses: InterimAnalyses | None, names: Sequence[str]) -> LineChart
         for each in (analyses.mean, analyses.mean - half, analyses.mean + half)
     )
     return LineChart(
-        title=f"{names[0].capitalize()} less {names[1]}, points in a hundred games",
-        description="The difference in score after each game, with its interval, valid at any time.",
+        title=f"{names[0].capitalize()} minus {names[1]}, points per hundred games",
+        description="The difference in score after each game, with an interval that is valid at any time.",
         x_name="games that count",
-        lines=(ChartLine("points more per 100 games", x, mean, low, high, "95 % at every moment"),),
+        lines=(ChartLine("points more per 100 games", x, mean, low, high, "95 %, valid at any time"),),
         y_style=DIFFERENCE,
         references=(0.0,),
         trims_bands=True,
         size=ChartSize.FULL,
-        nothing="Too early: no interval can be trusted before 100 games with 30 people.",
+        nothing="Too early: intervals are reliable only from 100 games with 30 people on.",
     )
 
 
@@ -223,15 +223,15 @@ def _for_whom(report: GamesReport, filters: Mapping[str, str]) -> ChartPart:
     )
     chart = IntervalChart(
         title="For whom?",
-        description="The difference in score for groups of games that are alike.",
+        description="The difference in score for groups of similar games.",
         group_name="Games",
         value_name="Points per 100 games",
-        interval_name="95 %, at any time",
+        interval_name="95 %, valid at any time",
         count_name="Games",
         rows=tuple(chain((row("All games", report.score.estimate),), rows)),
         style=DIFFERENCE,
     )
-    note = "Grey intervals include 0. Each interval by itself misses the truth one time in twenty."
+    note = "Grey intervals include 0. Each interval, taken alone, misses the true value one time in twenty."
     return ChartPart("For whom?", chart, note=note, aside="points per 100 games · games")
 
 
@@ -249,7 +249,7 @@ def _stratum_query(stratum: Stratum) -> dict[str, str]:
 
 
 def _estimates(report: TrialReport, verdict: TrialVerdict) -> tuple[EndpointReport, FixedInterval | None]:
-    """The estimates of an outcome: anytime-valid, and at one analysis."""
+    """The estimates of an outcome: anytime-valid ones, and one for a single analysis."""
     if verdict.unit == "game":
         assert report.games is not None  # noqa: S101 - there is a verdict on them
         return report.games.score if verdict.outcome is TrialOutcome.SCORE else report.games.cost, None
@@ -289,26 +289,26 @@ def _estimate(found: AnyTimeEstimate) -> str:
 
 
 def _fixed(found: FixedInterval) -> str:
-    """The estimate with its interval at one analysis; the reason if the data do not determine it."""
+    """The estimate with its interval for a single analysis, or why the data do not determine it."""
     if found.value is None or found.low is None:
         return f"{found.too_early}"
     return difference_interval(found.value, found.low, found.high)
 
 
 def _more(report: TrialReport, games: GamesReport) -> str:
-    """The number of further games needed for a difference in Elo, given the scores and the deviation of these
-    games."""
+    """Say how many more games are needed to detect a difference in Elo, judging by the mean and the spread so
+    far."""
     trial, wanted = report.trial, f"a difference of {_WANTED_ELO} Elo"
     effect = _WANTED_ELO * games.elo.score_per_elo
-    unknown = f"For {wanted}: `desdemona stats --plan` says how many games."
+    unknown = f"`desdemona stats --plan` shows how many games are needed to detect {wanted}."
     if effect == 0:  # no games, or only certain results
         return unknown
     try:
         needed = more_needed(games.score.estimate, effect, SequenceDesign(trial.planned_n, trial.alpha))
     except ValueError:  # the effect is more than 0, so too many are needed
-        return f"For {wanted} more than 10^12 games are needed, at scores like these."
+        return f"With scores like these, {wanted} needs more than 10^12 games."
     if needed is None:
         return unknown
     if needed == 0:
-        return f"There are enough games for {wanted}."
-    return f"For {wanted} about {counted(needed, 'game')} more."
+        return f"There are already enough games to detect {wanted}."
+    return f"To detect {wanted}: about {counted(needed, 'more game')}."

@@ -238,7 +238,7 @@ struct XiangqiRules {
 }  // namespace
 
 NB_MODULE(_native, m) {
-    // Threads still searching at program exit retain their objects: no leak warning for the operator.
+    // Threads still searching at program exit keep their objects alive: no leak warnings for the operator.
     nb::set_leak_warnings(false);
     m.doc() = "The C++ core: exact and strong search, and the flag that stops them.";
     m.attr("INFINITY") = desdemona::kInfinity;

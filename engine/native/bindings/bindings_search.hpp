@@ -125,7 +125,7 @@ class GameSearch final : public AnySearch {
    public:
     using Position = typename Binding::Position;
 
-    // `network`: for games whose strong search can use one; it must outlive the search, too.
+    // `network`: for games whose strong search can use one; it must also outlive the search.
     template <class... Network>
     explicit GameSearch(std::size_t table_mb, const typename Binding::Evaluation& evaluation, Network... network) {
         if (table_mb < 1 || table_mb > kMaxTableMegabytes) throw nb::value_error("table_mb must be 1 .. 65536");

@@ -14,8 +14,8 @@
 namespace desdemona::chess {
 namespace {
 
-// No sixteen pieces, the limit for a side (chess_parse.cpp), have more moves: a king that castles to both sides, and
-// fifteen queens on the best squares.
+// No sixteen pieces (the limit for a side, see chess_parse.cpp) have more moves than a king that castles to both sides
+// and fifteen queens on the best squares.
 constexpr int kMaxMoves = 15 * 27 + 8 + 2;
 constexpr int kMaxCaptures = 16 * 8;  // in eight directions, or four promotions on two squares
 constexpr int kMoves = 5 << 12;

@@ -1,9 +1,9 @@
 // The static evaluation of chess: linear in the features that `collect` walks, tapered from middlegame to endgame.
 //
-// The board is first flipped so that the side to move plays upwards; so the two colours are equal by construction, and
-// "ours" below is the mover's.  `collect` is a template for all users of the features: it calls add(feature, times) on
-// a sink, with `times` negative for the waiting side.  The readable mirror is
-// tests/engine/games/chess_mirror.py, equal to the unit.
+// The board is first flipped so that the side to move plays upwards; so the two colours are treated equally by
+// construction, and "ours" below is the mover's. `collect` is a template for all users of the features: it calls
+// add(feature, times) on a sink, with `times` negative for the waiting side. tests/engine/games/chess_mirror.py is a
+// readable copy in Python, with equal results.
 #pragma once
 
 #include <bit>
@@ -169,7 +169,7 @@ class Walk {
         add<kWho>(kRookPawns, std::popcount(own.of[kRook]) * pawns);
     }
 
-    // After the others: a square that a lesser piece attacks is not safe for a queen.
+    // After the other pieces, because a square that a lesser piece attacks is not safe for a queen.
     template <int kWho>
     void queens() {
         const Camp& own = sides_[kWho];
@@ -276,8 +276,8 @@ class Walk {
         add<kWho>(feature + 1, std::popcount(pawns & ~theirs_ahead));
     }
 
-    // Pieces of a side that the next capture may win, counted separately: the first, the second, all further ones.  The
-    // waiting side loses the first one at once; the side to move can save it, but hardly both.
+    // Pieces of a side that the next capture may win, counted separately: the first, the second, all further ones. The
+    // waiting side loses the first one immediately; the side to move can save one, but hardly two.
     template <int kWho>
     void threats() {
         const Camp& own = sides_[kWho];
@@ -366,7 +366,7 @@ class Walk {
 
 }  // namespace evaluation
 
-// Passes the features of a position to `sink`, side to move's view; returns how their sums become a score.
+// Passes the features of a position, from the side to move's view, to `sink`; returns how their sums become a score.
 template <class Sink>
 linear::Taper collect(const State& state, Sink& sink) {
     return evaluation::Walk<Sink>(state, sink).run();

@@ -1,7 +1,7 @@
 // The features of the chess evaluation by number, and its weights as plain values.
 //
-// A feature's value is its count for the side to move less its count for the other side; each has a middlegame weight
-// and an endgame weight.  engine/games/chess_evaluation.py has the same list, and lab/training/chess.py learns the
+// A feature's value is its count for the side to move minus its count for the other side; each has a middlegame weight
+// and an endgame weight. engine/games/chess_evaluation.py has the same list, and lab/training/chess.py learns the
 // weights.
 #pragma once
 

@@ -94,14 +94,14 @@ class ChessGame {
 
     int attacker(const Node& node, int move) const { return piece_on(node.state, from_of(move)); }
 
-    // Static exchange evaluation: whether a move wins at least this much when both sides go on capturing on its target
-    // square, the least valuable piece first, for as long as they like.  Pins are ignored.
+    // Static exchange evaluation: whether a move wins at least this much when both sides keep capturing on its target
+    // square, the least valuable piece first, for as long as they like. Pins are ignored.
     bool see_at_least(const Node& node, int move, int centi) const {
         const State& s = node.state;
         if (is_castling(s, move)) return centi <= 0;
         const int from = from_of(move);
         const int to = to_of(move);
-        // The lead over its aim of the side that has just captured: if negative, the other is content.
+        // How far the side that has just captured is above its aim; if negative, the other side need not go on.
         int balance = gain(node, move) - centi;
         if (balance < 0) return false;
         balance -= kValues[promotion_of(move) != 0 ? promotion_of(move) : piece_on(s, from)];

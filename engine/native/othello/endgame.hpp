@@ -197,7 +197,7 @@ inline int last_flips(Board mine, int square) {
            kLastFlips.count[column][(mine & lines[3]) * first_column >> 56];
 }
 
-// Some of the stable discs of `own`, which it keeps until the end of the game whatever is played.
+// A subset of the stable discs of `own`: discs that it keeps until the end of the game, whatever is played.
 inline Board stable_discs(Board own, Board other) {
     constexpr Board column = 0x0101010101010101ull;
     constexpr Board gather = 0x0102040810204080ull;   // column bits to one byte
@@ -323,8 +323,8 @@ class NearTable {
     ~NearTable() { std::free(entries_); }
     NearTable(const NearTable&) = delete;
     NearTable& operator=(const NearTable&) = delete;
-    // The entry of a position, which may hold another.  (A fresh table has key 0: as unlikely as any other, never
-    // seen.)
+    // The entry of a position, which may hold another. (A fresh table has key 0, which is as unlikely as any other and
+    // has never occurred.)
     NearEntry& at(std::uint64_t key) noexcept { return entries_[key & (kCount - 1)]; }
 
     static void store(NearEntry& entry, std::uint64_t key, int alpha, int score, int move) noexcept {
@@ -352,13 +352,13 @@ class EndgameSolver {
     EndgameSolver(std::size_t table_megabytes, Order order)
         : own_table_(std::make_unique<endgame::Table>(table_megabytes)), table_(*own_table_), order_(order) {}
 
-    // A solver for another thread of a team, with the table of the leading thread's, which must outlive it.
+    // A solver for another thread of a team; it uses the table of the leading thread's solver, which must outlive it.
     EndgameSolver(EndgameSolver& leader, Team& team)
         : table_(leader.table_), order_(leader.order_) {
         member_.set_team(&team);
     }
 
-    // From now on its threads help each other; null: no more.
+    // From now on the team's threads help each other; null: they no longer do.
     void set_team(Team* team) { member_.set_team(team); }
 
     // For all threads of the team but the leading one: works until the team's search ends.
@@ -381,7 +381,7 @@ class EndgameSolver {
         return move;
     }
 
-    // Positions visited since this solver was made.
+    // Positions visited since this solver was created.
     std::uint64_t nodes() const noexcept { return nodes_; }
 
    private:
@@ -430,8 +430,8 @@ class EndgameSolver {
         if (alpha >= beta) return alpha;  // the window lies outside -64 .. 64
         if (empties < endgame::kGuessEmpties) return pv(p, alpha, beta, empties, parity, move);
 
-        // Aspiration window around a guess, moved until the score lies inside: even several small searches are
-        // cheaper than an open one, whose first variation is searched with hardly a bound.
+        // Aspiration window around a guess, moved until the score lies inside: even several small searches are cheaper
+        // than an open one, whose first variation is searched almost without bounds.
         int low = alpha;  // the score is known not to lie below, or irrelevant there
         int high = beta;
         for (int guess = 0;;) {

@@ -2,8 +2,8 @@
 //
 // A pattern is a list of squares; each of the board's eight symmetries maps it to a *feature*, and all features of a
 // pattern share one table of weights.  The content of a feature is a number in base three (0 empty, 1 and 2 the two
-// sides), the first square its lowest digit.  The readable mirror of this file is
-// tests/engine/games/othello_mirror.py.
+// sides), the first square its lowest digit. tests/engine/games/othello_mirror.py is a readable copy of this file in
+// Python.
 #pragma once
 
 #include <cstddef>

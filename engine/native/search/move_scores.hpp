@@ -55,8 +55,8 @@ class MoveScores {
         return -search_.search(after, depth_ - 1, -beta, -alpha, stop_);
     }
 
-    // Lists a candidate's replies, by number, and makes memory for their order and some more integers of each; `make`
-    // fills in a reply and gets these.  False: there are none, since the move ends the game.
+    // Lists a candidate's replies, by number, and allocates memory for their order and a few more integers per reply;
+    // `make` fills in a reply and receives these. False: there are none, since the move ends the game.
     template <class Make>
     bool list_replies(Candidate& candidate, int integers, const Make& make) {
         Buffer<int> replies(G::kMaxMoves);

@@ -34,7 +34,7 @@ struct Changes {
 // * `mirror(node, view)`: how side `view` sees the board, from the place of its own king: 0, or 1 for mirrored.
 // * `index(view, mirror, piece)`: the input for a piece.
 // * `for_each(node, visit)`: calls visit(piece) for all pieces.  `pieces(node)`: how many there are.
-// * `changes(before, after)`: of a move, which changes at least one piece on either hand, or none at all (a pass).
+// * `changes(before, after)`: what a move changes: at least one piece in each position, or nothing at all (a pass).
 template <class G, class Inputs>
 class Networked : public G {
     using Weights = typename Inputs::Weights;
@@ -43,7 +43,7 @@ class Networked : public G {
    public:
     using typename G::Position;
 
-    // The accumulators are found when they are needed, from those of the node before.
+    // The accumulators are computed when they are needed, from those of the previous node.
     struct Node : G::Node {
         const Node* before;  // which must live as long as this one is evaluated, or null: the root
         mutable bool is_summed;
@@ -77,7 +77,7 @@ class Networked : public G {
         return after;
     }
 
-    // Makes the node independent of the one before.
+    // Makes the node independent of the previous one.
     void detach(Node& node) const {
         if (weights_ != nullptr) sum(node);
         node.before = nullptr;

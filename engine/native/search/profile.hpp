@@ -97,7 +97,7 @@ class Profiler : MoveScores<G, TrappyCandidate<typename G::Node>> {
         return index < best_;
     }
 
-    // The least raw value at which a move could still be chosen over the best so far.
+    // The lowest raw value at which a move could still be chosen over the best so far.
     int floor_of(int index) const {
         const int best_raw = moves_[best_].raw;
         if (is_swindling_ && (best_raw >= kWin || best_raw <= -kWin)) return best_raw + (index > best_);
@@ -114,8 +114,8 @@ class Profiler : MoveScores<G, TrappyCandidate<typename G::Node>> {
         return low;
     }
 
-    // The raw value of a move that becomes the best so far, or that ends the game.  Of any other only an upper bound: it
-    // rules the move out, or is likely to be the raw value of a contender.
+    // The raw value of a move that becomes the best so far, or that ends the game. For any other move, only an upper
+    // bound: it rules the move out, or is likely to be the raw value of a contender.
     void find_raw(int index) {
         Candidate& candidate = moves_[index];
         if (best_ < 0 || game_.moves(candidate.after).empty()) {
@@ -173,7 +173,7 @@ class Profiler : MoveScores<G, TrappyCandidate<typename G::Node>> {
         if (score < candidate.raw) candidate.raw = score;
     }
 
-    // The exact raw value of a contender, which may turn out to be none.
+    // The exact raw value of a contender, which may then turn out not to be one.
     void settle_raw(int index) {
         Candidate& candidate = moves_[index];
         const int floor = floor_of(index);
@@ -219,7 +219,7 @@ class Profiler : MoveScores<G, TrappyCandidate<typename G::Node>> {
         }
     }
 
-    // The move of the highest raw value among those that could still be chosen over the best so far; -1: none.
+    // The move with the highest raw value among those that could still be chosen over the best so far; -1: none.
     int next_contender() const {
         int found = -1;
         for (int i = 0; i < count_; ++i) {
@@ -247,8 +247,8 @@ class Profiler : MoveScores<G, TrappyCandidate<typename G::Node>> {
         compare(index);
     }
 
-    // Finds the next better trap of the best move, unless its bonus is high enough for the number of contenders: what
-    // more there is would cost more than it saves.
+    // Finds the next better trap of the best move, unless its bonus is high enough for the number of contenders:
+    // further traps would cost more to find than they save.
     void raise_further(int index) {
         Candidate& candidate = moves_[index];
         const int raw = candidate.raw;
@@ -418,7 +418,7 @@ class Profiler : MoveScores<G, TrappyCandidate<typename G::Node>> {
         }
     }
 
-    // The least full-depth score at which a reply with that assessment (or higher) could matter.
+    // The lowest full-depth score at which a reply with that assessment (or higher) could matter.
     template <class Matters>
     int telling_final(double shallow, int raw, const Matters& matters) const {
         int low = raw + 1;

@@ -15,7 +15,7 @@ namespace {
 // Thrown through an iteration that another thread has made superfluous.
 struct Overtaken {};
 
-// `Iteration`: the result of an iteration, of a certain `depth`; {} is that of none, depth 0.
+// `Iteration`: the result of an iteration, with its `depth`; {} stands for no iteration, at depth 0.
 template <class Iteration>
 class Race {
    public:

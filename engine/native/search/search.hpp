@@ -29,7 +29,7 @@ class Search {
         return child(node, depth, alpha, beta);
     }
 
-    // The same, of the `most` moves that look best: a score below beta proves nothing unless there are no others.
+    // The same for only the `most` moves that look best; a score below beta proves nothing unless there are no others.
     int search_first(const Node& node, int depth, int alpha, int beta, int most, const StopFlag& stop) {
         stop_ = &stop;
         if (stop.is_set()) throw Unwind{};

@@ -42,7 +42,7 @@ namespace {
 // * `is_check(node)`: whether the side to move is in check.  Called for every node: should be precomputed.
 // * `forcing(node)`: the captures and promotions among the legal moves that the quiescence search considers; not
 //   called in check.  `is_forcing(node, move)`: the move is one of them.
-// * `gain(node, move)`: what it wins at once, in score units; 0 for most moves.  `attacker(node, move)`: the rank
+// * `gain(node, move)`: what it wins directly, in score units; 0 for most moves.  `attacker(node, move)`: the rank
 //   of the moving piece by value, 0 to 15.  `see_at_least(node, move, score)`: the static exchange evaluation on its
 //   target square, for any move.
 // * `may_pass(node)`: not in check, and zugzwang is unlikely.
@@ -78,9 +78,9 @@ namespace selective {
 
 constexpr int kMaxPly = 120;                    // limit for any line
 constexpr int kNone = -32'700;                  // below every score
-constexpr int kMate = 32'000;                   // less the plies to mate
+constexpr int kMate = 32'000;                   // minus the plies to mate
 constexpr int kMated = kMate - 2 * kMaxPly;     // from here on a mate
-constexpr int kForbidden = 31'000;              // won by the other side's perpetual check; less the plies
+constexpr int kForbidden = 31'000;              // won by the other side's perpetual check; minus the plies
 constexpr int kDecided = kForbidden - kMaxPly;  // from here on no evaluation
 constexpr int kMostEvaluation = 20'000;         // limit for the game's evaluations
 constexpr int kMaxLine = ThinkResult::kMaxLine;
@@ -189,7 +189,7 @@ class SelectiveWorker {
     SelectiveWorker(const selective::Table& table, const Race<Iteration>& race, const G& game)
         : table_(table), race_(race), game_(game) {}
 
-    // From now on, check this flag.
+    // Sets the flag to check from now on.
     void set_stop(const StopFlag& stop) { stop_ = &stop; }
 
     // Must be called first: lists the moves.
@@ -960,7 +960,7 @@ class SelectiveWorker {
     std::int16_t continuations_[G::kHistory][G::kHistory]{};
 };
 
-// The whole search: how deep to search, when to stop, and the threads.
+// The complete search: how deep to search, when to stop, and the threads.
 template <Tactical G>
 class SelectiveSearch {
    public:
@@ -994,8 +994,8 @@ class SelectiveSearch {
         result = {};
         result_ = &result;
         table_.new_search();
-        // The first iteration nearly always finishes at once, and we need a move however busy the machine is: so the
-        // clock does not end it.  A limit remains, since the captures of some positions never end.
+        // The first iteration nearly always finishes immediately, and we need a move however busy the machine is, so
+        // the clock does not end it. A limit remains, since the captures of some positions never end.
         StopFlag first(&stop);
         first.set_node_limit(kFirstNodes);
         worker_.start(root_, first, limits.contempt_centi);

@@ -41,8 +41,8 @@ namespace {
 //   these depths; 0 where ProbCut must not be used.
 // * `shallow_depth(depth)`: depth of the ProbCut search in place of a search of that depth.
 // * `nodes_to_solve(plies)`: average node count of `Ending` for an ending of this length.
-// * `Ending`: solves endings; `score` is the final margin in score units, fail-soft.  Another one made from it and a
-//   team shares its work, from `help` on.
+// * `Ending`: solves endings; `score` is the final margin in score units, fail-soft.  One constructed from it and a
+//   team shares its work once `help` is called.
 template <class T, class G>
 concept StrongTraits = requires(const typename G::Node& node, int n, typename T::Ending& ending,
                                 const StopFlag& stop) {
@@ -52,7 +52,7 @@ concept StrongTraits = requires(const typename G::Node& node, int n, typename T:
     { T::shallow_depth(n) } -> std::same_as<int>;
     { T::error(n, n, n) } -> std::same_as<int>;
     { T::kLeafPlies } -> std::convertible_to<int>;   // endings of this length are solved directly
-    { T::kScoreStep } -> std::convertible_to<int>;   // least difference between two final margins
+    { T::kScoreStep } -> std::convertible_to<int>;   // smallest difference between two final margins
     { T::kLastScore } -> std::convertible_to<int>;   // largest final margin
     { T::nodes_to_solve(n) } -> std::same_as<double>;
     { ending.score(node, n, n, stop) } -> std::same_as<int>;
@@ -256,7 +256,7 @@ class StrongWorker {
     }
 
     // Principal variation search: the first move gets the full window; the others must first fail high in a null
-    // window.  Passes every better move on, with its score and variation.
+    // window. Passes on every better move, with its score and variation.
     template <class Improve>
     int search_moves(const Node& node, std::span<Scored> list, int depth, int alpha, int beta,
                      const Improve& improve) {
@@ -560,7 +560,7 @@ class StrongWorker {
     Line line_;
 };
 
-// The whole search: order of the steps, stopping, and threads.
+// The complete search: order of the steps, stopping, and threads.
 template <Game G, StrongTraits<G> T>
 class StrongSearch {
    public:

@@ -101,7 +101,7 @@ class Team {
         return false;
     }
 
-    // No more helpers; returns when the last of them has finished.  Meanwhile the owner works below, too.
+    // Admits no more helpers; returns when the last of them has finished. Meanwhile the owner works below, too.
     template <class Work>
     void close(SplitPoint& point, const Work& work) {
         for (Slot& slot : slots_) {
@@ -140,7 +140,7 @@ class Team {
         idle_.fetch_sub(1, std::memory_order_relaxed);
     }
 
-    // Joins a split point that has work, below `above` if that is given; null: there is none.
+    // Joins a split point that has work, below `above` unless that is null; returns null if there is none.
     SplitPoint* join(const SplitPoint* above) {
         for (Slot& slot : slots_) {
             if (slot.point.load(std::memory_order_relaxed) == nullptr) continue;
@@ -194,7 +194,7 @@ class TeamMember {
     }
 
    private:
-    // Takes moves of a split point until none is left, or needed.
+    // Takes moves of a split point until none is left or needed.
     template <class Search>
     void take_moves(SplitPoint& point, const Search& search) {
         const SplitPoint* const before = split_;

@@ -27,7 +27,7 @@ class TemptingArithmetic {
         return score < 0 ? kWhole - found : found;
     }
 
-    // The least score with that expected score or more.
+    // The lowest score with that expected score or more.
     int least_score(int least_expected) const {
         int low = -kInfinity;
         int high = kInfinity;
@@ -45,7 +45,7 @@ class TemptingArithmetic {
     // From this score on a reply is worth a certain win.
     int certain() const { return certain_; }
 
-    // The least raw value with which a move is allowed and could be chosen over the move of the best one.
+    // The lowest raw value with which a move is allowed and could be chosen over the move with the best one.
     int contender_floor(int best) const {
         const int best_expected = to_expected_score(best);
         const int share = options_.share_percent * best_expected / 100;
@@ -97,7 +97,7 @@ struct TemptingCandidate {
     bool is_over;     // it ends the game
     bool is_looked;   // its replies' shallow scores are known
     TemptingReply<Node>* replies;   // sorted by move
-    int* order;       // of the replies: by falling weight
+    int* order;       // of the replies, by falling weight
     int reply_count;
     std::int64_t total;  // of all weights
 };
@@ -187,7 +187,7 @@ class Tempter : MoveScores<G, TemptingCandidate<typename G::Node>> {
         }
     }
 
-    // Whether a move of which only the raw value is known cannot be chosen over the best so far.
+    // Whether a move with only its raw value known cannot be chosen over the best so far.
     bool is_beaten(int index, int best) const {
         const Candidate& candidate = moves_[index];
         const int expected = arithmetic_.to_expected_score(candidate.raw);
@@ -195,7 +195,7 @@ class Tempter : MoveScores<G, TemptingCandidate<typename G::Node>> {
         return low(best) > Standing{most, candidate.raw, index};
     }
 
-    // Makes the shallow scores at a move's replies.
+    // Computes the shallow scores of a move's replies.
     void look(Candidate& candidate) {
         if (candidate.is_looked) return;
         candidate.is_looked = true;
@@ -251,7 +251,7 @@ class Tempter : MoveScores<G, TemptingCandidate<typename G::Node>> {
         return {TemptingArithmetic::adjusted(raw_expected, profits, candidate.total), candidate.raw, index};
     }
 
-    // Exact scores by falling weight: until the other replies have less than the share of all weight, or (0) of all.
+    // Exact scores by falling weight, until the other replies have less than the share of all weight (0: of all).
     void settle(int index, int share = 0) {
         Candidate& candidate = moves_[index];
         look(candidate);
@@ -326,7 +326,7 @@ class Tempter : MoveScores<G, TemptingCandidate<typename G::Node>> {
         return true;
     }
 
-    // The least sum of weight times profit with which the move is chosen over one of that standing.
+    // The lowest sum of weight times profit with which the move is chosen over one of that standing.
     std::int64_t needed(int index, const Standing& best) const {
         const Candidate& candidate = moves_[index];
         const bool wins_ties = candidate.raw != best.raw ? candidate.raw > best.raw : index < best.index;

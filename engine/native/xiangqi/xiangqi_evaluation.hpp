@@ -1,5 +1,5 @@
 // The static evaluation of xiangqi: linear in the features that `collect` walks (see linear.hpp), tapered from
-// middlegame to endgame.  The readable mirror is tests/engine/games/xiangqi_mirror.py, equal to the unit.
+// middlegame to endgame. tests/engine/games/xiangqi_mirror.py is a readable copy in Python, with equal results.
 #pragma once
 
 #include <bit>
@@ -131,7 +131,7 @@ class Walk {
         add<kWho>(kHorseLinks, (own.of[kHorse] & own.attacks[kHorse]).count());
     }
 
-    // After the others: a square that a lesser piece guards is not safe for a rook.
+    // After the other pieces, because a square that a lesser piece guards is not safe for a rook.
     template <int kWho>
     void rooks() {
         const Camp& own = camps_[kWho];
@@ -267,7 +267,7 @@ class Walk {
 
 }  // namespace evaluation
 
-// Passes the features of a position to `sink`, side to move's view; returns how their sums become a score.
+// Passes the features of a position, from the side to move's view, to `sink`; returns how their sums become a score.
 template <class Sink>
 linear::Taper collect(const State& state, Sink& sink) {
     return evaluation::Walk<Sink>(state, sink).run();

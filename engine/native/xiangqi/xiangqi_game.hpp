@@ -95,12 +95,12 @@ class XiangqiGame {
 
     int attacker(const Node& node, int move) const { return node.state.kind_at(move & 127); }
 
-    // Static exchange evaluation: whether a move wins at least this much when both sides go on capturing on its target
-    // square, the least valuable piece first, for as long as they like.  Exposed generals are ignored.
+    // Static exchange evaluation: whether a move wins at least this much when both sides keep capturing on its target
+    // square, the least valuable piece first, for as long as they like. Exposed generals are ignored.
     bool see_at_least(const Node& node, int move, int centi) const {
         const State& s = node.state;
         const int from = move & 127, to = move >> 7;
-        // The lead over its aim of the side that has just captured: if negative, the other is content.
+        // How far the side that has just captured is above its aim; if negative, the other side need not go on.
         int balance = gain(node, move) - centi;
         if (balance < 0) return false;
         balance -= kValues[s.kind_at(from)];

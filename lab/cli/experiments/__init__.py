@@ -1,1 +1,1 @@
-"""`desdemona lab`: replications of the papers' experiments."""
+"""`desdemona lab`: replicates the papers' experiments."""

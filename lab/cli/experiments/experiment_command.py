@@ -1,4 +1,4 @@
-"""`desdemona lab`: repeats the papers' experiments, and reports the results."""
+"""`desdemona lab`: replicates the papers' experiments and reports the results."""
 
 import asyncio
 from pathlib import Path
@@ -32,30 +32,32 @@ if TYPE_CHECKING:
     from storage.database import Database
 
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Name in `desdemona lab list`.")]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Name of the experiment, as in `desdemona lab list`.")
+]
 Small = Annotated[
     bool,
     typer.Option(
-        "--small/--full", help="A one-minute test run, or the full run reported in docs/research/papers.md."
+        "--small/--full", help="Run a one-minute test, or the full run reported in docs/research/papers.md."
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=MAX_INT, help="Random seed.")]
 Plots = Annotated[
     Path | None,
-    typer.Option(help="Folder for the charts, as SVG files; needs matplotlib, in the extra 'lab'."),
+    typer.Option(help="Folder for the charts (SVG files); needs matplotlib, which is in the extra 'lab'."),
 ]
-Format = Annotated[ShowFormat, typer.Option("--format", help="How to write it.")]
+Format = Annotated[ShowFormat, typer.Option("--format", help="Output format.")]
 
 
 def list_command() -> None:
-    """List the experiments and the figures that each repeats."""
+    """List the experiments and the figures that each replicates."""
     for name in EXPERIMENTS:
         experiment = get_experiment(name)
         jobs = {size: len(experiment.jobs(size)) for size in Size}
         typer.echo(f"{name}: {experiment.title}")
         typer.echo(f"    {experiment.source}; jobs: {jobs[Size.SMALL]} small, {jobs[Size.FULL]} full")
         if experiment.needs:
-            typer.echo(f"    --full needs --folder, with {experiment.needs}")
+            typer.echo(f"    --full needs --folder with {experiment.needs}")
 
 
 def run_command(
@@ -65,22 +67,26 @@ def run_command(
     seed: Seed = 1,
     concurrency: Annotated[
         int | None,
-        typer.Option(min=1, max=1024, help="Concurrent jobs; by default 1, or the cluster's capacity."),
+        typer.Option(
+            min=1, max=1024, help="Number of jobs to run at a time; by default 1, or the cluster's capacity."
+        ),
     ] = None,
     cluster: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler whose workers do the jobs.")
+        str | None, typer.Option(help="Address of a Dask scheduler whose workers run the jobs.")
     ] = None,
     folder: Annotated[
         Path | None,
-        typer.Option(help="Folder of networks and games that some full experiments need; see `lab list`."),
+        typer.Option(
+            help="Folder with the networks and games that some full experiments need; see `lab list`."
+        ),
     ] = None,
     plots: Plots = None,
     form: Format = ShowFormat.TABLE,
 ) -> None:
     """Run an experiment and report its results.
 
-    Each job's result is stored when it is done; the same command resumes a stopped run, with the same numbers
-    as if it had never stopped.  The exit status is 128 plus the signal's number when a signal stopped it.
+    Each job's result is stored when it is done. The same command resumes a stopped run, with the same numbers
+    as without the stop. If a signal stops the command, the exit status is 128 plus the signal's number.
     """
     from bot.workers.pools import ClusterWorkers, LocalWorkers
 
@@ -94,7 +100,7 @@ def run_command(
     finally:
         workers.close()
     if number is not None:
-        note("stopped; the same command resumes")
+        note("stopped; run the same command again to resume")
         raise typer.Exit(128 + number)
     _tell(experiment, results, state, size, plots, form)
 
@@ -107,7 +113,7 @@ def tell_command(
     plots: Plots = None,
     form: Format = ShowFormat.TABLE,
 ) -> None:
-    """Report the results of an experiment so far."""
+    """Report the results that an experiment has stored so far."""
     experiment, size = _known(name), _size(small)
     _can_draw(plots)
     run, jobs = run_of(experiment, size, seed), experiment.jobs(size)
@@ -120,17 +126,17 @@ def tell_command(
     if not results:
         options = "".join([" --full" if size is Size.FULL else "", f" --seed {seed}" if seed != 1 else ""])
         raise UsageError(
-            f"{url} has no results of {name} ({size.value}, seed {seed}); "
-            f"`desdemona lab run {name}{options}` makes them, and [storage] url or "
-            "DESDEMONA_STORAGE__URL names another database"
+            f"no results for {name} ({size.value}, seed {seed}) in {url}: run "
+            f"`desdemona lab run {name}{options}`, or set [storage] url or DESDEMONA_STORAGE__URL to "
+            "use another database"
         )
     if len(results) < len(jobs):
-        note(f"{len(results)} of {len(jobs)} jobs are done: verdicts are on these")
+        note(f"{len(results)} of {len(jobs)} jobs are done; verdicts are based on these")
     _tell(experiment, results, state, size, plots, form)
 
 
 def _can_draw(plots: Path | None) -> None:
-    """Check for the plotting library and the folder before the work starts."""
+    """Check for the plotting library, and create the folder, before the work starts."""
     if plots is not None:
         require_extra("--plots", "matplotlib")
         try:
@@ -141,18 +147,18 @@ def _can_draw(plots: Path | None) -> None:
 
 def _known(name: str) -> Experiment:
     if name not in EXPERIMENTS:
-        raise UsageError(printable(f"there is no experiment {name!r}, only {', '.join(EXPERIMENTS)}"))
+        raise UsageError(printable(f"unknown experiment {name!r}; known: {', '.join(EXPERIMENTS)}"))
     return get_experiment(name)
 
 
 def _given(experiment: Experiment, size: Size, folder: Path | None) -> str | None:
-    """The folder that workers read; small runs need none."""
+    """The folder that workers read; None for a small run."""
     if not experiment.needs or size is Size.SMALL:
         if folder is not None:
-            raise UsageError(f"--folder: {experiment.name} ({size.value}) reads no files")
+            raise UsageError(f"--folder: {experiment.name} ({size.value}) needs no files")
         return None
     if folder is None:
-        raise UsageError(f"{experiment.name} --full needs --folder, with {experiment.needs}")
+        raise UsageError(f"{experiment.name} --full needs --folder with {experiment.needs}")
     if not folder.is_dir():
         raise UsageError(printable(f"--folder: {folder} is not a folder"))
     return str(folder.resolve())
@@ -198,7 +204,7 @@ async def _run(
     database = await Database.open(config.storage.url, busy_timeout_s=LONG_BUSY_TIMEOUT_S)
     run, jobs = run_of(experiment, size, seed), experiment.jobs(size)
     note(
-        f"{experiment.name}: {counted(len(jobs), 'job')}, {size.value}, seed {seed}; their results go to "
+        f"{experiment.name}: {counted(len(jobs), 'job')}, {size.value}, seed {seed}; results are stored in "
         f"{database.url}"
     )
     try:

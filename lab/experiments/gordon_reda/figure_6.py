@@ -1,7 +1,7 @@
-"""Gordon & Reda 2006, Figure 6: trappy against standard minimax at Othello, at equal and unequal depths.
+"""Gordon & Reda 2006, Figure 6: trappy against standard minimax in Othello, at equal and unequal depths.
 
-The trappy player has the paper's options, decided games included (`Decided.PAPER`).  The same matches with
-this program's default for decided games are a second measurement.
+The trappy player has the paper's options, including its rule for decided games (`Decided.PAPER`). A second
+measurement repeats the matches with this program's default rule for decided games.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,10 +16,10 @@ from storage.evidence.intervals import share
 
 ORIGINAL, TRAPPY = "original", "trappy"
 SWINDLING = "trappy, default rule"
-"""Player with `Decided.SWINDLE`: a forced win gets no bonus."""
+"""The trappy player with `Decided.SWINDLE`: a forced win gets no bonus."""
 _PLAYERS = {ORIGINAL: "standard:", TRAPPY: "trappy:decided=paper,", SWINDLING: "trappy:"}
-"""Player specifications; the depth is appended. Included in the job name, so that results cannot be mixed
-up."""
+"""Player specifications without the depth, which is appended. They are part of the job name, so that results
+cannot be mixed up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +67,21 @@ PLIES = 8
 _PAIRS = {Size.SMALL: 1, Size.FULL: 100}
 _SMALL_DEPTH = 8
 COMPARISONS = len(EQUAL) + len(SHALLOWER)
-"""Number of primary endpoints, margins in discs; fixed in advance, with simultaneous 95 % intervals
-(Bonferroni). All other results are exploratory."""
+"""Number of primary endpoints, which are margins in discs. They were fixed in advance and have simultaneous
+95 % intervals (Bonferroni). All other results are exploratory."""
 
 
 class Figure6(MatchExperiment):
-    """The 21 matches: once from the usual start as printed, and from random openings."""
+    """The 21 matches, played once from the usual start as in the paper and again from random openings."""
 
     name: ClassVar = "figure-6"
-    title: ClassVar = "Trappy and standard minimax at Othello"
+    title: ClassVar = "Trappy against standard minimax in Othello"
     source: ClassVar = "Gordon & Reda 2006, Figure 6"
     version: ClassVar = "1"
 
     def cells(self, size: Size) -> Sequence[Cell]:
-        """See `MatchExperiment.cells`; the most informative come first, for partial runs."""
-        wanted = sorted([*EQUAL, *SHALLOWER], key=max)  # the cheap ones first
+        """See `MatchExperiment.cells`; the most informative cells come first, for partial runs."""
+        wanted = sorted([*EQUAL, *SHALLOWER], key=max)  # the cheapest first
         if size is Size.SMALL:
             wanted = [pair for pair in wanted if max(pair) <= _SMALL_DEPTH]
         kinds = (TRAPPY, ORIGINAL)
@@ -108,7 +108,7 @@ class Figure6(MatchExperiment):
 
 
 def _has(kind: str, depths: tuple[int, int]) -> bool:
-    """Whether to play a match: with both colours, a player against itself always scores 1 to 1."""
+    """Whether to play a match; with both colours, a player would always score 1 to 1 against itself."""
     return kind != ORIGINAL or depths[0] != depths[1]
 
 
@@ -139,15 +139,15 @@ def _as_printed(games: Mapping[str, Games]) -> Table:
             )
         )
     return Table(
-        "Figure 6 as printed: one game a row, from the usual start",
+        "Figure 6 as printed: one game per row, from the usual start",
         ("match", "black", "depth", "white", "depth", "paper", "ours", "ours, default rule"),
         tuple(rows),
-        "Empty squares count for the winner.  One game of two deterministic players proves nothing.",
+        "Empty squares count for the winner. One game between two deterministic players proves nothing.",
     )
 
 
 def _result(row: Row, games: Mapping[str, Games], trappy: str) -> str:
-    """Disc counts of Black and White in our game of a row, with this trappy strategy if the row has one."""
+    """Disc counts of Black and White in our game for a row; `trappy` is the trappy strategy to use."""
     # A is the trappy player, or else the deeper one; it moves first in the first game of a pair.
     is_first = row.black == TRAPPY or (row.white != TRAPPY and row.black_depth >= row.white_depth)
     kind, deep, shallow = (
@@ -177,10 +177,18 @@ def _from_openings(games: Mapping[str, Games], kinds: Sequence[str], size: Size)
             rows.append((f"{kind} {deep}", f"{ORIGINAL} {shallow}", *words, gain))
     rule = "the program's default rule for decided games" if SWINDLING in kinds else "the paper's options"
     return Table(
-        f"With {rule}, from balanced random openings of {PLIES} plies, each with both colours",
-        ("A", "B", "A's games", "A's score, %", "Elo", "A's discs a game", "less original's, same openings"),
+        f"With {rule}, from balanced random openings of {PLIES} plies, each played with both colours",
+        (
+            "A",
+            "B",
+            "A's games",
+            "A's score, %",
+            "Elo",
+            "A's discs per game",
+            "minus original's, same openings",
+        ),
         tuple(rows),
-        f"A whole match has {2 * _PAIRS[size]} games.",
+        f"A complete match has {2 * _PAIRS[size]} games.",
     )
 
 
@@ -192,8 +200,8 @@ def _rules(games: Mapping[str, Games]) -> Table:
             gain = paired(paper, default)
             rows.append((f"{deep}", f"{shallow}", f"{2 * gain.n}", discs(gain)))
     return Table(
-        "What the rule for decided games does: trappy with the paper's, less trappy with the default",
-        ("depth", "opponent's depth", "games of each", "discs a game"),
+        "Effect of the rule for decided games: trappy with the paper's rule minus trappy with the default",
+        ("depth", "opponent's depth", "games of each", "discs per game"),
         tuple(rows),
         "On the same openings.",
     )
@@ -206,14 +214,14 @@ def _won_by(row: Row, player: str) -> int:
 
 
 def _paper_s_counts() -> Iterator[PaperClaim]:
-    """The paper's claims about its own rows, counted again."""
+    """The paper's claims about its own rows, checked by counting again."""
     rows = list(enumerate(ROWS, start=1))
     equal = [(at, row) for at, row in rows if row.black_depth == row.white_depth and row.black != row.white]
     won = [at for at, row in equal if _won_by(row, TRAPPY) > 0]
     yield PaperClaim(
-        "Its six games at equal depth: standard won four (2, 3, 10, 17), trappy two (9, 16)",
+        "Of its six games at equal depth, standard won four (2, 3, 10, 17) and trappy two (9, 16)",
         ClaimVerdict.HOLDS if won == [9, 16] else ClaimVerdict.FAILS,
-        f"by its table trappy won {len(won)} of {len(equal)} ({', '.join(map(str, won))})",
+        f"by the paper's table, trappy won {len(won)} of {len(equal)} ({', '.join(map(str, won))})",
     )
     better = []
     for at, row in rows:
@@ -229,7 +237,7 @@ def _paper_s_counts() -> Iterator[PaperClaim]:
             better.append((at, _won_by(row, TRAPPY) > theirs))
     count = share(sum(is_better for _, is_better in better), len(better))
     yield PaperClaim(
-        "In 67 % of the cases trappy had a better final score than standard against a shallower opponent",
+        "In 67 % of the cases, trappy had a better final score than standard against a shallower opponent",
         ClaimVerdict.HOLDS if (count.low or 0) > 0.5 else ClaimVerdict.INCONCLUSIVE,
         f"{count.count} of {len(better)} rows "
         f"({', '.join(str(at) for at, is_better in better if is_better)}): {share_percent(count)} %",
@@ -239,13 +247,13 @@ def _paper_s_counts() -> Iterator[PaperClaim]:
 def _equal_depth(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]:
     for depth, _ in EQUAL:
         found = _found(games, TRAPPY, depth, depth, PLIES)
-        says = f"(a) At equal depth ({depth}) trappy plays slightly worse than standard"
+        says = f"(a) At equal depth ({depth}), trappy plays slightly worse than standard"
         if found is None:
             yield PaperClaim(says, ClaimVerdict.INCONCLUSIVE, "not played")
             continue
         lost = mean_of(found.margins, COMPARISONS)
         yield PaperClaim(
-            f"{says}: discs", above_zero(-lost), f"{discs(lost)} discs a game{_part(found, size)}"
+            f"{says}: discs", above_zero(-lost), f"{discs(lost)} discs per game{_part(found, size)}"
         )
         score = mean_of(found.points - 0.5)
         yield PaperClaim(
@@ -257,7 +265,9 @@ def _equal_depth(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]
 
 def _shallower(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]:
     for deep, shallow in SHALLOWER:
-        says = f"(b) Against a shallower opponent ({deep} v {shallow}) trappy wins by more than standard does"
+        says = (
+            f"(b) Against a shallower opponent ({deep} v {shallow}), trappy wins by more than standard does"
+        )
         trappy = _found(games, TRAPPY, deep, shallow, PLIES)
         original = _found(games, ORIGINAL, deep, shallow, PLIES)
         if trappy is None or original is None:
@@ -268,7 +278,7 @@ def _shallower(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]:
         yield PaperClaim(
             says,
             above_zero(gain),
-            f"{discs(gain)} discs a game on the same openings, better in {better} of {gain.n}, worse in "
+            f"{discs(gain)} discs per game on the same openings; better in {better} of {gain.n}, worse in "
             f"{worse}{_part(trappy, size)}",
         )
 
@@ -280,7 +290,7 @@ def _part(found: Games, size: Size) -> str:
 
 
 def _charts(games: Mapping[str, Games]) -> tuple[Chart, ...]:
-    """Chart the paired gain of trappy: the players' own margins vary far more than their difference."""
+    """Chart trappy's paired gain, because the players' margins vary far more than their difference."""
     lines = []
     for kind, words in ((TRAPPY, "the paper's options"), (SWINDLING, "the default rule")):
         marks = []
@@ -290,8 +300,8 @@ def _charts(games: Mapping[str, Games]) -> tuple[Chart, ...]:
                 gain = paired(trappy, original)
                 marks.append((float(deep), gain.value, gain.low, gain.high))
         if marks:
-            lines.append(Line(f"trappy less standard, {words}", tuple(marks)))
+            lines.append(Line(f"trappy minus standard, {words}", tuple(marks)))
     if not lines:
         return ()
-    title = "Figure 6: against an opponent two plies shallower, same openings"
-    return (Chart("shallower", title, "depth", "discs a game", tuple(lines)),)
+    title = "Figure 6: gain against an opponent two plies shallower, same openings"
+    return (Chart("shallower", title, "depth", "discs per game", tuple(lines)),)

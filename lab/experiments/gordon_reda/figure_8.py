@@ -1,4 +1,4 @@
-"""Gordon & Reda 2006, Figures 7 and 8: the position before White's seventh move, and its moves' values."""
+"""Gordon & Reda 2006, Figures 7 and 8: the position before White's seventh move, and its move values."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
@@ -13,18 +13,18 @@ from lab.experiments.experiment import Experiment, Job, Result, Size
 from lab.experiments.experiment_report import ClaimVerdict, PaperClaim, Report, Table
 
 FIGURE_7 = "d3 c3 c4 e3 f2 c5 b3 f2 c1 d1 e1 f3 f6"
-"""The moves of both colours, as printed: f2 occurs twice."""
+"""The moves of both colours, as printed; f2 occurs twice."""
 STANDARD = {"f1": 150, "g1": 50, "a2": -150, "c2": -50, "a3": 0, "f5": 400, "e6": 400}
 TRAPPY = {**STANDARD, "c2": -37.5, "e6": 448}
 """Move values of Figure 8, in the paper's units."""
 BEST_REPLY, TRAP = "b4", "f7"
-"""Best reply and trap after e6, according to the text."""
+"""Best reply and trap after e6, according to the paper's text."""
 DEPTH = 8
 _TABLE_MB = 64
 
 
 class Figure8(Experiment):
-    """The example position of the paper."""
+    """The paper's example position."""
 
     name: ClassVar = "figure-8"
     title: ClassVar = "The example position, and the values of its moves"
@@ -36,7 +36,9 @@ class Figure8(Experiment):
         return [Job("readings", {}), Job(f"values at depth {DEPTH}", {"depth": DEPTH})]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:  # noqa: ARG002
-        """Find the readings of Figure 7 with one misprint, or evaluate the moves after the first reading."""
+        """Find the readings of Figure 7 with at most one misprint, or evaluate the moves of the first
+        reading.
+        """
         found = list(readings(FIGURE_7.split(), set(STANDARD)))
         if "depth" not in arguments:
             return {"readings": found}
@@ -67,8 +69,8 @@ class Figure8(Experiment):
 
 
 def readings(moves: Sequence[str], last_moves: set[str]) -> Iterator[list[str]]:
-    """Legal games with at most one move changed from the printed ones, after which exactly these moves are
-    legal.
+    """Legal games that differ from the printed moves in at most one move and after which exactly `last_moves`
+    are legal.
     """
     game = Othello()
 
@@ -100,7 +102,7 @@ def _about_figure_7(found: Sequence[Sequence[str]]) -> Iterator[PaperClaim]:
         if text != moves[at]
     ]
     yield PaperClaim(
-        "With one misprint mended, Figure 8's seven moves are all that White has",
+        "With one misprint corrected, Figure 8's seven moves are White's only legal moves",
         ClaimVerdict.HOLDS
         if len(found) == 1
         else ClaimVerdict.FAILS
@@ -123,15 +125,15 @@ def _about_figure_8(values: Result) -> Iterator[PaperClaim]:
     yield PaperClaim(
         "Trappy minimax plays e6",
         ClaimVerdict.HOLDS if chosen == "e6" else ClaimVerdict.INCONCLUSIVE,
-        f"by ours {chosen}, adjusted to {values[chosen]['adjusted'] / 100:+.2f}; "
+        f"with our evaluation it plays {chosen}, adjusted to {values[chosen]['adjusted'] / 100:+.2f}; "
         f"e6 {e6['adjusted'] / 100:+.2f}",
     )
     yield PaperClaim(
-        "To e6 the correct reply is b4, and f7 is the trap",
+        "The correct reply to e6 is b4, and f7 is the trap",
         ClaimVerdict.HOLDS
         if e6["best"] == [BEST_REPLY] and e6["trap"] == TRAP
         else ClaimVerdict.INCONCLUSIVE,
-        f"by ours, best: {', '.join(e6['best'])}; trap: {e6['trap'] or 'none'}",
+        f"with our evaluation, best: {', '.join(e6['best'])}; trap: {e6['trap'] or 'none'}",
     )
 
 
@@ -145,8 +147,9 @@ def _table(values: Result) -> Table:
              f"{ours['adjusted'] / 100:+.2f}", trap)
         )  # fmt: skip
     return Table(
-        f"Figure 8, and ours at depth {DEPTH}",
+        f"Figure 8, and our values at depth {DEPTH}",
         ("move", "paper, standard", "paper, trappy", "ours, standard", "ours, trappy", "our trap (quality)"),
         tuple(rows),
-        "The paper's unit is its evaluation's; ours are discs, by an evaluation that the program learned.",
+        "The paper's values are in the unit of its own evaluation; ours are in discs, by a learned "
+        "evaluation.",
     )

@@ -1,12 +1,12 @@
 """Gordon & Reda 2006, Figure 9: people's replies to traps, with the base rates that the paper lacks.
 
-Three sources. Recorded games of people, where each reply is judged as if the bot had made the move
-before it. Games of trappy and standard minimax against models of people, from the same openings. The bot's
-own games are not read here: a job's result must depend only on its arguments and the seed, so that a resumed
-run gives the same numbers anywhere, but the bot's games change from day to day and are monitored
-continuously, which requires another kind of interval. They are reported by `desdemona stats --by player`,
-whose rows "Figure 9" are the same counts by the same function (`engine.judgement.classify_by_figure_9`); a
-test holds the two together.
+The data come from two sources: recorded human games, in which each reply is judged as if the bot had made the
+move before it; and games of trappy and standard minimax against models of people, from the same openings. The
+bot's own games are not read here: a job's result must depend only on its arguments and the seed, so that a
+resumed run gives the same numbers anywhere, whereas the bot's games change from day to day and are monitored
+continuously, which requires another kind of interval. `desdemona stats --by strategy` reports them; its rows
+"Figure 9" are the same counts, made by the same function (`engine.judgement.classify_by_figure_9`), and a
+test checks that the two agree.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -54,7 +54,7 @@ _FELL = OutcomeKind.FELL_FOR_PAPER_TRAP
 PAPER = {OutcomeKind.OPTIMAL: 34, _FELL: 61, OutcomeKind.ERRED_ELSEWHERE: 103}
 PAPER_GAMES, PAPER_SET = 50, 198
 PAPER_RESULTS = {STANDARD.name: (39, 2, 9), TRAPPY.name: (40, 1, 9)}
-"""Wins, draws and losses against people."""
+"""Wins, draws and losses against people, as printed."""
 PLAYERS = (STANDARD.name, TRAPPY.name)
 PEOPLE = {"othello": ("temperature=1", "temperature=0.5"), "chess": ("maia-1100", "maia-1500", "maia-1900")}
 """The models of people: the Othello model is bundled, the chess models are in the folder."""
@@ -77,10 +77,10 @@ class TrapsAndPeople(Experiment):
     title: ClassVar = "Trappy minimax versus people"
     source: ClassVar = "Gordon & Reda 2006, Figure 9"
     version: ClassVar = "1"
-    needs: ClassVar = f"{NEEDED}, and maia-1100.onnx, maia-1500.onnx and maia-1900.onnx in a folder maia"
+    needs: ClassVar = f"{NEEDED}; maia-1100.onnx, maia-1500.onnx and maia-1900.onnx in a subfolder named maia"
 
     def jobs(self, size: Size) -> Sequence[Job]:
-        """See `Experiment.jobs`; interleaved, so that a partial run covers every source."""
+        """See `Experiment.jobs`; sources are interleaved, so that a partial run covers all of them."""
         found: list[tuple[float, Job]] = []
         if size is Size.FULL:
             for game, most in _RECORDED.items():
@@ -105,7 +105,7 @@ class TrapsAndPeople(Experiment):
         """Judge some recorded replies (`trap_replies.recorded`), or play a few pairs of games.
 
         Returns:
-            For games: ``replies``, as for recorded replies; ``groups``: each reply's opening, as an index;
+            For games: ``replies``, as for recorded replies; ``groups``: the index of each reply's opening;
             ``points``: our points in each game.
         """
         if "player" not in arguments:
@@ -173,24 +173,24 @@ def _name(game: str, player: str, people: str, first: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """The games that both strategies have played against the same people in the same openings."""
+    """The games that both strategies have played against the same models in the same openings."""
 
     replies: tuple[TrapReplies, TrapReplies]
     """Replies to the standard player's moves, and to the trappy player's moves."""
     sums: Mapping[str, Floats]
-    """Sums of each number by opening and player, shape (n, 2)."""
+    """Sums of each quantity by opening and player, shape (openings, 2)."""
 
     def each(self, above: str, below: str, player: int) -> float:
-        """A ratio of two sums for one player."""
+        """The ratio of two sums for one player."""
         return float(self.sums[above][:, player].sum() / max(1.0, self.sums[below][:, player].sum()))
 
     def apart(self, above: str, below: str, alpha: float = 0.05) -> MeanEstimate:
-        """The trappy player's ratio less the standard player's."""
+        """The trappy player's ratio minus the standard player's."""
         return ratios_apart(self.sums[above], self.sums[below], alpha)
 
     @property
     def score(self) -> MeanEstimate:
-        """The trappy player's points per game less the standard player's."""
+        """The trappy player's points per game minus the standard player's."""
         games = self.sums["games"]
         return mean_of((self.sums["points"] / games)[:, 1] - (self.sums["points"] / games)[:, 0])
 
@@ -245,10 +245,10 @@ def _ratings() -> PaperClaim:
     half = t_quantile(1 - 0.05 / 2, len(trappy) + len(standard) - 2) * variance**0.5
     found = MeanEstimate(value, value - half, value + half, len(trappy))
     return PaperClaim(
-        "Against people on Yahoo trappy minimax got a higher rating (1702) than standard minimax (1680)",
+        "Against people on Yahoo, trappy minimax got a higher rating (1702) than standard minimax (1680)",
         above_zero(found),
-        f"by the paper's own counts {trappy.sum():g} and {standard.sum():g} points of {len(trappy)} games, "
-        f"{in_points(found)} points of 100, if the opponents were alike; not repeated",
+        f"not repeated; by the paper's own counts {trappy.sum():g} and {standard.sum():g} points in "
+        f"{len(trappy)} games: {in_points(found)} percentage points, if the opponents were equally strong",
     )
 
 
@@ -256,10 +256,10 @@ def _wording() -> PaperClaim:
     erred = PAPER_SET - PAPER[OutcomeKind.OPTIMAL]
     fell = PAPER[_FELL]
     return PaperClaim(
-        "Of the cases in which people did not play the move that minimax predicted, they fell in 30 %",
+        "When people did not play the move that minimax predicted, they fell for the trap in 30 % of cases",
         ClaimVerdict.FAILS,
-        f"by the paper's own counts {fell} of {erred}, {100 * fell / erred:.1f} %; it is {fell} of all "
-        f"{PAPER_SET} traps that makes {100 * fell / PAPER_SET:.1f} %",
+        f"by the paper's own counts {fell} of {erred}, {100 * fell / erred:.1f} %; only as a fraction of "
+        f"all {PAPER_SET} traps is it {100 * fell / PAPER_SET:.1f} %",
     )
 
 
@@ -267,11 +267,11 @@ def _recorded_claims(of_people: Mapping[str, TrapReplies]) -> Iterator[PaperClai
     for game, replies in of_people.items():
         found = equal_cost(replies, ALPHA)
         yield PaperClaim(
-            f"Primary: people fall for traps ({game}): of replies that cost the same in the same position, "
+            f"Primary: people fall for traps ({game}): among replies of equal cost in the same position, "
             "they play a trap more often than by chance",
             above_zero(found.beyond),
-            f"{in_points(found.beyond)} points of 100{at_level(found.beyond, ALPHA)}, "
-            f"{counted(found.fell.of, 'error')} of {counted(found.fell.persons, 'person')}",
+            f"{in_points(found.beyond)} percentage points{at_level(found.beyond, ALPHA)}, "
+            f"{counted(found.fell.of, 'error')} by {counted(found.fell.persons, 'person')}",
         )
 
 
@@ -279,10 +279,10 @@ def _played_claims(matches: Mapping[str, _Match]) -> Iterator[PaperClaim]:
     for game, match in matches.items():
         found = match.apart("falls", "replies", ALPHA)
         yield PaperClaim(
-            f"Primary: setting traps makes opponents fall ({game}, models of people): more falls than "
-            "against minimax",
+            f"Primary: setting traps makes opponents fall for traps ({game}, models of people): more falls "
+            "than against standard minimax",
             above_zero(found),
-            f"{in_points(found)} in 100 replies{at_level(found, ALPHA)}, "
+            f"{in_points(found)} per 100 replies{at_level(found, ALPHA)}, "
             f"{counted(len(match.sums['games']), 'opening')}",
         )
 
@@ -291,10 +291,10 @@ def _random_claims(sources: Mapping[str, TrapReplies]) -> Iterator[PaperClaim]:
     for name, replies in sources.items():
         beyond = _beyond_random(replies)
         yield PaperClaim(
-            f"People fall frequently ({name}): more often than somebody who moves at random",
+            f"People fall frequently ({name}): more often than a random mover would",
             above_zero(beyond),
             f"{share_percent(replies.share(replies.is_kind(_FELL), replies.is_trap))} % of traps, "
-            f"{in_points(beyond)} points beyond chance",
+            f"{in_points(beyond)} percentage points beyond chance",
         )
 
 
@@ -337,11 +337,12 @@ def _papers_table(sources: Mapping[str, TrapReplies]) -> Table:
         "Figure 9, in the paper's form",
         tuple(columns),
         tuple(tuple(row) for row in rows),
-        "A trap is the paper's: trappiness times cost is 5 points of expected score or more.  Of recorded "
-        "games a sample of answered moves of all players was judged "
-        f"(Othello by {DEPTHS['othello']} plies, chess by {DEPTHS['chess']}).  Intervals are by person, "
-        "against models by opening; the paper's takes its replies as independent.  Decided positions are "
-        'left out.  For the bot\'s own games: `desdemona stats --by player`, rows "Figure 9".',
+        "As in the paper, a reply is a trap if trappiness times cost is at least 5 points of expected score. "
+        "In recorded games, a sample of all players' moves was judged "
+        f"(Othello by {DEPTHS['othello']} plies, chess by {DEPTHS['chess']}). Intervals are clustered by "
+        "person, against models by opening; the paper's interval treats replies as independent. Decided "
+        "positions are excluded. "
+        'For the bot\'s own games: `desdemona stats --by strategy`, rows "Figure 9".',
     )
 
 
@@ -389,8 +390,8 @@ def _base_rates(sources: Mapping[str, TrapReplies]) -> Table:
             "at random",
         ),
         tuple(rows),
-        "At random: of somebody who plays any reply in the same positions.  An error costs a tenth of "
-        "expected score or more.",
+        "At random: the rate of a player who chooses replies at random in the same positions. An error "
+        "costs a tenth of expected score or more.",
     )
 
 
@@ -409,18 +410,19 @@ def _equal_cost_table(sources: Mapping[str, TrapReplies]) -> Table:
             )
         )
     return Table(
-        "Traps against equally bad replies of the same position",
+        "Traps compared with equally bad replies in the same position",
         (
             "source",
             "errors",
             "fell, %",
             "by chance, %",
             "beyond chance, points",
-            "traps cost more by, points",
+            "extra cost of traps, points",
         ),
         tuple(rows),
-        "Errors of five points or more in positions that had a trap and another reply in the same band of "
-        "cost (each begins 1.41 times higher).  By chance: each reply of the band equally often.",
+        "Errors of five points or more in positions with both a trap and another reply in the same cost "
+        "band (each band begins at 1.41 times the previous one). By chance: all replies in the band are "
+        "equally likely.",
     )
 
 
@@ -429,10 +431,10 @@ def _bands_table(game: str, replies: TrapReplies) -> Table:
     for at, (trap, other) in enumerate(by_band(replies)):
         rows.append((f"{100 * STEPS[at]:.1f}", _of(trap), _of(other)))
     return Table(
-        f"How often replies of about the same cost were played, recorded {game}",
+        f"How often replies were played, by cost band, recorded {game}",
         ("cost from, points", "traps, %", "other replies, %"),
         tuple(rows),
-        "Over all positions: those with traps and those without differ in more than that.",
+        "Over all positions; positions with and without traps also differ in other ways.",
     )
 
 
@@ -440,14 +442,14 @@ def _played_table(matches: Mapping[str, _Match]) -> Table:
     rows = []
     for game, match in matches.items():
         for words, above, below in (
-            ("score, points of 100 a game", "points", "games"),
-            ("traps set, in 100 games", "traps", "games"),
-            ("traps set, in 100 replies", "traps", "replies"),
-            ("falls, in 100 games", "falls", "games"),
-            ("falls, in 100 replies (primary)", "falls", "replies"),
-            ("falls, in 100 traps", "falls", "traps"),
-            ("errors, in 100 replies", "errors", "replies"),
-            ("errors beyond chance, in 100 replies", "beyond", "replies"),
+            ("score, %", "points", "games"),
+            ("traps set, per 100 games", "traps", "games"),
+            ("traps set, per 100 replies", "traps", "replies"),
+            ("falls, per 100 games", "falls", "games"),
+            ("falls, per 100 replies (primary)", "falls", "replies"),
+            ("falls, per 100 traps", "falls", "traps"),
+            ("errors, per 100 replies", "errors", "replies"),
+            ("errors beyond chance, per 100 replies", "beyond", "replies"),
         ):
             both = [f"{100 * match.each(above, below, player):.1f}" for player in (0, 1)]
             apart = match.score if above == "points" else match.apart(above, below)
@@ -456,8 +458,8 @@ def _played_table(matches: Mapping[str, _Match]) -> Table:
         "Trappy and standard minimax against the same models of people, in the same openings",
         ("game", "", *PLAYERS, "difference"),
         tuple(rows),
-        "Each opening counts once, with all models and both colours (95 % each).  Replies in positions that "
-        "were not decided.",
+        "Each opening counts once, with all models and both colours (95 % each). Replies in decided "
+        "positions are excluded.",
     )
 
 
@@ -490,7 +492,7 @@ def _charts(of_people: Mapping[str, TrapReplies]) -> tuple[Chart, ...]:
     return (
         Chart(
             "equal-cost",
-            "How often a reply was played, by what it costs",
+            "How often a reply was played, by its cost",
             "points of expected score",
             "% of such replies",
             tuple(lines),

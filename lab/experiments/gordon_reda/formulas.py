@@ -15,15 +15,17 @@ FIGURE_4 = ((7, 7, 6, 6, 5, 6, 6), -12, 6)
 
 
 def trappiness_minimising(upper: float, final: float, margin: float = 0) -> float:
-    """Figure 3's column for the minimiser, with both scores from the side that sets the trap."""
+    """Figure 3's column for the minimiser, with both scores from the point of view of the side that sets the
+    trap.
+    """
     return trappiness(-upper, -final, margin)
 
 
 class Formulas(Experiment):
-    """Evaluates the functions of the paper."""
+    """Evaluates the paper's functions."""
 
     name: ClassVar = "figures-3-to-5"
-    title: ClassVar = "The trap arithmetic, as printed and as mended"
+    title: ClassVar = "The trap arithmetic, as printed and as corrected"
     source: ClassVar = "Gordon & Reda 2006, Figures 3, 4, 5 and 8"
     version: ClassVar = "1"
 
@@ -32,7 +34,7 @@ class Formulas(Experiment):
         return [Job("curves", {})]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:  # noqa: ARG002
-        """The curves, each a list of points, and the worked numbers."""
+        """The curves, each as a list of points, and the paper's worked numbers."""
         gaps = [5.0 * at / STEPS for at in range(STEPS + 1)]
         qualities = [2.5 * at / STEPS for at in range(STEPS + 1)]
         shallow, final, raw = FIGURE_4
@@ -79,11 +81,11 @@ class Formulas(Experiment):
         )
         table = Table(
             "Figures 3 and 5 at some points (in units of M)",
-            ("U - M or T", "trappiness", "bonus, mended", "bonus, printed"),
+            ("U - M or T", "trappiness", "bonus, corrected", "bonus, printed"),
             tuple(_row(at) for at in (0.1, 0.25, 0.5, 1.0, 1.75, 2.0, 4.0, 5.0)),
-            "Mended: 0.8 T up to M/4, then 0.2 M + 0.05 (T - M/4) / 1.75, from 2M on 0.25 M.  Printed: the "
-            "first piece is the constant .2M / .25, the second has .2 for .2M and T - M for T - M/4, and the "
-            "conditions are turned around.",
+            "Corrected: 0.8 T up to M/4, then 0.2 M + 0.05 (T - M/4) / 1.75, and 0.25 M from 2M on. "
+            "Printed: the first piece is the constant .2M / .25, the second has .2 instead of .2M and T - M "
+            "instead of T - M/4, and the conditions are reversed.",
         )
         charts = (
             _chart("figure-3", "Figure 3: trappiness", "(U - M) / |M|", found, ("figure-3", "minimising")),

@@ -1,4 +1,4 @@
-"""Replies to traps (Figure 9), and to other moves of the same cost."""
+"""Replies that fall for traps (Figure 9), compared with other replies of the same cost."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -33,12 +33,12 @@ KINDS = tuple(OutcomeKind)
 MIN_COST = TrapParams().threshold_percent / 100
 """Minimum cost of a reply that counts as a trap, in expected score."""
 STEPS = tuple(MIN_COST * 2 ** (step / 2) for step in range(9))
-"""Lower bounds of the bands of equal cost: each is 1.41 times the previous one."""
+"""Lower bounds of the cost bands; each is 1.41 times the previous one."""
 _DIGITS = 6
 
 
 class TrapReply(NamedTuple):
-    """A reply to a move of ours with at least two replies; shares and costs from 0 to 1."""
+    """A reply to a move of ours that allows at least two replies; fractions and costs are from 0 to 1."""
 
     kind: int
     """Index into `KINDS`."""
@@ -50,28 +50,28 @@ class TrapReply(NamedTuple):
     erred: int
     """1 if the reply cost a tenth of expected score or more."""
     random_optimal: float
-    """Share of all replies that are optimal: the rate of a random mover, as in the next two."""
+    """Fraction of optimal replies, which is a random mover's rate; the next two fields are analogous."""
     random_fell: float
     random_erred: float
     band: int
-    """Index into `STEPS` of the reply's cost; -1 if it cost less than the first band."""
+    """Index into `STEPS` of the reply's cost band; -1 if the reply cost less than the first band."""
     traps: int
-    """Numbers of traps and of other replies in this band; 0 without a band."""
+    """Numbers of traps and of other replies in this band; 0 if there is no band."""
     others: int
     traps_cost: float
-    """Mean costs of these traps and other replies; 0 where there are none."""
+    """Mean costs of these traps and of these other replies; 0 if there are none."""
     others_cost: float
     traps_by_band: list[int]
-    """Numbers of traps, and of others, among all replies, by band."""
+    """For each band, the numbers of traps and of other replies among all legal replies."""
     others_by_band: list[int]
 
 
 def trap_reply(decision: Decision, reply: str | None) -> TrapReply | None:
-    """Judge a reply in the same way as in the bot's own games; None if there was no choice, or the profile is
-    incomplete.
+    """Judge a reply in the same way as in the bot's own games; None if there was only one reply, or the
+    profile is incomplete.
 
     Args:
-        reply: The reply; None if the game ended first.
+        reply: The reply played; None if the game ended before it.
     """
     if not decision.chosen.is_whole or len(decision.chosen.replies) < 2:
         return None
@@ -117,15 +117,15 @@ def _mean_cost(replies: Sequence[ReplyVerdict]) -> float:
 
 
 def recorded(game: str, folder: str, seed: int, first: int, count: int, most: int) -> Result:
-    """Judge the replies to part of the sampled moves of recorded games, by both players.
+    """Judge the replies to some of the sampled moves of recorded games; both players' moves are sampled.
 
     Args:
-        folder: Games of people (`lab.experiments.given_games`).
-        first: Index of the first move in the sample's order.
+        folder: Folder with human games (`lab.experiments.given_games`).
+        first: Index in the sample of the first move to judge.
         most: Size of the sample.
 
     Returns:
-        ``replies``: `TrapReply`; ``groups``: the person who made each reply; ``games``: its game.
+        ``replies``: a `TrapReply` for each reply; ``groups``: the person who made it; ``games``: its game.
     """
     replies, groups, games = [], [], []
     for at, each in enumerate(_sample(game, folder, seed, most)[first : first + count]):
@@ -141,13 +141,13 @@ def recorded(game: str, folder: str, seed: int, first: int, count: int, most: in
 
 @lru_cache(maxsize=2)
 def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[Answered]:
-    """Moves of games between persons; WTHOR also contains programs."""
+    """The sampled moves, from games between persons only, because WTHOR also contains games of programs."""
     games = [each for each in given_games(game, folder) if all(map(is_person, each.record.players))]
     return sample_of(games, game, most, seed)
 
 
 def of_game(played: Played) -> list[TrapReply]:
-    """Judge the replies to A's moves."""
+    """Judge the replies to player A's moves."""
     moves = played.moves
     found = [
         trap_reply(decision, moves[ply + 1] if ply + 1 < len(moves) else None)
@@ -161,10 +161,10 @@ def of_game(played: Played) -> list[TrapReply]:
 
 
 class TrapReplies:
-    """Judged replies in columns, without decided positions.
+    """Judged replies as columns, without replies in decided positions.
 
     Args:
-        replies: `TrapReply`, as lists.
+        replies: `TrapReply` tuples, as lists.
         groups: The person or the opening of each reply, for clustering.
         games: Number of games.
     """
@@ -172,7 +172,7 @@ class TrapReplies:
     def __init__(self, replies: Sequence[Sequence[Any]], groups: Sequence[Any], games: int) -> None:
         rows = [TrapReply(*each) for each in replies]
         self.kept = [at for at, each in enumerate(rows) if not each.is_decided]
-        """Indices of the replies that count."""
+        """Indices of the replies that are kept."""
         self.games = games
         self.rows = [rows[at] for at in self.kept]
         groups = [groups[at] for at in self.kept]
@@ -204,38 +204,38 @@ class TrapReplies:
 
     @property
     def unanswered(self) -> int:
-        """Number of traps that got no reply."""
+        """Number of our moves that set a trap and got no reply."""
         return int((self.column(lambda each: each.is_trap) * ~self.is_answered).sum())
 
     def share(self, hits: Bools, among: Bools) -> PersonShare:
-        """A proportion with its interval clustered by group."""
+        """A proportion with an interval clustered by group."""
         return person_share(hits[among], self.groups[among])
 
     def mean(self, values: Floats, among: Bools, alpha: float = 0.05) -> MeanEstimate:
-        """A mean with its interval clustered by group."""
+        """A mean with an interval clustered by group."""
         return estimate(fixed_mean(values[among], self.groups[among], alpha))
 
 
 @dataclass(frozen=True, slots=True)
 class EqualCost:
-    """How often a trap was played among errors, in positions with both traps and other replies in a band."""
+    """How often an error was a trap, in positions where its cost band contains traps and other replies."""
 
     fell: PersonShare
     random: float
-    """Mean share of traps among the replies of the band."""
+    """Mean fraction of traps among the replies in the band."""
     beyond: MeanEstimate
     costlier: float
-    """Mean cost of the traps less mean cost of the other replies."""
+    """Mean cost of the traps minus mean cost of the other replies."""
 
 
 def equal_cost(found: TrapReplies, alpha: float) -> EqualCost:
-    """Compare traps with equally bad replies of the same positions.
+    """Compare traps with equally bad replies in the same positions.
 
-    A player who chooses by cost alone plays replies of equal cost equally often, whatever their number and
-    the position.
+    A player who chooses by cost alone plays replies of equal cost equally often, regardless of their number
+    and the position.
 
     Args:
-        alpha: Error probability of the interval of `EqualCost.beyond`.
+        alpha: Error probability of the interval for `EqualCost.beyond`.
     """
     traps, others = found.column(lambda each: each.traps), found.column(lambda each: each.others)
     both = (traps > 0) & (others > 0) & found.is_answered
@@ -251,7 +251,7 @@ def equal_cost(found: TrapReplies, alpha: float) -> EqualCost:
 
 
 def by_band(found: TrapReplies) -> list[tuple[PersonShare, PersonShare]]:
-    """For each band, how often a trap was played, and how often another reply."""
+    """For each band, how often its traps were played, and how often its other replies were."""
     played_band = found.column(lambda each: each.band)
     fell = found.is_kind(OutcomeKind.FELL_FOR_PAPER_TRAP)
     rows = []
@@ -261,7 +261,7 @@ def by_band(found: TrapReplies) -> list[tuple[PersonShare, PersonShare]]:
             counts = np.array([getattr(each, name)[band] for each in found.rows], np.int64)
             counts = counts * found.is_answered
             hits = (played_band == band) & of_kind & (counts > 0)
-            # One value for each reply that could be played, of which at most one was.
+            # One value for each legal reply in the band; at most one of them was played.
             ends = np.cumsum(counts)
             played = np.zeros(int(counts.sum()), bool)
             played[ends[hits] - 1] = True
@@ -271,7 +271,7 @@ def by_band(found: TrapReplies) -> list[tuple[PersonShare, PersonShare]]:
 
 
 def estimate(found: FixedInterval) -> MeanEstimate:
-    """Convert a fixed interval for reports; no interval below 30 effective groups."""
+    """Convert a `FixedInterval` for reports; below 30 effective groups there is no interval."""
     found = only_of_enough_persons(found)
     if found.value is None:
         return without_interval(0.0, 0)
@@ -281,14 +281,14 @@ def estimate(found: FixedInterval) -> MeanEstimate:
 
 
 def ratios_apart(above: Floats, below: Floats, alpha: float = 0.05) -> MeanEstimate:
-    """The difference of two ratios of sums, with an interval from leaving out one opening at a time.
+    """The difference of two ratios of sums, with a jackknife interval that leaves out one opening at a time.
 
     Args:
-        above: Sums in the numerator, by opening and strategy; shape (n, 2).
+        above: Sums in the numerator, by opening and strategy, shape (openings, 2).
         below: Sums in the denominator, likewise.
 
     Returns:
-        The second strategy's ratio less the first's.
+        The second strategy's ratio minus the first's.
     """
     top, bottom = above.sum(axis=0), below.sum(axis=0)
     counts = below.sum(axis=1)

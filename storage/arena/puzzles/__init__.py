@@ -1,1 +1,1 @@
-"""The trainer's queries: positions in which people took a bait, and each person's attempts at them."""
+"""The trainer's queries: positions in which people took a bait, and people's attempts to solve them."""

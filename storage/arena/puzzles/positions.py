@@ -1,10 +1,10 @@
-"""Puzzle positions: imported from finished games, and selected for a person.
+"""Puzzle positions: imports them from finished games and selects them for a person.
 
-A position is one in which a move of ours at the arena set a confirmed bait (`engine.bait_rule`) and a
-person's reply was not good: it cost more than `TOLERANCE`. Positions reached by the same moves count as one;
-each taken bait is stored with the decision from which the position is shown.
+In a puzzle position, one of our arena moves set a confirmed bait (`engine.bait_rule`) and the reply of a
+person was not good: it cost more than `TOLERANCE`. Positions reached by the same moves count as one. Each
+taken bait is stored with the decision from which the position can be shown.
 
-Rows are created when a game is settled, and once for older games (`bot.arena.puzzles.puzzle_importer`), so
+Rows are created when a game is settled, once also for older games (`bot.arena.puzzles.puzzle_importer`), so
 that selecting a puzzle reads neither decisions nor forecasts. The caller owns the transaction.
 """
 
@@ -24,7 +24,7 @@ from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow,
 from storage.tables.puzzles import PuzzleMistake, PuzzlePosition, PuzzleReview, SearchedGame
 
 TOLERANCE = 350
-"""A reply that costs at most this is good, as in lila's Retrospect; hundredths of a per cent of expected
+"""A reply that costs at most this is good, as in lila's Retrospect; in hundredths of a per cent of expected
 score."""
 
 
@@ -40,12 +40,12 @@ class NewMistake:
     key: int
     """See `position_key`."""
     probability: float
-    """Forecast probability that people take the bait there."""
+    """Forecast probability that people take the bait in this position."""
 
 
 @dataclass(frozen=True, slots=True)
 class PuzzleRating:
-    """A rating of the trainer, for a position or a person; both tables have columns of these names."""
+    """A rating in the trainer, of a position or a person; both tables have columns with these names."""
 
     rating: float
     deviation: float
@@ -58,22 +58,22 @@ class PuzzleRating:
 
 @dataclass(frozen=True, slots=True)
 class PuzzleSource:
-    """The decision from which a position is shown."""
+    """The decision from which a position can be shown."""
 
     position_id: int
     decision_id: int
     game_id: int
     site_game_id: str
     ply: int
-    """Moves before ours."""
+    """Number of moves before ours."""
 
 
 def position_key(game: str, initial_position: str | None, moves: Sequence[str], move: str) -> int:
-    """A hash of a position's start and moves; positions share it only if both are equal.
+    """A hash of a position's start and moves; two positions share it only if both are equal.
 
     Args:
-        game: Its name.
-        initial_position: Start position; None: the usual one.
+        game: The game's name.
+        initial_position: Start position; None for the usual one.
         moves: The moves before ours.
         move: Ours.
     """
@@ -84,7 +84,7 @@ def position_key(game: str, initial_position: str | None, moves: Sequence[str], 
 
 
 async def list_pending(session: AsyncSession, site: str, after: int, limit: int) -> list[int]:
-    """Our keys, above `after` and ascending, of the arena's settled games that are not yet imported."""
+    """Keys of the arena's settled games that are not imported yet: ascending and greater than `after`."""
     statement = (
         select(GameRow.id)
         .outerjoin(SearchedGame, SearchedGame.game_id == GameRow.id)
@@ -99,12 +99,12 @@ async def list_pending(session: AsyncSession, site: str, after: int, limit: int)
 
 
 async def mark_imported(session: AsyncSession, games: Collection[int]) -> None:
-    """Mark some games as imported, by our keys."""
+    """Mark games as imported, identified by our keys."""
     await insert_all_new(session, SearchedGame, [{"game_id": game_id} for game_id in games])
 
 
 async def list_baits(session: AsyncSession, games: Collection[int]) -> list[int]:
-    """Keys, ascending, of the decisions that set a bait in the games with these keys of ours."""
+    """Keys, ascending, of the decisions that set a bait in the games with these keys."""
     statement = (
         select(ForecastRow.decision_id)
         .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
@@ -119,7 +119,7 @@ async def list_new_mistakes(session: AsyncSession, site: str, decisions: Collect
 
     Args:
         session: The transaction.
-        site: The arena's name in the records of our own accounts.
+        site: The arena's site name in our own accounts' records.
         decisions: Keys of the decisions.
     """
     rows = await session.execute(
@@ -172,7 +172,7 @@ def _new_mistake(row: Any) -> NewMistake:
 async def import_positions(
     session: AsyncSession, mistakes: Sequence[NewMistake], start: Callable[[NewMistake], PuzzleRating]
 ) -> int:
-    """Store taken baits, and their positions if these are new.
+    """Store taken baits, and their positions if they are new.
 
     Args:
         session: The transaction.
@@ -180,7 +180,7 @@ async def import_positions(
         start: Initial difficulty of a new position.
 
     Returns:
-        Number of newly stored taken baits.
+        Number of taken baits that are new.
     """
     count = 0
     for mistake in mistakes:
@@ -200,7 +200,7 @@ async def import_positions(
 async def _position_of(
     session: AsyncSession, mistake: NewMistake, start: Callable[[NewMistake], PuzzleRating]
 ) -> int:
-    """Our key of the position in which a bait was taken; inserted if it is new."""
+    """Our key of the position in which a bait was taken; inserts the position if it is new."""
     statement = select(PuzzlePosition.id).where(PuzzlePosition.key == mistake.key)
     position_id = await session.scalar(statement)
     if position_id is None:
@@ -218,14 +218,14 @@ async def _position_of(
 
 
 async def settled_up_to(session: AsyncSession, site: str) -> int:
-    """The highest key of ours up to which every arena game is settled and no game can be added."""
+    """The highest of our keys up to which every arena game is settled and no game can be added."""
     oldest = select(func.min(GameRow.id)).where(GameRow.site == site, GameRow.is_settled.is_(False))
     statement = select(func.coalesce(oldest.scalar_subquery() - 1, func.max(GameRow.id), 0))
     return await session.scalar(statement) or 0
 
 
 async def find_game(session: AsyncSession, site: str, site_game_id: str) -> tuple[int, bool] | None:
-    """Our key of an arena's game, and whether it is settled; None: our accounts did not play it."""
+    """Our key of an arena game, and whether it is settled; None if our accounts did not play in it."""
     statement = select(GameRow.id, GameRow.is_settled)
     row = (
         await session.execute(
@@ -239,21 +239,21 @@ async def find_game(session: AsyncSession, site: str, site_game_id: str) -> tupl
 
 
 def is_public() -> ColumnElement[bool]:
-    """Whether a row of `ArenaGame` is public: the game is over."""
+    """Whether a row of `ArenaGame` is public, that is, the game is over."""
     return ArenaGame.ended_at.is_not(None)
 
 
 async def own_mistake(
     session: AsyncSession, account_id: str, game: str, site: str, without: Collection[int] = ()
 ) -> int | None:
-    """The latest position in which a person took a bait and that they have not tried yet.
+    """The latest position in which a person took a bait and which they have not tried yet.
 
     Args:
         session: The transaction.
         account_id: The person.
         game: The game's name.
-        site: The arena's name in the records of our own accounts.
-        without: Positions to leave out.
+        site: The arena's site name in our own accounts' records.
+        without: Positions to exclude.
     """
     statement = (
         select(PuzzleMistake.position_id)
@@ -279,15 +279,15 @@ async def list_near(
     account_id: str | None = None,
     without: Collection[int] = (),
 ) -> list[int]:
-    """Positions of public games with the nearest ratings, some above and some below.
+    """Positions of public games with the nearest ratings, some higher and some lower.
 
     Args:
         session: The transaction.
         game: The game's name.
         rating: The person's rating.
-        limit: Number on each side.
-        account_id: The person, who never sees a position twice; None: no account.
-        without: Positions to leave out.
+        limit: Maximum number on each side.
+        account_id: The person, who never sees a position twice; None without an account.
+        without: Positions to exclude.
     """
     keys: list[int] = []
     for is_above in (True, False):
@@ -306,7 +306,7 @@ async def list_near(
 
 
 async def list_of_game(session: AsyncSession, game_id: int) -> list[int]:
-    """The positions of a game, by our key, in which its player took a bait, in the order of play."""
+    """Keys of the positions in which a game's player took a bait, in order of play."""
     statement = (
         select(PuzzleMistake.position_id)
         .where(PuzzleMistake.game_id == game_id)
@@ -318,17 +318,17 @@ async def list_of_game(session: AsyncSession, game_id: int) -> list[int]:
 async def find_source(
     session: AsyncSession, position_id: int, account_id: str | None, site: str, *, has_others: bool = True
 ) -> PuzzleSource | None:
-    """The game shown with a position: the first game in which the person took the bait, or else a public one.
+    """The game to show with a position: the first in which the person took the bait, or else a public one.
 
     Args:
         session: The transaction.
         position_id: The position.
-        account_id: The person; None: no account.
-        site: The arena's name in the records of our own accounts.
-        has_others: Whether everybody may see other people's games.
+        account_id: The person; None without an account.
+        site: The arena's site name in our own accounts' records.
+        has_others: Whether people may see games of others.
 
     Returns:
-        None: there is no game that this person may see.
+        The game and decision; None if there is no game that this person may see.
     """
     own = select(OpponentRow.id).where(*_is_person(account_id or "", site))
     is_own = PuzzleMistake.opponent_id.in_(own)
@@ -357,7 +357,7 @@ async def find_source(
 
 
 async def erred_there(session: AsyncSession, position_id: int, account_id: str, site: str) -> bool:
-    """Whether a person took this position's bait in a game, and so may have read its report."""
+    """Whether a person took this position's bait in a game, and so may have seen its solution."""
     statement = (
         select(literal(1))
         .select_from(PuzzleMistake)
@@ -379,7 +379,7 @@ async def get_position_rating(
     Args:
         session: The transaction.
         position_id: The position.
-        is_locked: Whether to lock the row until we commit.
+        is_locked: Whether to lock the row until the caller commits.
     """
     statement = select(
         PuzzlePosition.rating,
@@ -402,12 +402,12 @@ async def save_position_rating(session: AsyncSession, position_id: int, found: P
 
 
 async def get_game_name(session: AsyncSession, position_id: int) -> str | None:
-    """The name of the game that a position belongs to."""
+    """The name of the game (its rules) to which a position belongs."""
     return await session.scalar(select(PuzzlePosition.game).where(PuzzlePosition.id == position_id))
 
 
 async def get_bait_line(session: AsyncSession, position_id: int) -> str | None:
-    """The continuation after the bait, if it was computed."""
+    """The continuation after the bait; None if not computed yet."""
     return await session.scalar(select(PuzzlePosition.bait_line).where(PuzzlePosition.id == position_id))
 
 
@@ -419,7 +419,7 @@ async def save_bait_line(session: AsyncSession, position_id: int, line: str) -> 
 
 
 def left_out(position_id: Any, without: Collection[int]) -> tuple[ColumnElement[bool], ...]:
-    """The condition that excludes these keys; none for an empty list, which databases do not optimise."""
+    """A condition that excludes these keys; nothing for an empty list, which databases do not optimise."""
     return (position_id.not_in(without),) if without else ()
 
 

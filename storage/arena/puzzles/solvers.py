@@ -1,4 +1,4 @@
-"""People as solvers: their ratings, current positions, and the schedule of repetitions.
+"""People as solvers: their ratings, current positions, and schedule of repetitions.
 
 The caller owns the transaction.
 """
@@ -17,37 +17,37 @@ from storage.tables.puzzles import PuzzleReview, PuzzleSolver
 
 @dataclass(frozen=True, slots=True)
 class SolverRecord:
-    """A person in one game."""
+    """A person's state in one game."""
 
     strength: PuzzleRating
     position_id: int | None
-    """The current position; None: none."""
+    """The current position, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewRecord:
-    """A person's attempts at a position; the table has columns of these names."""
+    """A person's attempts at a position; the table has columns with these names."""
 
     answers: int = 0
-    """Attempts of all kinds, including views of the solution."""
+    """Number of attempts of all kinds, including views of the solution."""
     has_hint: bool = False
-    """Whether the person took the hint before the first answer."""
+    """Whether the person used the hint before the first answer."""
     stage: int | None = None
-    """Number of times a missed position has since been solved when due; None: never missed."""
+    """Number of times that a missed position has since been solved when due; None if it was never missed."""
     due_at: datetime | None = None
-    """When to show it again; None: never."""
+    """When to show the position again; None for never."""
 
 
 async def get_solver(
     session: AsyncSession, account_id: str, game: str, *, is_locked: bool = False
 ) -> SolverRecord | None:
-    """A person in one game; None before the first position.
+    """A person's state in one game; None before the first position.
 
     Args:
         session: The transaction.
         account_id: The person.
         game: The game's name.
-        is_locked: Whether to lock the row until we commit.
+        is_locked: Whether to lock the row until the caller commits.
     """
     statement: Select[PuzzleSolver] = select(PuzzleSolver).where(
         PuzzleSolver.account_id == account_id, PuzzleSolver.game == game
@@ -63,9 +63,9 @@ async def get_solver(
 async def lock_solver(
     session: AsyncSession, account_id: str, game: str, newcomer: PuzzleRating
 ) -> SolverRecord:
-    """A person in one game, locked until we commit; inserted from `newcomer` if new.
+    """A person's state in one game, locked until the caller commits; inserted from `newcomer` if missing.
 
-    Inserts first, because a missing row cannot be locked.
+    It inserts first, because a missing row cannot be locked.
     """
     solver = await get_solver(session, account_id, game, is_locked=True)
     if solver is None:
@@ -83,7 +83,7 @@ async def lock_solver(
 
 
 async def save_solver(session: AsyncSession, account_id: str, game: str, found: SolverRecord) -> None:
-    """Set all columns of a person's row."""
+    """Store all columns of a person's row."""
     await session.merge(
         PuzzleSolver(
             account_id=account_id, game=game, **asdict(found.strength), position_id=found.position_id
@@ -93,7 +93,7 @@ async def save_solver(session: AsyncSession, account_id: str, game: str, found: 
 
 
 async def get_review(session: AsyncSession, account_id: str, position_id: int) -> ReviewRecord | None:
-    """A person's attempts at a position; None: no attempt."""
+    """A person's attempts at a position; None if there are none."""
     row = await session.get(PuzzleReview, (account_id, position_id), populate_existing=True)
     return None if row is None else ReviewRecord(row.answers, row.has_hint, row.stage, row.due_at)
 
@@ -101,7 +101,7 @@ async def get_review(session: AsyncSession, account_id: str, position_id: int) -
 async def save_review(
     session: AsyncSession, account_id: str, position_id: int, game: str, found: ReviewRecord
 ) -> None:
-    """Set all columns."""
+    """Store all columns of a person's attempts at a position."""
     await session.merge(
         PuzzleReview(account_id=account_id, position_id=position_id, game=game, **asdict(found))
     )
@@ -111,7 +111,7 @@ async def save_review(
 async def due_position(
     session: AsyncSession, account_id: str, game: str, now: datetime, without: Collection[int] = ()
 ) -> int | None:
-    """The position that has been due for longest, without the excluded ones."""
+    """The position that has been due for the longest time, apart from the excluded ones."""
     statement = select(PuzzleReview.position_id).where(
         *_of(account_id, game), PuzzleReview.due_at <= now, *left_out(PuzzleReview.position_id, without)
     )
@@ -126,7 +126,7 @@ async def count_due(session: AsyncSession, account_id: str, game: str, now: date
 
 
 async def next_due_at(session: AsyncSession, account_id: str, game: str) -> datetime | None:
-    """When the next position is or was due; None: none is scheduled."""
+    """When the next repetition is or was due; None if none is scheduled."""
     statement = (
         select(PuzzleReview.due_at)
         .where(*_of(account_id, game), PuzzleReview.due_at.is_not(None))

@@ -1,1 +1,1 @@
-"""Rows of plain columns for other programs."""
+"""Exports for other programs: rows with plain columns."""

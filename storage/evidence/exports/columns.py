@@ -1,4 +1,4 @@
-"""Columns of exports: their sources, and how their values are computed."""
+"""The columns of exports: their sources in the database, and how their values are computed."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from storage.filters import Filters, filter_conditions, in_phase, of_games
 from storage.tables.games import GameRow, OpponentRow
 
 ERROR_COST = 1000
-"""Minimum cost of an error, in hundredths of a per cent: a tenth of the game."""
+"""Minimum cost of an error, in hundredths of a per cent of the game: 10 %."""
 
 Value = int | float | str | None
 
@@ -34,25 +34,25 @@ class ExportColumn:
     name: str
     kind: ColumnKind
     about: str
-    """Its meaning, in one line."""
+    """The column's meaning, in one line."""
     read: Callable[..., Value] = str
     """Computes the value from the values of the sources."""
     sources: tuple[Any, ...] = ()
-    """The SQL expressions that the value depends on."""
+    """The SQL expressions from which the value is computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """An export: a table with these columns."""
+    """An export, which is a table with these columns."""
 
     about: str
     columns: tuple[ExportColumn, ...]
     statement: Select[Any]
-    """Selects all rows, oldest first, with `game_id` and the `id` that errors about damaged rows name."""
+    """Selects all rows, oldest first, with `game_id` and an `id` by which errors refer to damaged rows."""
     rows: Callable[[Any], Iterable[tuple[Value, ...]]]
-    """Converts one row of the statement to exported rows."""
+    """Converts one row of the statement to one or more exported rows."""
     selected: Callable[[Filters], Sequence[ColumnElement[bool]]] = filter_conditions
-    """Converts filters to conditions on the statement."""
+    """Converts filters to SQL conditions for the statement."""
 
     @property
     def is_of_moves(self) -> bool:
@@ -66,12 +66,12 @@ def export_of(
     columns: Sequence[ExportColumn],
     selected: Callable[[Filters], Sequence[ColumnElement[bool]]] = filter_conditions,
 ) -> Export:
-    """An export with a row for each row of its statement.
+    """An export with one row for each row of its statement.
 
     Args:
-        about: Meaning of a row.
-        base: The statement, with only `id` and `game_id`.
-        columns: Columns of every row.
+        about: The meaning of a row.
+        base: The statement without the columns: it selects `id` and `game_id`.
+        columns: The columns of the export.
         selected: See `Export`.
     """
     sources = [source for column in columns for source in column.sources]
@@ -85,7 +85,7 @@ def export_of(
 
 
 def of_moves(filters: Filters) -> Sequence[ColumnElement[bool]]:
-    """Conditions of an export of moves, on the games and on their moves."""
+    """SQL conditions of an export of moves: those on the games, and those on their moves."""
     return [*filter_conditions(of_games(filters)), *in_phase(filters)]
 
 
@@ -104,23 +104,23 @@ def _of(
     source: Any,
     convert: Callable[[Any], Value] | None = None,
 ) -> ExportColumn:
-    """A column with the converted value of its source, where that is not null."""
+    """A column with the converted value of its source; null stays null."""
     read = convert or usual
     return ExportColumn(name, kind, about, lambda value: None if value is None else read(value), (source,))
 
 
 whole = partial(_of, ColumnKind.WHOLE, int)
-"""A column of whole numbers: name, meaning, source, conversion (default `int`).  The next ones are alike."""
+"""Makes a column of whole numbers from name, meaning, source and conversion (default `int`)."""
 text = partial(_of, ColumnKind.TEXT, str)
 flag = partial(_of, ColumnKind.WHOLE, lambda value: int(bool(value)))
-"""Truth values as 0 or 1."""
+"""Makes a column of truth values, exported as 0 or 1."""
 number = partial(_of, ColumnKind.NUMBER, float)
 share = partial(_of, ColumnKind.NUMBER, lambda value: value / WHOLE)
-"""Hundredths of a per cent as a share of the game."""
+"""Makes a column that converts hundredths of a per cent to a share of the game."""
 
 
 def timestamp_text(value: datetime | None) -> str | None:
-    """A time in the format of exports."""
+    """A time as text, in the format of exports."""
     return None if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
@@ -133,12 +133,12 @@ def seconds(start: datetime | None, end: datetime | None) -> Value:
 
 
 OF_GAME: list[ExportColumn] = [
-    text("site", "key of the site, for instance arena", GameRow.site),
+    text("site", "the site, for instance arena", GameRow.site),
     text("game", "othello, chess, xiangqi or connect4", GameRow.game),
-    text("player", "the same as strategy, which replaces it", GameRow.strategy),
+    text("player", "old name of strategy", GameRow.strategy),
     whole("opponent_id", "key of the opponent's account", GameRow.opponent_id),
-    text("opponent", "its name", OpponentRow.name),
-    flag("is_program", "1: a program, as far as the site says", OpponentRow.is_bot),
-    whole("opponent_rating", "at the start; null: none", GameRow.opponent_rating),
+    text("opponent", "opponent's name", OpponentRow.name),
+    flag("is_program", "1: a program, according to the site", OpponentRow.is_bot),
+    whole("opponent_rating", "opponent's rating at the start; null: unknown", GameRow.opponent_rating),
 ]
-STRATEGY = text("strategy", "ours: trappy, standard, ...", GameRow.strategy)
+STRATEGY = text("strategy", "our strategy: trappy, standard, ...", GameRow.strategy)

@@ -1,8 +1,8 @@
-"""Escapes CSV cells that a spreadsheet would run as formulas, because names and chat come from strangers.
+"""Escapes CSV cells that a spreadsheet would run as formulas: strangers write the names and the chat.
 
-A text that begins like a formula gets an apostrophe before it, as OWASP advises ("CSV Injection"); numbers
-are unchanged. A text that begins with apostrophes before such a character gets one more, so that a program
-can restore the original by removing one (`text_of`).
+An apostrophe is put before a text that begins like a formula, as OWASP advises ("CSV Injection"); numbers are
+unchanged. One is also added to a text that begins with apostrophes followed by such a character, so that a
+program can restore the original by removing one (`text_of`).
 """
 
 import csv
@@ -12,26 +12,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-"""Includes full-width forms, which some spreadsheets treat alike."""
+"""Includes the full-width forms of these characters, which some spreadsheets treat in the same way."""
 
 
 def cell(value: object) -> object:
-    """A value as a cell."""
+    """The value, escaped if necessary."""
     return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
 def cells(row: Iterable[object]) -> list[object]:
-    """The cells of a row."""
+    """The values of a row, escaped if necessary."""
     return [cell(value) for value in row]
 
 
 def text_of(written: str) -> str:
-    """The original text of a cell."""
+    """The text of a cell before escaping."""
     return written[1:] if written.startswith("'") and _FORMULA.match(written) else written
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]], line_end: str = "\n") -> str:
-    """Rows as CSV with a header; empty if there are none.  Lines end in CR LF over HTTP (RFC 4180)."""
+    """CSV of the rows, with a header; empty if there are no rows. Lines end in CR LF over HTTP (RFC 4180)."""
     out = io.StringIO()
     if rows:
         writer = csv.DictWriter(out, list(rows[0]), lineterminator=line_end)

@@ -47,7 +47,7 @@ _DECISIONS = (
 
 
 def _is(rule: int, name: str, about: str, source: Any) -> ExportColumn:
-    """A column that tells whether the source equals the current version of the rules."""
+    """A column that is 1 if the source equals the current version of the rules, otherwise 0."""
     return computed(name, _WHOLE, about, lambda value: int(value == rule), source)
 
 
@@ -61,7 +61,7 @@ def _expected_loss(name: str, about: str) -> ExportColumn:
 _KEYS: list[ExportColumn] = [
     whole("decision_id", "key of the decision", DecisionRow.id),
     whole("game_id", "key of its game", DecisionRow.game_id),
-    whole("ply", "moves made before our move", DecisionRow.ply),
+    whole("ply", "number of moves before ours", DecisionRow.ply),
 ]
 
 DECISIONS = export_of(
@@ -69,17 +69,19 @@ DECISIONS = export_of(
     _DECISIONS,
     [
         *_KEYS,
-        text("move", "in the game's notation for programs", DecisionRow.move),
+        text("move", "our move, in the notation for programs", DecisionRow.move),
         text("state", "committed, sent or confirmed", DecisionRow.state),
         whole("depth", "plies searched", DecisionRow.depth),
         whole("nodes", "positions searched", DecisionRow.nodes),
-        number("time_s", "seconds it took", DecisionRow.time_s),
-        flag("is_complete", "1: all replies to it were searched", DecisionRow.is_complete),
-        flag("is_decided", "1: it won or lost by force; such moves count nowhere", DecisionRow.is_decided),
-        flag("is_trap", "1: it sets the paper's trap (Figure 9)", DecisionRow.is_trap),
+        number("time_s", "thinking time in seconds", DecisionRow.time_s),
+        flag("is_complete", "1: all replies to the move were searched", DecisionRow.is_complete),
+        flag(
+            "is_decided", "1: the move wins or loses by force; statistics exclude it", DecisionRow.is_decided
+        ),
+        flag("is_trap", "1: the move sets a trap (Figure 9)", DecisionRow.is_trap),
         number(
             "trap_quality",
-            "of the best trap, in points of a hundred",
+            "quality of the best trap, in per cent of the game",
             DecisionRow.trap_quality,
             lambda quality: quality / 100,
         ),
@@ -88,7 +90,7 @@ DECISIONS = export_of(
         computed(
             "send_s",
             _NUMBER,
-            "seconds until the site had accepted it",
+            "seconds until the site accepted the move",
             seconds,
             DecisionRow.created_at,
             DecisionRow.sent_at,
@@ -96,7 +98,7 @@ DECISIONS = export_of(
         computed(
             "confirm_s",
             _NUMBER,
-            "seconds from there until the site showed it",
+            "seconds from then until the site showed the move",
             seconds,
             DecisionRow.sent_at,
             DecisionRow.confirmed_at,
@@ -106,64 +108,64 @@ DECISIONS = export_of(
 )
 
 OUTCOMES = export_of(
-    "One row for each judged reply to a move of ours, with expectations.",
+    "One row for each judged reply to our moves, with expected values.",
     _DECISIONS.join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
     .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
     .outerjoin(ReplyTimeRow, ReplyTimeRow.decision_id == DecisionRow.id),
     [
         *_KEYS,
         text("kind", "optimal, fell, erred_elsewhere (Figure 9) or unanswered", OutcomeRow.kind),
-        text("reply", "null: the game ended first", OutcomeRow.reply),
-        flag("fell_for_best", "1: it is the paper's best trap", OutcomeRow.fell_for_best),
-        share("cost", "what it cost, share of the game", OutcomeRow.cost),
+        text("reply", "the reply; null: the game ended first", OutcomeRow.reply),
+        flag("fell_for_best", "1: the reply falls into the best trap (Figure 9)", OutcomeRow.fell_for_best),
+        share("cost", "cost of the reply, as a share of the game", OutcomeRow.cost),
         computed(
             "is_error",
             _WHOLE,
-            "1: it cost a tenth of the game or more",
+            "1: the reply cost 10 % of the game or more",
             lambda cost: int(cost is not None and cost >= ERROR_COST),
             OutcomeRow.cost,
         ),
-        flag("is_decided", "1: our move won or lost by force; exclude these", DecisionRow.is_decided),
+        flag("is_decided", "1: our move wins or loses by force; exclude such rows", DecisionRow.is_decided),
         whole("reply_count", "number of legal replies", DecisionRow.reply_count),
         number("random_error", "probability that a random reply is an error", ForecastRow.error_uniform),
-        number("expected_error", "the same by the forecast", ForecastRow.error_expected),
-        share("random_cost", "mean cost at random", ForecastRow.cost_uniform),
-        share("expected_cost", "by the forecast", ForecastRow.cost_expected),
+        number("expected_error", "forecast probability of an error", ForecastRow.error_expected),
+        share("random_cost", "mean cost of a random reply", ForecastRow.cost_uniform),
+        share("expected_cost", "mean cost by the forecast", ForecastRow.cost_expected),
         computed(
             "has_bait",
             _WHOLE,
-            "1: our move had a confirmed bait",
+            "1: our move set a confirmed bait",
             lambda bait: int(bait is not None),
             ForecastRow.bait,
         ),
         computed(
             "is_bait_taken",
             _WHOLE,
-            "1: the reply takes it",
+            "1: the reply takes a bait",
             lambda is_taken: int(bool(is_taken)),
             ForecastRow.is_taken,
         ),
-        number("probability", "of this reply by the forecast", ForecastRow.reply_probability),
-        number("reply_time_s", "seconds that the reply took; null: not timed", ReplyTimeRow.time_s),
+        number("probability", "forecast probability of this reply", ForecastRow.reply_probability),
+        number("reply_time_s", "seconds taken to reply; null: not timed", ReplyTimeRow.time_s),
         timestamp("at", "time of the judgement", OutcomeRow.at),
-        flag("is_trap", "1: our move set the paper's trap", DecisionRow.is_trap),
+        flag("is_trap", "1: our move set a trap (Figure 9)", DecisionRow.is_trap),
         number("random_bait", "probability that a random reply takes a bait", ForecastRow.bait_uniform),
-        number("expected_bait", "the same by the forecast", ForecastRow.bait_expected),
+        number("expected_bait", "forecast probability of taking a bait", ForecastRow.bait_expected),
         number(
             "random_fall",
-            "probability that a random reply falls for the paper's trap",
+            "probability that a random reply falls into a trap (Figure 9)",
             ForecastRow.fall_uniform,
         ),
-        number("expected_fall", "the same by the forecast", ForecastRow.fall_expected),
+        number("expected_fall", "forecast probability of such a fall", ForecastRow.fall_expected),
         number(
             "expected_optimal",
-            "probability of an optimal reply by the forecast",
+            "forecast probability of an optimal reply",
             ForecastRow.optimal_expected,
         ),
         computed(
             "model",
             _TEXT,
-            "model of the forecast, as `stats --by model` names it; null if there is none",
+            "model of the forecast, named as in `stats --by model`; null: none",
             lambda model_name, model_sha256, prior: (
                 None if model_name is None else model_text(model_name, model_sha256, prior)
             ),
@@ -174,45 +176,45 @@ OUTCOMES = export_of(
         _is(
             RULE,
             "is_current",
-            "1: judged by this version's rules; others count nowhere until `db recheck`",
+            "1: judged by current rules; other rows count only after `db recheck`",
             OutcomeRow.rule,
         ),
-        _is(FORECAST_RULE, "is_forecast_current", "1: forecast by them", ForecastRow.rule),
+        _is(FORECAST_RULE, "is_forecast_current", "1: forecast by current rules", ForecastRow.rule),
     ],
     selected=of_moves,
 )
 
 BAITS = export_of(
-    "One row for each move with a confirmed bait, in positions that were not decided.",
+    "One row for each of our moves with a confirmed bait, except in decided positions.",
     _DECISIONS.join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
     .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
     .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
     .where(ForecastRow.bait.is_not(None), DecisionRow.is_decided.is_(False)),
     [
         *_KEYS,
-        text("move", "ours", DecisionRow.move),
+        text("move", "our move", DecisionRow.move),
         text("bait", "the most tempting reply", ForecastRow.bait),
-        number("probability", "that people play it, by the forecast", ForecastRow.bait_probability),
-        share("cost", "what it costs, share of the game", ForecastRow.bait_cost),
-        _expected_loss("surprise", "the same as expected_loss, which replaces it"),
-        text("model", "who made the forecast", ForecastRow.model_name),
-        text("reply", "what was played; null: nothing yet", OutcomeRow.reply),
-        flag("is_taken", "1: a bait; null: not judged yet", ForecastRow.is_taken),
-        share("reply_cost", "what the reply cost", OutcomeRow.cost),
+        number("probability", "forecast probability that people play the bait", ForecastRow.bait_probability),
+        share("cost", "cost of the bait, as a share of the game", ForecastRow.bait_cost),
+        _expected_loss("surprise", "old name of expected_loss"),
+        text("model", "model that made the forecast", ForecastRow.model_name),
+        text("reply", "reply played; null: none yet", OutcomeRow.reply),
+        flag("is_taken", "1: the reply took a bait; null: not judged yet", ForecastRow.is_taken),
+        share("reply_cost", "cost of the reply, as a share of the game", OutcomeRow.cost),
         *OF_GAME,
         timestamp("at", "time of the decision", DecisionRow.created_at),
         number(
             "expected",
-            "probability by the forecast that the reply takes any bait of the move",
+            "forecast probability that the reply takes any bait of the move",
             ForecastRow.bait_expected,
         ),
         _is(
             FORECAST_RULE,
             "is_current",
-            "1: forecast by this version's rules; others count nowhere until `db recheck`",
+            "1: forecast by current rules; other rows count only after `db recheck`",
             ForecastRow.rule,
         ),
-        _expected_loss("expected_loss", "probability times cost: the order of baits"),
+        _expected_loss("expected_loss", "probability times cost, by which baits are ordered"),
         STRATEGY,
     ],
     selected=of_moves,
@@ -240,18 +242,18 @@ def _reply_rows(row: Any) -> Iterable[tuple[Value, ...]]:
 
 
 REPLIES = Export(
-    "One row for each legal reply to each of our moves, with shallow and full scores.",
+    "One row for each legal reply to each of our moves, with its scores.",
     (
         *_KEYS,
-        ExportColumn("reply", _TEXT, "in the game's notation for programs"),
-        ExportColumn("is_played", _WHOLE, "1: it was played"),
+        ExportColumn("reply", _TEXT, "the reply, in the notation for programs"),
+        ExportColumn("is_played", _WHOLE, "1: this reply was played"),
         ExportColumn("first_centi", _WHOLE, "score after the shallowest search"),
-        ExportColumn("glance_centi", _WHOLE, "the same as shallow_centi, which replaces it"),
-        ExportColumn("final_centi", _WHOLE, "at full depth"),
-        ExportColumn("cost_centi", _WHOLE, "below the best reply's score at full depth"),
-        ExportColumn("rank_first", _WHOLE, "1: looks best to the shallowest search"),
-        ExportColumn("rank_final", _WHOLE, "1: is best"),
-        ExportColumn("shallow_centi", _WHOLE, "after the deepest search but one"),
+        ExportColumn("glance_centi", _WHOLE, "old name of shallow_centi"),
+        ExportColumn("final_centi", _WHOLE, "score at full depth"),
+        ExportColumn("cost_centi", _WHOLE, "difference from the best reply's score at full depth"),
+        ExportColumn("rank_first", _WHOLE, "rank by the shallowest search; 1: best"),
+        ExportColumn("rank_final", _WHOLE, "rank at full depth; 1: best"),
+        ExportColumn("shallow_centi", _WHOLE, "score one ply short of full depth"),
     ),
     _DECISIONS.add_columns(
         DecisionRow.ply, cast(DecisionRow.replies, Text).label("replies"), OutcomeRow.reply
@@ -268,19 +270,19 @@ def _json(stored: object) -> str:
 
 
 RECORDS = export_of(
-    "One row for each of our moves with its whole record, from which everything else follows.",
+    "One row for each of our moves with its whole record, from which all else can be computed.",
     _DECISIONS.outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id),
     [
         *_KEYS,
         text(
             "record",
-            "JSON: position, candidates, scores by depth, settings; scores from our side",
+            "JSON: position, candidates, scores by depth (from our side), settings",
             as_stored(DecisionRow.record),
             _json,
         ),
         text(
             "forecast",
-            "JSON: expected replies of people, and the baits; null if there is none",
+            "JSON: forecast of people's replies, and the baits; null: none",
             as_stored(ForecastRow.record),
             _json,
         ),

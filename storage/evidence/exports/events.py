@@ -12,7 +12,7 @@ from storage.tables.games import EventRow, GameRow
 
 
 def _selected(filters: Filters) -> Sequence[ColumnElement[bool]]:
-    """Site, account and time filter the events; any other filter selects events by their games."""
+    """Filters for site, account and time apply to the events themselves; all others apply to their games."""
     selected: list[ColumnElement[bool]] = []
     if filters.site is not None:
         selected.append(EventRow.site == filters.site)
@@ -38,11 +38,11 @@ EVENTS = export_of(
     select(EventRow.id, EventRow.game_id).order_by(EventRow.id),
     [
         whole("event_id", "key of the event", EventRow.id),
-        timestamp("at", "time", EventRow.at),
-        text("site", "key of the site, for instance arena", EventRow.site),
+        timestamp("at", "time of the event", EventRow.at),
+        text("site", "the site, for instance arena", EventRow.site),
         text("account", "name of our account", EventRow.account),
-        text("kind", "for instance challenge_declined", EventRow.kind),
-        whole("game_id", "key of the game that it is about; null: none", EventRow.game_id),
+        text("kind", "kind, for instance challenge_declined", EventRow.kind),
+        whole("game_id", "key of the event's game; null: none", EventRow.game_id),
         text("detail", "JSON: details, such as reason or error", EventRow.detail, _detail),
     ],
     _selected,

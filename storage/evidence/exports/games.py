@@ -61,7 +61,7 @@ _POINTS = {"win": 1.0, "draw": 0.5, "loss": 0.0}
 
 
 def _count(*conditions: ColumnElement[bool]) -> Any:
-    """Number of our moves in a closed game that meet the conditions, in SQL."""
+    """SQL for the number of our moves in a closed game that meet the conditions."""
     counted = (
         select(func.count())
         .select_from(DecisionRow)
@@ -81,91 +81,98 @@ def _if_closed(name: str, about: str, *conditions: ColumnElement[bool]) -> Expor
 
 
 GAMES = export_of(
-    "One row a game, aborted ones too (state).",
+    "One row for each game, including aborted games.",
     select(GameRow.id, GameRow.id.label("game_id"))
     .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
     .join(EngineConfigRow, EngineConfigRow.id == GameRow.engine_config_id)
     .outerjoin(TrialRow, TrialRow.id == GameRow.trial_id)
     .order_by(GameRow.id),
     [
-        whole("game_id", "its key, for the other exports", GameRow.id),
+        whole("game_id", "the game's key in all exports", GameRow.id),
         *OF_GAME,
         text("account", "name of our account", GameRow.account),
-        text("site_game_id", "the site's key, for `desdemona show`", GameRow.site_game_id),
-        text("variant", "the site's key of the variant", GameRow.variant),
+        text("site_game_id", "the site's ID of the game, for `desdemona show`", GameRow.site_game_id),
+        text("variant", "variant, as the site names it", GameRow.variant),
         text(
             "speed",
-            "the site's name of the speed class; a game without a clock counts as `correspondence`",
+            "speed class, as the site names it; without a clock `correspondence`",
             GameRow.speed,
         ),
         flag("rated", "1: rated", GameRow.rated),
         whole("our_side", "0: we moved first; 1: the opponent did", GameRow.our_side),
         text("engine_version", "version of our engine", EngineConfigRow.engine_version),
-        text("trial", "name of the trial that it belongs to; null: none", TrialRow.name),
-        _probability("chance", "the same as probability, which replaces it"),
-        whole("our_rating", "at the start; null: none", GameRow.our_rating),
+        text("trial", "name of the game's trial; null: none", TrialRow.name),
+        _probability("chance", "old name of probability"),
+        whole("our_rating", "our rating at the start; null: unknown", GameRow.our_rating),
         computed(
             "rating_band",
             _TEXT,
-            "of the opponent, 200 points wide: 1400-1599; unrated",
+            "opponent's rating band, for instance 1400-1599; or unrated",
             lambda rating: RatingBand.of(rating).text.replace(" to ", "-"),
             GameRow.opponent_rating,
         ),
         text("state", "open, finished or aborted", GameRow.state),
-        text("result", "win, draw or loss, our view", GameRow.result),
+        text("result", "win, draw or loss, from our side", GameRow.result),
         number(
             "points",
-            "ours: 1, 0.5, 0; null without a result",
+            "our points: 1, 0.5 or 0; null: no result",
             GameRow.result,
             lambda result: _POINTS.get(str(result)),
         ),
         computed(
             "expected",
             _NUMBER,
-            "ours by Elo's formula from the ratings; null without both",
+            "our expected points by Elo's formula; null if a rating is unknown",
             _expected,
             GameRow.our_rating,
             GameRow.opponent_rating,
         ),
-        text("end_reason", "as the site says it", GameRow.end_reason),
+        text("end_reason", "why the game ended, as the site reports it", GameRow.end_reason),
         whole("rating_diff", "change of our rating; null: unrated or unknown", GameRow.rating_diff),
-        timestamp("started_at", "time", GameRow.started_at),
-        timestamp("ended_at", "time", GameRow.ended_at),
+        timestamp("started_at", "time of the start", GameRow.started_at),
+        timestamp("ended_at", "time of the end", GameRow.ended_at),
         text("day", "date of the start", GameRow.started_at, "{:%Y-%m-%d}".format),
         text("week", "date of that week's Monday", GameRow.started_at, lambda start: week_text(start.date())),
-        text("month", "for instance 2026-11", GameRow.started_at, "{:%Y-%m}".format),
-        whole("hour", "of the start, 0 to 23, UTC", GameRow.started_at, lambda start: start.hour),
+        text("month", "month of the start, for instance 2026-11", GameRow.started_at, "{:%Y-%m}".format),
+        whole("hour", "hour of the start, 0 to 23 (UTC)", GameRow.started_at, lambda start: start.hour),
         computed(
             "duration_s", _NUMBER, "seconds from start to end", seconds, GameRow.started_at, GameRow.ended_at
         ),
         whole(
-            "plies", "moves of both sides, passes included", GameRow.moves, lambda moves: len(moves.split())
+            "plies",
+            "number of moves of both sides, including passes",
+            GameRow.moves,
+            lambda moves: len(moves.split()),
         ),
         _if_closed(
             "baits_set",
-            "moves of ours with a confirmed bait; null while the game is open",
+            "our moves with a confirmed bait; null while the game is open",
             DecisionRow.is_decided.is_(False),
             ForecastRow.bait.is_not(None),
         ),
         _if_closed(
             "baits_taken",
-            "of these, how often a bait was taken",
+            "number of those baits that were taken",
             DecisionRow.is_decided.is_(False),
             ForecastRow.is_taken.is_(True),
         ),
         _if_closed(
             "slips",
-            "other replies that cost a tenth of the game or more, in decided positions too",
+            "number of other replies that cost 10 % or more, including in decided positions",
             slip_condition(),
         ),
-        text("moves", "of both sides, as recorded, with a space between two", GameRow.moves),
+        text("moves", "moves of both sides as recorded, separated by spaces", GameRow.moves),
         text(
-            "initial_position", "in the game's notation; null: the game's usual one", GameRow.initial_position
+            "initial_position",
+            "starting position, in the game's notation; null: the usual one",
+            GameRow.initial_position,
         ),
-        whole("clock_initial_s", "each side's time in seconds; null: none", GameRow.clock_initial_s),
-        whole("clock_increment_s", "seconds added for each move; null: none", GameRow.clock_increment_s),
-        text("opponent_site_id", "the opponent's key at the site", OpponentRow.site_id),
+        whole(
+            "clock_initial_s", "each side's initial time, in seconds; null: no clock", GameRow.clock_initial_s
+        ),
+        whole("clock_increment_s", "seconds added per move; null: no clock", GameRow.clock_increment_s),
+        text("opponent_site_id", "the site's ID of the opponent", OpponentRow.site_id),
         STRATEGY,
-        _probability("probability", "of the random draw of our strategy"),
+        _probability("probability", "probability with which our strategy was drawn"),
     ],
 )

@@ -1,8 +1,8 @@
-"""Rows of plain columns for other programs: games, decisions, outcomes, baits, replies, records, events.
+"""Exports for other programs: games, decisions, outcomes, baits, replies, records and events.
 
-Names and meanings are stable from version to version. Flags are 0 or 1; times are texts in UTC,
+Names and meanings do not change between versions. Flags are 0 or 1; times are text in UTC, such as
 ``2026-11-30 18:00:05``; costs and probabilities are from 0 to 1; scores named ``_centi`` are hundredths of a
-disc or pawn, from the opponent's side. They exclude decisions that were taken back or never played.
+disc or pawn, from the opponent's side. Decisions that were taken back or never played are excluded.
 """
 
 from collections.abc import AsyncGenerator, Collection
@@ -18,11 +18,11 @@ from storage.evidence.exports.games import GAMES
 from storage.filters import Filters
 
 BATCH = 1000
-"""Number of rows in memory at a time."""
+"""Maximum number of rows in memory at a time."""
 
 
 class What(StrEnum):
-    """The exports by name."""
+    """The name of an export."""
 
     GAMES = "games"
     DECISIONS = "decisions"
@@ -42,7 +42,7 @@ EXPORTS = {
     What.RECORDS: RECORDS,
     What.EVENTS: EVENTS,
 }
-"""Every export by its name."""
+"""All exports, by name."""
 
 
 async def export_rows(
@@ -52,12 +52,12 @@ async def export_rows(
     only_games: Collection[int] | None = None,
     without_games: Collection[int] = (),
 ) -> AsyncGenerator[list[tuple[Value, ...]], None]:
-    """The rows of the games (or the events) that match the filters, in batches.
+    """Yield the rows for all games (or events) that match the filters, in batches.
 
     Args:
-        connection: In a transaction that reads one snapshot of the database (`Database.snapshot`).
+        connection: A connection that reads one snapshot of the database (`Database.snapshot`).
         export: One of `EXPORTS`.
-        filters: Which games.
+        filters: Select the games.
         only_games: Export only the matching games with these keys; None: all matching games.
         without_games: Keys of games to leave out.
 

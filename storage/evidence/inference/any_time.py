@@ -1,15 +1,15 @@
-"""Confidence sequences: intervals of a mean that stay valid under continuous monitoring.
+"""Confidence sequences: intervals for a mean that stay valid under continuous monitoring.
 
-An ordinary 95 % interval is valid at one planned analysis.  Checking after each of 5,000 games and stopping
-when 0 is excluded finds an effect in two of five trials that have none.  The asymptotic confidence
+An ordinary 95 % interval is valid at one planned analysis. Checking it after each of 5,000 games, and
+stopping once it excludes 0, reports an effect in two of five trials without one. The asymptotic confidence
 sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (Annals of Statistics 2024, arXiv:2103.06476) is
-wider (3.04 standard errors where it is tightest, instead of 1.96) and excludes the truth at *any* look in at
-most 5 % of trials.
+wider (at its tightest 3.04 standard errors instead of 1.96), but in at most 5 % of trials does it exclude the
+truth at *any* look.
 
-People play repeatedly and one person's values are correlated, so the variance is the larger of two: that of
-the values, and that of the persons' sums. The first suffices for statements about the games played, which
-were randomly assigned; statements about people in general need the second. Taking the maximum is our choice;
-simulations (`bench.statistics.placebo`) support it, not a theorem.
+People play repeatedly and one person's values are correlated, so the variance used is the larger of two: that
+of the values and that of the persons' sums. The first suffices for statements about the randomly assigned
+games themselves; statements about people in general need the second. Taking the maximum is our choice,
+supported by simulations (`bench.statistics.placebo`), not by a theorem.
 
 With mean M of n values, n_c values of person c, d = value - M::
 
@@ -20,7 +20,7 @@ With mean M of n values, n_c values of person c, d = value - M::
     interval  M +- sqrt(s2) w
     e-value   exp( (r - 1) n M^2 / (2 r s2) ) / sqrt(r);  it reaches 1/alpha when the interval excludes 0
 
-Never intersect an interval with earlier ones: V may grow.
+Never intersect an interval with earlier ones, because V may grow.
 """
 
 from collections.abc import Sequence
@@ -53,9 +53,9 @@ _MAX_LOG = 700.0
 
 
 class PlannedN(IntEnum):
-    """Number of values at which an interval is tightest, by kind of endpoint; fixed before the first value.
+    """Number of values at which an interval is tightest, per kind of endpoint; fixed before the first value.
 
-    At half or twice this number the interval is about 1 % wider than the tightest, at a tenth of it 26 %.
+    The interval is about 1 % wider than the tightest at half or twice this number, 26 % at a tenth of it.
     """
 
     GAMES = 1_000
@@ -66,16 +66,16 @@ class PlannedN(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class SequenceDesign:
-    """The design of a confidence sequence, fixed before its first value."""
+    """The design of a confidence sequence, fixed before the first value."""
 
     planned_n: int
-    """Number of values at which it is tightest; see `PlannedN`."""
+    """Number of values at which the sequence is tightest; see `PlannedN`."""
     alpha: float = ALPHA
     """Maximum probability that any of its intervals excludes the truth."""
     least_values: int = MIN_VALUES
-    """Fewer values: too early."""
+    """Minimum number of values for an interval."""
     least_persons: float = MIN_PERSONS
-    """Fewer effective persons: too early."""
+    """Minimum number of effective persons for an interval."""
 
     def __post_init__(self) -> None:
         if self.planned_n < 1:
@@ -86,20 +86,20 @@ class SequenceDesign:
             raise ValueError(f"least_values is {self.least_values}, not 2 or more")
 
     def growth(self, n: Floats | float) -> Floats:
-        """r = 1 + n R / opt for numbers of values n, an array of any shape."""
+        """r = 1 + n R / opt for each number of values n in an array of any shape."""
         growth: Floats = np.add(1.0, n * _tightness(self.alpha) / self.planned_n)
         return growth
 
     def width(self, n: Floats | float) -> Floats:
-        """w(n): half of the interval's width, in standard deviations of a value, for any shape of n > 0."""
+        """w(n): half the interval's width in standard deviations of a value, for n > 0 of any shape."""
         r = self.growth(n)
         width: Floats = np.sqrt(2 * r / (n * (r - 1)) * np.log(np.sqrt(r) / self.alpha))
         return width
 
     def too_early(self, n: int, persons: float) -> str | None:
-        """Why an interval of n values from a number of effective persons is not shown; None: it is.
+        """Why the interval for n values from this many effective persons is not shown; None if it is shown.
 
-        Persons are rounded down, so that the reason never says "30 of 30".
+        The number of persons is rounded down, so that the reason never says "30 of 30".
         """
         few, rare = n < self.least_values, persons < self.least_persons
         if few:
@@ -110,9 +110,9 @@ class SequenceDesign:
 
 @dataclass(slots=True, kw_only=True)
 class AnyTimeEstimate:
-    """A mean with its any-time-valid interval for the population of persons; treat as immutable.
+    """A mean with its any-time-valid interval for the population of persons. Treat it as immutable.
 
-    It is not frozen, because creating it would take five times as long, and some tables need tens of
+    The class is not frozen: that would make creation five times slower, and some tables need tens of
     thousands.
     """
 
@@ -121,18 +121,18 @@ class AnyTimeEstimate:
     persons: int
     """Number of persons."""
     effective_persons: float
-    """P; `persons` if all have equally many values."""
+    """Effective number of persons, P; equals `persons` if all have equally many values."""
     mean: float | None
-    """None without values."""
+    """M; None if there are no values."""
     sd: float | None
-    """Standard deviation per value, sqrt(s2), including the correlation within persons; None for fewer than
-    two values."""
+    """Standard deviation per value, sqrt(s2), including the correlation within persons; None below two
+    values."""
     low: float | None
-    """None while it is too early."""
+    """Lower limit; None while it is too early."""
     high: float | None
-    """None while it is too early."""
+    """Upper limit; None while it is too early."""
     e_value: float | None
-    """Evidence (e-value) against a mean of 0: 1/alpha or more excludes it.  None while it is too early; at
+    """Evidence (e-value) against a mean of 0, which 1/alpha or more excludes.  None while it is too early; at
     most 10^304."""
     too_early: str | None
     """Why there is no interval, as in `SequenceDesign.too_early`."""
@@ -141,14 +141,14 @@ class AnyTimeEstimate:
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether there is an interval and 0 lies outside."""
+        """Whether there is an interval and 0 lies outside it."""
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
 
 def estimate(
     values: Sequence[float] | Floats, persons: Sequence[PersonId] | NDArray[Any], design: SequenceDesign
 ) -> AnyTimeEstimate:
-    """The interval after all values.
+    """The estimate from all values, with its interval.
 
     Args:
         values: Shape (n,); their order does not matter.
@@ -156,7 +156,7 @@ def estimate(
         design: The design fixed beforehand.
 
     Raises:
-        ValueError: Lengths differ, or a value is not finite.
+        ValueError: The lengths differ, or a value is not finite.
     """
     x, code = _checked(values, persons)
     (estimate,) = estimates(x, code, np.zeros(len(x), np.intp), 1, design)
@@ -166,13 +166,13 @@ def estimate(
 def estimates(
     values: Floats, persons: Codes, groups: Codes, size: int, design: SequenceDesign
 ) -> list[AnyTimeEstimate]:
-    """`estimate` for each of several groups.
+    """`estimate` applied to each of several groups.
 
     Args:
         values: Finite values of all groups, shape (n,).
         persons: Index of each value's person, shape (n,).
         groups: Index of each value's group, shape (n,).
-        size: Number of groups.
+        size: The number of groups.
         design: The design fixed beforehand.
     """
     pairs = groups * (int(persons.max(initial=0)) + 1) + persons
@@ -195,10 +195,10 @@ def estimates(
 def estimates_of_sums(
     n: Floats, persons: Floats, effective: Floats, mean: Floats, spread: Floats, design: SequenceDesign
 ) -> list[AnyTimeEstimate]:
-    """The interval of each of several groups from sums of its values.
+    """The estimate for each of several groups, from sums over its values.
 
     Args:
-        n: Number of values, shape (groups,); 0: the other numbers are ignored.
+        n: Number of values, shape (groups,); where it is 0, the other numbers are ignored.
         persons: Number of persons, shape (groups,).
         effective: P, as in `storage.evidence.inference.persons.effective_persons`, shape (groups,).
         mean: M, shape (groups,).
@@ -238,7 +238,7 @@ def estimates_of_sums(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InterimAnalyses:
-    """The interval after each of n values: arrays of shape (n,), for simulations."""
+    """The intervals after each of n values, as arrays of shape (n,), for simulations."""
 
     design: SequenceDesign
     mean: Floats
@@ -250,7 +250,7 @@ class InterimAnalyses:
 
     @property
     def n(self) -> Floats:
-        """Number of values so far: 1, 2 .. n."""
+        """Number of values: 1, 2 .. n."""
         return np.arange(1.0, len(self.mean) + 1)
 
     @property
@@ -261,12 +261,12 @@ class InterimAnalyses:
 
     @property
     def readable(self) -> NDArray[np.bool_]:
-        """True where it is not too early for an interval."""
+        """Whether there is enough data for an interval, after each value."""
         enough = (self.n >= self.design.least_values) & (self.effective_persons >= self.design.least_persons)
         return np.asarray(enough)
 
     def ever_excludes(self, truth: float) -> bool:
-        """Whether any of the shown intervals excludes this mean."""
+        """Whether any of the intervals shown excludes this mean."""
         outside = np.abs(self.mean - truth) > self.half_width
         return bool((outside & self.readable).any())
 
@@ -274,7 +274,7 @@ class InterimAnalyses:
 def interim_analyses(
     values: Sequence[float] | Floats, persons: Sequence[PersonId] | NDArray[Any], design: SequenceDesign
 ) -> InterimAnalyses:
-    """The interval after each value, in order.  Arguments and errors as for `estimate`."""
+    """The interval after each value, in the order of the values.  Arguments and errors as for `estimate`."""
     x, code = _checked(values, persons)
     first = x[0] if len(x) else 0.0
     x = x - first
@@ -295,18 +295,18 @@ def interim_analyses(
 
 @dataclass(frozen=True, slots=True)
 class LargestPerson:
-    """The person with the greatest influence on an estimate's variance, and the estimate without them."""
+    """The person who contributes most to an estimate's variance, and the estimate without that person."""
 
     person: PersonId
     share: float
-    """Their share of V, from 0 to 1."""
+    """The person's share of V, from 0 to 1."""
     without: AnyTimeEstimate
 
 
 def largest_person(
     values: Floats, persons: Sequence[PersonId] | NDArray[Any], design: SequenceDesign
 ) -> LargestPerson | None:
-    """The person with the largest share of V, the first by key among equals; None: no value differs from the
+    """The person with the largest share of V (among equals, the first key); None: no value differs from the
     mean.
 
     Raises:
@@ -329,7 +329,7 @@ def largest_person(
 
 @cache
 def _tightness(alpha: float) -> float:
-    """R: x - 1 where x - ln x = 1 + 2 ln(1/alpha), by fixed-point iteration; it contracts by 1/x < 1."""
+    """R = x - 1, where x - ln x = 1 + 2 ln(1/alpha), by fixed-point iteration, which contracts by 1/x < 1."""
     x = 10.0
     for _ in range(200):
         x = 1 + 2 * log(1 / alpha) + log(x)

@@ -1,8 +1,8 @@
-"""Calibration of the models of people: predicted against observed errors, and discrimination.
+"""Calibration of the models of people: predicted versus observed errors, and discrimination.
 
-The intervals are fixed-sample ones, clustered by person, and need 30 effective persons; the drift alarm on
-the mean of O - p is valid at any time. An e-process over all replies would not work as an alarm: differences
-between persons alone raise it to 20 in half of the runs of a model that is right on average.
+The intervals have a fixed sample size, are clustered by person and need 30 effective persons; the drift alarm
+on the mean of O - p is valid at any time. An e-process over all replies would not work as an alarm: with a
+model that is right on average, differences between persons alone raise it to 20 in half of the runs.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from storage.evidence.inference.persons import Floats, PersonId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """Predicted and actual events, such as errors, in some replies."""
+    """Predicted and actual events, such as errors, in a set of replies."""
 
     n: int
     """Replies."""
@@ -33,13 +33,13 @@ class Calibration:
     """Sum of the predicted probabilities."""
     happened: int
     ratio: FixedInterval
-    """Expected / happened; above 1: fewer events than predicted."""
+    """Expected events divided by actual ones; above 1: fewer events than predicted."""
     intercept: FixedInterval
-    """a of logit P = a + b logit p; 0 if calibrated."""
+    """The intercept a in logit P = a + b logit p; 0 if calibrated."""
     slope: FixedInterval
-    """b; 1 if calibrated, less if predictions are too extreme."""
+    """The slope The slope b in the same equation; 1 if calibrated, less if predictions are too extreme."""
     drift: AnyTimeEstimate
-    """Mean of happened less predicted with an any-time-valid interval: an alarm when it excludes 0."""
+    """Mean of actual minus predicted, with an any-time-valid interval: an alarm if it excludes 0."""
 
 
 def calibration(
@@ -48,16 +48,16 @@ def calibration(
     persons: Sequence[PersonId],
     planned_n: int = PlannedN.REPLIES,
 ) -> Calibration:
-    """Compare predictions of one model with the outcomes.
+    """Compare one model's predictions with the outcomes.
 
     Args:
         predicted: Probabilities, shape (n,).
-        happened: Shape (n,).
+        happened: Whether each event happened, shape (n,).
         persons: The person of each reply, shape (n,).
         planned_n: Number of replies at which the alarm's interval is tightest.
 
     Raises:
-        ValueError: Lengths differ, or a probability is not from 0 to 1.
+        ValueError: The lengths differ, or a probability is outside [0, 1].
     """
     p, o = np.array(predicted, np.float64), np.array(happened, bool)
     intercept, slope = fixed_logit(p, o, persons)
@@ -73,7 +73,7 @@ def calibration(
 
 
 def only_of_enough_persons(found: FixedInterval) -> FixedInterval:
-    """No interval below `MIN_PERSONS` effective persons; intervals are valid at any time."""
+    """Estimates whose intervals are valid at any time; none below `MIN_PERSONS` effective persons."""
     if found.low is None or found.effective_persons >= MIN_PERSONS:
         return found
     early = f"P {floor(found.effective_persons)} of {MIN_PERSONS:g}"

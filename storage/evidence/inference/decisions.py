@@ -1,4 +1,4 @@
-"""Single decisions of a trial: the effect of a trap on the next reply (micro-randomised).
+"""The single decisions of a micro-randomised trial: the effect of a trap on the next reply.
 
 Some decisions are randomised between trappy's choice T, which sets a trap, and the best move N that sets none
 (Klasnja and others 2015, doi:10.1037/hea0000305; Boruvka and others 2018,
@@ -11,7 +11,7 @@ the mean of the people model's expected costs after T and after N::
     psi = (Y - m) (A / p - (1 - A) / (1 - p))
 
 The mean of psi is the average effect of a trap on the next reply. The report also has weighted centred least
-squares (Boruvka), valid at one number of decisions fixed beforehand: Y on 1, x and A - 1/2.
+squares (Boruvka), valid at one number of decisions fixed beforehand: a regression of Y on 1, x and A - 1/2.
 """
 
 from collections.abc import Sequence
@@ -47,18 +47,18 @@ from storage.evidence.inference.trial import (
 
 _PRIOR_COST = 1.2
 _PRIOR_REPLIES = 20.0
-"""Prior of a person's mean cost: 20 replies that cost 0.06 each."""
+"""Prior for a person's mean cost, equivalent to 20 replies that cost 0.06 each."""
 _MODEL_WEIGHT = 0.8
 _CENTRE = 0.5
-"""q of weighted centred least squares."""
+"""The probability q in weighted centred least squares."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialDecision:
     """A decision randomised between a move that sets a trap and one that sets none.
 
-    Everything except `settled_at` and `cost` is known, and stored, before the draw. Costs and values are
-    expected scores, from 0 to 1; costs count to the same depth after both moves.
+    Everything except `settled_at` and `cost` is known and stored before the draw. Costs and values are
+    expected scores, from 0 to 1; costs are searched to the same depth after both moves.
     """
 
     decision_id: int
@@ -66,13 +66,13 @@ class TrialDecision:
     person: int
     """Key of the opponent's account."""
     games_before: int
-    """Number of earlier games of the person in the trial, with or without randomised decisions."""
+    """Number of the person's earlier games in the trial, with or without randomised decisions."""
     drawn_at: datetime
-    """When the move was drawn, with a time zone."""
+    """Time of the draw, with a time zone."""
     settled_at: datetime | None
-    """When the person replied, or the game ended without a reply; None: the reply is still open."""
+    """Time of the reply, or of the game's end if there was no reply; None: the reply is still open."""
     treated: bool
-    """A: the move that sets a trap was drawn."""
+    """A: whether the move that sets a trap was drawn."""
     probability: float
     """Recorded probability of that move, in (0, 1)."""
     cost: float | None
@@ -82,7 +82,7 @@ class TrialDecision:
     expected_control: float
     """The people model's expected cost of the reply to the other move."""
     mean_trap: float
-    """Mean cost of all replies to the move that sets a trap: what a random mover would lose."""
+    """Mean cost of all replies to the move that sets a trap, which is the expected loss of a random mover."""
     mean_control: float
     """Mean cost of all replies to the other move."""
     value_trap: float
@@ -119,7 +119,7 @@ _DECISION = np.dtype(
         *((f"{name}_{of}", "<f8") for name in ("expected", "mean", "value") for of in ("trap", "control")),
     ]
 )
-"""The columns of a `TrialDecision`; the cost is NaN if there was no reply."""
+"""The decision as a row; the cost is NaN if there was no reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,26 +128,26 @@ class DecisionOutcome:
 
     any_time: EndpointReport
     fixed: FixedInterval
-    """By weighted centred least squares, for one analysis at a number of decisions fixed beforehand."""
+    """By weighted centred least squares; valid for one analysis at a number of decisions fixed beforehand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionsReport(TrialCounts):
-    """Results of a trial's single decisions: the outcome with a trap less the outcome without."""
+    """Results of a trial's single decisions: the outcome with a trap minus the outcome without."""
 
     planned_n: int
-    """Planned number of decisions: the any-time intervals are tightest there, and the fixed ones may be shown
-    from there on."""
+    """Planned number of decisions, at which the any-time intervals are tightest, and from which on the
+    fixed-sample intervals may be shown."""
     guard: RandomisationCheck
     cost: DecisionOutcome
-    """Y. Part of this effect is that positions with traps have more bad replies."""
+    """Y. Effect on Y. Part of it arises because positions with traps have more bad replies."""
     beyond_difficulty: DecisionOutcome
-    """Y less the mean cost of all replies in the position reached: 0 for a person who moves at random."""
+    """Effect on Y minus the mean cost of all replies to our move; 0 for a person who moves at random."""
     earned: DecisionOutcome
-    """Y less the cost of the trap to us, A (value of N less value of T)."""
+    """Effect on Y minus the trap's cost to us, A (value of N minus value of T)."""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; estimates for which it is too early are hidden
+        """The results as plain JSON values; premature estimates are hidden
         (`storage.evidence.inference.trial`)."""
         fields = asdict(self)
         fields["guard"]["broken"] = list(self.guard.broken)
@@ -171,10 +171,10 @@ def decisions_report(
     """The current results of a trial's single decisions.
 
     Args:
-        decisions: All randomised ones, in any order.
+        decisions: All randomised decisions, in any order.
         terms: The trial's design.
-        at: Now, with a time zone.
-        flags: Flags of suspect games: their decisions count, and a separate line excludes them.
+        at: The current time, with a time zone.
+        flags: Flags of suspect games: their decisions count, but a separate line of the report excludes them.
 
     Raises:
         ValueError: `at` has no time zone, or a decision occurs twice.
@@ -192,7 +192,7 @@ def decisions_report(
     first = rows["games_before"] == 0
 
     def outcome(y: Floats, m: Floats) -> DecisionOutcome:
-        """An outcome with its guess, which must not depend on the draw."""
+        """The estimates for one outcome with its prediction, which must not depend on the draw."""
         return DecisionOutcome(
             endpoint((y - m) * contrast(treated, probability), rows, first, flags, design),
             centred_least_squares(y, x, treated, probability, persons, terms.alpha),
@@ -212,7 +212,7 @@ def decisions_report(
 
 
 def _by_column(decisions: Sequence[TrialDecision]) -> Units:
-    """Decisions as rows of `_DECISION`."""
+    """The decisions as rows in the layout of `_DECISION`."""
     units = np.zeros(len(decisions), _DECISION)
     columns: dict[str, list[Any]] = {
         "id": [each.decision_id for each in decisions],
@@ -228,12 +228,12 @@ def _by_column(decisions: Sequence[TrialDecision]) -> Units:
 
 
 def guessed_cost(cost: Floats, x: Floats, persons: NDArray[np.intp]) -> Floats:
-    """m: a person's next cost, from the people model and the person's past.
+    """m: the prediction of a person's next cost from the people model and the person's past.
 
     Args:
-        cost: Y in the order of the draw, shape (n,).
+        cost: Y in the order of the draws, shape (n,).
         x: The people model's expectation, shape (n,).
-        persons: Shape (n,).
+        persons: Each value's person, shape (n,).
 
     Returns:
         Shape (n,).
@@ -254,15 +254,15 @@ def centred_least_squares(
 ) -> FixedInterval:
     """The coefficient of A - 1/2 in weighted centred least squares on 1, x and A - 1/2.
 
-    The weight of a row is (q/p)^A ((1-q)/(1-p))^(1-A) with q = 1/2.  Each person is left out by subtracting
-    their share of the 3 x 3 normal equations.
+    The weight of a row is (q/p)^A ((1-q)/(1-p))^(1-A) with q = 1/2. To leave a person out, their share of the
+    3 x 3 normal equations is subtracted.
 
     Args:
-        outcome: Shape (n,).
+        outcome: The outcomes, shape (n,).
         x: Covariate known before the draw, shape (n,).
         treated: A, shape (n,).
         probability: p, shape (n,).
-        persons: Shape (n,).
+        persons: Each value's person, shape (n,).
         alpha: Probability that the interval excludes the truth.
     """
     weights = np.where(treated, _CENTRE / probability, (1 - _CENTRE) / (1 - probability))
@@ -280,7 +280,7 @@ def centred_least_squares(
 
 
 def _effect(matrix: Floats, vector: Floats) -> float:
-    """The last coefficient; NaN if the normal equations do not determine it."""
+    """The last coefficient of the solution; NaN if the normal equations do not determine it."""
     scale = np.sqrt(np.abs(np.diag(matrix)))
     if not scale.all():
         return float("nan")

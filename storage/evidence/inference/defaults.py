@@ -1,6 +1,6 @@
-"""Default constants of trials, fixed before the first game unless a trial sets its own."""
+"""Default constants of trials; a trial may set its own before its first game."""
 
 ALPHA = 0.05
 """Maximum probability that an interval excludes the truth."""
 CAP_GAMES = 50
-"""Number of a person's first games that count."""
+"""How many of a person's games count: the first ones."""

@@ -1,9 +1,9 @@
-"""Fixed-sample intervals, valid at one planned analysis, by the jackknife over persons.
+"""Fixed-sample intervals, valid at one planned analysis, computed by the jackknife over persons.
 
-An estimate b is computed again without each of G persons, b_(g).  Its variance is (G-1)/G sum (b_(g) - b)^2,
-and its 95 % interval takes Student's t with P - 1 degrees of freedom, where P is the effective number of
-persons.  For few persons who return at very different rates this covers 93 to 97 %, where Wilson's interval
-covers 48 to 72 % (`bench.statistics.placebo`).
+An estimate b is recomputed without each of the G persons, giving b_(g). Its variance is (G-1)/G sum (b_(g) -
+b)^2, and its 95 % interval uses Student's t with P - 1 degrees of freedom, where P is the effective number
+of persons. For a few persons who return at very different rates it covers the truth in 93 to 97 % of
+simulations, Wilson's interval in 48 to 72 % (`bench.statistics.placebo`).
 """
 
 from collections.abc import Sequence
@@ -19,20 +19,20 @@ from storage.evidence.inference.persons import Codes, Floats, PersonId, checked,
 from storage.evidence.inference.student import t_quantile
 
 MIN_PERSONS = 2.0
-"""Minimum number of effective persons for an interval: Student's t needs one degree of freedom."""
+"""Minimum number of effective persons for an interval, since Student's t needs one degree of freedom."""
 _MIN_P = 1e-6
 _MAX_STEPS = 50
 _MIN_STEP = 1e-10
 _CURVED = 1e-10
 _TERMS = 14
-"""Terms of the power series of the logistic function."""
+"""Number of terms in the power series of the logistic function."""
 _NEAR = 0.25
-"""Maximum distance in logits at which it is used: terms shrink by a factor of pi / 0.25 at least, so that the
-first omitted one is below 1e-15 of the first."""
+"""Maximum distance in logits at which the series is used: terms shrink at least by a factor of pi / 0.25, so
+the first omitted term is below 1e-15 of the first term."""
 _AT_ONCE = 10_000
-"""Number of replies whose powers are in memory together."""
+"""Number of replies whose powers are in memory at the same time."""
 _STEEPEST = 50.0
-"""Limit of a logit slope or intercept: beyond it events and predictions are separated."""
+"""Limit on a logit slope or intercept; beyond it, the predictions separate the events completely."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +43,13 @@ class FixedInterval:
     """Number of values."""
     persons: int
     effective_persons: float
-    """P = n^2 / sum n_c^2."""
+    """Effective number of persons, P = n^2 / sum n_c^2."""
     value: float | None
-    """None if the data do not determine it."""
+    """The estimate; None if the data do not determine it."""
     low: float | None
-    """None while it is too early."""
+    """Lower limit; None while it is too early."""
     high: float | None
-    """None while it is too early."""
+    """Upper limit; None while it is too early."""
     too_early: str | None
     """Why there is no value or no interval."""
     alpha: float = ALPHA
@@ -59,13 +59,13 @@ class FixedInterval:
 def leave_one_out(
     value: float | None, without: Floats, counts: Floats, alpha: float = ALPHA
 ) -> FixedInterval:
-    """The interval of an estimate from the estimates without each person.
+    """The interval of an estimate, from the estimates that leave out one person each.
 
     Args:
-        value: The estimate of all values; None: not determined.
-        without: The estimate without each person, shape (G,); not finite where the others do not determine
-            it.
-        counts: Number of values of each person, shape (G,).
+        value: The estimate from all values; None: not determined.
+        without: The estimate without each person, shape (G,); not finite where the other persons do not
+            determine it.
+        counts: Each person's number of values, shape (G,).
         alpha: Probability that the interval excludes the truth.
     """
     persons, effective = len(counts), effective_persons(counts)
@@ -75,7 +75,7 @@ def leave_one_out(
     elif effective < MIN_PERSONS:
         early = f"P {floor(effective)} of {MIN_PERSONS:g}"
     elif not np.isfinite(without).all():
-        early = "not determined without one of the persons"
+        early = "not determined if one of the persons is left out"
     else:
         variance = (persons - 1) / persons * ((without - value) ** 2).sum()
         half = t_quantile(1 - alpha / 2, effective - 1) * sqrt(variance)
@@ -95,10 +95,10 @@ def leave_one_out(
 def fixed_mean(
     values: Sequence[float] | Floats, persons: Sequence[PersonId] | NDArray[Any], alpha: float = ALPHA
 ) -> FixedInterval:
-    """The mean of values, shape (n,), each of a person.
+    """The mean of values, shape (n,), each of which belongs to a person.
 
     Raises:
-        ValueError: Lengths differ, or a value is not finite.
+        ValueError: The lengths differ, or a value is not finite.
     """
     x, code = checked("value", values, persons)
     counts, sums = np.bincount(code).astype(np.float64), _sums(code, x)
@@ -106,7 +106,7 @@ def fixed_mean(
 
 
 def fixed_mean_of_persons(sums: Floats, counts: Floats, alpha: float = ALPHA) -> FixedInterval:
-    """`fixed_mean` from each person's sum and number of values, shape (G,)."""
+    """`fixed_mean`, computed from each person's sum and number of values, shape (G,)."""
     total, n = float(sums.sum()), float(counts.sum())
     if not n:
         return leave_one_out(None, sums, counts, alpha)
@@ -123,13 +123,13 @@ def fixed_ratio(
     """The ratio of two sums of non-negative values, with an interval computed on the log scale.
 
     Args:
-        above: Summed in the numerator, shape (n,): expected events, for instance.
-        below: Summed in the denominator, shape (n,): events that happened.
-        persons: Shape (n,).
+        above: Values summed in the numerator, shape (n,), for instance expected events.
+        below: Values summed in the denominator, shape (n,), for instance actual events.
+        persons: Each value's person, shape (n,).
         alpha: Probability that the interval excludes the truth.
 
     Raises:
-        ValueError: Lengths differ, or a value is negative or not finite.
+        ValueError: The lengths differ, or a value is negative or not finite.
     """
     x, code = checked("value above the line", above, persons, least=0)
     y, _ = checked("value below the line", below, persons, least=0)
@@ -154,12 +154,12 @@ def fixed_logit(
 
     Args:
         predicted: Probabilities, shape (n,).
-        happened: Shape (n,).
-        persons: Shape (n,).
+        happened: Whether each event happened, shape (n,).
+        persons: Each value's person, shape (n,).
         alpha: Probability that an interval excludes the truth, for each interval separately.
 
     Raises:
-        ValueError: Lengths differ, or a probability is not from 0 to 1.
+        ValueError: The lengths differ, or a probability is outside [0, 1].
     """
     p, code = checked("probability", predicted, persons, least=0, most=1)
     o, _ = checked("event", np.asarray(happened, np.float64), persons)
@@ -178,7 +178,7 @@ def fixed_logit(
 
 
 def _fit_logit(design: Floats, happened: Floats, start: Floats) -> Floats | None:
-    """Newton's method from a start; None if the likelihood has no maximum or no curvature."""
+    """Newton's method from a starting point; None if the likelihood has no maximum or no curvature."""
     b = start
     for _ in range(_MAX_STEPS):
         p = 1 / (1 + np.exp(-np.clip(design @ b, -500, 500)))
@@ -199,12 +199,12 @@ def _fit_logit(design: Floats, happened: Floats, start: Floats) -> Floats | None
 
 
 def _logits_without(design: Floats, happened: Floats, code: Codes, full: Floats) -> Floats:
-    """The fit without each person, shape (G, 2); a row of NaN where there is no fit.
+    """The fits that leave out one person each, shape (G, 2); NaN where there is no fit.
 
-    Newton's method for all persons at once. Each omission hardly moves the fit; near it the sums over all
-    replies are a power series in the difference (`_Around`), so only the person's own replies need to be
-    read. A person whose omission moves it too far, as in small samples, is fitted from the replies of all
-    others.
+    Runs Newton's method for all persons in parallel. Leaving a person out hardly moves the fit; near the fit,
+    the sums over all replies are a power series in the difference (`_Around`), so only the person's own
+    replies need to be read. A person whose omission moves it too far, as in small samples, is fitted from the
+    replies of all others.
     """
     persons = int(code.max()) + 1
     around = _Around.of(design, happened, full)
@@ -253,15 +253,15 @@ class _Around:
     """Sums over all replies, as power series of the distance from a fit."""
 
     score: Floats
-    """Coefficients of the first derivatives by powers of both distances, shape (terms, terms, 2)."""
+    """Coefficients of the first derivatives, by the powers of both distances, shape (terms, terms, 2)."""
     curvature: Floats
-    """Minus the second derivatives, shape (terms, terms, 3): aa, ab, bb."""
+    """The negative second derivatives aa, ab and bb, shape (terms, terms, 3)."""
     reach: Floats
-    """The maximum |1| and |x| of a reply, shape (2,)."""
+    """The maxima of |1| and |x| over the replies, shape (2,)."""
 
     @classmethod
     def of(cls, design: Floats, happened: Floats, fit: Floats) -> "_Around":
-        """The series around a fit."""
+        """Build the series around a fit."""
         score = np.zeros((_TERMS, _TERMS, 2))
         curvature = np.zeros((_TERMS, _TERMS, 3))
         for start in range(0, len(design), _AT_ONCE):
@@ -282,7 +282,7 @@ class _Around:
         return cls(score, curvature, np.abs(design).max(axis=0))
 
     def sums(self, distance: Floats) -> tuple[Floats, Floats]:
-        """Both sums at distances from the fit, shape (G, 2): shapes (2, G) and (3, G)."""
+        """Evaluate both sums at distances from the fit, shape (G, 2); returns shapes (2, G) and (3, G)."""
         first, second = (distance[:, at, None] ** np.arange(_TERMS) for at in (0, 1))
         score = np.einsum("gi,gj,ijk->kg", first, second, self.score, optimize=True)
         curvature = np.einsum("gi,gj,ijk->kg", first, second, self.curvature, optimize=True)
@@ -294,7 +294,7 @@ def _sums(code: Codes, values: Floats) -> Floats:
 
 
 def _rest(total: float, parts: Floats) -> Floats:
-    """The total without each part; a remainder within rounding error is set to 0."""
+    """The total minus each part; a remainder within rounding error is set to 0."""
     rest = total - parts
     return np.asarray(np.where(rest <= 1e-12 * total, 0.0, rest))
 

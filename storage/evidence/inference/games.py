@@ -3,11 +3,11 @@
 Each game is assigned at random. With A = 1 for trappy, pi the recorded probability of trappy, Y the outcome,
 e its expectation before the game and m a prediction from earlier games of the stratum::
 
-    m   = clip(e + k / (N + 10), 0, 1);   k, N: sum and number of (Y - e) of earlier games of the stratum
+    m   = clip(e + k / (N + 10), 0, 1);   k, N: sum and number of (Y - e) over earlier games of the stratum
     psi = (Y - m) (A / pi - (1 - A) / (1 - pi))
 
-The mean M of psi estimates the difference trappy less standard for any m; a good m reduces its variance. The
-difference in Elo is M / mean(m (1 - m) ln(10) / 400).
+For any m, the mean M of psi estimates the difference trappy minus standard; a good m reduces its variance.
+The difference in Elo is M / mean(m (1 - m) ln(10) / 400).
 """
 
 from collections.abc import Sequence
@@ -55,10 +55,10 @@ from storage.evidence.inference.trial import (
 from storage.evidence.rating_bands import BAND_WIDTH
 
 _PRIOR_GAMES = 10.0
-"""A stratum's mean residual is shrunk towards 0 as if it began with this many games of residual 0."""
+"""A stratum's mean residual is shrunk towards 0, as by this many additional games with residual 0."""
 _ELO_PER_LOGIT = 400 / log(10)
 _UNRATED = 1_000
-"""Stands for a missing rating band."""
+"""Value for a missing rating band."""
 
 
 TRIAL_GAME = np.dtype(
@@ -68,22 +68,22 @@ TRIAL_GAME = np.dtype(
         ("kind", "<i4"),
     ]
 )
-"""A game assigned at random to trappy or standard: A = 1 for the treated player.
+"""The layout of a game assigned at random to trappy or standard; A = 1 for the treated player.
 
-Besides the columns of `UNIT`: the ratings before the game, the person's and ours, on the same scale; our
-score: 1, 1/2 or 0; the mean cost of the person's judged replies, in expected score from 0 to 1; NaN where one
-of these is missing; and the game's index in `TrialGames.kinds`.
+In addition to the columns of `UNIT`: the person's rating and ours before the game, on the same scale; our
+score (1, 1/2 or 0); the mean cost of the person's judged replies, in expected score from 0 to 1 (each of
+these is NaN if missing); and the game's index in `TrialGames.kinds`.
 """
 
 
 class GameKind(NamedTuple):
-    """Kinds of games, by text."""
+    """What distinguishes one kind of games from another."""
 
     game: str
-    """The game: othello, chess, xiangqi."""
+    """The game, for instance othello."""
     site: str
     speed: str
-    """The site's name of the speed: bullet, blitz."""
+    """The speed class as the site names it, for instance bullet or blitz."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +91,7 @@ class TrialGames:
     """Games of a trial, in any order."""
 
     rows: Units
-    """With the columns of `TRIAL_GAME`."""
+    """Rows with the columns of `TRIAL_GAME`."""
     kinds: Sequence[GameKind]
 
     def __post_init__(self) -> None:
@@ -100,10 +100,10 @@ class TrialGames:
 
 
 def check_outcomes(games: Units) -> None:
-    """Refuse games with an impossible score or cost.
+    """Reject games with an impossible score or cost.
 
     Raises:
-        ValueError: The message names the game.
+        ValueError: A score or cost is impossible; the message names the game.
     """
     score, cost = games["score"], games["cost"]
     is_score = np.isnan(score) | np.isin(score, (0, 0.5, 1))
@@ -116,7 +116,7 @@ NO_GAMES = TrialGames(np.zeros(0, TRIAL_GAME), ())
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """Games with the same characteristics before they begin."""
+    """Games that share the characteristics known before they begin."""
 
     game: str
     site: str
@@ -127,7 +127,7 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class StratumResult:
-    """The difference in one stratum."""
+    """The differences in one stratum."""
 
     stratum: Stratum
     score: AnyTimeEstimate
@@ -136,36 +136,36 @@ class StratumResult:
 
 @dataclass(frozen=True, slots=True)
 class EloDifference:
-    """A difference in score as a difference in Elo."""
+    """A difference in score converted to a difference in Elo."""
 
     value: float | None
-    """None without games, or if the expected scores leave no room for a difference."""
+    """The difference; None without games, or if the expected scores leave no room for a difference."""
     low: float | None
-    """None while it is too early."""
+    """Lower limit; None while it is too early."""
     high: float | None
-    """None while it is too early."""
+    """Upper limit; None while it is too early."""
     score_per_elo: float
     """Score per point of Elo in these games, mean(m (1 - m) ln(10) / 400)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GamesReport(TrialCounts):
-    """Results of a trial's games: the outcome of trappy less that of standard."""
+    """Results of a trial's games: the outcome of trappy minus that of standard."""
 
     guard: RandomisationCheck
-    """The check for the games' results."""
+    """The randomisation check for the games' results."""
     score: EndpointReport
     """Our score: 1, 1/2, 0."""
     elo: EloDifference
     cost_guard: RandomisationCheck
-    """The check for games with a judged reply."""
+    """The randomisation check for games with a judged reply."""
     cost: EndpointReport
     """Mean cost per judged reply."""
     strata: tuple[StratumResult, ...]
-    """The largest first; the intervals are not simultaneous."""
+    """The strata, the largest first; the intervals are not simultaneous."""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; estimates for which it is too early are hidden
+        """The results as plain JSON values; premature estimates are hidden
         (`storage.evidence.inference.trial`)."""
         fields = asdict(self)
         for guard, of, outcome in (("guard", self.guard, "score"), ("cost_guard", self.cost_guard, "cost")):
@@ -185,19 +185,19 @@ def earlier_guess(outcome: Floats, expected: Floats, strata: Codes) -> Floats:
     """m: the expectation, corrected by the mean residual of earlier games of the stratum.
 
     Args:
-        outcome: Y in the order of the draw, shape (n,).
+        outcome: Y in the order of the draws, shape (n,).
         expected: e, shape (n,).
-        strata: Shape (n,).
+        strata: Each game's stratum, shape (n,).
 
     Returns:
-        From 0 to 1, shape (n,).
+        The predictions m, from 0 to 1, shape (n,).
     """
     residual = earlier_sums(outcome - expected, strata)
     return np.clip(expected + residual / (earlier_counts(strata) + _PRIOR_GAMES), 0.0, 1.0)
 
 
 def expected_score(rating: Floats, our_rating: Floats) -> Floats:
-    """Our expected score by Elo's formula from the ratings before each game; 1/2 without them, shape (n,)."""
+    """Our expected score by Elo's formula from the ratings before each game, or 1/2; shape (n,)."""
     expected = 1 / (1 + 10 ** ((rating - our_rating) / 400))
     return np.where(np.isnan(expected), 0.5, expected)
 
@@ -207,13 +207,13 @@ def games_report_and_interim(
 ) -> tuple[GamesReport, InterimAnalyses]:
     """The current results of a trial's games, and the difference in score after each game that counts.
 
-    Games are in the order of the draw; the last interim analysis equals the report.
+    Games are in the order of the draws; the last interim analysis equals the report.
 
     Args:
-        games: All games drawn between its two strategies.
+        games: All games drawn between the trial's two strategies.
         terms: The trial's design.
-        at: Now, with a time zone.
-        flags: Flags of suspect games: they count, and a separate line excludes them.
+        at: The current time, with a time zone.
+        flags: Flags of suspect games: these count, but a separate line of the report excludes them.
 
     Raises:
         ValueError: `at` has no time zone.
@@ -239,7 +239,7 @@ def games_report_and_interim(
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """The games of an endpoint."""
+    """The games that count for an endpoint."""
 
     games: Units
     strata: Codes
@@ -260,15 +260,15 @@ class _Counted:
 
 
 def _score_values(rows: _Counted) -> tuple[Floats, Floats]:
-    """m and psi of the score."""
+    """The predictions m and the values psi for the score."""
     games = rows.games
     guess = earlier_guess(games["score"], expected_score(games["rating"], games["our_rating"]), rows.strata)
     return guess, (games["score"] - guess) * contrast(games["treated"], games["probability"])
 
 
 def _cost_values(rows: _Counted) -> Floats:
-    """psi of the cost. Ratings do not predict a cost, so the mean of earlier games of all strata is used
-    instead."""
+    """The values psi for the cost. Ratings do not predict a cost, so the mean over earlier games of all
+    strata is the prediction."""
     games = rows.games
     everywhere = np.zeros(len(games), np.intp)
     expected = earlier_guess(games["cost"], np.zeros(len(games)), everywhere)
@@ -277,7 +277,7 @@ def _cost_values(rows: _Counted) -> Floats:
 
 
 def _is_first(selection: CountedRows) -> NDArray[np.bool_]:
-    """Whether each counted row is its person's first."""
+    """Whether each row that counts is its person's first."""
     is_first = earlier_counts(codes_of(selection.rows["person"])) == 0
     return np.asarray(is_first[~selection.missing])
 

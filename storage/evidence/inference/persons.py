@@ -1,4 +1,4 @@
-"""Groups of values: codes of their keys, effective numbers of persons, and sums of earlier values."""
+"""Functions on grouped values: codes of keys, effective numbers of persons, sums of earlier values."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
@@ -15,7 +15,7 @@ PersonId = int | str
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 _SPARSEST = 20
-"""Up to this ratio of value range to number of keys a table is faster than a sort."""
+"""Up to this ratio of the keys' range to their number, a lookup table is faster than sorting."""
 
 
 def codes_of(keys: Sequence[Hashable] | NDArray[Any]) -> Codes:
@@ -43,20 +43,20 @@ def first_and_codes(keys: NDArray[np.integer[Any]]) -> tuple[Codes, Codes]:
 
 
 def effective_persons(counts: Floats) -> float:
-    """P = n^2 / sum n_c^2: the number of equally active persons whose mean would have the same variance.
+    """P = n^2 / sum n_c^2, the number of equally active persons whose mean would have the same variance.
 
     Args:
         counts: Number of values of each person, shape (G,).
 
     Returns:
-        0 without values.
+        The effective number of persons; 0 if there are no values.
     """
     squares = float((counts * counts).sum())
     return float(counts.sum()) ** 2 / squares if squares else 0.0
 
 
 def earlier_sums(values: Floats, codes: Codes) -> Floats:
-    """For each value the sum of all earlier values of the same code, shape (n,)."""
+    """For each value, the sum of all earlier values with the same code, shape (n,)."""
     # Numbers of two bytes are sorted by their digits, several times as fast.
     is_short = len(codes) == 0 or codes.max() < 1 << 16
     order = np.argsort(codes.astype(np.uint16) if is_short else codes, kind="stable")
@@ -70,7 +70,7 @@ def earlier_sums(values: Floats, codes: Codes) -> Floats:
 
 
 def earlier_counts(codes: Codes) -> Floats:
-    """For each value the number of earlier values of the same code, shape (n,)."""
+    """For each value, the number of earlier values with the same code, shape (n,)."""
     return np.round(earlier_sums(np.ones(len(codes)), codes))
 
 
@@ -81,17 +81,17 @@ def checked(
     least: float = -inf,
     most: float = inf,
 ) -> tuple[Floats, Codes]:
-    """Values as an array of shape (n,), and `codes_of` their persons.
+    """Check values and return them as an array of shape (n,), with `codes_of` their persons.
 
     Args:
-        what: The word for a value in messages.
-        values: Shape (n,).
+        what: The word for a value, for messages.
+        values: The values, shape (n,).
         persons: Each value's person, shape (n,).
-        least: Minimum of a value.
-        most: Maximum of a value.
+        least: Minimum allowed value.
+        most: Maximum allowed value.
 
     Raises:
-        ValueError: Lengths differ, or a value is not finite or outside the limits.
+        ValueError: The lengths differ, or a value is not finite or outside the limits.
     """
     x = np.asarray(values, np.float64)
     if x.ndim != 1 or len(x) != len(persons):

@@ -1,8 +1,8 @@
-"""Sample sizes (games, decisions or traps) for an effect of a given size, for fixed and any-time analyses.
+"""Sample sizes (games, decisions or traps) needed to detect an effect, for fixed and any-time analyses.
 
-A fixed interval excludes 0 with a power of 80 % from n = 7.85 sd^2 / D^2 values on. An any-time interval does
-so from the smallest n with sd (w(n) + 0.84 / sqrt(n)) <= D on (`any_time` has w); half of the trials with an
-effect end much earlier.
+A fixed-sample interval excludes 0 with a power of 80 % once n >= 7.85 sd^2 / D^2. An any-time interval does
+so once sd (w(n) + 0.84 / sqrt(n)) <= D (`any_time` defines w); half of the trials with an effect end much
+earlier.
 """
 
 from dataclasses import dataclass
@@ -15,24 +15,24 @@ from storage.evidence.inference.defaults import ALPHA
 
 POWER = 0.8
 DRAWS_PER_GAME = 1.0
-"""Randomised decisions per game that plans assume without a measurement: the rate of chess and xiangqi in a
+"""Randomised decisions per game, as plans assume without a measurement: the rate of chess and xiangqi in a
 measurement with default settings (docs/trials.md); Othello has fewer."""
 MIN_GAMES = 30
-"""Minimum number of games for measuring the rate of random draws: a rate of one per game is then known to
+"""Minimum number of games for measuring the rate of random draws; a rate of one per game is then known to
 about 18 %."""
 FAIR_COIN = 4.0
-"""Mean of 1 / (pi (1 - pi)) if both arms are equally likely."""
+"""The mean of 1 / (pi (1 - pi)) when both arms are equally likely."""
 _SCORES = (0.65, 0.80, 0.90)
-"""Expected scores in plans."""
+"""Expected scores for which plans are made."""
 _ELOS = (20, 50, 100)
 _RESIDUAL_SDS = (0.10, 0.133)
-"""Standard deviations of a reply's cost around its predicted cost."""
+"""Standard deviations of a reply's cost around the prediction."""
 _COSTS = (0.005, 0.01, 0.02)
-"""Differences of the next reply's cost, in expected score."""
+"""Effects on the next reply's cost for which plans are made, in expected score."""
 _FALLS = (0.2, 0.3)
-"""Shares of baits taken."""
+"""Shares of baits taken for which plans are made."""
 _BEYOND_EXPECTED = (0.02, 0.05, 0.10)
-"""Differences between the share of baits taken and the expected share."""
+"""Differences between actual and expected share of baits taken for which plans are made."""
 _TRAPS_PER_PERSON = 10.0
 """Answered traps per effective person, n / P."""
 _LIKENESS = 0.09
@@ -50,30 +50,30 @@ class PlanRow:
     given: str
     """The assumptions, in words."""
     effect: float
-    """In the values' own unit: score, cost, or share of baits taken."""
+    """The effect in the values' own unit: score, cost, or share of baits taken."""
     effect_elo: float | None
-    """The same in Elo; None unless it was given in Elo."""
+    """The effect in Elo; None unless it was stated in Elo."""
     sd: float
     """Standard deviation of a value."""
     fixed: float
-    """Values needed for one planned analysis."""
+    """Number of values needed for one planned analysis."""
     any_time: float
-    """Values needed for any-time analyses."""
+    """Number of values needed for any-time analyses."""
     per_game: float
-    """Values per game."""
+    """Number of values per game."""
     measured_in: int | None
-    """Games in which `per_game` was measured; None: it is assumed, or 1 because the values are games."""
+    """Number of games in which `per_game` was measured; None: assumed, or 1 because values are games."""
     fixed_games: float | None
-    """`fixed` converted to games; None: unknown number of values per game."""
+    """`fixed` converted to games; None if the number of values per game is unknown."""
     any_time_games: float | None
-    """`any_time` in games; None likewise."""
+    """`any_time` converted to games; None if the number of values per game is unknown."""
 
 
 def fixed_needed(effect: float, sd: float, alpha: float = ALPHA, power: float = POWER) -> float:
-    """Values that one planned analysis needs to exclude 0 with this power; not rounded.
+    """Number of values that one planned analysis needs to exclude 0 with this power; not rounded.
 
     Raises:
-        ValueError: The effect or sd is not more than 0, or the power not between 1/2 and 1.
+        ValueError: The effect or sd is not positive, or the power is not between 1/2 and 1.
     """
     _check(effect, sd, power)
     normal = NormalDist()
@@ -81,7 +81,7 @@ def fixed_needed(effect: float, sd: float, alpha: float = ALPHA, power: float = 
 
 
 def any_time_needed(effect: float, sd: float, design: SequenceDesign, power: float = POWER) -> float:
-    """Values after which an any-time-valid interval excludes 0 with this power; not rounded.
+    """Number of values after which an any-time-valid interval excludes 0 with this power; not rounded.
 
     Raises:
         ValueError: As for `fixed_needed`, or more than 10^12 values are needed.
@@ -104,10 +104,10 @@ def any_time_needed(effect: float, sd: float, design: SequenceDesign, power: flo
 
 
 def more_needed(found: AnyTimeEstimate, effect: float, design: SequenceDesign) -> int | None:
-    """Number of further values needed to detect an effect, from the standard deviation so far.
+    """Number of further values needed to detect an effect, estimated from the current standard deviation.
 
     Returns:
-        0 if there are enough; None before `design.least_values` values, or if they do not differ.
+        0 if there are enough; None below `design.least_values` values, or if all values are equal.
 
     Raises:
         ValueError: As for `any_time_needed`.
@@ -118,12 +118,12 @@ def more_needed(found: AnyTimeEstimate, effect: float, design: SequenceDesign) -
 
 
 def usual_draws(score: float) -> float:
-    """The share of draws that plans assume: 10 %, or 5 % if the expected score is 90 % or more."""
+    """The share of drawn games that plans assume: 10 %, or 5 % if the expected score is 90 % or more."""
     return 0.1 if score < 0.9 else 0.05
 
 
 def elo_effect(score: float, elo: float) -> float:
-    """The difference in score of two strategies `elo` points apart with expected scores around `score`.
+    """The difference in score between two strategies `elo` points apart, at expected scores around `score`.
 
     Raises:
         ValueError: The score is not between 0 and 1.
@@ -141,10 +141,10 @@ def elo_effect(score: float, elo: float) -> float:
 def game_sd(score: float, draws: float) -> float:
     """Standard deviation of a game's value if a fair coin assigns the games: sqrt(`FAIR_COIN` v).
 
-    Here v = S (1 - S) - draws / 4.
+    Here v = S (1 - S) - draws / 4, where S is the expected score.
 
     Raises:
-        ValueError: There are more draws than the score allows.
+        ValueError: There are more drawn games than the score allows.
     """
     variance = score * (1 - score) - draws / 4
     if not variance > 0:
@@ -153,7 +153,7 @@ def game_sd(score: float, draws: float) -> float:
 
 
 def plan_games() -> tuple[PlanRow, ...]:
-    """Games needed to detect differences in Elo at expected scores: fair coin, `usual_draws`."""
+    """Games needed to detect differences in Elo, per expected score, with a fair coin and `usual_draws`."""
     design, rows = SequenceDesign(PlannedN.GAMES), []
     for score in _SCORES:
         sd = game_sd(score, usual_draws(score))
@@ -165,11 +165,11 @@ def plan_games() -> tuple[PlanRow, ...]:
 def plan_decisions(
     decisions_per_game: float = DRAWS_PER_GAME, measured_in: int | None = None
 ) -> tuple[PlanRow, ...]:
-    """Decisions needed to detect effects on the next reply's cost, if a fair coin randomises them.
+    """The decisions needed to detect effects on the next reply's cost, if a fair coin randomises them.
 
     Args:
         decisions_per_game: Number of randomised decisions per game.
-        measured_in: Games in which that was measured; None: it is assumed.
+        measured_in: Number of games in which that rate was measured; None: it is assumed.
     """
     design, rows = SequenceDesign(PlannedN.DECISIONS), []
     for residual_sd in _RESIDUAL_SDS:
@@ -182,7 +182,7 @@ def plan_decisions(
 
 
 def plan_traps() -> tuple[PlanRow, ...]:
-    """Answered traps needed to detect a difference between the share of baits taken and its expectation.
+    """The answered traps needed to detect a difference between actual and expected share of baits taken.
 
     If the share is f, the variance is f (1 - f) (1 + (n / P - 1) rho), with n / P traps per effective person
     and rho the intraclass correlation of one person's taken baits.
@@ -190,7 +190,7 @@ def plan_traps() -> tuple[PlanRow, ...]:
     design, rows = SequenceDesign(PlannedN.TRAPS), []
     for share in _FALLS:
         sd = sqrt(share * (1 - share) * (1 + (_TRAPS_PER_PERSON - 1) * _LIKENESS))
-        given = f"falls {share:.0%}, {_TRAPS_PER_PERSON:g} traps per person"
+        given = f"{share:.0%} of baits taken, {_TRAPS_PER_PERSON:g} traps per person"
         rows += [
             _row("traps", given, effect, None, sd, design, _TRAPS_PER_GAME) for effect in _BEYOND_EXPECTED
         ]

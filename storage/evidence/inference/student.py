@@ -1,4 +1,4 @@
-"""Quantiles of Student's t distribution, also for degrees of freedom that are not whole numbers."""
+"""Quantiles of Student's t distribution, including for non-integer degrees of freedom."""
 
 from functools import lru_cache
 from math import exp, lgamma, log
@@ -9,9 +9,9 @@ _PRECISION = 1e-15
 
 @lru_cache(maxsize=1024)
 def t_quantile(probability: float, df: float) -> float:
-    """The value below which Student's t lies with this probability.
+    """The value below which a Student's t variable lies with this probability.
 
-    By bisection of the distribution function, which is an incomplete beta function (DLMF 8.17).
+    Found by bisection of the distribution function, an incomplete beta function (DLMF 8.17).
 
     Args:
         probability: Between 1/2 and 1.
@@ -53,7 +53,7 @@ def _incomplete_beta(x: float, a: float, b: float) -> float:
 
 
 def _continued_fraction(x: float, a: float, b: float) -> float:
-    """1 + d_1/(1 + d_2/(1 + ...)) of DLMF 8.17.22, by the modified Lentz method."""
+    """The continued fraction 1 + d_1/(1 + d_2/(1 + ...)) of DLMF 8.17.22, by the modified Lentz method."""
     value, c, d = 1.0, 1.0, 0.0
     for step in range(1, 100_000):
         m, odd = divmod(step, 2)

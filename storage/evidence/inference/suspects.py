@@ -1,7 +1,7 @@
-"""Suspect games, flagged by simple, verifiable rules.
+"""Flags suspect games by simple, verifiable rules.
 
-A flag excludes nothing: a second line of the report leaves flagged games out.  Exclusion by events in a game
-would bias the trial, because traps change those events.
+A flag by itself excludes nothing: the report has a second line without the flagged games. Exclusion by events
+in a game would bias the trial, because traps change those events.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from storage.evidence.inference.persons import codes_of
 EARLY_PLY = 10
 FAST_S = 0.3
 ENGINE_ERRORS = 4.0
-"""A person is suspect if their optimal replies exceed the model's prediction by this many standard errors."""
+"""A person with this many standard errors more optimal replies than predicted is suspect."""
 ENGINE_REPLIES = 100
 """Minimum number of judged replies of a person."""
 COPIED_PLIES = 20
@@ -29,12 +29,12 @@ class SuspectFlag(StrEnum):
     LEFT_EARLY = "left early"
     """The person resigned or left before ply 10."""
     FAST_REPLIES = "fast replies"
-    """Half of the replies or more took less than 0.3 s."""
+    """At least half of the replies took less than 0.3 s."""
     ENGINE_LIKE = "engine-like"
-    """Over 100 replies or more the person found the optimal one more often than the people model expects, by
-    4 standard errors or more; flags all games of the person."""
+    """Over at least 100 replies, the person found the optimal one more often than the people model expects,
+    by at least 4 standard errors; flags all the person's games."""
     COPIED = "copied"
-    """The first 20 plies are those of another account's game that began earlier, by 7 days at most."""
+    """The first 20 plies equal those of another account's game that began at most 7 days earlier."""
 
 
 PLAYED = np.dtype(
@@ -44,22 +44,22 @@ PLAYED = np.dtype(
         *((name, "<i4") for name in ("plies", "has_left", "timed", "fast", "judged", "optimal")),
     ]
 )
-"""A game as the flags need it: its key and that of the opponent's account; when it began, in microseconds
-since 1970 (UTC); a number shared by games with the same first `COPIED_PLIES` moves from the same start
-(`NO_OPENING`: it is shorter); the people model's probabilities of an optimal reply, summed over the judged
-replies; moves of both sides; whether the person resigned, left, or lost on time; the number of timed replies,
-and of those that took less than `FAST_S`; the number of judged replies with a prediction, and of the optimal
-ones among them."""
+"""The data of a game that the flags need: its key and that of the opponent's account; when it began, in
+microseconds since 1970 (UTC); a number shared by games with the same start and the same first `COPIED_PLIES`
+moves (`NO_OPENING`: the game is shorter); the people model's probabilities of an optimal reply, summed over
+the judged replies; number of moves of both sides; whether the person resigned, left, or lost on time; the
+number of timed replies, and how many of them took less than `FAST_S`; the number of judged replies with a
+prediction, and of the optimal ones among them."""
 NO_OPENING = np.iinfo(np.int64).min
 _WITHIN_US = COPIED_WITHIN // timedelta(microseconds=1)
 
 
 Flags = Mapping[int, tuple[SuspectFlag, ...]]
-"""The flags of each flagged game, by its key; in the order of `SuspectFlag`."""
+"""The flags of each flagged game, by the game's key, in the order of `SuspectFlag`."""
 
 
 def flagged(flags: Flags, games: NDArray[np.int64]) -> dict[SuspectFlag, NDArray[np.bool_]]:
-    """For every flag an array that says whether each of some games has it, shape (games,)."""
+    """For each flag, a Boolean array of the games that have it, shape (games,)."""
     return {
         flag: np.isin(games, np.array([key for key, its in flags.items() if flag in its], np.int64))
         for flag in SuspectFlag
@@ -70,7 +70,7 @@ def suspects(games: NDArray[np.void]) -> Flags:
     """The flags of each flagged game.
 
     Args:
-        games: Rows with the columns of `PLAYED` and any others, each game once, in any order.
+        games: Rows with at least the columns of `PLAYED`, each game once, in any order.
     """
     has = {
         SuspectFlag.LEFT_EARLY: (games["has_left"] == 1) & (games["plies"] < EARLY_PLY),
@@ -86,11 +86,11 @@ def suspects(games: NDArray[np.void]) -> Flags:
 
 
 def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Whether the optimal replies of each game's person exceed the model's expectation by `ENGINE_ERRORS`
-    standard errors.
+    """Whether the number of optimal replies by each game's person exceeds the model's expectation by
+    `ENGINE_ERRORS` standard errors.
 
-    The standard error is by game, but at least that of independent replies: two games with equal surpluses by
-    chance prove nothing.
+    The standard error is clustered by game, but is at least that of independent replies: two games that
+    happen to have equal surpluses prove nothing.
     """
     persons, judged = codes_of(games["person"]), games["judged"].astype(np.float64)
     expected = np.minimum(games["optimal_expected"], judged)  # a sum of chances may be a rounding above
@@ -106,9 +106,9 @@ def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:
 
 
 def _are_copied(games: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Whether an earlier game of another account, within `COPIED_WITHIN`, has the same opening.
+    """Whether another account's game, earlier by at most `COPIED_WITHIN`, has the same opening.
 
-    The earlier game is not flagged: otherwise anybody could flag a stranger's game by repeating it.
+    The earlier game is not flagged: otherwise anyone could get a stranger's game flagged by repeating it.
     """
     are_copied = np.zeros(len(games), bool)
     long_enough = np.flatnonzero(games["opening"] != NO_OPENING)

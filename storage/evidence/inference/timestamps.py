@@ -1,4 +1,4 @@
-"""Datetimes as microseconds since 1970, for columns of arrays."""
+"""Conversion of datetimes to microseconds since 1970, for the columns of arrays."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -7,10 +7,10 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def microseconds(at: datetime) -> int:
-    """Microseconds since 1970 (UTC)."""
+    """Microseconds from 1970 (UTC) to a time."""
     return (at - _EPOCH) // _MICROSECOND
 
 
 def time_of(at_us: int) -> datetime:
-    """The time (UTC) from microseconds since the Unix epoch."""
+    """The time (UTC) that is this many microseconds after the Unix epoch."""
     return _EPOCH + timedelta(microseconds=at_us)

@@ -1,8 +1,8 @@
 """Rules for the games and single decisions of a trial: which count, in which order, and the randomisation
 check.
 
-Inclusion depends only on facts from before the draw. Values come in the order of the draw, up to the oldest
-one whose outcome is still open: the order of their ends would depend on the outcomes.
+Whether a row counts depends only on facts from before the draw. Values are in the order of the draws, which
+outcomes cannot influence, and stop before the oldest one whose outcome is open.
 """
 
 from dataclasses import dataclass, replace
@@ -36,20 +36,20 @@ UNIT = np.dtype(
         ("excluded", "i1"),
     ]
 )
-"""A row of a trial: a unit for which one of two choices was drawn at random.
+"""The layout of a trial's rows, one for each unit for which one of two choices was drawn at random.
 
-Columns: its key, and those of its game and of the opponent's account; the time of the draw, and of the
+Columns: the keys of the row, of its game and of the opponent's account; the times of the draw and of the
 outcome (`UNSETTLED`: not known yet), in microseconds since 1970 (UTC); the recorded probability of treatment,
-in (0, 1); A, whether the treatment was drawn; and an `Exclusion`. Kinds of rows have more columns.
+in (0, 1); A, whether the treatment was drawn; and an `Exclusion`. Each kind of row adds columns of its own.
 """
 Units = NDArray[np.void]
 """Rows with the columns of `UNIT`, shape (n,)."""
 UNSETTLED = np.iinfo(np.int64).max
-"""Stands for the time of an outcome that is still open."""
+"""Value for the time of an outcome that is still open."""
 
 
 class Exclusion(IntEnum):
-    """Why a row does not count, by facts from before the draw; a number, for use in a column."""
+    """Why a row does not count, based on facts from before the draw; a number, so that arrays can hold it."""
 
     NONE = 0
     """It counts."""
@@ -58,7 +58,7 @@ class Exclusion(IntEnum):
     OWN_POSITION = 2
     """The game began in a position chosen by the opponent."""
     REPEATED_DRAW = 3
-    """The draw was already known: the move had been drawn before, and was taken back."""
+    """The result was already known: the move had been drawn before and was taken back."""
 
     @property
     def text(self) -> str:
@@ -67,7 +67,7 @@ class Exclusion(IntEnum):
 
 
 def exclusion_of(is_program: ArrayLike, is_own_position: ArrayLike, is_repeat: ArrayLike = False) -> Codes:
-    """The `Exclusion` of each row, or of one: the first reason that applies."""
+    """The `Exclusion` of each row, or of a single one: the first reason that applies."""
     excluded = np.where(is_repeat, Exclusion.REPEATED_DRAW, Exclusion.NONE)
     excluded = np.where(is_own_position, Exclusion.OWN_POSITION, excluded)
     return np.where(is_program, Exclusion.PROGRAM, excluded)
@@ -80,7 +80,7 @@ class TrialTerms:
     alpha: float = ALPHA
     """Maximum probability that an endpoint's interval ever excludes the truth."""
     cap_games: int = CAP_GAMES
-    """Number of a person's games that count, the first ones drawn."""
+    """How many of a person's games count: the first ones drawn."""
     open_days: float = 14.0
     """Rows that stay open for longer count as missing, even if an outcome comes later."""
     planned_games: int = PlannedN.GAMES
@@ -105,26 +105,26 @@ class TrialTerms:
 
 @dataclass(frozen=True, slots=True)
 class CountedRows:
-    """The rows of a trial that count for an outcome, in the order of the draw."""
+    """The rows of a trial that count for an outcome, in the order of the draws."""
 
     rows: Units
-    """Including those whose outcome is missing."""
+    """The rows, including those whose outcome is missing."""
     missing: NDArray[np.bool_]
-    """Whether each row has no outcome, or was open for `TrialTerms.open_days`; shape (rows,)."""
+    """Whether each row has no outcome or was open for too long (`TrialTerms.open_days`), shape (rows,)."""
     left_out: dict[str, Any]
-    """The fields of `TrialCounts` about the rows that do not count."""
+    """The fields of `TrialCounts` that count rows left out."""
 
     def having(self, outcome: str) -> "CountedRows":
-        """These rows, with `missing` for one outcome.
+        """The same rows, with `missing` determined by one outcome.
 
         Args:
-            outcome: The outcome's column; NaN: the row has none.
+            outcome: The outcome's column, NaN where a row has no outcome.
         """
         return replace(self, missing=self.missing | np.isnan(self.rows[outcome]))
 
     @property
     def counts(self) -> dict[str, Any]:
-        """The fields of a `TrialCounts`."""
+        """The counts, by the field names of `TrialCounts`."""
         treated = int(np.count_nonzero(self.rows["treated"]))
         return {
             "drawn": len(self.rows),
@@ -136,7 +136,7 @@ class CountedRows:
 
     @property
     def counted(self) -> Units:
-        """The rows that have an outcome."""
+        """The rows with an outcome."""
         return self.rows[~self.missing] if self.missing.any() else self.rows
 
 
@@ -146,11 +146,11 @@ def drawn_rows(
     """The rows that count, for any outcome.
 
     Args:
-        rows: In any order; of rows drawn at the same time the first given counts as drawn first.
+        rows: In any order; of rows drawn at the same time, the first one listed counts as the first draw.
         terms: The trial's design.
-        at: Now, with a time zone.
-        games_before: Number of games of the trial that each row's person began before its game, shape (n,);
-            None: each row is a game, and there are no others.
+        at: The current time, with a time zone.
+        games_before: Number of the trial's games that each row's person began before its game, shape (n,);
+            None: each row is a game, and there are no other games.
 
     Raises:
         ValueError: `at` has no time zone.
@@ -181,26 +181,26 @@ def drawn_rows(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialCounts:
-    """Numbers of rows of a trial that count; a row is a game or a decision."""
+    """How many of a trial's rows (games or decisions) count, and how many do not."""
 
     drawn: int
-    """Rows that count, including those without an outcome."""
+    """Number of rows that count, including those without an outcome."""
     drawn_treated: int
-    """Draws of the treatment among them."""
+    """How many of these drew the treatment."""
     drawn_untreated: int
-    """The others among them."""
+    """How many of these drew the other choice."""
     counted: int
-    """Rows with an outcome."""
+    """Number of rows that count and have an outcome."""
     excluded: dict[str, int]
-    """Rows left out by facts from before the draw, by reason."""
+    """Number of rows left out because of facts from before the draw, by reason."""
     over_cap: int
-    """Rows left out because their person has reached the limit of games."""
+    """Number of rows left out because the person had reached the limit of games."""
     waiting: int
-    """Rows from the oldest open one on: they will count later."""
+    """Number of rows from the oldest open one on, which will count later."""
 
 
 def contrast(treated: NDArray[np.bool_], probability: Floats) -> Floats:
-    """A/pi - (1 - A)/(1 - pi), shape (n,): its mean product with the outcomes estimates the treatment effect.
+    """A/pi - (1 - A)/(1 - pi), shape (n,): the mean of its product with the outcomes estimates the effect.
 
     Args:
         treated: A, the result of the draw, shape (n,).
@@ -210,18 +210,18 @@ def contrast(treated: NDArray[np.bool_], probability: Floats) -> Floats:
 
 
 _OF_AN_ESTIMATE = ("mean", "value", "sd", "low", "high", "e_value")
-"""Fields of `AnyTimeEstimate` and `FixedInterval` that are not counts."""
+"""The fields of `AnyTimeEstimate` and `FixedInterval` that are hidden, because they are not counts."""
 
 
 def hide_early(found: Any, why: str | None = None) -> None:
-    """Hide the estimates in a report's JSON for which it is too early: showing them would invite peeking.
+    """Hide the premature estimates in a report's JSON, because showing them would invite peeking.
 
-    The counts of such an estimate stay; every other number becomes None. Each estimate gets `too_early`, true
-    or false, and `why_too_early`, a text or None.
+    An estimate's counts stay; every other number becomes None. Each estimate gets `too_early` (true or false)
+    and `why_too_early` (a text or None).
 
     Args:
-        found: Plain JSON values of estimates with their own reason in `too_early`; changed in place.
-        why: A reason to hide all of them; None: each has its own.
+        found: Estimates as plain JSON values, each with its reason in `too_early`; changed in place.
+        why: A reason to hide all of them; None: use each estimate's own reason.
     """
     if isinstance(found, dict):
         if "too_early" in found:
@@ -238,30 +238,30 @@ def hide_early(found: Any, why: str | None = None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RandomisationCheck:
-    """Whether the assignment matches its recorded probabilities, and whether outcomes are missing more often
-    in one arm."""
+    """Check that the assignment matches its recorded probabilities, and that outcomes are missing equally
+    often in both arms."""
 
     draw: AnyTimeEstimate
-    """A - pi over all draws; 0 unless the draw or the bookkeeping is broken."""
+    """Mean of A - pi over all draws; 0 unless the draw or the bookkeeping is broken."""
     missing: AnyTimeEstimate
-    """Share of missing outcomes, treated less untreated."""
+    """Share of missing outcomes, treated minus untreated."""
     missing_treated: int
     missing_untreated: int
 
     def lacks_an_arm(self, counts: TrialCounts) -> str | None:
-        """Why no comparison is possible: one arm has no outcome; None: both have some."""
+        """Why no comparison is possible (one arm has no outcome); None if both have outcomes."""
         treated = counts.drawn_treated - self.missing_treated
         untreated = counts.drawn_untreated - self.missing_untreated
         return None if treated and untreated else f"no comparison: {treated} treated, {untreated} untreated"
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """Which of `draw` and `missing` exclude 0; empty if neither does."""
+        """Those of `draw` and `missing` whose interval excludes 0; empty if there are none."""
         return tuple(name for name in ("draw", "missing") if getattr(self, name).excludes_zero)
 
 
 def randomisation_check(selection: CountedRows, design: SequenceDesign) -> RandomisationCheck:
-    """The check over all draws."""
+    """Check all draws."""
     rows, missing = selection.rows, selection.missing
     treated, probability, persons = rows["treated"], rows["probability"], rows["person"]
     return RandomisationCheck(
@@ -274,33 +274,33 @@ def randomisation_check(selection: CountedRows, design: SequenceDesign) -> Rando
 
 @dataclass(frozen=True, slots=True)
 class EndpointReport:
-    """One outcome, treated less untreated, with a sensitivity analysis."""
+    """The difference in one outcome, treated minus untreated, with a sensitivity analysis."""
 
     estimate: AnyTimeEstimate
     largest: LargestPerson | None
     """The person with the largest share of the variance, and the estimate without them."""
     flagged: int
-    """Number of values of flagged games."""
+    """Number of values from flagged games."""
     flagged_for: dict[str, int]
-    """Their number by reason; a game may have several."""
+    """Number of these values by reason; a game may have several reasons."""
     without_flagged: AnyTimeEstimate
     first_games: AnyTimeEstimate
-    """Estimate from each person's first game."""
+    """The estimate from only each person's first game."""
     later_games: AnyTimeEstimate
-    """Estimate from all games except each person's first."""
+    """The estimate from all games except each person's first."""
 
 
 def endpoint(
     psi: Floats, rows: Units, first: NDArray[np.bool_], flags: Flags, design: SequenceDesign
 ) -> EndpointReport:
-    """The estimates of one outcome.  Subsets use the same predictions m: any m from before the draw is valid.
+    """The estimates of one outcome. Subsets keep the same predictions m: any m from before the draw is valid.
 
     Args:
-        psi: Values, shape (n,).
-        rows: Their rows, shape (n,).
+        psi: The values, shape (n,).
+        rows: The row of each value, shape (n,).
         first: Whether the row belongs to its person's first game, shape (n,).
         flags: Flags of suspect games.
-        design: The endpoint's sequence.
+        design: The endpoint's confidence sequence.
     """
     persons, has = rows["person"], flagged(flags, rows["game_id"])
     suspect = np.any([*has.values()], axis=0)
@@ -321,15 +321,15 @@ def endpoint(
 
 
 def check_draws(rows: Units, noun: str) -> None:
-    """Refuse rows with an impossible draw.
+    """Reject rows with an impossible draw.
 
     Args:
         rows: The rows.
-        noun: The word for one row.
+        noun: The word for a row, for the message.
 
     Raises:
-        ValueError: A row occurs twice, its probability is outside (0, 1), or its end is before the draw; the
-            message names it.
+        ValueError: A row occurs twice, its probability is outside (0, 1), or its outcome is from before the
+            draw; the message names the row.
     """
     keys, probability = codes_of(rows["id"]), rows["probability"]
     refuse(noun, rows[np.bincount(keys)[keys] > 1], "it occurs twice")
@@ -339,6 +339,6 @@ def check_draws(rows: Units, noun: str) -> None:
 
 
 def refuse(noun: str, rows: Units, why: str) -> None:
-    """Raise ValueError about the first of some rows, if there are any; columns in braces are filled in."""
+    """Raise ValueError about the first of these rows, if any; the message may name columns in braces."""
     for row in rows[:1]:
         raise ValueError(f"{noun} {row['id']}: {why.format_map(row)}")

@@ -1,8 +1,8 @@
 """The verdict on a trial, which depends only on the any-time interval of each outcome.
 
-Every page, command, report and export states a comparison by `TrialVerdict`, and experiments judge their
-claims by the same `finding_of`. Nothing is decided before there is a valid interval; until then the verdict
-has the missing counts and no estimate.
+Every page, command, report and export presents a comparison as a `TrialVerdict`, and experiments judge their
+claims with the same `finding_of`. Nothing is decided before there is a valid interval; until then the verdict
+states how much data is missing, and no estimate.
 """
 
 from dataclasses import dataclass
@@ -15,22 +15,22 @@ from storage.evidence.inference.games import GamesReport
 from storage.evidence.inference.trial import RandomisationCheck, TrialCounts, TrialTerms
 
 _MAX_MORE = 1_000_000
-"""Upper limit of forecasts of the number of values needed."""
+"""Upper limit on forecasts of the number of values still needed."""
 
 
 class IntervalFinding(StrEnum):
-    """The conclusion from the interval of a difference."""
+    """The conclusion drawn from the interval of a difference."""
 
     TOO_EARLY = "too_early"
     """There is no interval yet."""
     NOT_CLEAR = "not_clear"
-    """The interval includes 0 and values beyond the margin: not decided yet."""
+    """The interval includes 0 and values beyond the margin: there is no decision yet."""
     NO_DIFFERENCE = "no_difference"
     """The interval lies within the margin of no interest."""
     MORE = "more"
-    """The whole interval lies above 0."""
+    """The interval lies entirely above 0."""
     LESS = "less"
-    """The whole interval lies below 0."""
+    """The interval lies entirely below 0."""
 
     @property
     def is_decided(self) -> bool:
@@ -39,12 +39,12 @@ class IntervalFinding(StrEnum):
 
 
 def finding_of(low: float | None, high: float | None, margin: float = 0.0) -> IntervalFinding:
-    """The finding from an interval.
+    """The finding that follows from an interval.
 
     Args:
-        low: Its lower limit; None: there is no interval.
-        high: Its upper limit; None likewise.
-        margin: A difference of at most this much either way is of no interest; 0: every difference is of
+        low: Lower limit of the interval; None: there is no interval.
+        high: Upper limit of the interval; None: there is no interval.
+        margin: Differences of at most this size in either direction are of no interest; 0: all are of
             interest.
     """
     if low is None or high is None:
@@ -59,7 +59,7 @@ def finding_of(low: float | None, high: float | None, margin: float = 0.0) -> In
 
 
 class TrialOutcome(StrEnum):
-    """The outcome that is compared."""
+    """The outcome that a verdict compares."""
 
     SCORE = "score"
     """Our score in a game."""
@@ -68,74 +68,74 @@ class TrialOutcome(StrEnum):
     REPLY_COST = "reply_cost"
     """Cost of the reply to a single decision."""
     BEYOND_DIFFICULTY = "beyond_difficulty"
-    """The same less the mean cost of all replies."""
+    """Cost of that reply minus the mean cost of all replies."""
     EARNED = "earned"
-    """The same less what our move gave up."""
+    """Cost of that reply minus what our move gave up."""
 
     @property
     def margin(self) -> float:
-        """The margin of no interest, in expected score: a smaller difference is not worth a trial.
+        """The margin of no interest, in expected score; a smaller difference is not worth a trial.
 
-        It is about the smallest difference that `storage.evidence.inference.plan` plans for.
+        It is about the smallest difference for which `storage.evidence.inference.plan` makes plans.
         """
         return 0.03 if self is TrialOutcome.SCORE else 0.005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialVerdict:
-    """The verdict on one outcome, first choice less second."""
+    """The verdict on one outcome: the first choice minus the second."""
 
     outcome: TrialOutcome
     is_planned: bool
-    """Whether this is the endpoint that was fixed before the first game; the others are exploratory."""
+    """Whether this is the endpoint fixed before the first game; other outcomes are exploratory."""
     finding: IntervalFinding
     first: str
     """The treated player, or ``trap``."""
     second: str
-    """The player it is compared with, or ``no trap``."""
+    """The player that `first` is compared with, or ``no trap``."""
     unit: Literal["game", "decision"]
     """The randomised unit, counted in `n`."""
     n: int
-    """Values so far: games or decisions with this outcome."""
+    """Current number of values: games or decisions with this outcome."""
     n_first: int
-    """Values of the first choice."""
+    """Number of values of the first choice."""
     n_second: int
-    """Values of the second choice."""
+    """Number of values of the second choice."""
     n_needed: int
     """Minimum number of values for an interval."""
     persons: int
     """Number of persons."""
     effective_persons: float
-    """The effective number of persons, lower when a few of them have most of the values."""
+    """The effective number of persons, which is lower if a few of them have most of the values."""
     persons_needed: float
     """Minimum number of effective persons for an interval."""
     mean: float | None
     """The difference, in expected score; None while it is too early."""
     low: float | None
-    """None while it is too early."""
+    """Lower limit; None while it is too early."""
     high: float | None
-    """None while it is too early."""
+    """Upper limit; None while it is too early."""
     e_value: float | None
-    """Evidence against no difference; None while it is too early."""
+    """E-value: evidence against "no difference"; None while it is too early."""
     alpha: float
     """Maximum probability that the interval ever excludes the truth."""
     more: int | None
-    """Values still needed for a decision, if mean and deviation stay the same; 0: it is decided.
+    """Number of values still needed for a decision if mean and deviation stay the same; 0: decided.
     None: too early to tell, or more than a million."""
     more_to_narrow: int | None
-    """Values still needed until the interval is a third narrower; None likewise."""
+    """Number of values still needed to make the interval a third narrower; None as for `more`."""
     broken: tuple[str, ...]
-    """Why the results are invalid: ``draw`` or ``missing``, as `RandomisationCheck.broken`; empty: they may
-    be valid."""
+    """Why the results are invalid (``draw`` or ``missing``, as in `RandomisationCheck.broken`); empty: they
+    may be valid."""
 
 
 def games_verdicts(
     report: GamesReport, arms: tuple[str, str], planned: str, terms: TrialTerms
 ) -> tuple[TrialVerdict, ...]:
-    """The verdicts on whole games, the planned outcome first.
+    """The verdicts on whole games, with the planned outcome first.
 
     Args:
-        report: The results.
+        report: The trial's results.
         arms: The two strategies, in the report's order.
         planned: The trial's endpoint, ``score`` or ``cost``.
         terms: The settings fixed before the first game.
@@ -154,10 +154,10 @@ def games_verdicts(
 def decisions_verdicts(
     report: DecisionsReport, terms: TrialTerms, *, is_planned: bool
 ) -> tuple[TrialVerdict, ...]:
-    """The verdicts on single decisions, the cost of the reply first.
+    """The verdicts on single decisions, with the cost of the reply first.
 
     Args:
-        report: The results.
+        report: The trial's results.
         terms: The settings fixed before the first game.
         is_planned: Whether the cost of the reply is the trial's endpoint.
     """
@@ -224,7 +224,7 @@ def _verdict(
 
 
 def more_to_narrow(found: AnyTimeEstimate, design: SequenceDesign) -> int | None:
-    """Number of further values that make the interval a third narrower, from the deviation so far.
+    """Number of further values that make the interval a third narrower, given the current deviation.
 
     Returns:
         None: there is no interval, or more than a million are needed.
@@ -235,7 +235,7 @@ def more_to_narrow(found: AnyTimeEstimate, design: SequenceDesign) -> int | None
 
 
 def more_to_decide(found: AnyTimeEstimate, design: SequenceDesign, margin: float) -> int | None:
-    """Number of further values for a decision, if mean and deviation stay the same.
+    """Number of further values needed for a decision, if mean and deviation stay the same.
 
     It is decided when the interval excludes 0 or lies within the margin.
 
@@ -249,7 +249,7 @@ def more_to_decide(found: AnyTimeEstimate, design: SequenceDesign, margin: float
 
 
 def _more_until(n: int, width: float, design: SequenceDesign) -> int | None:
-    """Further values until half an interval has this width, in deviations; None: more than a million."""
+    """Further values needed until half the interval has this width, in deviations; None: over a million."""
     low, high = n - 1, n + _MAX_MORE
     if float(design.width(high)) > width:
         return None

@@ -1,1 +1,1 @@
-"""Queries of the pages, exports and the JSON interface, by subject."""
+"""The queries behind the pages, the exports and the JSON interface, arranged by subject."""

@@ -16,15 +16,15 @@ from storage.tables.arena import ArenaAccess, ArenaAccount, ArenaGame, ArenaRati
 from storage.tables.games import GameRow, OpponentRow
 
 MAX_POINTS = 2000
-"""Maximum number of latest rated games in a curve."""
+"""Number of latest rated games in a rating curve."""
 MAX_GAMES = 400
-"""Number of latest games whose replies are judged."""
+"""Number of latest games in which an account's replies are read."""
 _HIDDEN = (ArenaAccess.BANNED, ArenaAccess.DELETED)
 
 
 @dataclass(frozen=True, slots=True)
 class ArenaGameLine:
-    """One game of a list; pairs are in the order of the sides."""
+    """A game in a list; pairs of values are in the order of the sides."""
 
     id: str
     variant: str
@@ -32,7 +32,7 @@ class ArenaGameLine:
     initial_s: int | None
     increment_s: int | None
     players: tuple[str, str]
-    """Ids of the accounts."""
+    """IDs of the accounts."""
     names: tuple[str, str]
     ratings: tuple[int, int]
     provisional: tuple[bool, bool]
@@ -57,13 +57,13 @@ class RatedPlayer:
 async def list_arena_games(
     session: AsyncSession, account_id: str, limit: int, before: str = ""
 ) -> list[ArenaGameLine]:
-    """The games of an account, including running ones, the latest first.
+    """The games of an account, including games in progress, the latest first.
 
     Args:
-        session: The transaction.
-        account_id: The account.
+        session: The transaction's session.
+        account_id: Key of the account.
         limit: Maximum number of games.
-        before: Only games that began before the game with this id; empty or unknown: the latest games.
+        before: Only games that began before the game with this ID; all games if it is empty or unknown.
     """
     row = ArenaGame
     start = None
@@ -112,9 +112,9 @@ def _line(row: Row[*tuple[Any, ...]]) -> ArenaGameLine:
 
 
 async def arena_ratings(session: AsyncSession, account_id: str) -> dict[str, list[tuple[datetime, int]]]:
-    """An account's rating after each rated game, by variant: when the game began, and the rating.
+    """An account's rating after each rated game and when the game began, by variant.
 
-    The latest games only, oldest first.
+    Only the latest games are included, the oldest first.
     """
     row = ArenaGame
     sides = (
@@ -137,10 +137,10 @@ async def arena_ratings(session: AsyncSession, account_id: str) -> dict[str, lis
 async def best_rated(
     session: AsyncSession, variant: str, limit: int, deviations: tuple[float, float]
 ) -> list[RatedPlayer]:
-    """The best ratings in a variant, the highest first; no banned accounts.
+    """The best ratings in a variant, the highest first; banned accounts are left out.
 
     Args:
-        session: The transaction.
+        session: The transaction's session.
         variant: The variant's key.
         limit: Maximum number of players.
         deviations: Only ratings whose deviation is above the first and at most the second.
@@ -162,7 +162,7 @@ async def best_rated(
 
 
 async def replies_to_us(session: AsyncSession, site: str, account_id: str) -> ReplyTable:
-    """An account's latest replies to our moves in games that are over and fully judged."""
+    """An account's latest replies to our moves, from games that are over and fully judged."""
     latest = (
         select(GameRow.id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)

@@ -1,6 +1,6 @@
-"""Confirmed baits: the list with outcomes, and the share taken by phase and by rating.
+"""Confirmed baits: a list with their outcomes, and the share taken, by phase and by rating.
 
-A bait is encountered when a reply to it is recorded; if the game ended first, it is unanswered.
+A bait counts as encountered when a reply to our move is recorded; if the game ended first, it is unanswered.
 """
 
 from collections.abc import Sequence
@@ -35,13 +35,13 @@ from storage.records import BaitOutcome, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 
 MIN_PERSONS = 30
-"""Fewer effective persons: no interval."""
+"""Minimum number of effective persons for an interval."""
 MAX_SEARCHED = 20_000
 """Number of latest answered baits that are searched for repetitions."""
 
 
 class BaitOrder(StrEnum):
-    """Orders of the list of baits."""
+    """The orders in which baits can be listed."""
 
     EXPECTED_LOSS = "expected_loss"
     """By probability times cost, descending."""
@@ -51,7 +51,7 @@ class BaitOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BaitEncounter:
-    """A bait that a move of ours set; costs are shares of the game, from 0 to 1."""
+    """A bait that one of our moves set; costs are shares of the game, from 0 to 1."""
 
     decision_id: int
     game_id: int
@@ -60,15 +60,15 @@ class BaitEncounter:
     strategy: str
     opponent: str
     opponent_site_id: str
-    """The site's key of its account."""
+    """The site's key of the opponent's account."""
     opponent_rating: int | None
     ply: int
-    """Ply of our move: the number of moves before it."""
+    """Ply of our move, that is, the number of moves before it."""
     move: str
-    """Our move in the game's notation for programs; so are the next two."""
+    """Our move in the game's notation for programs, like the next two."""
     bait: str
     reply: str | None
-    """None: the game ended first, or the reply is not judged."""
+    """The reply played; None: the game ended first, or the reply is not judged."""
     probability: float
     """Forecast probability that people take the bait."""
     cost: float
@@ -78,17 +78,17 @@ class BaitEncounter:
     is_taken: bool | None
     """Whether the reply takes a bait; None: there was no reply."""
     at: datetime
-    """When we decided."""
+    """Time of our decision."""
 
     @property
     def expected_loss(self) -> float:
-        """Probability times cost."""
+        """Expected loss: probability times cost."""
         return self.probability * self.cost
 
 
 @dataclass(frozen=True, slots=True)
 class RepeatedBait:
-    """One bait that was set repeatedly by the same move after the same moves."""
+    """A bait that was set repeatedly, by the same move after the same moves."""
 
     encounters: int
     taken: int
@@ -103,20 +103,20 @@ class RepeatedBait:
 
 @dataclass(frozen=True, slots=True)
 class BaitGroup:
-    """The baits of one phase or of one band of ratings."""
+    """The baits of one phase or of one rating band."""
 
     start: int | None
-    """First ply of the phase, or lowest rating of the band; None: unrated opponents, or all baits."""
+    """First ply of the phase, or lowest rating of the band; None for unrated opponents, or for all baits."""
     encounters: int
-    """Baits with a reply."""
+    """Number of baits with a reply."""
     taken: int
     unanswered: int
-    """Baits without a reply, because the game was over."""
+    """Number of baits without a reply, because the game ended first."""
     expected: float
-    """Number of the baits with a reply that the forecasts expect to be taken."""
+    """Expected number of baits taken among those with a reply, by the forecasts."""
     persons: int
     interval: FixedInterval | None
-    """Interval of the share taken, clustered by person; None: fewer than `MIN_PERSONS` effective persons."""
+    """Interval of the share taken, clustered by person; None below `MIN_PERSONS` effective persons."""
     effective_persons: float
     """Effective number of persons."""
 
@@ -137,11 +137,11 @@ class BaitSummary:
 
     everything: BaitGroup
     by_phase: tuple[BaitGroup, ...]
-    """In the order of play; phases without a bait are left out."""
+    """The baits by phase, in the order of play; phases without a bait are left out."""
     by_rating: tuple[BaitGroup, ...]
-    """By rating, unrated opponents last."""
+    """The baits by rating band, with unrated opponents last."""
     replies: ReplyArray = field(compare=False, repr=False)
-    """The baits themselves, in no order."""
+    """The baits themselves, in no particular order."""
 
 
 async def list_baits(
@@ -152,7 +152,7 @@ async def list_baits(
     limit: int,
     offset: int = 0,
 ) -> list[BaitEncounter]:
-    """The baits with this outcome (None: any); a bait set several times occurs several times."""
+    """The baits with this outcome (None: any); a bait that was set several times occurs several times."""
     baits = some(summary.replies, _have_outcome(summary.replies, outcome))
     values = {
         BaitOrder.EXPECTED_LOSS: expected_losses(baits),
@@ -170,15 +170,15 @@ async def list_repeated(
     limit: int,
     offset: int = 0,
 ) -> tuple[list[RepeatedBait], int]:
-    """Baits that were encountered several times, the most often taken first.
+    """Baits that were encountered several times, those taken most often first.
 
-    Baits are the same if the same moves from the same start led to them. Only the latest `MAX_SEARCHED` baits
-    with a reply are searched.
+    Two baits are the same if the same moves from the same start led to them. Only the latest `MAX_SEARCHED`
+    baits with a reply are searched.
 
     Args:
         session: The transaction's session.
-        summary: The baits.
-        outcome: `TAKEN`: at least once; `HELD`: never taken; None: any.
+        summary: The baits to search.
+        outcome: `TAKEN`: taken at least once; `HELD`: never taken; None: any.
         limit: Maximum number of baits.
         offset: Number of baits to skip.
 
@@ -225,7 +225,7 @@ async def read_baits(session: AsyncSession, filters: Filters) -> BaitSummary:
     )
 
     def groups(starts: NDArray[Any]) -> tuple[BaitGroup, ...]:
-        """One group for each value of `starts`, NaN last."""
+        """One group for each value in `starts`, with NaN last."""
         return tuple(
             _group(None if np.isnan(start) else int(start), *(column[is_member] for column in columns))
             for start in np.unique(starts).tolist()
@@ -274,7 +274,7 @@ def _have_outcome(baits: ReplyArray, outcome: BaitOutcome | None) -> NDArray[np.
 
 
 async def _with_keys(session: AsyncSession, keys: Sequence[int]) -> list[BaitEncounter]:
-    """The baits of the given decisions, in the given order."""
+    """The baits of these decisions, in the same order."""
     reply_cost = case((OutcomeRow.reply.is_not(None), cast(OutcomeRow.cost, Double) / WHOLE))
     rows = await session.execute(
         select(

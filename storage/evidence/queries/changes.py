@@ -1,4 +1,4 @@
-"""Detects with one cheap query whether any program has changed the database."""
+"""Detects, with one cheap query, whether any program has changed the database."""
 
 from contextlib import suppress
 
@@ -9,17 +9,17 @@ from storage.database import Database
 from storage.errors import StorageError
 
 _SQLITE = text("PRAGMA data_version")
-"""Changes when another connection commits, so every query must use the same connection, which must never
-write."""
+"""The value changes when another connection commits, so all queries must use one connection that never
+writes."""
 _POSTGRESQL = text("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
-"""The next transaction's number.  It also grows when another database of the server is written."""
+"""The number of the next transaction.  It also grows when another database on the server is written."""
 
 
 class ChangeWatch:
-    """One connection that is polled; `close` it.
+    """Polls the database over one connection; call `close` at the end.
 
     Args:
-        database: The watched database.
+        database: The database to watch.
     """
 
     def __init__(self, database: Database) -> None:
@@ -28,7 +28,7 @@ class ChangeWatch:
         self._opened = 0
 
     async def version(self) -> tuple[int, int]:
-        """A value that equals the last one only if nothing was committed in between.
+        """A value that equals the previous one only if nothing was committed in between.
 
         Raises:
             StorageError: The database failed; the next call connects again.

@@ -1,6 +1,6 @@
-"""Times in SQL: the hour of a time, seconds between two, and quantiles, computed by the database.
+"""Arithmetic on times, done by the database: the hour of a time, seconds between times, and quantiles.
 
-Reading the times of fifty thousand moves into Python would block the event loop, and with it the games.
+Reading the times of fifty thousand moves into Python would block the event loop, and thus all games.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from storage.filters import standing
 from storage.tables.games import DecisionRow, GameRow
 
 _MICROSECONDS = 21
-"""Where the six digits after the seconds begin in a time as SQLite stores it."""
+"""Position of the six digits for microseconds in a time as SQLite stores it."""
 
 
 def latest_moves(
@@ -35,10 +35,10 @@ def latest_moves(
     """Columns of our latest standing moves.
 
     Args:
-        columns: Columns of decisions and their games.
-        games: Conditions on the games.
+        columns: Columns of decisions and games to read.
+        games: SQL conditions on the games.
         most: Maximum number of rows.
-        which: More conditions on the moves.
+        which: Further conditions on the moves.
     """
     return (
         select(*columns)
@@ -52,14 +52,14 @@ def latest_moves(
 
 
 def hour_of(session: AsyncSession, at: Any) -> ColumnElement[str]:
-    """The hour (UTC) of a time, as ``2026-11-25 18``."""
+    """SQL for the hour (UTC) of a time, in the form ``2026-11-25 18``."""
     if session.get_bind().dialect.name == "sqlite":  # which stores UTC as text
         return func.substr(type_coerce(at, String), 1, 13)
     return func.to_char(func.timezone("UTC", at), "YYYY-MM-DD HH24")
 
 
 def seconds_between(session: AsyncSession, earlier: Any, later: Any) -> ColumnElement[float]:
-    """Seconds from one time to another, to the microsecond."""
+    """SQL for the seconds from one time to another, to the microsecond."""
     if session.get_bind().dialect.name != "sqlite":
         return cast(extract("epoch", later - earlier), Double)
     texts = [type_coerce(each, String) for each in (later, earlier)]
@@ -69,16 +69,16 @@ def seconds_between(session: AsyncSession, earlier: Any, later: Any) -> ColumnEl
 
 
 def quantiles(values: SelectBase, shares: Sequence[int]) -> Select[*tuple[Any, ...]]:
-    """The number of values in each group, some of their quantiles, and the greatest.
+    """For each group, the number of values, some quantiles, and the maximum.
 
-    A quantile is the smallest value that at least this share of the values does not exceed.
+    The quantile for a share is the smallest value that at least this share of the values does not exceed.
 
     Args:
-        values: Rows of two columns: ``name``, of the group, and ``value``.
-        shares: In hundredths.
+        values: Rows with two columns: ``name``, the group's name, and ``value``.
+        shares: The quantiles' shares, in per cent.
 
     Returns:
-        Rows of ``name``, ``size``, ``longest`` and, for each share, ``q50`` and so on, by name.
+        Rows with ``name``, ``size``, ``longest`` and, for each share, a column such as ``q50``, by name.
     """
     given = values.subquery()
     ranked = select(

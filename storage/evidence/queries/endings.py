@@ -1,4 +1,4 @@
-"""How games ended, aborted ones included: results and reasons, by site."""
+"""How games ended, including aborted games: results and reasons, by site."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,18 +16,18 @@ class EndingCount:
 
     site: str
     result: str
-    """Ours: win, draw or loss; ``aborted``; ``unknown``."""
+    """Our result (win, draw or loss), ``aborted`` or ``unknown``."""
     reason: str
-    """In the site's own words; empty: none given."""
+    """The reason in the site's own words; empty: not stated."""
     count: int
     last_at: datetime
-    """When the latest of them began."""
+    """Start of the latest of these games."""
 
 
 async def count_endings(session: AsyncSession, since: datetime, *, site: str = "") -> list[EndingCount]:
-    """Finished games that began after a given time, the most frequent endings first.
+    """The endings of the games that began after a given time, the most frequent first.
 
-    Games of matches on this machine do not count.
+    Games of matches on this machine are left out.
     """
     rows = await session.execute(
         select(

@@ -1,4 +1,4 @@
-"""Events for the operator: errors, declined challenges with reasons, and servers' response times."""
+"""Events for the operator (errors, declined challenges and their reasons), and sites' response times."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,10 +12,10 @@ from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, EventRow, GameRow, OpponentRow
 
 _MAX_REASON_LENGTH = 300
-"""Maximum number of characters of a reason to read."""
+"""Maximum number of characters to read of a reason."""
 _MAX_TIMES = 50_000
 _SENT, _CONFIRMED = "sent ", "confirmed "
-"""Prefixes of a site's name that tell its two kinds of times apart."""
+"""Prefixes of a site's name that distinguish its two kinds of times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class EventCount:
     kind: str
     site: str
     reason: str
-    """Empty: none was given."""
+    """The reason; empty: not stated."""
     count: int
     last_at: datetime
 
@@ -52,17 +52,17 @@ class SiteTimes:
     site: str
     moves: int
     send_median_s: float
-    """From the decision to the site's acceptance of the move."""
+    """Median time from the decision to the site's acceptance of the move."""
     send_p95_s: float
     confirmed: int
     """Number of our moves that the site has shown."""
     confirm_median_s: float | None
-    """From then until the site's list of moves shows the move; None: no move shown; likewise the next."""
+    """Median time from acceptance until the site's list of moves shows the move; None: no move shown."""
     confirm_p95_s: float | None
 
 
 def _reason() -> ColumnElement[str]:
-    """The description in an event, from the field that its kind uses."""
+    """SQL for an event's description, from the field that its kind uses."""
     return func.coalesce(
         EventRow.detail["reason"].as_string(), EventRow.detail["error"].as_string(), cast("", String)
     )
@@ -71,7 +71,7 @@ def _reason() -> ColumnElement[str]:
 async def count_events(
     session: AsyncSession, since: datetime, *, kind: str = "", site: str = "", limit: int = 100
 ) -> list[EventCount]:
-    """The events after a given time by kind, site and reason, the most frequent first."""
+    """Counts of the events after a given time, by kind, site and reason, the most frequent first."""
     reason = func.substr(_reason(), 1, _MAX_REASON_LENGTH).label("reason")
     rows = await session.execute(
         select(
@@ -90,7 +90,7 @@ async def count_events(
 
 
 async def event_kinds(session: AsyncSession, since: datetime) -> list[str]:
-    """The kinds of events since a time."""
+    """The kinds of the events that happened after a given time."""
     statement = select(EventRow.kind).where(EventRow.at >= since).distinct().order_by(EventRow.kind)
     return list(await session.scalars(statement))
 

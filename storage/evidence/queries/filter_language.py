@@ -1,8 +1,7 @@
-"""The filter language: filters as texts by name, the same in a page's URL, in a link and in JSON.
+"""The filter language: filters as named texts, the same in a page's URL, in a link and in JSON.
 
 Each selectable field of `storage.filters.Filters` has one name and one textual form: ``game=chess``,
-``opponents=people``, ``since=2026-11-01``, ``min-rating=1400``. Parsing the text gives the same filters
-again.
+``opponents=people``, ``since=2026-11-01``, ``min-rating=1400``. Parsing the texts returns the same filters.
 """
 
 import re
@@ -17,7 +16,7 @@ from storage.errors import FilterError
 from storage.filters import Filters, GamePhase, TrapSettings
 
 MAX_LENGTH = 200
-"""Maximum number of characters of a value."""
+"""Maximum number of characters in a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,27 +24,27 @@ class FilterField:
     """One selectable filter."""
 
     name: str
-    """In URLs and links."""
+    """The filter's name in URLs and links."""
     attribute: str
     """Of `Filters`."""
     title: str
     """For people."""
     read: Callable[[str], Any]
-    """From text; raises ValueError with the allowed values."""
+    """Parses the text; raises ValueError with the allowed values."""
     write: Callable[[Any], str] = str
     choices: tuple[str, ...] = ()
-    """All values if there are few, otherwise common ones."""
+    """All allowed values if there are few, otherwise common ones."""
 
 
 def parse_time(text: str, *, end_of_day: bool = False) -> datetime:
-    """Parse an ISO 8601 time, in this machine's time zone unless it names one.
+    """Parse an ISO 8601 time, which is in this machine's time zone unless it states one.
 
     Args:
         text: A date or a time.
-        end_of_day: Whether a date alone means its end.
+        end_of_day: Whether a date without a time means the end of that day.
 
     Raises:
-        ValueError: It is neither.
+        ValueError: The text is neither a date nor a time.
     """
     try:
         at = datetime.fromisoformat(text)
@@ -54,7 +53,7 @@ def parse_time(text: str, *, end_of_day: bool = False) -> datetime:
         at = at.astimezone()
         at.astimezone(UTC)  # as the database requires
     except (ValueError, OverflowError):  # OverflowError: at the ends of the calendar
-        raise ValueError(f"{text!r} is no date or time; write 2026-11-30 or 2026-11-30T18:00") from None
+        raise ValueError(f"{text!r} is not a date or time; write 2026-11-30 or 2026-11-30T18:00") from None
     return at
 
 
@@ -82,12 +81,12 @@ def _text(text: str) -> str:
 
 def _number(text: str) -> int:
     if not re.fullmatch(r"-?[0-9]{1,9}", text):
-        raise ValueError(f"{text!a:.40} is no whole number")
+        raise ValueError(f"{text!a:.40} is not a whole number")
     return int(text)
 
 
 def _pair(attribute: str, name: str, title: str, values: dict[str, Any]) -> FilterField:
-    """A filter with two values, each named by a word."""
+    """A filter with two values, each written as a word."""
     words = {value: word for word, value in values.items()}
     check = _of(tuple(values))
 
@@ -98,7 +97,7 @@ def _pair(attribute: str, name: str, title: str, values: dict[str, Any]) -> Filt
 
 
 _SHOWN_PHASES = 8
-"""Phases offered in a list; later ones can be typed."""
+"""Phases offered for selection; later ones can be typed."""
 _GAMES, _STRATEGIES = tuple(GAMES), tuple(STRATEGIES)
 
 FIELDS: dict[str, FilterField] = {
@@ -138,16 +137,16 @@ FIELDS: dict[str, FilterField] = {
         ),
     )
 }
-"""Every filter by its name, in the order in which pages show them."""
+"""All filters by name, in the order in which pages show them."""
 OLD_FILTERS = {"player": "strategy"}
-"""Names of filters in 0.2, which work until 0.4.0, and their current names."""
+"""Names of filters in version 0.2, which remain valid until 0.4.0, and their current names."""
 OF_MOVES = ("phase",)
 """Filters that select moves; the others select games."""
 OF_GAMES = tuple(name for name in FIELDS if name not in OF_MOVES)
 
 
 def parse_filters(given: Mapping[str, str]) -> Filters:
-    """The filters from texts by name; an empty text is ignored.
+    """Parse named texts to filters; empty texts are ignored.
 
     Raises:
         FilterError: A name is unknown or a value cannot be read.
@@ -156,7 +155,7 @@ def parse_filters(given: Mapping[str, str]) -> Filters:
     for name, text in given.items():
         field = FIELDS.get(OLD_FILTERS.get(name, name))
         if field is None:
-            raise FilterError(f"{name!a:.40} is no filter; known: {', '.join(FIELDS)}")
+            raise FilterError(f"{name!a:.40} is not a filter; known: {', '.join(FIELDS)}")
         if not text.strip():
             continue
         try:
@@ -167,7 +166,7 @@ def parse_filters(given: Mapping[str, str]) -> Filters:
 
 
 def filter_texts(filters: Filters) -> dict[str, str]:
-    """The selected filters as texts by name, in the order of `FIELDS`: the input of `parse_filters`."""
+    """The filters in use as named texts, in the order of `FIELDS`; the inverse of `parse_filters`."""
     return {
         field.name: field.write(value)
         for field in FIELDS.values()

@@ -21,35 +21,35 @@ from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow,
 
 
 class WhichResult(StrEnum):
-    """Games by result, our view."""
+    """Selects games by result, from our side."""
 
     ANY = "any"
     WIN = "win"
     DRAW = "draw"
     LOSS = "loss"
     OPEN = "open"
-    """Still being played."""
+    """In progress."""
     ABORTED = "aborted"
     UNKNOWN = "unknown"
-    """Over, but the site does not report the result."""
+    """Over, but the site did not report the result."""
 
 
 class GameOrder(StrEnum):
-    """Orders of the list of games."""
+    """The orders in which games can be listed."""
 
     NEWEST = "newest"
     OLDEST = "oldest"
     STRONGEST = "strongest"
-    """By the opponent's rating; unrated opponents last."""
+    """By the opponent's rating, with unrated opponents last."""
     LONGEST = "longest"
     """By moves."""
     MOST_BAITS_TAKEN = "baits-taken"
-    """By baits taken."""
+    """By number of baits taken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameLine:
-    """One game of a list."""
+    """A game in a list."""
 
     game_id: int
     site: str
@@ -60,7 +60,7 @@ class GameLine:
     strategy: str
     opponent: str
     opponent_site_id: str
-    """The site's key of its account."""
+    """The site's key of the opponent's account."""
     opponent_is_bot: bool
     our_rating: int | None
     opponent_rating: int | None
@@ -72,19 +72,19 @@ class GameLine:
     """See `storage.records.GameResult`."""
     end_reason: str | None
     plies: int
-    """Moves of both sides."""
+    """Number of moves of both sides."""
     started_at: datetime
     baits_set: int
-    """Moves of ours with a confirmed bait."""
+    """Number of our moves with a confirmed bait."""
     baits_taken: int
-    """Replies that took a bait."""
+    """Number of replies that took a bait."""
     slips: int
     """See `storage.evidence.slips`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveMark:
-    """One of our moves with its outcome, without its record."""
+    """One of our moves with its outcome, but without its record."""
 
     decision_id: int
     ply: int
@@ -96,7 +96,7 @@ class MoveMark:
     is_complete: bool
     is_decided: bool | None
     bait: str | None
-    """The confirmed bait, in positions that are not decided."""
+    """The confirmed bait; None also in decided positions."""
     is_taken: bool | None
     cost: float | None
     """Cost of the reply, as a share of the game; None: not judged."""
@@ -173,7 +173,7 @@ async def list_game_lines(
 async def _most_baits_taken(
     session: AsyncSession, limit: int, offset: int, *which: ColumnElement[bool]
 ) -> list[int]:
-    """Keys of the games in the order `GameOrder.MOST_BAITS_TAKEN`."""
+    """Keys of the games, in the order `GameOrder.MOST_BAITS_TAKEN`."""
     games = (await read_games(session, *which)).games
     order = np.lexsort((games["id"], games["began_us"], games["baits_taken"]))[::-1]
     keys: list[int] = games["id"][order[offset : offset + limit]].tolist()
@@ -213,7 +213,7 @@ async def list_marks(session: AsyncSession, game_id: int) -> list[MoveMark]:
 
 
 def plies() -> ColumnElement[int]:
-    """Number of moves of both sides in a game: its list of moves has a space between two."""
+    """SQL for the number of moves in a game, whose list of moves is separated by spaces."""
     moves = GameRow.moves
     spaces = func.length(moves) - func.length(func.replace(moves, " ", ""))
     return case((moves == "", 0), else_=spaces + 1)

@@ -8,14 +8,14 @@ from storage.tables.games import GameRow
 
 
 async def losing_streaks(session: AsyncSession, most: int = 100) -> dict[tuple[str, str], int]:
-    """The number of consecutive losses in each account's latest games with a result.
+    """For each account, how many of its latest games with a result it lost in a row.
 
     Args:
         session: A session of the database.
-        most: Number of latest games examined, over all accounts.
+        most: Number of latest games to examine, over all accounts.
 
     Returns:
-        By site and account; accounts without a game among the latest `most` are left out.
+        The numbers, by site and account; accounts without a game among the latest `most` are left out.
     """
     rows = await session.execute(
         select(GameRow.site, GameRow.account, GameRow.result)

@@ -1,4 +1,4 @@
-"""One opponent: identity, results against us, trend of its replies, rating, and visits."""
+"""Report on one opponent: identity, results against us, trend of the replies, ratings and visits."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ from storage.records import GameResult, from_row
 from storage.tables.games import EventRow, GameRow, OpponentRow
 
 _COUNTED = ("games", "days", "decided", "points", "baits_set", "baits_taken", "slips")
-"""Fields of `OpponentLine` that are 0 without a game."""
+"""The fields of `OpponentLine` that are 0 if there is no game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +32,21 @@ class OpponentAccount:
     """Our key."""
     site: str
     site_id: str
-    """The site's key."""
+    """The site's key of the account."""
     name: str
     """The latest."""
     former_names: tuple[str, ...]
-    """The oldest first."""
+    """The account's names, the oldest first."""
     is_bot: bool
     first_seen_at: datetime
-    """When its first game began, aborted ones included."""
+    """When the account's first game began, including aborted games."""
     blocked_as: str | None
-    """The name or key by which the operator has blocked it; None: not blocked by command."""
+    """The name or key by which the operator blocked the account; None: not blocked by command."""
 
 
 @dataclass(frozen=True, slots=True)
 class LastTerms:
-    """The terms of the latest game, to offer another game on the same terms."""
+    """The terms of the latest game, for offering another game on the same terms."""
 
     variant: str
     rated: bool
@@ -56,7 +56,7 @@ class LastTerms:
 
 @dataclass(frozen=True, slots=True)
 class GameTally:
-    """Games of one kind, and our results."""
+    """Our results in games of one kind."""
 
     game: str
     strategy: str
@@ -80,17 +80,17 @@ class ObservedRating:
 
 @dataclass(frozen=True, slots=True)
 class ObservedRatings:
-    """The opponent's ratings at one kind of games."""
+    """The opponent's ratings in one kind of games."""
 
     game: str
     speed: str
     points: tuple[ObservedRating, ...]
-    """The oldest first; one per game."""
+    """The ratings, one per game, the oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A day (UTC) on which games began."""
+    """A visit: a day (UTC) on which games began."""
 
     day: date
     games: int
@@ -100,7 +100,7 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class SuspectGame:
-    """A game flagged by plain rules (`storage.evidence.inference.suspects`)."""
+    """A game flagged as suspect by simple rules (`storage.evidence.inference.suspects`)."""
 
     game_id: int
     at: datetime
@@ -110,22 +110,22 @@ class SuspectGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpponentReport:
-    """The report on an opponent from its games that pass the filters, without aborted ones."""
+    """The report on an opponent, from the games that pass the filters, without aborted games."""
 
     account: OpponentAccount
     line: OpponentLine | None
     """The opponent's line in the list of opponents; None: no game passes the filters."""
     last_terms: LastTerms | None
     tallies: tuple[GameTally, ...]
-    """By game, player and side."""
+    """Results by game, player and side."""
     progress: tuple[GameProgress, ...]
-    """By game, those with the most games first."""
+    """Trends of the replies by game, those with the most games first."""
     ratings: tuple[ObservedRatings, ...]
-    """By game and speed, those with the most games first."""
+    """Ratings by game and speed, those with the most games first."""
     visits: tuple[Visit, ...]
-    """The oldest first."""
+    """Visits, the oldest first."""
     suspects: tuple[SuspectGame, ...]
-    """The latest first; programs have none."""
+    """Suspect games, the latest first; programs have none."""
 
     @property
     def flags(self) -> dict[SuspectFlag, int]:
@@ -135,11 +135,11 @@ class OpponentReport:
 
     @property
     def gaps(self) -> list[int]:
-        """Days from each visit to the next."""
+        """Number of days from each visit to the next."""
         return [visit.days_since for visit in self.visits if visit.days_since is not None]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values, with times as ISO 8601."""
+        """The report as plain JSON values, with times in ISO 8601."""
         line = {} if self.line is None else asdict(self.line)
         return {
             **asdict(self.account),
@@ -173,7 +173,7 @@ class OpponentReport:
 
 
 async def find_opponents(session: AsyncSession, name: str, site: str | None = None) -> list[tuple[str, str]]:
-    """Site and key of the accounts with this name or key, ignoring case; at one site, or at any."""
+    """Site and key of each account with this name or key, ignoring case, at one site or at any site."""
     row, lower = OpponentRow, name.lower()
     # SQLite's lower() knows ASCII only; the exact spelling matches on every database.
     is_meant = or_(
@@ -189,7 +189,7 @@ async def find_opponents(session: AsyncSession, name: str, site: str | None = No
 
 
 async def get_opponent(session: AsyncSession, site: str, site_id: str) -> OpponentAccount | None:
-    """The account with this key at a site; None: we have never played it."""
+    """The account with this key at a site; None: we have never played against it."""
     statement = select(OpponentRow).where(OpponentRow.site == site, OpponentRow.site_id == site_id)
     row = (await session.execute(statement)).scalar_one_or_none()
     if row is None:
@@ -208,13 +208,13 @@ async def get_opponent(session: AsyncSession, site: str, site_id: str) -> Oppone
 async def opponent_report(
     session: AsyncSession, site: str, site_id: str, filters: Filters | None = None
 ) -> OpponentReport | None:
-    """Everything about one opponent; None: we have never played it.
+    """The report on one opponent; None: we have never played against it.
 
     Args:
         session: A session of the database.
         site: The account's site.
         site_id: The site's key of the account.
-        filters: Select the account's games; None: all.
+        filters: Select among the account's games; None: all games.
     """
     account = await get_opponent(session, site, site_id)
     if account is None:
@@ -243,7 +243,7 @@ async def opponent_report(
 async def _games(
     session: AsyncSession, account: OpponentAccount, filters: Filters
 ) -> Sequence[Row[*tuple[Any, ...]]]:
-    """The account's games that pass the filters, in the order in which they began."""
+    """The account's games that pass the filters, in order of their start."""
     return (
         await session.execute(
             select(

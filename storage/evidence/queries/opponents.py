@@ -1,4 +1,4 @@
-"""Opponents: their games, returns, and baits taken."""
+"""Opponents: their games, return visits and baits taken."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,26 +20,26 @@ from storage.filters import Filters
 from storage.tables.games import OpponentRow
 
 MIN_BAITS = 5
-"""Minimum number of baits set for an opponent to appear in the order by share of baits taken."""
+"""Minimum number of baits set for an opponent to be listed in the order by share of baits taken."""
 
 _FEW = 500
-"""Up to this many accounts are read by their keys, more in one scan."""
+"""Up to this many accounts are read by key; more are read in one scan of the table."""
 
 
 class OpponentOrder(Enum):
-    """Orders of the list of opponents."""
+    """The orders in which opponents can be listed."""
 
     LATEST = "latest"
     GAMES = "games"
     MOST_BAITS_TAKEN = "baits-taken"
     """By share of baits taken, descending, among opponents with `MIN_BAITS` or more."""
     SCORE = "score"
-    """The highest score against us."""
+    """By score against us, descending."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpponentLine:
-    """An opponent's account, and its games that pass the filters, except aborted ones."""
+    """An opponent's account, with its games that pass the filters, without aborted games."""
 
     opponent_id: int
     site: str
@@ -49,37 +49,37 @@ class OpponentLine:
     is_bot: bool
     games: int
     days: int
-    """Number of days (UTC) on which a game began."""
+    """Number of days (UTC) on which at least one game began."""
     decided: int
-    """Games with a result."""
+    """Number of games with a result."""
     points: float
     """The opponent's."""
     best_rating: int | None
     first_at: datetime
     last_at: datetime
     baits_set: int
-    """Moves of ours with a confirmed bait, answered or not."""
+    """Number of our moves with a confirmed bait, answered or not."""
     baits_taken: int
     slips: int
 
     @property
     def returned(self) -> bool:
-        """Whether they came back on another day."""
+        """Whether the opponent came back on another day."""
         return self.days > 1
 
     @property
     def score(self) -> float | None:
-        """The opponent's share of the points; None without a result."""
+        """The opponent's share of the points; None if no game has a result."""
         return self.points / self.decided if self.decided else None
 
     @property
     def taken_share(self) -> float | None:
-        """The share of baits taken; None: none was set."""
+        """The share of baits taken; None: no bait was set."""
         return self.baits_taken / self.baits_set if self.baits_set else None
 
 
 async def list_opponents(session: AsyncSession, filters: Filters, order: OpponentOrder) -> list[OpponentLine]:
-    """All opponents with a game that passes the filters, in an order."""
+    """All opponents with a game that passes the filters, in the requested order."""
     persons = _by_person((await read_games(session, *played(filters))).games)
     row = OpponentRow
     known = select(row.id.label("opponent_id"), row.site, row.site_id, row.name, row.is_bot)
@@ -107,9 +107,9 @@ def _rank(line: OpponentLine, order: OpponentOrder) -> tuple[float, ...]:
 
 
 def _by_person(games: GameArray) -> dict[int, dict[str, Any]]:
-    """Sums over the games of each person, by the person's key.
+    """Sums over each person's games, by the person's key.
 
-    A database would sort the days of all games as texts to count distinct ones.
+    Computed here because a database would sort the days of all games as text to count distinct days.
     """
     keys, person = np.unique(games["person"], return_inverse=True)
     size, began, scores = len(keys), games["began_us"], games["score"]

@@ -1,4 +1,4 @@
-"""Daily counts of the last days, the latest baits, and move times."""
+"""Counts for the last few days, the latest baits, and move times."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -24,50 +24,50 @@ _MAX_TIMES = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """The games that began on one day (UTC), without matches on this machine."""
+    """Counts of the games that began on one day (UTC), without matches on this machine."""
 
     day: date
     games: int = 0
-    """All except aborted ones."""
+    """Number of games, without aborted games."""
     decided: int = 0
-    """Games with a result."""
+    """Number of games with a result."""
     points: float = 0.0
-    """Our points in the games with a result: 1, 1/2 or 0 per game."""
+    """Our points in the games with a result (1, 1/2 or 0 per game)."""
     baits_set: int = 0
-    """Moves of ours with a confirmed bait."""
+    """Number of our moves with a confirmed bait."""
     baits_taken: int = 0
-    """Replies that took a bait."""
+    """Number of replies that took a bait."""
 
     @property
     def score(self) -> float | None:
-        """Our share of the points; None without a result."""
+        """Our share of the points; None if no game has a result."""
         return self.points / self.decided if self.decided else None
 
 
 @dataclass(frozen=True, slots=True)
 class BaitEvent:
-    """A bait that an opponent met."""
+    """A bait that an opponent has answered."""
 
     game_id: int
     game: str
     site: str
     opponent: str
     ply: int
-    """Ply of our move: the number of moves before it."""
+    """Ply of our move, that is, the number of moves before it."""
     at: datetime
     is_taken: bool
     reply: str
-    """In the game's notation for programs."""
+    """The reply played, in the game's notation for programs."""
     cost: float
     """The cost of the reply, from 0 to 1."""
     is_best: bool = False
-    """Whether the reply was one of the best."""
+    """Whether the reply was one of the best replies."""
     opponent_site_id: str = ""
     """The site's key of the opponent's account."""
 
     @property
     def is_slip(self) -> bool:
-        """Whether the reply avoided the bait but was an error anyway."""
+        """Whether the reply avoided the bait but was an error nevertheless."""
         return is_slip(self.cost * WHOLE, is_taken=self.is_taken, is_decided=False)
 
 
@@ -83,7 +83,7 @@ class MoveTimes:
 
 
 async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> list[Day]:
-    """The last days, the oldest first, including days without games."""
+    """The last days, the oldest first; days without games are included."""
     first = now.astimezone(UTC).date() - timedelta(days=days - 1)
     since = datetime(first.year, first.month, first.day, tzinfo=UTC)
     which = (GameRow.started_at >= since, GameRow.state != GameStatus.ABORTED, SHOWN)
@@ -92,12 +92,12 @@ async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> lis
 
 
 def games_by_day(games: GameArray, first: date, days: int) -> list[Day]:
-    """Consecutive days in order, including days without games.
+    """Consecutive days in order; days without games are included.
 
     Args:
-        games: The games that began on these days, without aborted ones.
+        games: The games that began on these days, without aborted games.
         first: The first day.
-        days: Number of days.
+        days: The number of days.
     """
     day = days_of(games["began_us"]) - (first - FIRST_DAY).days
     known = ~np.isnan(games["score"])
@@ -119,7 +119,7 @@ def games_by_day(games: GameArray, first: date, days: int) -> list[Day]:
 
 
 async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]:
-    """The answered baits of the latest moves, the latest first."""
+    """The answered baits among the latest moves, the latest first."""
     rows = await session.execute(
         select(
             GameRow.id.label("game_id"),
@@ -154,7 +154,7 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
 
 
 async def move_times(session: AsyncSession, now: datetime, hours: int = 24) -> list[MoveTimes]:
-    """Our move times by the hour of the moves, the oldest first; hours without moves are left out."""
+    """Our move times by hour, the oldest hour first; hours without moves are left out."""
     since = now - timedelta(hours=hours)
     latest = latest_moves(
         hour_of(session, DecisionRow.created_at).label("name"),

@@ -1,4 +1,4 @@
-"""Our ratings over time: a curve for each account, game and speed."""
+"""Our ratings over time, as one curve for each account, game and speed."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -25,14 +25,14 @@ class RatingPoint:
 
 @dataclass(frozen=True, slots=True)
 class RatingCurve:
-    """Our ratings at one kind of games."""
+    """Our ratings in one kind of games."""
 
     site: str
     account: str
     game: str
     speed: str
     points: tuple[RatingPoint, ...]
-    """The oldest first; one per rated game."""
+    """The ratings, one per rated game, the oldest first."""
 
     @property
     def now(self) -> int:
@@ -48,13 +48,13 @@ class RatingCurve:
         return min(point.rating for point in self.points)
 
     def change_since(self, moment: datetime) -> int | None:
-        """Change of the rating; None: there is no previous game."""
+        """Change since the previous game; None: there is no previous game."""
         before = [point.rating for point in self.points if point.at < moment]
         return self.now - before[-1] if before else None
 
 
 async def rating_curves(session: AsyncSession, filters: Filters) -> list[RatingCurve]:
-    """The curves of the rated games that pass the filters, those with the most games first."""
+    """The rating curves from rated games that pass the filters, those with the most games first."""
     statement = (
         select(
             GameRow.site, GameRow.account, GameRow.game, GameRow.speed, GameRow.started_at, GameRow.our_rating

@@ -1,4 +1,4 @@
-"""Our decision times, game by game."""
+"""The times that our decisions took, by game."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,21 +15,21 @@ _MAX_TIMES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class ThinkingTimes:
-    """Times of our moves at one game, in seconds."""
+    """The times of our moves in one game (such as chess), in seconds."""
 
     site: str
     game: str
     moves: int
     median_s: float
-    """The smallest time that at least half of the moves did not exceed; likewise the next one."""
+    """The smallest time that at least half of the moves did not exceed; the next one is similar."""
     p95_s: float
     longest_s: float
 
 
 async def thinking_times(session: AsyncSession, since: datetime, *, site: str = "") -> list[ThinkingTimes]:
-    """The times of moves in games that began after a given time, without matches on this machine.
+    """The times of our moves in games that began after a given time, without matches on this machine.
 
-    Moves that were taken back, or never made, do not count.
+    Moves that were taken back or never played do not count.
     """
     of_site = GameRow.site == site if site else GameRow.site != MATCH_SITE
     name = (GameRow.site + " " + GameRow.game).label("name")

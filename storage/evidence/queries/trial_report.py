@@ -1,4 +1,4 @@
-"""The current results of a trial, of randomly assigned games and of randomised single decisions."""
+"""The current results of a trial, from randomly assigned games and randomised single decisions."""
 
 import asyncio
 from collections.abc import Sequence
@@ -28,19 +28,19 @@ class TrialReport:
 
     trial: StoredTrial
     arms: tuple[str, ...]
-    """The two strategies that are compared, the one that sets traps first; or the only one."""
+    """The two strategies compared, the one that sets traps first; or the trial's only strategy."""
     games: GamesReport | None
-    """None: the trial has only one strategy, and no comparison."""
+    """None: the trial has only one strategy, so there is no comparison."""
     interim_analyses: InterimAnalyses | None
-    """The difference in score after each game; None likewise."""
+    """The difference in score after each game; None if there is no comparison."""
     damaged_games: tuple[Unreadable, ...]
     decisions: DecisionsReport | None
-    """None: no strategy of the trial draws single decisions."""
+    """None: no strategy of the trial randomises single decisions."""
     damaged_decisions: tuple[Unreadable, ...]
 
     @property
     def verdicts(self) -> tuple[TrialVerdict, ...]:
-        """The verdict on each outcome, the planned one first."""
+        """The verdict on each outcome, with the planned outcome first."""
         verdicts: tuple[TrialVerdict, ...] = ()
         terms = terms_of(self.trial)
         if self.games is not None:
@@ -52,7 +52,7 @@ class TrialReport:
 
 
 def choose_trial(trials: Sequence[StoredTrial], name: str | None) -> StoredTrial | None:
-    """The named trial; without a name, the open trial or else the latest one; None: there is no trial.
+    """The named trial; without a name, the open trial or else the latest trial; None: there is no trial.
 
     Raises:
         FilterError: No trial has this name.
@@ -67,23 +67,25 @@ def choose_trial(trials: Sequence[StoredTrial], name: str | None) -> StoredTrial
 
 
 def choose_arms(trial: StoredTrial, text: str | None) -> tuple[str, ...]:
-    """The two strategies to compare: the requested ones, or the only two, the one that sets traps first.
+    """The two strategies to compare: those requested, or the only two, with the one that sets traps first.
 
-    A trial of single decisions alone has only one strategy, and no comparison.
+    A trial of single decisions alone has only one strategy and no comparison.
 
     Args:
         trial: The trial.
         text: Two names separated by a comma; None: choose automatically.
 
     Raises:
-        FilterError: They are not two of its strategies, or it has more than two and none were named.
+        FilterError: The text does not name two of its strategies, or there are more than two and no text.
     """
     if text is None and len(trial.arms) == 1:
         return trial.arms
     if text is not None:
         asked = tuple(part.strip() for part in text.split(","))
         if len(asked) != 2 or asked[0] == asked[1] or not set(asked) <= set(trial.arms):
-            raise FilterError(f"arms: {text!r} is not two of the trial's players: {', '.join(trial.arms)}")
+            raise FilterError(
+                f"arms: {text!r} does not name two of the trial's players: {', '.join(trial.arms)}"
+            )
         return asked
     if len(trial.arms) != 2:
         raise FilterError(f"arms: the trial has {', '.join(trial.arms)}; name the two to compare")
@@ -91,7 +93,7 @@ def choose_arms(trial: StoredTrial, text: str | None) -> tuple[str, ...]:
 
 
 def terms_of(trial: StoredTrial) -> TrialTerms:
-    """A trial's design; its `planned_n` counts decisions if nothing else is compared."""
+    """A trial's design; `planned_n` counts decisions if the trial compares only decisions."""
     return TrialTerms(
         alpha=trial.alpha,
         cap_games=trial.cap,
@@ -102,7 +104,7 @@ def terms_of(trial: StoredTrial) -> TrialTerms:
 
 @dataclass(frozen=True, slots=True)
 class TrialRows:
-    """The data of a trial; its statistics are computed after the transaction, which blocks others."""
+    """The data of a trial. Its statistics are computed after the transaction, which would block others."""
 
     trial: StoredTrial
     arms: tuple[str, ...]
@@ -116,7 +118,7 @@ class TrialRows:
         """The report.
 
         Args:
-            at: Now, aware.
+            at: The current time, aware.
         """
         terms = terms_of(self.trial)
         games = interim_analyses = decisions = None
@@ -138,14 +140,14 @@ class TrialRows:
 async def trial_report(
     database: Database, name: str | None, arms: str | None, filters: Filters, at: datetime
 ) -> TrialReport | None:
-    """The report of a trial, or of its games that pass filters; None: there is no trial.
+    """The report on a trial, or on its games that pass the filters; None: there is no trial.
 
     Args:
-        database: Where the trial is.
-        name: See `read_trial`, also for the next two and for errors.
+        database: The database that contains the trial.
+        name: See `read_trial`, also for the next two arguments and for errors.
         arms: See `read_trial`.
         filters: See `read_trial`.
-        at: Now, aware.
+        at: The current time, aware.
     """
     async with database.read() as session:
         rows = await read_trial(session, name, arms, filters)
@@ -156,9 +158,9 @@ async def trial_report(
 async def trial_verdicts(
     database: Database, trials: Sequence[StoredTrial], at: datetime
 ) -> dict[str, TrialVerdict]:
-    """The verdict of each trial on its planned outcome, by its name.
+    """The verdict on each trial's planned outcome, by the trial's name.
 
-    Trials of more than two strategies are left out: the reader has to choose two of them.
+    Trials of more than two strategies are left out, because the reader has to choose two of them.
     """
     verdicts = {}
     for trial in trials:
@@ -181,10 +183,10 @@ async def read_trial(
         filters: Select games; only facts from before the draw are allowed.
 
     Returns:
-        The rows; None: there is no trial.
+        The data; None: there is no trial.
 
     Raises:
-        FilterError: As `choose_trial` and `choose_arms`.
+        FilterError: As for `choose_trial` and `choose_arms`.
         RecordError: A row that the report needs is damaged.
     """
     trial = choose_trial(await list_trials(session), name)

@@ -1,1 +1,1 @@
-"""Statistics of the games in the database: per player, per group of games, per trial."""
+"""Statistics of the games in the database: per player, per group of games and per trial."""

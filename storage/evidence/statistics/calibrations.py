@@ -1,4 +1,4 @@
-"""Calibration of the forecasts: expected and actual errors, by model and game."""
+"""Calibration of the forecasts: expected versus actual errors, by model and game."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,17 +25,17 @@ from storage.filters import Filters, of_games
 
 @dataclass(frozen=True, slots=True)
 class GroupCalibration:
-    """One model's forecasts of errors in one group of replies."""
+    """The calibration of one model's forecasts of errors in one group of replies."""
 
     group: dict[str, str]
-    """The common values of the replies, by the names of `By`; always the model and the game."""
+    """The values that the group's replies share, by the names in `By`; always includes model and game."""
     errors: Calibration
-    """Replies that cost a tenth of the game or more."""
+    """Expected and actual replies that cost 10 % of the game or more."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRows:
-    """The data read; the statistics are computed after the transaction."""
+    """The data for calibrations, whose statistics are computed after the transaction."""
 
     by: tuple[By, ...]
     replies: ReplyTable
@@ -43,10 +43,10 @@ class CalibrationRows:
     sources: KeySources
 
     def calibrations(self) -> list[GroupCalibration]:
-        """The calibration of each model in each group, in the order of the groups' names.
+        """The calibration of each model in each group, ordered by the groups' names.
 
         The replies are those that `storage.evidence.statistics.groups` counts: outside decided positions,
-        of the first games of each person.
+        from each person's first games.
         """
         table = self.replies.where(is_first(self.replies.of, self.sources)[self.replies.game])
         models = table.models()
@@ -83,10 +83,10 @@ async def read_calibrations(
     """Read the forecasts of the games that pass the filters.
 
     Args:
-        session: Of the transaction.
-        filters: Which games, and which replies in them; None: all.
-        by: Further grouping keys after the model; the game is added, and the site for rating bands.
-        among: Tells for a game's key whether the game is wanted; None: all games.
+        session: The transaction's session.
+        filters: Select games, and replies in them; None: all.
+        by: Grouping keys in addition to the model; the game is added, and the site for rating bands.
+        among: Returns whether the game with a given key is wanted; None: all games are.
     """
     keys, filters = complete_keys((By.MODEL, *by)), filters or Filters()
     parts = []

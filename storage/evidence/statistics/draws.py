@@ -17,13 +17,13 @@ class DrawRate:
     """The rate of randomised decisions in games with people."""
 
     games: int
-    """Finished and settled games of strategies that draw single decisions."""
+    """Number of finished and settled games of strategies that randomise single decisions."""
     draws: int
-    """Their drawn decisions with a reply, the only ones that count in a trial."""
+    """Number of randomised decisions in these games that had a reply; only those count in a trial."""
 
 
 async def read_draw_rate(session: AsyncSession, filters: Filters | None = None) -> DrawRate:
-    """The rate of randomised decisions in the finished games with people that pass the filters."""
+    """Compute the rate of randomised decisions in the finished games with people that pass the filters."""
     which = (
         GameRow.strategy.in_(DRAWING),
         GameRow.state == GameStatus.FINISHED,

@@ -1,8 +1,8 @@
-"""Totals of some games for the people who played them: results, baits and slips.
+"""Totals of games as shown to the people who played them: results, baits and slips.
 
-Chat and farewell use the same terms as the page of a game (docs/trials.md): a person falls into a trap by
-taking its confirmed bait (`engine.bait_rule`), in a position that was not decided; any other reply that costs
-a tenth of the game or more is a *slip* (`storage.evidence.slips`).
+Chat messages and farewells use the same terms as a game's page (docs/trials.md): a person falls into a trap
+by taking its confirmed bait (`engine.bait_rule`), in a position that was not decided; any other reply that
+costs 10 % of the game or more is a *slip* (`storage.evidence.slips`).
 """
 
 from collections.abc import Sequence
@@ -17,27 +17,27 @@ from storage.filters import Filters, filter_conditions
 from storage.tables.games import GameRow
 
 COUNTS = tuple(field.name for field in fields(BaitCounts))
-"""The fields of `BaitCounts`, and columns of `storage.evidence.replies.GAME`."""
+"""The names of the fields of `BaitCounts`, and of columns of `storage.evidence.replies.GAME`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encounters(BaitCounts):
-    """Games, results from our view, baits and slips."""
+    """Totals over some games: results (from our side), baits and slips."""
 
     games: int = 0
-    """All except aborted ones, whose baits and slips count."""
+    """Number of games without aborted games, whose baits and slips do count."""
     wins: int = 0
     draws: int = 0
     losses: int = 0
 
 
 async def bait_counts(session: AsyncSession, game_id: int) -> BaitCounts:
-    """The counts of one game."""
+    """Bait and slip counts of one game."""
     return (await counts_of_games(session, [game_id])).get(game_id, BaitCounts())
 
 
 async def encounters(session: AsyncSession, filters: Filters) -> Encounters:
-    """The games that pass the filters."""
+    """The totals over the games that pass the filters."""
     games = (await read_games(session, *filter_conditions(filters))).games
     return Encounters(
         **{name: int(games[name].sum()) for name in COUNTS},
@@ -49,7 +49,7 @@ async def encounters(session: AsyncSession, filters: Filters) -> Encounters:
 
 
 async def counts_of_games(session: AsyncSession, games: Sequence[int]) -> dict[int, BaitCounts]:
-    """The counts of some games, by the game's key."""
+    """The counts of some games, by the games' keys."""
     records = (await read_games(session, GameRow.id.in_(games))).games
     counts = zip(*(records[name].tolist() for name in COUNTS), strict=True)
     return {

@@ -1,4 +1,4 @@
-"""Assigns games and replies to groups, and sums them for the statistics of groups."""
+"""Assigns games and replies to groups and sums them for the groups' statistics."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,10 +34,10 @@ _LABELS = (By.STRATEGY, By.GAME, By.SITE, By.SPEED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeySources:
-    """Data about games that is not in the array."""
+    """Data about games that is not in the array of games."""
 
     late: Sequence[int]
-    """Keys of games beyond their person's first `CAP_GAMES`."""
+    """Keys of games that are not among their person's first `CAP_GAMES`."""
     configured: Mapping[int, tuple[str, str]]
     """Version and settings of each engine configuration; empty if not needed."""
     programs: Sequence[int]
@@ -46,23 +46,23 @@ class KeySources:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRows:
-    """The data read; the statistics are computed after the transaction, so that their errors are not reported
-    as the database's."""
+    """The data of groups. Statistics are computed from it after the transaction, so that their errors are not
+    reported as database errors."""
 
     by: tuple[By, ...]
     games: GameRows
     cells: Cells
     sources: KeySources
     outdated: int
-    """Decisions judged or forecast by earlier rules, or without a forecast; includes games that `read_groups`
-    leaves out because they were not requested."""
+    """Number of decisions judged or forecast by earlier rules, or without a forecast; includes games that
+    `read_groups` leaves out because they were not requested."""
     left_out: int = 0
-    """Games with a row that this program did not write, which count nowhere."""
+    """Number of games left out because of a row that this program cannot have written."""
     only_with_cells: bool = False
-    """Games without a cell do not count."""
+    """Whether games without a cell are left out."""
 
     def statistics(self) -> list[GroupStatistics]:
-        """The statistics of each group, in the order of the groups' names."""
+        """The statistics of each group, ordered by the groups' names."""
         with many_objects():
             return grouped_statistics(self)
 
@@ -76,10 +76,10 @@ async def read_groups(
     """Read the data for the statistics of the games that pass the filters; aborted games do not count.
 
     Args:
-        session: Of the transaction.
-        filters: Which games, and which replies in them; None: all.
+        session: The transaction's session.
+        filters: Select games, and replies in them; None: all.
         by: Grouping keys; the game is added, and the site for rating bands.
-        among: Tells for a game's key whether the game is wanted; None: all games.
+        among: Returns whether the game with a given key is wanted; None: all games are.
     """
     keys, filters = complete_keys(by), filters or Filters()
     cells, games, count, outdated = [], [], 0, 0
@@ -107,21 +107,21 @@ async def read_groups(
 
 
 def is_among(games: GameRows, among: Callable[[int], bool] | None) -> NDArray[np.bool_]:
-    """Whether each game is wanted, by its key; None: all are."""
+    """Whether each game is wanted, by its key; all are if `among` is None."""
     if among is None:
         return np.ones(len(games), bool)
     return np.array([among(key) for key in games.games["id"].tolist()], bool)
 
 
 async def count_outdated(session: AsyncSession, filters: Filters | None = None) -> int:
-    """The outdated decisions of the games that pass the filters, as `GroupRows.outdated`."""
+    """The number of outdated decisions in the games that pass the filters, as in `GroupRows.outdated`."""
     return outdated_of(await read_games(session, *played(filters)))
 
 
 def outdated_of(games: GameRows) -> int:
-    """Decisions of settled games that are judged or forecast by earlier rules, or lack a forecast.
+    """Number of decisions in settled games that were judged or forecast by earlier rules or lack a forecast.
 
-    ``desdemona db recheck`` judges them again; until then no statistic counts them.
+    Until ``desdemona db recheck`` judges them again, statistics leave them out.
     """
     records = games.games
     return int(records["outdated"][(records["state"] == FINISHED) & (records["is_settled"] == 1)].sum())
@@ -175,10 +175,10 @@ def grouped_statistics(read: GroupRows) -> list[GroupStatistics]:
 
 
 class GroupIndex:
-    """The groups of games and cells.
+    """Assignment of games and cells to groups.
 
-    If replies are grouped, a game belongs to each group with one of its cells; otherwise to the group of its
-    keys.
+    If replies are grouped, a game belongs to every group that contains one of its cells; otherwise to the
+    group given by its keys.
     """
 
     def __init__(self, read: GroupRows) -> None:
@@ -205,14 +205,14 @@ class GroupIndex:
         rank[order] = np.arange(len(names))
         self.names: list[tuple[str, ...]] = [names[number] for number in order]
         self.members: Codes = members
-        """Index of a game for each of its groups, so a game in several groups occurs several times."""
+        """The index of each game, once for each group that it belongs to."""
         self.of_member: Codes = rank[of_member]
         """The group of each entry of `members`."""
         self.of_cell: Codes = rank[of_cell]
 
 
 def _key_column(read: GroupRows, key: By) -> tuple[Codes, Sequence[str]]:
-    """The values of a key as texts: the index of each game's or cell's text, and the distinct texts."""
+    """The values of a grouping key: the index of each game's or cell's text, and the distinct texts."""
     games, cells = read.games.games, read.cells
     texts: Sequence[str]
     if key is By.PHASE:
@@ -269,7 +269,7 @@ def _distinct(groups: Codes, values: NDArray[Any], size: int) -> Codes:
 
 
 async def read_sources(session: AsyncSession, by: Sequence[By]) -> KeySources:
-    """Read the additional data for these keys."""
+    """Read the additional data that these grouping keys need."""
     programs = select(OpponentRow.id).where(OpponentRow.is_bot.is_(True))
     return KeySources(
         late=_late(await read_games(session)),
@@ -279,7 +279,7 @@ async def read_sources(session: AsyncSession, by: Sequence[By]) -> KeySources:
 
 
 def _late(every: GameRows) -> list[int]:
-    """Keys of the games beyond the first `CAP_GAMES` of their person, at their game.
+    """Keys of the games beyond their person's first `CAP_GAMES` of the same game.
 
     Games count in the order in which they began, whatever the filters; aborted games do not count.
     """

@@ -1,12 +1,11 @@
-"""Statistics of groups of games: costs of opponents' replies, error rates, and their expectations.
+"""Statistics of groups of games: costs and error rates of opponents' replies, actual and expected.
 
 A group has one game (Othello, chess, ...), and rating bands are per site, so that only comparable values are
-summed. Replies are compared with the expectations of chance and of the model of people for the very same
-positions, never with other positions: after a trap there are fewer good replies, so a random mover errs more
-often there.
+summed. Replies are compared with what chance and the model of people predict for the same positions, never
+with other positions: after a trap there are fewer good replies, so a random mover errs more often.
 
-Differences have confidence sequences by person (`storage.evidence.inference.any_time`), which are valid at
-any time.
+Differences have confidence sequences clustered by person (`storage.evidence.inference.any_time`), which are
+valid at any time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,16 +33,16 @@ class By(StrEnum):
     VERSION = "version"
     SETTINGS = "settings"
     PHASE = "phase"
-    """Of the reply; games count in every phase that they reached."""
+    """The reply's phase; games count in every phase that they reached."""
     MODEL = "model"
     """The model of the reply's forecast; games count with each of their models."""
 
     @classmethod
     def parse(cls, text: str) -> list[Self]:
-        """Keys from their names, separated by commas; `player` of 0.2 works until 0.4.0.
+        """Parse the names of keys, separated by commas; `player`, the name in 0.2, remains valid until 0.4.0.
 
         Raises:
-            ValueError: A name is not known.
+            ValueError: A name is unknown.
         """
         known = {key.value: key for key in cls} | {"player": cls("strategy")}
         names = [name.strip() for name in text.split(",")]
@@ -53,50 +52,50 @@ class By(StrEnum):
 
 
 OF_REPLY = frozenset({By.PHASE, By.MODEL})
-"""Keys of replies; all other keys are of games."""
+"""The keys that group replies; all others group games."""
 
 
 def week_text(day: date) -> str:
-    """The week of a day, as the date of its Monday: ``2026-11-23``."""
+    """The week of a day as text: the date of its Monday, for instance ``2026-11-23``."""
     return str(day - timedelta(days=day.weekday()))
 
 
 def phase_name(phase: int) -> str:
-    """A phase by its number, 0 for the first: ``plies 1 to 20``."""
+    """The name of a phase by its number (0 for the first), for instance ``plies 1 to 20``."""
     first = phase * PHASE_PLIES
     return f"plies {first + 1} to {first + PHASE_PLIES}"
 
 
 @dataclass(slots=True)
 class Expected:
-    """An observed frequency with its expectations; shares or costs from 0 to 1.
+    """An observed frequency with its expected values; all are shares or costs from 0 to 1.
 
-    Treat as immutable; like `AnyTimeEstimate` it is not frozen, because many instances are created.
+    Treat it as immutable; like `AnyTimeEstimate`, it is not frozen, because many instances are created.
     """
 
     n: int
-    """Replies in which it could be observed."""
+    """Number of replies in which the event could be observed."""
     happened: float | None
-    """Observed mean; None without replies, like the next three."""
+    """Observed mean; None without replies, like the next fields."""
     chance: float | None
-    """Expected mean for a person who moves at random: all replies are equally likely."""
+    """Expected mean for a random mover, for whom all replies are equally likely."""
     model: float | None
     """Expected mean from the forecasts: by the model of people if the game has one, otherwise by the replies'
     shallow scores."""
     beyond_chance: AnyTimeEstimate
-    """Observed mean less `chance`."""
+    """Observed mean minus `chance`."""
     beyond_model: AnyTimeEstimate
-    """Observed mean less `model`."""
+    """Observed mean minus `model`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupStatistics:
-    """One group of games."""
+    """Statistics of one group of games."""
 
     group: dict[str, str]
-    """The common values of its games, by the names of `By`."""
+    """The values that the group's games share, by the names in `By`."""
     games: int
-    """All except aborted ones."""
+    """Number of games, without aborted games."""
     wins: int
     draws: int
     losses: int
@@ -105,23 +104,23 @@ class GroupStatistics:
     """Opponents' accounts."""
     performance: Performance
     replies: int
-    """Judged replies in positions that were not decided; the first `CAP_GAMES` games of each account."""
+    """Number of judged replies in undecided positions, from each account's first `CAP_GAMES` games."""
     optimal: int
-    """Judged replies that are among the best."""
+    """Number of these replies that are among the best."""
     decided: int
-    """Judged replies in positions won or lost by force, which count only here."""
+    """Number of judged replies in positions won or lost by force, which count only here."""
     models: tuple[str, ...]
-    """The models of the replies' forecasts, by `storage.evidence.replies.model_text`; sorted."""
+    """The models that forecast the replies, named by `storage.evidence.replies.model_text`; sorted."""
     errors: Expected
-    """Replies that cost a tenth of the game or more."""
+    """Replies that cost 10 % of the game or more."""
     cost: Expected
     """The cost of the replies, in expected score."""
     baits_set: int
-    """Replies to moves that set a bait."""
+    """Number of replies to moves that set a bait."""
     baits: Expected
     """Replies to such moves that take the bait."""
     traps_set: int
-    """Answered moves that set a trap in the paper's sense (Figure 9)."""
+    """Number of answered moves that set a trap in the paper's sense (Figure 9)."""
     traps_optimal: int
     traps_fell: int
     traps_fell_for_best: int
@@ -131,7 +130,7 @@ class GroupStatistics:
 
 
 def flat_row(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """Flatten a nested row; nested names are joined by ``_``, except those of the group."""
+    """Flatten a nested row; nested names are joined with ``_``, except those of the group."""
     flat: dict[str, Any] = {}
     for key, value in record.items():
         name = key if not before or before == "group" else f"{before}_{key}"
@@ -143,7 +142,7 @@ def flat_row(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 
 def complete_keys(by: Sequence[By]) -> tuple[By, ...]:
-    """The complete keys for a request: adds the game, and the site for rating bands."""
+    """The complete keys for a request: the game is added, and the site for rating bands."""
     keys = list(dict.fromkeys(by))
     if By.RATING_BAND in keys and By.SITE not in keys:
         keys.insert(keys.index(By.RATING_BAND), By.SITE)

@@ -29,12 +29,12 @@ from storage.tables.types import as_stored
 MAX_BAITS = 8
 """Maximum number of baits in a report."""
 MAX_RATINGS = 6
-"""Maximum number of rating curves in a report, those with the most games."""
+"""Maximum number of rating curves in a report; those with the most games are chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class CostliestBait:
-    """A bait that was taken, with the position."""
+    """A bait that was taken, with its position."""
 
     game_id: int
     site: str
@@ -44,13 +44,13 @@ class CostliestBait:
     our_side: int
     at: datetime
     move: str
-    """Our move, in the notation for people."""
+    """Our move, in the notation for humans."""
     reply: str
     """The reply that took the bait, in the same notation."""
     bait_squares: tuple[str, ...]
     move_squares: tuple[str, ...]
     rows: tuple[str, ...]
-    """The board after our move, as `Game.board_rows` gives it."""
+    """The board after our move, in the form of `Game.board_rows`."""
     cost: float
     """The cost of the reply, as a share of the game."""
     probability: float
@@ -59,36 +59,36 @@ class CostliestBait:
 
 @dataclass(frozen=True, slots=True)
 class MonthlyReport:
-    """The contents of one report."""
+    """The contents of a report."""
 
     since: datetime
     until: datetime
     days: tuple[Day, ...]
-    """Every day, including those without games."""
+    """All days, including those without games."""
     groups: tuple[GroupStatistics, ...]
-    """By player and game."""
+    """Statistics by player and game."""
     ratings: tuple[RatingCurve, ...]
     baits: tuple[CostliestBait, ...]
-    """The most costly first."""
+    """The baits taken, the most costly first."""
     events: tuple[tuple[str, int], ...]
-    """The kinds of events with their counts, the most frequent first."""
+    """The kinds of events and their counts, the most frequent first."""
     trials: tuple[tuple[StoredTrial, Mapping[str, int]], ...]
-    """Trials that ran in the period, with each player's games that began in it."""
+    """The trials that ran in the period, with the number of each player's games that began in it."""
 
 
 async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyReport:
-    """The report on the games that match the filters.
+    """Build the report on the games that match the filters.
 
     Args:
-        session: In a transaction that sees one state of the database.
-        filters: With `since` and `until`, in UTC.
+        session: Session of a transaction that sees one state of the database.
+        filters: Must have `since` and `until`, in UTC.
 
     Raises:
-        ValueError: The filters name no period.
+        ValueError: The filters lack `since` or `until`.
     """
     since, until = filters.since, filters.until
     if since is None or until is None:
-        raise ValueError("the filters name no stretch of time")
+        raise ValueError("the filters must include since and until")
     first, last = (at.astimezone(UTC).date() for at in (since, until - timedelta(microseconds=1)))
     games = (await read_games(session, *played(filters))).games
     grouped = await read_groups(session, filters, (By.STRATEGY, By.GAME))
@@ -165,7 +165,7 @@ def _bait(row: Any) -> CostliestBait:
 async def _events(
     session: AsyncSession, filters: Filters, since: datetime, until: datetime
 ) -> tuple[tuple[str, int], ...]:
-    """Only the site and account filters apply; the other filters select games."""
+    """Only the filters for site and account apply; the other filters select games."""
     number = func.count().label("number")
     statement = select(EventRow.kind, number).where(EventRow.at >= since, EventRow.at < until)
     if filters.site is not None:

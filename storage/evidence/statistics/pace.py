@@ -1,4 +1,4 @@
-"""The number of games per day that people play against the bot."""
+"""The pace: the number of games per day that people play against the bot."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,26 +11,26 @@ from storage.records import MATCH_SITE, GameStatus
 from storage.tables.games import GameRow, OpponentRow
 
 RECENT_DAYS = 28
-"""Four weeks, so that each day of the week counts alike."""
+"""Four whole weeks, so that all days of the week have equal weight."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Recent games with people, and the number of days."""
+    """The number of recent games with people, and of days."""
 
     games: int
-    """Finished games that began in these days."""
+    """Number of finished games that began on these days."""
     days: float
-    """The last `RECENT_DAYS`, or fewer if the first game with a person is more recent; at least 1."""
+    """The last `RECENT_DAYS` days, or fewer if the first game with a person is more recent; at least 1."""
 
     @property
     def games_per_day(self) -> float:
-        """0: there was no game."""
+        """Games per day; 0 if there was no game."""
         return self.games / self.days
 
 
 async def recent_pace(session: AsyncSession, at: datetime, filters: Filters | None = None) -> Pace:
-    """The pace of the games with people that pass the filters, up to a moment (aware)."""
+    """The pace of the games with people that pass the filters, up to an (aware) time."""
     which = (
         GameRow.state == GameStatus.FINISHED,
         GameRow.site != MATCH_SITE,

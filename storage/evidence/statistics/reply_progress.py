@@ -1,12 +1,12 @@
 """The trend of one opponent's replies: errors and costs, in blocks of games.
 
-Replies to moves that set a trap are counted separately from all others. It counts only the replies that the
-statistics count: judged replies outside decided positions (`storage.evidence.replies.ReplyFlag`).
+Replies to moves that set a trap are counted separately from all others. Only replies that all statistics
+count are used: judged replies outside decided positions (`storage.evidence.replies.ReplyFlag`).
 
-Replies of one game are correlated, so intervals are clustered by game: a jackknife leaves out one game at a
-time (`storage.evidence.inference.fixed`). A few replies may all be alike by chance. So the interval of the
+Replies within a game are correlated, so intervals are clustered by game: a jackknife leaves out one game at a
+time (`storage.evidence.inference.fixed`). A few replies may all be equal by chance. So the interval of the
 error rate is at least as wide as Wilson's, and the interval of the cost is widened in proportion
-(docs/statistics.md says how often they cover the truth).
+(docs/statistics.md states their coverage).
 """
 
 from dataclasses import asdict, dataclass
@@ -25,22 +25,22 @@ from storage.evidence.replies import ReplyFlag, ReplyTable, costs, has
 BLOCK_GAMES = 20
 """Number of games in a block."""
 MIN_REPLIES = 20
-"""Minimum number of replies for a number and an interval."""
+"""Minimum number of replies for a value with its interval."""
 MIN_GAMES = 10.0
-"""The same for effective games."""
+"""Minimum effective number of games for a value with its interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyQuality:
-    """The quality of the replies of one kind in some games; shares and costs from 0 to 1.
+    """The quality of one kind of reply in some games; shares and costs are from 0 to 1.
 
-    Shares, costs and the ends of their intervals are None if there are too few replies or games.
+    Shares, costs and the limits of their intervals are None if there are too few replies or games.
     """
 
     replies: int
     errors: int
     games: int
-    """Games with such a reply."""
+    """Number of games with such a reply."""
     effective_games: float
     """Effective number of games."""
     error_share: float | None
@@ -49,12 +49,12 @@ class ReplyQuality:
     cost: float | None
     """Mean cost of a reply."""
     cost_low: float | None
-    """None also without an error, because its cost is then unknown."""
+    """Mean cost of an error; None also if there is no error."""
     cost_high: float | None
 
     @property
     def is_shown(self) -> bool:
-        """Whether there are enough replies."""
+        """Whether there are enough replies and games for values."""
         return self.error_share is not None
 
 
@@ -63,17 +63,17 @@ class ProgressBlock:
     """Consecutive games."""
 
     first: int
-    """Number of its first game, from 1."""
+    """Number of the block's first game, counted from 1."""
     last: int
     since: datetime
-    """When the first began."""
+    """When the first game began."""
     until: datetime
-    """When the last began."""
+    """When the last game began."""
     tempting: ReplyQuality
     elsewhere: ReplyQuality
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values, with times as ISO 8601."""
+        """The block as plain JSON values, with times in ISO 8601."""
         return {
             **asdict(self),
             "since": self.since.isoformat(),
@@ -83,19 +83,19 @@ class ProgressBlock:
 
 @dataclass(frozen=True, slots=True)
 class GameProgress:
-    """The trend of the replies in one game."""
+    """The trend of an opponent's replies in one game, such as chess."""
 
     game: str
     everything: ProgressBlock
-    """Of all games."""
+    """All games together."""
     blocks: tuple[ProgressBlock, ...]
-    """Of equal numbers of games, the oldest first; the last one may have fewer."""
+    """Blocks of equal size, the oldest first; the last block may have fewer games."""
 
 
 def progress(table: ReplyTable, size: int = BLOCK_GAMES) -> tuple[GameProgress, ...]:
-    """The trends of an opponent's replies, by game, those with the most games first.
+    """The trends of an opponent's replies by game, those with the most games first.
 
-    Includes intervals; call it outside transactions, which need not wait for arithmetic.
+    Call it outside transactions, which should not wait for the computation of intervals.
 
     Args:
         table: The opponent's games, in any order.
@@ -126,10 +126,10 @@ def progress(table: ReplyTable, size: int = BLOCK_GAMES) -> tuple[GameProgress, 
 
 
 def _sums_by_game(table: ReplyTable) -> Floats:
-    """Judged replies, errors and costs of each game, to moves with a bait and to others.
+    """For each game, the judged replies, errors and costs after moves with a bait, and after other moves.
 
     Returns:
-        Shape (3, games, 2).
+        An array of shape (3, games, 2).
     """
     counted = table.where(has(table.replies, ReplyFlag.JUDGED, ReplyFlag.DECIDED))
     kinds = 2 * counted.game + ~has(counted.replies, ReplyFlag.BAIT)
@@ -142,9 +142,9 @@ def reply_quality(replies: Floats, errors: Floats, costs: Floats) -> ReplyQualit
     """The quality of the replies of some games.
 
     Args:
-        replies: Number of replies in each game, shape (games,).
-        errors: Those that cost a tenth of the game or more, shape (games,).
-        costs: Their total cost, in games, shape (games,).
+        replies: Number of replies in each game, of shape (games,).
+        errors: Number of these replies that cost 10 % of the game or more, shape (games,).
+        costs: Total cost of these replies, in whole games, shape (games,).
     """
     has_some = replies > 0
     counts, errors, costs = replies[has_some], errors[has_some], costs[has_some]
@@ -175,6 +175,6 @@ def reply_quality(replies: Floats, errors: Floats, costs: Floats) -> ReplyQualit
 
 
 def _widest(*ends: float | None) -> tuple[float | None, float | None]:
-    """The union of some intervals, within 0 to 1."""
+    """The smallest interval that contains several intervals, limited to 0 to 1."""
     known = [end for end in ends if end is not None]
     return (max(min(known), 0.0), min(max(known), 1.0)) if known else (None, None)

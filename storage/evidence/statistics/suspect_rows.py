@@ -1,7 +1,7 @@
-"""The games of people as input of `storage.evidence.inference.suspects`, and their flags.
+"""Prepares games with people for `storage.evidence.inference.suspects`, and returns their flags.
 
-The rules compare a game with the person's other games and with those of other accounts, so all games are
-read, whatever a report selects; matches between programs and aborted games are left out.
+The rules compare a game with the person's other games and with other accounts' games, so all games are read,
+whatever a report selects; matches between programs and aborted games are left out.
 """
 
 import numpy as np
@@ -23,6 +23,6 @@ async def suspect_games(session: AsyncSession) -> Flags:
 
 
 async def are_programs(session: AsyncSession, persons: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether each opponent's account, by key, is a program's."""
+    """Whether each opponent's account belongs to a program, by account key."""
     programs = await session.scalars(select(OpponentRow.id).where(OpponentRow.is_bot.is_(True)))
     return np.isin(persons, np.array(list(programs), np.int64))

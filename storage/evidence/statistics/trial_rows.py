@@ -1,6 +1,6 @@
-"""The games and single decisions of a trial, in the form that `storage.evidence.inference` uses.
+"""Reads the games and single decisions of a trial in the form that `storage.evidence.inference` uses.
 
-A record that contradicts itself is reported and left out; the others still count.
+A record that contradicts itself is reported and left out; all others still count.
 """
 
 from collections import Counter
@@ -37,24 +37,24 @@ from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow,
 from storage.tables.types import as_stored
 
 _BATCH = 100
-"""Number of decision records in memory at a time: about 10 KB each."""
+"""Number of decision records in memory at a time, at about 10 KB each."""
 _GAMES = 5_000
-"""Number of games in one statement."""
+"""Number of games in one SQL statement."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A decision or a game that a trial's report leaves out: its record contradicts itself."""
+    """A decision or a game that a trial's report leaves out because its record contradicts itself."""
 
     what: Literal["decision", "game"]
     id: int
     """Our key of the decision or game."""
     reason: str
-    """One line; it may contain unprintable characters of a value."""
+    """The reason, in one line that may contain unprintable characters from a value."""
     game_id: int
     """Our key of its game."""
     ply: int | None = None
-    """Ply of the decision; None: a game."""
+    """Ply of the decision; None for a game."""
 
 
 async def trial_games(
@@ -64,20 +64,20 @@ async def trial_games(
     control: str,
     filters: Filters | None = None,
 ) -> tuple[TrialGames, list[Unreadable]]:
-    """The games of a trial between two of its strategies, and those whose draw cannot be read.
+    """The games of a trial between two of its strategies, and the games whose draw cannot be read.
 
     Includes aborted games: an abort comes after the draw and may depend on it, so such a game counts as
-    missing. It has neither score nor cost, whatever the replies before the abort.
+    missing. An aborted game has neither score nor cost, whatever replies preceded the abort.
 
     Args:
-        session: Of the transaction.
+        session: The transaction's session.
         trial: The trial.
         treated: The strategy whose effect is estimated (A = 1).
-        control: The strategy that it is compared with; games of other arms are left out.
-        filters: Select games of the trial.
+        control: The strategy to compare it with; games of other arms are left out.
+        filters: Select among the trial's games.
 
     Returns:
-        The games in the order in which they began.
+        The games in order of their start, and those left out.
 
     Raises:
         RecordError: Other stored data is damaged; the message names the game or decision.
@@ -105,7 +105,7 @@ async def trial_games(
 
 
 def _trial_rows(rows: GameRows, labels: Sequence[Labels]) -> tuple[Units, list[GameKind]]:
-    """Rows of `TRIAL_GAME` without the data of their draws, and the kinds of games."""
+    """Rows in the layout of `TRIAL_GAME`, without the data of the draws, and the kinds of games."""
     games = rows.games
     kind_of = [GameKind(each.game, each.site, each.speed) for each in labels]
     kinds = [*dict.fromkeys(kind_of)]
@@ -125,7 +125,7 @@ def _trial_rows(rows: GameRows, labels: Sequence[Labels]) -> tuple[Units, list[G
 
 
 def _probability(labels: Labels, treated: str, control: str) -> float | RecordError:
-    """The probability of the treated strategy, among two; or the error in the assignment's record."""
+    """The probability of the treated one of two strategies, or the error in the assignment's record."""
     try:
         return probability_of(labels.probabilities, treated, control)
     except RecordError as error:
@@ -135,19 +135,19 @@ def _probability(labels: Labels, treated: str, control: str) -> float | RecordEr
 async def trial_decisions(
     session: AsyncSession, trial: StoredTrial, filters: Filters | None = None
 ) -> tuple[list[TrialDecision], list[Unreadable]]:
-    """The randomised decisions of a trial's games, in the order of the draw.
+    """The randomised decisions of a trial's games, in the order of the draws.
 
-    Includes every draw: also moves that the server never accepted or that were taken back, and aborted games.
-    The first reply counts, even if it was taken back.
+    Includes every draw, also of moves that the server never accepted or that were taken back, and in aborted
+    games. The first reply counts, even if it was taken back.
 
     Args:
         trial: The trial.
-        filters: Select games of the trial.
+        filters: Select among the trial's games.
 
     Returns:
-        The decisions, and the unreadable ones: damaged, or with a seed or checksum that does not match the
-        record. The latter include decisions whose record does not say whether they were randomised, in games
-        of strategies that randomise.
+        The decisions, and the unreadable ones, which are damaged or have a seed or checksum that does not
+        match the record. The latter include decisions of randomising strategies whose record does not say
+        whether they were randomised.
     """
     keys = await _keys_of_draws(
         session, GameRow.trial_id == trial.id, *filter_conditions(filters or Filters())
@@ -167,7 +167,7 @@ async def trial_decisions(
 
 
 async def _keys_of_draws(session: AsyncSession, *which: ColumnElement[bool]) -> list[int]:
-    """Keys of the randomised decisions in some games, in the order of the draw."""
+    """Keys of the randomised decisions in some games, in the order of the draws."""
     known = (await read_games(session, *which)).games
     mode = DecisionRow.search_mode
     games = known["id"][known["draws"] > 0].tolist()
@@ -188,8 +188,8 @@ async def _keys_of_draws(session: AsyncSession, *which: ColumnElement[bool]) -> 
 
 
 async def _games_before(session: AsyncSession, trial: StoredTrial) -> dict[int, int]:
-    """By game of the trial: the number of games its person began before it, with or without a randomised
-    decision."""
+    """For each game of the trial, by key: the number of games that its person began before it, with or
+    without a randomised decision."""
     games = await session.execute(
         select(GameRow.id, GameRow.opponent_id)
         .where(GameRow.trial_id == trial.id)
@@ -232,16 +232,16 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
 
 
 def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> TrialDecision:
-    """A row of `_statement`, as it is counted.
+    """The decision in a row of `_statement`, as the trial counts it.
 
     Args:
-        row: The row.
-        games_before: Games of the trial that the person began before this one.
-        draws: Game, ply and seed of the rows before it; this row's are added.
+        row: A row of `_statement`.
+        games_before: Number of the trial's games that the person began before this one.
+        draws: Game, ply and seed of all earlier rows; those of this row are added.
 
     Raises:
-        RecordError: It is damaged, or its seed or checksum does not match the stored data.
-        IncompleteProfile: A profile that should be complete is not.
+        RecordError: The row is damaged, or its seed or checksum does not match the stored data.
+        IncompleteProfile: A profile that should be complete is incomplete.
     """
     decision = Decision.from_record(unpack(row.record))
     foreseen = None if row.forecast is None else ReplyForecast.from_record(unpack(row.forecast))
@@ -281,12 +281,12 @@ def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> Tria
 def trial_decision(
     decision: Decision, forecast: ReplyForecast | None, reply: str | None, **unit: Any
 ) -> TrialDecision:
-    """A randomised decision, as it is counted.
+    """A randomised decision, as the trial counts it.
 
     Args:
-        decision: The record, with the draw.
-        forecast: Of both moves' replies; None: by their shallow scores.
-        reply: The person's first reply; None: there was none.
+        decision: The decision's record, with its draw.
+        forecast: Forecast of the replies to both moves; None: use the replies' shallow scores.
+        reply: The person's first reply; None: there was no reply.
         unit: The fields of `TrialDecision` that the record lacks.
 
     Raises:
@@ -313,10 +313,10 @@ def trial_decision(
 
 
 class _Costs:
-    """The costs of the replies to a move, as shares of the game.
+    """Expected and mean cost of the replies to a move, as shares of the game.
 
-    Without a forecast the replies' shallow scores give the probabilities, which depend on nothing after the
-    draw.
+    Without a forecast, the probabilities come from the replies' shallow scores, which depend on nothing after
+    the draw.
     """
 
     def __init__(self, decision: Decision, candidate: Candidate, forecast: ReplyForecast | None) -> None:
@@ -332,9 +332,9 @@ class _Costs:
         self.mean = sum(costs) / len(costs) / WHOLE
 
     def of(self, reply: str) -> float:
-        """The cost of a reply.
+        """The cost of a reply, as a share of the game.
 
         Raises:
-            RecordError: It is not in the profile.
+            RecordError: The reply is not in the profile.
         """
         return self._judgement.of(reply).cost / WHOLE

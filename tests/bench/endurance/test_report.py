@@ -57,7 +57,7 @@ def test_all_claims_are_told() -> None:
 @pytest.mark.parametrize(
     ("found", "claim"),
     [
-        ({"lost": ["abcdefgh"]}, "half recorded"),
+        ({"lost": ["abcdefgh"]}, "incompletely recorded"),
         ({"hanging": ["abcdefgh"]}, "left open"),
         ({"lost_on_time": ["abcdefgh"]}, "on time"),
         ({"wrong": ["abcdefgh"]}, "recheck"),
@@ -69,7 +69,7 @@ def test_all_claims_are_told() -> None:
         ({"rests": rests(threads=35)}, "threads"),
         ({"rests": rests(tasks=89)}, "tasks"),
         ({"fetches": [Fetch("now", 1.0, 500, 0)]}, "answers"),
-        ({"fetches": fetches("works", 60.0, 121.0)}, "slower"),
+        ({"fetches": fetches("works", 60.0, 121.0)}, "as long"),
     ],
 )
 def test_what_breaks_a_claim(found: dict[str, object], claim: str) -> None:
@@ -101,7 +101,7 @@ def test_pages_under_load_are_told_and_not_judged() -> None:
 def test_a_game_lost_on_a_clock_of_seconds_is_no_complaint() -> None:
     found = endured(excused=["abcdefgh"])
     assert found.complaints == []
-    assert any(line.endswith("may use up: 1") for line in found.lines())
+    assert any(line.endswith("may use it up: 1") for line in found.lines())
 
 
 def test_a_short_run_cannot_tell_everything() -> None:

@@ -64,7 +64,7 @@ def test_more_boards_than_could_ever_be_played(settings: dict[str, int], most: i
     config = ChallengesConfig(**settings)
     assert lasting_refusal(replace(OFFER, boards=most), config) is None
     declined = lasting_refusal(replace(OFFER, boards=most + 1), config)
-    assert declined == Decline(DeclineReason.VARIANT, f"{most + 1} games at once; at most {most} are played")
+    assert declined == Decline(DeclineReason.VARIANT, f"{most + 1} concurrent games; the maximum is {most}")
 
 
 def test_each_board_counts() -> None:
@@ -276,7 +276,7 @@ def test_a_list_of_clocks(clock: Clock, speed: Speed, is_taken: bool) -> None:
     if refusal is not None:
         assert (refusal.reason, refusal.why) == (
             DeclineReason.TIME_CONTROL,
-            f"{clock.initial_s} s + {clock.increment_s} s is not one of the clocks",
+            f"{clock.initial_s} s + {clock.increment_s} s is not one of the allowed clocks",
         )
 
 

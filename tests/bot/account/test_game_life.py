@@ -45,7 +45,7 @@ def test_every_pair_is_known_ignored_or_impossible() -> None:
 
 
 def test_what_is_impossible_is_a_bug() -> None:
-    with pytest.raises(ImpossibleEvent, match="ENDED in the phase UNKNOWN"):
+    with pytest.raises(ImpossibleEvent, match="ENDED in phase UNKNOWN"):
         advance(Phase.UNKNOWN, PhaseEvent.ENDED)
 
 

@@ -190,7 +190,7 @@ def test_nobody_waits_for_long() -> None:
     assert {type(each) for each in told.values()} == {WaitForSlot}
     assert answered(slots, offer("a"), now_s=99.9 + WAITS_S) == {}
     told = answered(slots, now_s=100.0 + WAITS_S)
-    assert told == {"a": Decline(DeclineReason.LATER, "has waited for 60 s")}
+    assert told == {"a": Decline(DeclineReason.LATER, "no free slot in 60 s")}
     slots.end("slow")
     assert answered(slots, now_s=1000.0) == {"s": Accept()}
 

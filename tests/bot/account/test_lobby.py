@@ -250,7 +250,7 @@ async def test_who_finds_no_place_waits_for_one(database: Database) -> None:
         assert event.detail == {
             "challenge": "two",
             "challenger": "of-two",
-            "why": "games going on: 1",
+            "why": "running games: 1",
         }
         await tell(server, *offers("four"))
         await called(server, "decline four later")

@@ -101,7 +101,7 @@ async def test_no_game_comes_of_it(database: Database, accepted: bool | None) ->
             while not command.done():
                 time.advance(ACCEPTED_S)
                 await asyncio.sleep(0)
-        await refused(command, "the game has not begun")
+        await refused(command, "the game has not started")
 
 
 async def test_it_does_not_give_way(database: Database) -> None:
@@ -111,7 +111,7 @@ async def test_it_does_not_give_way(database: Database) -> None:
         await tell(server, *offers("other"))
         assert "accept other" not in server.calls
         await refused(asyncio.create_task(lobby.challenge("ben", TERMS)), "no room for another game")
-        await refused(asyncio.create_task(lobby.challenge("Anna", TERMS)), "being challenged already")
+        await refused(asyncio.create_task(lobby.challenge("Anna", TERMS)), "already a challenge to Anna")
         server.replies.put_nowait(Reply("declined", False, "declined"))
         await refused(command, "anna did not accept: declined")
         await called(server, "accept other")
@@ -124,7 +124,7 @@ async def test_stopping_withdraws_it(database: Database) -> None:
         lobby.accepting = False
         await refused(command, "withdrawn: the program is stopping")
         await drained(lobby)
-        refusal = "no game may begin: the program is stopping"
+        refusal = "no game may start: the program is stopping"
         await refused(asyncio.create_task(lobby.challenge("anna", TERMS)), refusal)
 
 
@@ -138,7 +138,7 @@ async def test_it_ends_with_the_account(database: Database, is_answered: bool) -
             server.replies.put_nowait(Reply(GAME_ID, True, "accepted"))
             server.news.put_nowait(GameStarted(GAME_ID, True))
             await server.until(lambda: len(server.moves) == 1)
-    await refused(command, "the account is not played any more")
+    await refused(command, "the account is no longer being played")
 
 
 async def test_the_limit_of_the_whole_machine(database: Database) -> None:
@@ -166,7 +166,7 @@ async def test_a_challenge_gives_way_to_who_waits_at_another_account(database: D
         async with asyncio.timeout(PATIENCE_S):
             assert await sending is None
         assert await lobby._ask(Bot("ben", "Ben", {}), TERMS) is None
-        with pytest.raises(RefusedError, match="another player waits"):
+        with pytest.raises(RefusedError, match="another player is waiting"):
             await lobby._challenge_again("ben", TERMS)
         limit.count("another account", 1, lambda: None)
         assert not limit.is_wanted(lobby.owner)
@@ -177,7 +177,7 @@ async def test_a_game_that_needs_an_engine_is_not_asked_for(database: Database) 
     server = FakeServer()
     server.site = "lichess"
     async with open_lobby(server, database) as lobby:
-        with pytest.raises(RefusedError, match="crazyhouse needs another engine"):
+        with pytest.raises(RefusedError, match="crazyhouse needs an external engine"):
             await lobby.challenge("anna", replace(TERMS, variant="crazyhouse"))
     assert not any(call.startswith("challenge") for call in server.calls)
 

@@ -59,7 +59,7 @@ async def test_failures_are_logged_once(caplog: pytest.LogCaptureFixture) -> Non
     hooks = AlarmHooks(AlarmsConfig(webhook="https://hooks.example/secret"), "", post)
     for _ in range(5):
         await hooks.notify(NOTICE)
-    failed = "alarms.webhook: cannot tell of an alarm: no answer in 10 s"
+    failed = "alarms.webhook: cannot send an alarm notice: no answer in 10 s"
     assert caplog.messages == [failed, "alarms.webhook: works again", failed]
 
 
@@ -142,7 +142,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[asyncio.subprocess.Process]
 
 
 async def test_a_command_that_hangs_is_killed(started: list[asyncio.subprocess.Process]) -> None:
-    with pytest.raises(HookFailure, match="not done in 0 s"):
+    with pytest.raises(HookFailure, match="not finished in 0 s"):
         await execute((sys.executable, "-c", "import time; time.sleep(600)"), b"", {})
     assert started[0].returncode == -9
 
@@ -156,7 +156,7 @@ async def test_a_command_that_cannot_be_killed_is_left(
         raise PermissionError
 
     monkeypatch.setattr(os, "killpg", refused)
-    with pytest.raises(HookFailure, match="not done in 0 s"):
+    with pytest.raises(HookFailure, match="not finished in 0 s"):
         await execute((sys.executable, "-c", "import time; time.sleep(600)"), b"", {})
     started[0].kill()
     assert await started[0].wait() == -9
@@ -168,4 +168,4 @@ async def test_no_failure_of_a_hook_stops_the_watch(caplog: pytest.LogCaptureFix
 
     hooks = AlarmHooks(AlarmsConfig(webhook="https://hooks.example/secret"), "", post)
     await hooks.notify(NOTICE)
-    assert caplog.messages == ["alarms.webhook: cannot tell of an alarm: RuntimeError"]
+    assert caplog.messages == ["alarms.webhook: cannot send an alarm notice: RuntimeError"]

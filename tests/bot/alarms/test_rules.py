@@ -27,7 +27,7 @@ def test_a_healthy_program_has_no_alarm() -> None:
 @pytest.mark.parametrize(
     ("changes", "name", "text"),
     [
-        ({"overdue_s": {"abc": 10.5, "d": 10.0}}, "stuck", "game abc: our move is 10 s later than it may be"),
+        ({"overdue_s": {"abc": 10.5, "d": 10.0}}, "stuck", "game abc: our move is 10 s overdue"),
         ({"database_trouble": "the disk is full"}, "database", "the disk is full"),
         ({"model_failures": {"chess": 3, "othello": 2}}, "model_silent", "model of chess failed 3 times"),
         ({"disk": DiskSample(10**9 - 1, 0)}, "disk", "1.0 GB are free"),

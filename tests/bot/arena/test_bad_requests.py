@@ -61,7 +61,7 @@ async def test_games_of_others(house: House) -> None:
     person, bot, other = await house.person("Anna"), await house.bot("Desdemona"), await house.person("Carl")
     game = await house.start(person, bot)
     for action in ("move/f5", "abort", "resign", "draw/yes", "rematch", "chat"):
-        assert await other.act(game, action) == (404, {"error": "You do not play in this game"})
+        assert await other.act(game, action) == (404, {"error": "You are not playing in this game"})
     assert (await other.request("GET", f"/api/board/game/stream/{game}"))[0] == 404
     assert (await other.request("GET", f"/api/board/game/{game}/chat"))[0] == 404
     # Programs and people have separate endpoints.
@@ -149,7 +149,7 @@ async def test_too_many_tokens(house: House) -> None:
         tokens = ",".join(f"token{number}" for number in range(count))
         got, body = await house.request("POST", "/api/token/test", data=tokens)
         assert got == status, body
-    assert body == {"error": "At most 50 tokens at once"}
+    assert body == {"error": "At most 50 tokens per request"}
 
 
 async def test_too_many_requests(house: House) -> None:
@@ -281,7 +281,7 @@ def test_what_is_not_http_leaves_one_short_line_and_few_of_them(caplog: pytest.L
     assert len(kept) == 6
     assert all(len(record.getMessage()) < 200 for record in kept)
     assert all((record.exc_info, record.levelno) == (None, logging.INFO) for record in kept)
-    assert kept[-1].getMessage().endswith("(14 such lines were left out before)")
+    assert kept[-1].getMessage().endswith("(14 similar lines omitted before this one)")
     ours = logging.LogRecord("bot.test", logging.ERROR, "", 0, "Error", (), (ValueError, ValueError(), None))
     assert mine.filter(ours)
     assert ours.exc_info is not None
@@ -301,7 +301,7 @@ def test_who_hangs_up_halfway_leaves_no_line_and_other_failures_few() -> None:
     clock.advance(60)
     later = logging.LogRecord("bot.test", logging.ERROR, "", 0, "Error in %s", ("x",), None)
     assert mine.filter(later)
-    assert later.getMessage() == "Error in x (15 such lines were left out before)"
+    assert later.getMessage() == "Error in x (15 similar lines omitted before this one)"
 
 
 async def test_failures_fill_no_log(

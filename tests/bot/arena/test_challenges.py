@@ -99,7 +99,7 @@ async def test_only_the_challenged_may_accept(house: House) -> None:
         ({"variant": "fromPosition", "fen": "startpos line" + " g1f3 g8f6 f3g1 f6g8" * 9}, "fen: not a FEN"),
         ({"variant": "fromPosition", "fen": "8/8/8/3k4/8/8/8/K6R w - - 0 1 x"}, "fen: not a FEN"),
         ({"variant": "fromPosition", "fen": "8/8/8/3k4/8/8/8/K6R w - - 0 4100"}, "number is above 1000"),
-        ({"variant": "standard", "fen": MATED}, "fen: the game would be over"),
+        ({"variant": "standard", "fen": MATED}, "fen: the game is already over in this position"),
         ({"variant": "fromPosition", "fen": CASTLES, "rated": "true"}, "cannot be rated"),
         ({"rated": "true", "clock.limit": "", "clock.increment": ""}, "A rated game needs a clock"),
     ],
@@ -128,7 +128,7 @@ async def test_a_program_challenges_a_person_only_where_it_is_seen(house: House)
     terms = {"clock.limit": 300, "clock.increment": 3}
     assert await bot.request("POST", "/api/challenge/anna", data=terms) == (
         400,
-        {"error": "Anna is a person, who cannot be challenged here; programs can"},
+        {"error": "Anna is a person and cannot be challenged; programs can"},
     )
     assert await person.get("/api/challenge") == {"in": [], "out": []}
     await person.events()
@@ -149,7 +149,7 @@ async def test_without_a_variant_it_is_chess_as_at_lichess(house: House) -> None
         ("challenge/open", "no open challenges"),
         ("challenge/abcdefgh/start-clocks", "starts the clocks itself"),
         ("round/abcdefgh/add-time/15", "cannot give time"),
-        ("token/admin-challenge", "makes no tokens for others"),
+        ("token/admin-challenge", "creates no tokens for others"),
         ("board/seek", "no seeks"),
     ],
 )
@@ -196,7 +196,7 @@ async def test_too_many_challenges_wait_for_one(house: House) -> None:
     house.clock.advance(5)
     status, body = await persons[0].request("POST", "/api/challenge/desdemona")
     assert (status, body["ratelimit"]) == (429, {"key": "challenge.waiting", "seconds": 15})
-    assert "wait for Desdemona" in body["error"]
+    assert "waiting for Desdemona" in body["error"]
     await persons[0].challenge(other)
     await house.advance(16)
     await persons[0].challenge(bot)

@@ -52,7 +52,7 @@ async def test_silent_connections_make_room(
         assert (await bot.get("/api/account"))["title"] == "BOT"
         assert await is_cut(links[0])
     assert [record.getMessage() for record in caplog.records] == [
-        "too many connections: 10; the latest comes from 127.0.0.1"
+        "too many connections: 10; the latest is from 127.0.0.1"
     ]
     await (await house.person("Anna")).challenge(bot)
     assert (await events.next())["type"] == "challenge", "a stream at work is never cut"

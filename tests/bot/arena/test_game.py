@@ -178,7 +178,7 @@ def test_takebacks() -> None:
     # Before both have moved, the first may move anew; afterwards the game does not become one to be aborted.
     assert answer(answer(match("f5"), 0, True), 1, True).record.moves == ()
     for begun, side in ((game, 1), (match("f5 d6"), 0), (match("f5 d6"), 1)):
-        with pytest.raises(ArenaRefusal, match="first moves stand"):
+        with pytest.raises(ArenaRefusal, match="first moves cannot be taken back"):
             answer(begun, side, True)
     with pytest.raises(ArenaRefusal, match="You have not moved"):
         answer(match("f5"), 1, True)

@@ -49,7 +49,7 @@ def test_faults_are_named() -> None:
 
 
 def test_a_form_for_one_thing_may_do_without_the_number() -> None:
-    key = "Whether people are tempted is not known for {n} moves."
+    key = "For {n} moves it is not known whether people are tempted."
     good = sentences.catalogues()["de"]["sentences"]
     forms = {"one": "Bei einem Zug unbekannt.", "other": "Bei einigen Zügen unbekannt."}
     assert sentences.faults(good | {key: forms}) == [f"other places than in English: {key}"]
@@ -76,5 +76,5 @@ def test_the_page_lists_the_languages() -> None:
 
 @pytest.mark.parametrize("data", [b"{", b"{}", b"[]"])
 def test_a_broken_catalogue_is_named(data: bytes) -> None:
-    with pytest.raises(ValueError, match=r"languages/xx\.json is no catalogue"):
+    with pytest.raises(ValueError, match=r"languages/xx\.json is not a translation file"):
         Assets({INDEX: b"", "languages/xx.json": data})

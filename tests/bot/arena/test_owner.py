@@ -70,7 +70,7 @@ async def test_renaming(house: House) -> None:
     anna, ben = await house.person("Anna"), await house.person("Ben")
     game = await house.start(anna, ben)
     for name, new_name, why in (
-        ("anna", "Zoe", r"Anna has games going on \(1\): wait for their end"),
+        ("anna", "Zoe", r"Anna has running games \(1\): wait until they end"),
         ("anna", "x", "'x' cannot be a name"),
         ("anna", "deleted-7", "'deleted-7' cannot be a name"),
         ("anna", "Lichess", "no reserved word"),
@@ -97,7 +97,7 @@ async def test_deleting(house: House) -> None:
     anna, ben = await house.person("Anna"), await house.person("Ben")
     game = await house.start(anna, ben)
     said = await house.arena.owner.delete("anna")
-    assert said == "the account is deleted; its games are those of deleted-1; games ended: 1"
+    assert said == "the account is deleted; its games are now under deleted-1; games ended: 1"
     assert (await anna.request("GET", "/api/account"))[0] == 401
     export = await house.request("GET", f"/game/export/{game}")
     assert "deleted-1" in export[1]
@@ -127,7 +127,7 @@ async def test_approval(street: Street) -> None:
     await anna.post(f"/api/challenge/{challenge['id']}/accept")
     (active, _) = await house.arena.owner.list()
     assert (active.access, active.games, active.playing) == (ArenaAccess.ACTIVE, 1, 1)
-    with pytest.raises(OwnerError, match="Anna does not wait for approval"):
+    with pytest.raises(OwnerError, match="Anna is not waiting for approval"):
         await house.arena.owner.approve("anna")
 
 
@@ -135,7 +135,7 @@ async def test_our_own_accounts_follow_the_settings(street: Street) -> None:
     async with street.opened(bot="Desdemona") as house:
         owner = house.arena.owner
         for change in (owner.ban, owner.revoke, owner.delete, lambda name: owner.rename(name, "Zoe")):
-            with pytest.raises(OwnerError, match="Desdemona is an account of this program"):
+            with pytest.raises(OwnerError, match="Desdemona is one of our accounts"):
                 await change("desdemona")
 
 
@@ -152,5 +152,5 @@ async def test_a_closed_arena(street: Street, database: Database) -> None:
     async with street.opened() as house:
         assert house.arena._referee.open_count == 0
         assert (await house.request("GET", f"/game/export/{game}"))[1].count("aborted") == 1
-        with pytest.raises(ConfigError, match="the account Robot is banned; `desdemona arena-account unban"):
+        with pytest.raises(ConfigError, match="Robot is banned; run `desdemona arena-account unban"):
             await house.bot("Robot")

@@ -114,7 +114,7 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ("[arena]\nfirst_move_s = inf\n", "arena.first_move_s: Input should be a finite number"),
         ('[trap]\nassessment = "mean"\n', "trap.assessment: Input should be 'median', 'best' or 'last'"),
         ('[assignment]\nstrategy = "tricky"\n', "assignment.strategy: no strategy named 'tricky'; known: "),
-        ('[assignment]\nstrategies = ["trappy", "trappy"]\n', "assignment: strategies lists one twice"),
+        ('[assignment]\nstrategies = ["trappy", "trappy"]\n', "assignment: strategies has a duplicate"),
         (
             '[assignment]\nstrategy = "strong"\n',
             "assignment: strategy is strong, but method balanced draws from",
@@ -167,8 +167,8 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ('[storage]\nurl = "mysql://u:pw@host/db"\n', "storage.url: must look like sqlite:///path or postgr"),
         ('[storage]\nurl = "sqlite:///x.db?mode=ro"\n', "storage.url: a SQLite URL takes no options"),
         ('[server]\nurl = "ftp://host"\n', "server.url: must begin with http://, https:// or ggs://"),
-        ('[dashboard]\npublic_url = "http://[::1"\n', "dashboard.public_url: has no host, or no port"),
-        ('[alarms]\nwebhook = "https://host:99999/x"\n', "alarms.webhook: has no host, or no port"),
+        ('[dashboard]\npublic_url = "http://[::1"\n', "dashboard.public_url: must have a host, and any port"),
+        ('[alarms]\nwebhook = "https://host:99999/x"\n', "alarms.webhook: must have a host, and any port"),
         ('[server]\ntoken = "secret"\n', "server.token does not belong in this file; set DESDEMONA_SERVER__"),
         ("[arena]\nenabled = false\n", "arena.enabled is false: there is no server to play on"),
         (f"{TWO_ACCOUNTS}[accounts.challenges]\nmax_gams = 3\n", "account bb: challenges.max_gams is not a"),
@@ -176,17 +176,17 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         (f"{TWO_ACCOUNTS}[accounts.chat]\nfarewell = '{{'\n", "account bb: chat.farewell: the only placeh"),
         (f"{TWO_ACCOUNTS}tokn = 'x'\n", "my.toml: accounts.1.tokn is not a setting; known here: name"),
         (f"{TWO_ACCOUNTS}token = 'secret'\n", "a token does not belong in this file; set DESDEMONA"),
-        (f"{TWO_ACCOUNTS}[server]\nname = 'x9'\n", "there are both [server] and [[accounts]]"),
-        (f"{TWO_ACCOUNTS}{TWO_ACCOUNTS}", "accounts: aa is there twice"),
-        (f"{TWO_ACCOUNTS}login = 'AA'\n", "accounts: aa is there twice"),
+        (f"{TWO_ACCOUNTS}[server]\nname = 'x9'\n", "[server] and [[accounts]] cannot be combined"),
+        (f"{TWO_ACCOUNTS}{TWO_ACCOUNTS}", "accounts: aa occurs twice"),
+        (f"{TWO_ACCOUNTS}login = 'AA'\n", "accounts: aa occurs twice"),
         (
             "[[accounts]]\nname = 'b-b'\ndialect = 'lichess'\n[[accounts]]\nname = 'b_b'\ndialect = 'ggs'\n",
-            "accounts: b-b is there twice",  # one environment variable cannot hold two tokens
+            "accounts: b-b occurs twice",  # one environment variable cannot hold two tokens
         ),
         (
             "[server]\ndialect = 'ggs'\n[challenges]\nmax_games = 1\n"
             "[matchmaking]\nenabled = true\nvariants = ['s8r20']\n",
-            "matchmaking.variants: s8r20 is 2 games at once, and challenges.max_games is 1",
+            "matchmaking.variants: s8r20 is 2 simultaneous games, but challenges.max_games is 1",
         ),
         (f"{TWO_ACCOUNTS}[arena]\nenabled = false\n", "account aa: server.url is empty and arena.enabled"),
         (
@@ -295,7 +295,10 @@ def test_several_books_in_order(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ('colour = "white"', "engine.books.0.file: Field required"),
-        ('file = "a.bin"\ngame = "othello"', "engine.books.0.game: a book is for one of chess, "),
+        (
+            'file = "a.bin"\ngame = "othello"',
+            "engine.books.0.game: there are no books for this game; known: chess, ",
+        ),
         (
             'file = "a.bin"\ncolour = "red"',
             "books.0.colour: Input should be 'white', 'black'",
@@ -351,7 +354,7 @@ def test_players_on_another_engines_scores_need_one(tmp_path: Path) -> None:
         ('books = [{ file = "none.bin" }]', "engine.books.0: none.bin: cannot be read: no such file"),
         ('polyglot = "my.toml"', "engine.polyglot: my.toml: truncated, or not a Polyglot book"),
         ('syzygy = "none"', "engine.syzygy: none: no such folder"),
-        ('syzygy = "."', "engine.syzygy: .: no Syzygy tables of the kind *.rtbw there"),
+        ('syzygy = "."', "engine.syzygy: .: no Syzygy tables (*.rtbw) there"),
     ],
 )
 def test_books_and_tables_that_are_none(tmp_path: Path, text: str, message: str) -> None:
@@ -462,6 +465,6 @@ def test_what_a_draw_chooses_from() -> None:
     ],
 )
 def test_an_account_does_not_share_its_name_with_a_level(taken: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match=r"account .*: the bot of a level .* has the name Level-3"):
+    with pytest.raises(ConfigError, match=r"account .*: a bot of .* already has the name Level-3"):
         Config.model_validate({"arena": {"levels": [3]}, **taken}).by_account()
     Config.model_validate({"arena": {"levels": [2]}, **taken}).by_account()

@@ -68,4 +68,4 @@ async def test_in_the_background_nothing_is_raised(
     assert await count(database) == 0
     await summarise_in_background(database)
     assert await count(database) == games
-    assert f"summaries made for {games} games" in caplog.text
+    assert f"missing summaries created: {games}" in caplog.text

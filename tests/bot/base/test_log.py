@@ -194,4 +194,4 @@ def test_so_many_lines_in_a_minute() -> None:
     now = 59.9
     assert lines.next() is None
     now = 60.0
-    assert [lines.next() for _ in range(2)] == [" (4 such lines were left out before)", ""]
+    assert [lines.next() for _ in range(2)] == [" (4 similar lines omitted before this one)", ""]

@@ -65,7 +65,7 @@ async def test_the_start_names_a_row_that_it_moves(
     await corrupt(database, url, BROKEN.format(going))
     await check_at_start(database)
     (record,) = caplog.records
-    assert record.message.startswith("moved to the quarantine: row 2 of decisions: no packed record: ")
+    assert record.message.startswith("moved to the quarantine: row 2 of decisions: not a packed record: ")
     assert await quarantined(database) == [("decisions", "2")]
     async with database.read() as session:
         assert [game.id for game in await list_unsettled_games(session, ARENA)] == [going]
@@ -92,7 +92,7 @@ async def test_a_page_that_meets_one_moves_it_and_goes_on(
             ):
                 async with http.get(f"{site}{path}") as answer:
                     assert answer.status == 200, (path, await answer.text())
-    assert "moved to the quarantine: row 1 of decisions, with 1 that belong to it: no packed" in caplog.text
+    assert "moved to the quarantine: row 1 of decisions, with 1 dependent row: not a packed" in caplog.text
     assert await quarantined(database) == [("outcomes", "1"), ("decisions", "1")]
     async with database.snapshot() as connection:
         exported = {

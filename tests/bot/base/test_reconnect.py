@@ -128,7 +128,7 @@ async def test_log_says_lost_once_and_back_once(caplog: pytest.LogCaptureFixture
     script = MoveCodec(["a"], *down, ["stop"])
     await script.run()
     assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
-    assert caplog.records[0].getMessage().startswith("test: lost: the stream ended; next try in")
+    assert caplog.records[0].getMessage().startswith("test: connection lost: the stream ended; next try in")
     assert caplog.records[1].getMessage().startswith("test: back after")
     assert script.changes == ["the stream ended", None]
 

@@ -40,7 +40,7 @@ def difference_by_games(games: int = 2914, step: int = 10) -> LineChart:
                 tuple(y),
                 tuple(low),
                 tuple(high),
-                "95 % at every moment",
+                "95 %, valid at any time",
             ),
         ),
         y_style=DIFFERENCE,
@@ -67,7 +67,7 @@ def time_to_move() -> LineChart:
         title="Time to move, last 24 hours",
         description="The median is about one second; one move in twenty takes more than three.",
         x_name="time (UTC)",
-        lines=(ChartLine("median", x, tuple(middle), zero, tuple(slow), "up to the slowest twentieth"),),
+        lines=(ChartLine("median", x, tuple(middle), zero, tuple(slow), "all but the slowest twentieth"),),
         y_style=NumberStyle(decimals=1, unit=" s"),
         references=(5.0,),
     )

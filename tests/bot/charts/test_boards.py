@@ -200,9 +200,9 @@ def test_positions_are_told_in_words() -> None:
     "rows", [(), ("",), ("........",) * 7, ("........",) * 7 + (".......",), ("." * 9,) * 8]
 )
 def test_bad_rows_are_named(rows: tuple[str, ...]) -> None:
-    with pytest.raises(ValueError, match="no board of chess: "):
+    with pytest.raises(ValueError, match="not a board of chess: "):
         board_svg("chess", rows, title="t")
-    with pytest.raises(ValueError, match="no board of chess: "):
+    with pytest.raises(ValueError, match="not a board of chess: "):
         in_words("chess", rows)
 
 
@@ -220,17 +220,17 @@ def test_rings_fit_their_squares() -> None:
 def test_a_board_wider_than_the_alphabet_is_refused() -> None:
     board_svg("go", ("." * 26,), title="t")
     for rows in ((), ("",)):
-        with pytest.raises(ValueError, match="no board of go: "):
+        with pytest.raises(ValueError, match="not a board of go: "):
             board_svg("go", rows, title="t")
-    with pytest.raises(ValueError, match="no board of go: "):
+    with pytest.raises(ValueError, match="not a board of go: "):
         board_svg("go", ("." * 27,), title="t")
 
 
 @pytest.mark.parametrize("square", ["", "a", "a0", "a9", "i1", "11", "A1", "a1 ", "a-1", "a²"])
 def test_bad_squares_are_named(square: str) -> None:
-    with pytest.raises(ValueError, match="is no square of a board of 8 by 8"):
+    with pytest.raises(ValueError, match="is not a square of a board of 8 by 8"):
         board_svg("chess", START["chess"], title="t", last_move=(square,))
-    with pytest.raises(ValueError, match="is no square of a board of 8 by 8"):
+    with pytest.raises(ValueError, match="is not a square of a board of 8 by 8"):
         board_svg("chess", START["chess"], title="t", marks=(BoardMark(MarkKind.BAIT, (square,)),))
 
 

@@ -67,7 +67,7 @@ async def test_models_of_people_are_tried(tmp_path: Path) -> None:
     [
         (
             "another",
-            "probabilities by mine (which was learned with another, not with othello-wthor); connect4 by",
+            "probabilities by mine (which was trained with another, not with othello-wthor); connect4 by",
         ),
         ("othello-wthor", "probabilities by mine; connect4 by"),
         ("", "probabilities by mine; connect4 by"),
@@ -109,13 +109,13 @@ async def test_a_guess_is_no_other_model(tmp_path: Path) -> None:
             "playstrategy",
             ("othello", "chess"),
             True,
-            "playstrategy plays othello; not there: chess; it has no takeback, claim, tournaments",
+            "playstrategy plays othello; not there: chess; the site has no takeback, claim, tournaments",
         ),
         (
             "pychess",
             ("othello", "from_position"),
             False,
-            "pychess knows none of othello, from_position, but chess, xiangqi",
+            "pychess has none of othello, from_position, only chess, xiangqi",
         ),
     ],
 )
@@ -166,8 +166,8 @@ async def test_ggs(tmp_path: Path) -> None:
         await database.close()
         assert account.is_good, "there is nothing to put right"
         assert account.text == (
-            f"the bot is running on desde at ggs://127.0.0.1:{port}; "
-            "signing in would disconnect it, so it was not tried"
+            f"not tested: the bot is running as desde at ggs://127.0.0.1:{port}, "
+            "and signing in would disconnect it"
         )
 
 

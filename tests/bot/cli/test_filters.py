@@ -100,15 +100,15 @@ def test_a_phase_is_of_moves_alone(desdemona: Command) -> None:
         ("export", "--format", "csv", "--what", "events"),
     ):
         status, _, err = desdemona(*words, "--phase", "1-20")
-        assert (status, "--phase: selects moves, and this is about whole games" in err) == (2, True), words
+        assert (status, "--phase: selects moves, but this is about whole games" in err) == (2, True), words
     for option, reason in (("--plan", "a plan is for"), ("--trial=t1", "a trial compares")):
         status, _, err = desdemona("stats", option, "--phase", "1-20")
         assert (status, f"--phase: {reason} whole games" in err) == (2, True)
     status, _, err = desdemona("page", "works", "--phase", "1-20")
-    assert (status, "'phase' is no filter of this page; known: account" in err) == (2, True)
+    assert (status, "'phase' is not a filter of this page; available: account" in err) == (2, True)
     status, _, err = desdemona("stats", "--phase", "20")
-    assert (status, "--phase: '20' is no phase; phases are 1-20, 21-40" in err) == (2, True)
-    assert desdemona("stats", "--phase", "21-40")[2] == "No game passes these filters.\n"
+    assert (status, "--phase: '20' is not a phase; phases are 1-20, 21-40" in err) == (2, True)
+    assert desdemona("stats", "--phase", "21-40")[2] == "No games match these filters.\n"
     assert desdemona("export", "--format=csv", "--what=outcomes", "--phase=1-20")[2] == "0 rows written\n"
 
 
@@ -122,9 +122,9 @@ def test_commands_pass_their_options_on(desdemona: Command) -> None:
     (row,) = json.loads(out)
     _, out, _ = desdemona("stats", "--settings", row["group"]["settings"], "--format", "json", "--by", "game")
     assert json.loads(out)[0]["games"] == 3
-    assert desdemona("games", "--trial", "t2")[2] == "No game passes these filters.\n"
+    assert desdemona("games", "--trial", "t2")[2] == "No games match these filters.\n"
     status, _, err = desdemona("games", "--settings", "bold")
-    assert (status, "--settings: 'bold' are no settings" in err) == (2, True)
+    assert (status, "--settings: 'bold' is not a value that" in err) == (2, True)
 
 
 @pytest.mark.usefixtures("three_games")
@@ -139,7 +139,7 @@ def test_suspect_games_are_listed_with_the_reasons(desdemona: Command) -> None:
     _, out, _ = desdemona("games", "--format", "json")
     assert [row["suspect"] for row in json.loads(out)] == [["left early"], [], ["left early"]]
     assert "suspect" not in desdemona("games")[1]
-    assert desdemona("games", "--suspect", "--strategy", "strong")[2] == "No game passes these filters.\n"
+    assert desdemona("games", "--suspect", "--strategy", "strong")[2] == "No games match these filters.\n"
 
 
 @pytest.mark.usefixtures("three_games")
@@ -161,7 +161,7 @@ def test_statistics_with_and_without_them(desdemona: Command) -> None:
     assert games() == {"trappy": 2, "standard": 1}
     assert games("--without-suspects") == {"standard": 1}
     assert games("--suspect") == {"trappy": 2}
-    assert desdemona("stats", "--suspect", "--strategy", "standard")[2] == "No game passes these filters.\n"
+    assert desdemona("stats", "--suspect", "--strategy", "standard")[2] == "No games match these filters.\n"
 
 
 @pytest.mark.usefixtures("three_games")

@@ -158,9 +158,9 @@ def test_every_format_comes_in_once_and_goes_out(
     given = [str(tmp_path / name) for name in ("ggs.txt", "old.pgn", "cup.pgn", "lines", "WTH_1984.wtb")]
     status, out, err = desdemona("import", *given)
     assert (status, err) == (0, "")
-    assert out.splitlines()[0] == f"{given[0]} (ggf): 3 games new, 0 known already, 0 bad"
-    assert out.splitlines()[-1] == "5 files: 9 games new, 0 known already, 0 bad"
-    assert desdemona("import", *given)[1].endswith("5 files: 0 games new, 9 known already, 0 bad\n")
+    assert out.splitlines()[0] == f"{given[0]} (ggf): 3 games new, 0 already known, 0 bad"
+    assert out.splitlines()[-1] == "5 files: 9 games new, 0 already known, 0 bad"
+    assert desdemona("import", *given)[1].endswith("5 files: 0 games new, 9 already known, 0 bad\n")
     assert imported_count(database_file) == 9
 
     games = read(desdemona("export", "--imported")[1], GameFormat.PGN)
@@ -175,14 +175,14 @@ def test_every_format_comes_in_once_and_goes_out(
 
     # What went out is known when it comes in.
     assert desdemona("export", "--imported", "--output", "all.pgn")[0] == 0
-    assert "0 games new, 9 known already" in desdemona("import", "all.pgn")[1]
+    assert "0 games new, 9 already known" in desdemona("import", "all.pgn")[1]
 
 
 def test_bad_games_are_named_and_the_rest_is_kept(desdemona: Command, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("f5d6\nf5f5\nd3\n" + "f5f5\n" * 25)
     status, out, err = desdemona("import", "a.txt")
     assert status == 0
-    assert out == "a.txt (transcript): 2 games new, 0 known already, 26 bad\n"
+    assert out == "a.txt (transcript): 2 games new, 0 already known, 26 bad\n"
     assert err.startswith("a.txt: game 2: disc 2: 'f5' is not a legal move in ")
     assert err.splitlines()[-1] == "a.txt: and 6 more bad games"
 
@@ -195,7 +195,7 @@ def test_a_file_that_cannot_be_read_leaves_the_others(desdemona: Command, tmp_pa
     assert status == 1
     assert "good.txt (transcript): 1 game new" in out
     assert "none.txt: No such file or directory" in err
-    assert "odd.txt: its beginning does not show the format; give it with --format" in err
+    assert "odd.txt: cannot detect the format; specify it with --format" in err
     assert "short.wtb: " in err
     status, _, err = desdemona("import", "short.wtb", "--format", "wthor")
     assert (status, err) == (1, "short.wtb: 84 bytes; 3 games are 220\n")
@@ -245,7 +245,7 @@ def test_nothing_that_is_read_talks_to_the_terminal(desdemona: Command, tmp_path
     (tmp_path / name).write_text("f5d6\n\x1b]0;x\x07\n(;GM[\x1b[31mgo\x9b];)\n")
     shown = r"a\x1b[2J\udcff\n.txt"
     _, out, err = desdemona("import", name, "--format", "transcript")
-    assert out == f"{shown} (transcript): 1 game new, 0 known already, 2 bad\n"
+    assert out == f"{shown} (transcript): 1 game new, 0 already known, 2 bad\n"
     _, out, told = desdemona("import", name, "--format", "ggf")
     for line in (err + told).splitlines():
         assert line.startswith(f"{shown}: game ")
@@ -257,7 +257,7 @@ def test_nothing_that_is_read_talks_to_the_terminal(desdemona: Command, tmp_path
 def test_format_and_game_may_be_told(desdemona: Command, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("h3e3 h10g8\n")
     status, out, _ = desdemona("import", "a.txt", "--format", "transcript", "--game", "xiangqi")
-    assert (status, out) == (0, "a.txt (transcript): 1 game new, 0 known already, 0 bad\n")
+    assert (status, out) == (0, "a.txt (transcript): 1 game new, 0 already known, 0 bad\n")
     assert "'go' is not known" in desdemona("import", "a.txt", "--game", "go")[2]
 
 
@@ -275,7 +275,7 @@ def test_wthor_names_are_told_or_numbers_stand_for_them(desdemona: Command, tmp_
     shutil.copy(tmp_path / "p.jou", base / "two.jou")
     status, _, err = desdemona("import", "base/a.wtb")
     assert status == 1
-    assert "there are several .jou files: base/one.jou, base/two.jou; name one" in err
+    assert "several .jou files beside it: base/one.jou, base/two.jou; choose one" in err
     assert "p.jou: names only; give the .wtb file" in desdemona("import", "p.jou")[2]
 
 
@@ -284,4 +284,4 @@ def test_more_games_than_are_kept_at_once(
 ) -> None:
     monkeypatch.setattr(cli_formats, "BATCH", 2)
     (tmp_path / "a.txt").write_text("f5\nf5d6\nf5f6\nf5f4\nd3\n")
-    assert "5 games new, 0 known" in desdemona("import", "a.txt")[1]
+    assert "5 games new, 0 already known" in desdemona("import", "a.txt")[1]

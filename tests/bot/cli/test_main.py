@@ -155,7 +155,7 @@ def test_show_tells_a_game(desdemona: Command) -> None:
     assert "The paper's trap: d6, quality 7.4 %." in unanswered
     assert "Figure 9" not in unanswered
     assert "0 of 0 baits taken" in words
-    assert "The paper's traps: 2 set, 1 fallen into. Baits are not known for 2 moves." in words
+    assert "Traps in the paper's sense: 2 set, 1 successful. Baits are not known for 2 moves." in words
     assert "(best score)" in out
     assert "≤ +0.40" in out
     assert out.count("Move ") == 3
@@ -165,7 +165,7 @@ def test_show_tells_a_game(desdemona: Command) -> None:
 
 @pytest.mark.usefixtures("two_games")
 def test_show_of_an_unknown_or_ambiguous_game(desdemona: Command, database_file: Path) -> None:
-    unknown = "desdemona: no game 'third' is known; `desdemona games` lists the keys\n"
+    unknown = "desdemona: unknown game 'third'; `desdemona games` lists the keys\n"
     assert desdemona("show", "third") == (2, "", unknown)
 
     async def add(database: Database) -> None:
@@ -183,7 +183,7 @@ def test_questions_make_no_database(desdemona: Command, database_file: Path) -> 
     for command in (["stats"], ["games"], ["show", "first"], ["db", "current"]):
         status, out, err = desdemona(*command)
         assert (status, out) == (3, "")
-        assert err == f"desdemona: there is no database at {database_file}; `desdemona run` makes one\n"
+        assert err == f"desdemona: there is no database at {database_file}; `desdemona run` creates one\n"
     assert not database_file.exists()
 
 
@@ -191,7 +191,7 @@ def test_an_empty_database_answers_kindly(desdemona: Command) -> None:
     assert desdemona("db", "upgrade")[0] == 0
     for command in ("stats", "games"):
         assert "No games yet." in desdemona(command)[2]
-        assert "No game passes these filters." in desdemona(command, "--rated")[2]
+        assert "No games match these filters." in desdemona(command, "--rated")[2]
     assert desdemona("stats", "--format", "json")[1] == "[]\n"
     assert desdemona("stats", "--format", "csv")[1] == ""
 
@@ -215,11 +215,11 @@ def test_the_schema_is_told_and_upgraded(desdemona: Command, database_file: Path
         (["--config", "nowhere.toml", "stats"], "nowhere.toml"),
         (["stats", "--engine", "deep"], "--strategy: 'deep' is not known; known: standard, trappy"),
         (["games", "--game", "go"], "--game: 'go' is not known; known: othello, chess, xiangqi, connect4"),
-        (["stats", "--since", "yesterday"], "--since: 'yesterday' is no date or time"),
-        (["stats", "--until", "9999-12-31"], "--until: '9999-12-31' is no date or time"),
+        (["stats", "--since", "yesterday"], "--since: 'yesterday' is not a date or time"),
+        (["stats", "--until", "9999-12-31"], "--until: '9999-12-31' is not a date or time"),
         (
             ["stats", "--since", "0001-01-01T00:00+14:00"],
-            "--since: '0001-01-01T00:00+14:00' is no date or time",
+            "--since: '0001-01-01T00:00+14:00' is not a date or time",
         ),
     ],
 )
@@ -430,7 +430,7 @@ def test_an_upgrade_without_a_question(
 @pytest.mark.parametrize(
     ("account", "says"),
     [
-        (Account("iago", "Iago", is_bot=True), "is a bot account already"),
+        (Account("iago", "Iago", is_bot=True), "is already a bot account"),
         (Account("iago", "Iago", is_bot=False, games=3), "has played already (games: 3)"),
     ],
 )

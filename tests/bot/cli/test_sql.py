@@ -96,12 +96,12 @@ def test_while_the_bot_writes(desdemona: Command, games: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "give a question, or --views"),
+        ((), "give a query, or --views"),
         (("delete from games",), "attempt to write a readonly database"),
         (("selec 1",), 'near "selec": syntax error'),
-        (("",), "give a question"),
+        (("",), "give a query"),
         ((" ",), "the question is empty"),
-        (("--limit-s", "0.1", ENDLESS), "the question takes longer than 0.1 s; narrow it"),
+        (("--limit-s", "0.1", ENDLESS), "the question took longer than 0.1 s; narrow it down"),
     ],
 )  # fmt: skip
 def test_mistakes_are_one_line(desdemona: Command, arguments: tuple[str, ...], told: str) -> None:

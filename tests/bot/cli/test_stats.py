@@ -62,7 +62,7 @@ def test_a_table_beside_chance_and_forecast(desdemona: Command) -> None:
     assert any(line.startswith("errors 2 0.0 % ") for line in trappy)
     assert any(line.startswith("Figure 9 2 ") for line in trappy)
     assert f"standard, othello errors 0{f' {NO_VALUE}' * 5}" in lines
-    assert "which is valid at one planned analysis and treats games as independent." in " ".join(out.split())
+    assert "valid at one planned analysis if games are independent." in " ".join(out.split())
 
 
 @pytest.mark.usefixtures("three_games")
@@ -119,8 +119,8 @@ def test_forecasts_by_several_models_are_named(desdemona: Command, migrated_file
     in_database(migrated_file, change)
     _, _, err = desdemona("stats")
     assert err == (
-        "The forecasts of trappy, othello are by different models (looks 6.5, people 01234567): "
-        "`--by` with model tells them apart.\n"
+        "The forecasts of trappy, othello come from different models (looks 6.5, people 01234567): "
+        "add model to `--by` to separate them.\n"
     )
     _, out, err = desdemona("stats", "--by", "model", "--format", "csv")
     assert [row["models"] for row in csv.DictReader(io.StringIO(out))] == ["looks 6.5", "people 01234567"]
@@ -130,7 +130,7 @@ def test_forecasts_by_several_models_are_named(desdemona: Command, migrated_file
 @pytest.mark.usefixtures("three_games")
 def test_no_forecast_no_calibration(desdemona: Command) -> None:
     status, out, err = desdemona("stats", "--calibration", "--strategy", "standard")
-    assert (status, out, err) == (0, "", "No reply with a forecast passes these filters.\n")
+    assert (status, out, err) == (0, "", "No replies with a forecast match these filters.\n")
     assert (
         json.loads(desdemona("stats", "--calibration", "--strategy", "standard", "--format", "json")[1]) == []
     )
@@ -141,23 +141,23 @@ def test_no_forecast_no_calibration(desdemona: Command) -> None:
     ("arguments", "complaint"),
     [
         (("--by", "player,colour"), "--by: 'colour' is not known; known: strategy, game, site"),
-        (("--calibration", "--plan"), "--calibration: a plan is another report"),
+        (("--calibration", "--plan"), "--calibration: a plan is a different report"),
         (("--calibration", "--arms", "a,b"), "--arms: --calibration compares no players"),
         (("--trial", "t9"), "--trial: no trial 't9' is known; known: none yet"),
         (("--plan", "--by", "strategy"), "--by: a plan has no groups"),
-        (("--plan", "--arms", "a,b"), "--arms: a plan is of no trial's players"),
+        (("--plan", "--arms", "a,b"), "--arms: a plan does not depend on a trial's strategies"),
         (
             ("--plan", "--without-suspects"),
-            "--without-suspects: a plan does not tell",
+            "--without-suspects: a plan does not distinguish",
         ),
-        (("--trial", "t9", "--by", "strategy"), "--by: a trial's report has groups of its own, the strata"),
-        (("--trial", "t9", "--engine", "trappy"), "--strategy: selects by what was drawn"),
-        (("--trial", "t9", "--version", "1"), "--version: selects by what was drawn"),
+        (("--trial", "t9", "--by", "strategy"), "--by: a trial's report has its own groups, the strata"),
+        (("--trial", "t9", "--engine", "trappy"), "--strategy: selects by the result of the draw"),
+        (("--trial", "t9", "--version", "1"), "--version: selects by the result of the draw"),
         (
             ("--trial", "t9", "--settings", SETTINGS),
-            "--settings: selects by what was drawn, so what is left could not be compared",
+            "--settings: selects by the result of the draw, which would bias the comparison",
         ),
-        (("--arms", "trappy,standard"), "--arms: names two players of a trial; give --trial, too"),
+        (("--arms", "trappy,standard"), "--arms: selects two strategies of a trial and needs --trial"),
     ],
 )
 def test_what_is_not_known_or_changes_nothing(
@@ -180,7 +180,7 @@ def test_decisions_that_earlier_rules_judged_are_named(desdemona: Command, migra
     in_database(migrated_file, fill)
     _, out, err = desdemona("stats")
     assert any(line.startswith("trappy, othello errors 0 ") for line in lines_of(out))
-    assert err.startswith("1 decision is not judged by today's rules and not counted above: run")
+    assert err.startswith("1 decision is not judged by current rules and not counted above: run")
 
 
 def test_games_that_cannot_be_read_are_counted(desdemona: Command, migrated_file: Path) -> None:
@@ -201,17 +201,17 @@ def test_a_plan_needs_no_database(desdemona: Command) -> None:
     status, out, err = desdemona("stats", "--plan")
     assert status == 0
     assert desdemona("stats", "--plan", "--format", "json")[0] == 0
-    assert "assumed of people 20 Elo 50 Elo 100 Elo" in lines_of(out)
+    assert "assumption about people 20 Elo 50 Elo 100 Elo" in lines_of(out)
     assert "score 65% 9,271 / 20,719 1,487 / 2,940 374 / 720" in lines_of(out)
-    assert "assumed of people 0.5 % 1 % 2 %" in lines_of(out)
+    assert "assumption about people 0.5 % 1 % 2 %" in lines_of(out)
     assert "residual sd 0.1 12,558 / 25,329 3,140 / 6,012 785 / 1,648" in lines_of(out)
     assert "games (1 each, assumed) 12,558 / 25,329 3,140 / 6,012 785 / 1,648" in lines_of(out)
-    assert "falls 20%, 10 traps per person 5,683 / 11,210 909 / 1,795 227 / 560" in lines_of(out)
+    assert "20% of baits taken, 10 traps per person 5,683 / 11,210 909 / 1,795 227 / 560" in lines_of(out)
     assert "games (2 each, assumed) 2,841 / 5,605 455 / 898 114 / 280" in lines_of(out)
-    assert "Days: not known, without a finished game with a person in the last 28 days." in lines_of(out)
-    assert "Decisions: 1 randomised in a game is assumed until there are 30 finished games of" in out
+    assert "Days: unknown, because no game with a person finished in the last 28 days." in lines_of(out)
+    assert "Decisions: 1 randomised decision per game is assumed until there are 30 finished games of" in out
     assert "there is no database at" in err
-    assert "; so the plan assumes how often a draw decides" in err
+    assert "; the plan therefore assumes a rate of draws per game" in err
 
 
 def draws(path: Path, games: int, decisions: int) -> None:
@@ -247,7 +247,7 @@ def test_a_plan_goes_by_the_bots_own_games(desdemona: Command, migrated_file: Pa
     _, out, err = desdemona("stats", "--plan")
     assert err == ""
     assert any(line.startswith("games (0.33 each, measured) 37,67") for line in lines_of(out))
-    assert "Decisions: 10 randomised ones got a reply in 30 finished games with people." in out
+    assert "Decisions: 10 randomised decisions got a reply in 30 finished games with people." in out
 
 
 def test_a_plan_assumes_until_there_are_enough_games(desdemona: Command, migrated_file: Path) -> None:
@@ -261,7 +261,7 @@ def test_a_plan_without_any_draw_in_enough_games(desdemona: Command, migrated_fi
     draws(migrated_file, 30, 0)
     assert {row["fixed_games"] for row in decision_rows(desdemona)} == {None}
     told = " ".join(desdemona("stats", "--plan")[1].split())
-    assert "0 randomised ones got a reply in 30 finished games with people, so no number of such" in told
+    assert "0 randomised decisions got a reply in 30 finished games with people, so no number of such" in told
 
 
 def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
@@ -314,7 +314,7 @@ def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
     lines = lines_of(out)
     assert "Trial t1, since 2026-11-25; planned endpoint: score. 41 games, 0 of them running." in lines
     assert {"drawn trappy, standard 21, 20", "without a result 1, 0", "with a result 40"} <= lines
-    assert {"It is too early to test the draw.", "Too early to say."} <= lines
+    assert {"It is too early to check the random draws.", "Too early to say."} <= lines
     assert "40 games with 4 people so far. The interval appears at 100 games with 30 people." in lines
     assert "Elo" not in out.replace("50 Elo", ""), "no Elo before its interval"
     _, text, _ = desdemona("stats", "--trial", "t1", "--arms", "standard,trappy", "--format", "json")
@@ -324,7 +324,7 @@ def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
     assert report["endpoint"] == "score"
     assert (report["score"]["estimate"]["mean"], report["score"]["estimate"]["too_early"]) == (None, True)
     status, _, err = desdemona("stats", "--trial", "t1", "--arms", "standard,strong")
-    assert (status, "--arms: 'standard,strong' is not two of the trial's players" in err) == (2, True)
+    assert (status, "--arms: 'standard,strong' does not name two of the trial's players" in err) == (2, True)
 
 
 _by_lot: dict[tuple[str, ...], bytes] = {}
@@ -367,7 +367,7 @@ def test_a_report_of_single_decisions_alone(desdemona: Command, migrated_file: P
     status, out, err = desdemona("stats", "--trial", "m1")
     assert (status, err) == (0, "")
     told = " ".join(out.split())
-    assert "Single decisions: a trap against none (8 decisions drawn: trap 4, no trap 4)" in told
+    assert "Single decisions: with and without a trap (8 decisions drawn: trap 4, no trap 4)" in told
     assert "8 decisions with 4 people so far. The interval appears at 100 decisions with 30" in told
     for name in ("cost (planned)", "beyond difficulty (exploratory)", "earned (exploratory)"):
         assert f" {name} 8 (4 people) too early \N{EN DASH} Too early to say" in told
@@ -378,7 +378,7 @@ def test_a_report_of_single_decisions_alone(desdemona: Command, migrated_file: P
     assert report["decisions"]["counted"] == 8
     assert report["decisions"]["planned_n"] == report["decisions"]["opt"] == 1000
     status, _, err = desdemona("stats", "--trial", "m1", "--arms", "randomised,trappy")
-    assert (status, "is not two of the trial's players" in err) == (2, True)
+    assert (status, "does not name two of the trial's players" in err) == (2, True)
     assert desdemona("stats", "--trial", "m1", "--format", "csv")[0] == 2
 
 

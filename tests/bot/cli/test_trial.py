@@ -96,7 +96,7 @@ def complaint_about(*configs: Config) -> str:
 def test_settings_that_compare_nothing() -> None:
     fixed = Config(assignment=AssignmentConfig(method=AssignmentMethod.FIXED))
     alone = Config(assignment=AssignmentConfig(strategies=("trappy",)))
-    assert complaint_about(fixed, alone).startswith("nothing is compared: no account has assignment.method")
+    assert complaint_about(fixed, alone).startswith("nothing to compare: no account has assignment.method")
 
 
 def test_settings_that_tell_the_player() -> None:
@@ -108,7 +108,7 @@ def test_settings_that_tell_the_player() -> None:
 def test_accounts_that_compare_different_players() -> None:
     other = Config(assignment=AssignmentConfig(strategies=("trappy", "strong")))
     assert complaint_about(Config(), other) == (
-        "accounts a1 and a2 draw from different players: standard, trappy; strong, trappy"
+        "accounts a1 and a2 choose among different players: standard, trappy; strong, trappy"
     )
 
 
@@ -143,15 +143,15 @@ def test_single_decisions_beside_other_players() -> None:
 def test_single_decisions_that_cannot_be_a_trial() -> None:
     alone = Config(assignment=ALONE)
     assert complaint_about(alone) == (
-        "endpoint is score: single decisions have only the reply's cost to compare"
+        "endpoint is score: trials of single decisions compare only the reply's cost"
     )
     told = Config(assignment=ALONE, trial=TrialConfig(reveal=True))
     assert complaint_about(told).startswith("trial.reveal is true")
     seeded = AssignmentConfig(method=AssignmentMethod.FIXED, strategy="randomised", seed=7)
     assert complaint_about(Config(assignment=seeded)).startswith("account a1: assignment.seed is 7")
-    assert complaint_about(alone, Config()).startswith("accounts a1 and a2 draw from different players")
+    assert complaint_about(alone, Config()).startswith("accounts a1 and a2 choose among different players")
     rules = Config(assignment=AssignmentConfig(method=AssignmentMethod.RULES, strategy="randomised"))
-    assert complaint_about(rules).startswith("nothing is compared")
+    assert complaint_about(rules).startswith("nothing to compare")
 
 
 @pytest.mark.usefixtures("migrated_file")

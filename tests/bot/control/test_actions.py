@@ -36,26 +36,26 @@ async def test_a_pause_holds_new_games_and_spares_running_ones(database: Databas
     server = FakeServer()
     async with opened_rig(server, database) as rig:
         await rig.playing(server, 1)
-        assert await rig.actions.pause(by="dashboard ada") == "paused until `resume`; games going on: 1"
+        assert await rig.actions.pause(by="dashboard ada") == "paused until `resume`; running games: 1"
         server.news.put_nowait(offer("other"))
         await called(server, f"decline other {DeclineReason.LATER}")
         assert server.has_room is not None
         assert not server.has_room(1)  # for what a site begins by itself
-        with pytest.raises(RefusedError, match="no game may begin: paused by the operator"):
+        with pytest.raises(RefusedError, match="no game may start: paused by the operator"):
             await rig.actions.challenge("ben", TERMS, by="socket")
         server.reply()
         await server.until(lambda: len(server.moves) >= 3)  # the running game goes on
         assert (await rig.actions.status()).admission.state is Admission.PAUSED
-        assert await rig.actions.resume(by="socket") == "new games may begin"
+        assert await rig.actions.resume(by="socket") == "new games may start"
         with pytest.raises(ControlError, match="the program is not paused"):
             await rig.actions.resume(by="socket")
         assert server.has_room(1)
         server.news.put_nowait(offer("third", "Ben"))
         await called(server, "accept third")
         assert await rig.trail() == [
-            ("", "pause", "dashboard ada", "paused until `resume`; games going on: 1"),
-            ("desdemona", "challenge", "socket", "refused: no game may begin: paused by the operator"),
-            ("", "resume", "socket", "new games may begin"),
+            ("", "pause", "dashboard ada", "paused until `resume`; running games: 1"),
+            ("desdemona", "challenge", "socket", "refused: no game may start: paused by the operator"),
+            ("", "resume", "socket", "new games may start"),
             ("", "resume", "socket", "refused: the program is not paused"),
         ]
 
@@ -79,9 +79,9 @@ async def test_a_pause_ends_by_itself_and_tournaments_wait_for_it(database: Data
         await tell(server)
         await rig.actions.join_tournament("cypr0001", password="sesame", team="venetians", by="socket")
         said = await rig.actions.pause(2, by="socket")
-        assert said == "paused for 2 minutes; games going on: 0"
+        assert said == "paused for 2 minutes; running games: 0"
         await called(server, "leave cypr0001")
-        with pytest.raises(RefusedError, match="no game may begin: paused"):
+        with pytest.raises(RefusedError, match="no game may start: paused"):
             await rig.actions.join_tournament("other", by="socket")
         ticks = 0
 
@@ -120,7 +120,7 @@ async def test_a_tournament_that_is_over_after_the_pause_is_not_joined_again(dat
 @pytest.mark.parametrize("minutes", [0, -1, float("nan"), float("inf"), MAX_PAUSE_MIN + 1])
 async def test_impossible_pauses(database: Database, minutes: float) -> None:
     async with opened_rig(FakeServer(), database) as rig:
-        with pytest.raises(ControlError, match="a pause lasts more than 0 and at most 10080 minutes"):
+        with pytest.raises(ControlError, match="minutes must be more than 0 and at most 10080"):
             await rig.actions.pause(minutes, by="socket")
         assert rig.actions.admission.state is Admission.OPEN
         assert not rig.program.pause.is_on
@@ -129,10 +129,10 @@ async def test_impossible_pauses(database: Database, minutes: float) -> None:
 async def test_draining_happens_once(database: Database) -> None:
     async with opened_rig(FakeServer(), database) as rig:
         said = await rig.actions.drain(by="socket")
-        assert said == "the program stops after its games; games going on: 0"
+        assert said == "the program will stop after its games; running games: 0"
         assert rig.stop.is_set()
         for act in (rig.actions.drain, rig.actions.pause, rig.actions.resume):
-            with pytest.raises(ControlError, match="the program is stopping already"):
+            with pytest.raises(ControlError, match="the program is already stopping"):
                 await act(by="socket")
         assert rig.actions.admission.state is Admission.DRAINING
         assert rig.actions.admission.by == "socket"
@@ -164,14 +164,14 @@ async def test_a_game_that_has_begun_is_resigned_not_aborted(database: Database)
             await rig.actions.resign(GAME_ID, by="socket")
         server.reply()
         await rig.playing(server, 3)
-        with pytest.raises(ControlError, match="the site does not abort it: This game can no longer"):
+        with pytest.raises(ControlError, match="the site refuses to abort it: This game can no longer"):
             await rig.actions.abort(GAME_ID, by="socket")
         server.tells = False
         assert await rig.actions.resign("g", account="HOME", by="socket") == f"game {GAME_ID}: resigned"
         status = await rig.actions.status()
         assert (status.accounts[0].games, status.accounts[0].closing) == (0, 1)
         said = await rig.actions.pause(by="socket")
-        assert said == "paused until `resume`; games going on: 0; being closed: 1"
+        assert said == "paused until `resume`; running games: 0; being closed: 1"
         server.cut()
         await rig.over()
     game = await stored_game(database)
@@ -185,7 +185,7 @@ async def test_saying_something(database: Database) -> None:
         assert await rig.actions.say("game", "One moment, please.", by="socket") == f"game {GAME_ID}: said"
         assert server.said[-1] == "One moment, please."
         for text in ("", "  ", "x" * 141, "two\nlines", "\x1b[2J"):
-            with pytest.raises(ControlError, match="a message has 1 to 140 printable characters"):
+            with pytest.raises(ControlError, match="a message must have 1 to 140 printable characters"):
                 await rig.actions.say("game", text, by="socket")
         server.faults["chat"] = [RefusedError("the chat is full", 400)]
         with pytest.raises(ControlError, match="the message was refused: the chat is full"):
@@ -195,9 +195,9 @@ async def test_saying_something(database: Database) -> None:
 @pytest.mark.parametrize(
     ("game", "why"),
     [
-        ("nothing", "no game is going on whose key begins with 'nothing'"),
+        ("nothing", "no running game has a key that starts with 'nothing'"),
         ("", "'' is no key of a game"),
-        ("../../etc", "no game is going on"),
+        ("../../etc", "no running game has a key"),
         ("a b", "'a b' is no key of a game: at most 64 ASCII characters, without spaces"),
         ("x" * 65, "is no key of a game"),
         ("пешка", "is no key of a game"),
@@ -228,7 +228,7 @@ async def test_one_game_of_several(database: Database) -> None:
 
         rig.runners["home"] = SimpleNamespace(lobby=lobby("one", "ab", "abc", "xy1"))
         rig.runners["away"] = SimpleNamespace(lobby=lobby("two", "xy1", "xy2"))
-        with pytest.raises(ControlError, match=r"several games begin with 'xy': xy1 \(one\), xy1 \(two\)"):
+        with pytest.raises(ControlError, match=r"several keys start with 'xy': xy1 \(one\), xy1 \(two\)"):
             await rig.actions.abort("xy", by="socket")
         await rig.actions.abort("ab", by="socket")  # an exact key is one game
         await rig.actions.abort("xy1", account="away", by="socket")
@@ -254,7 +254,7 @@ async def test_a_block_lasts(database: Database) -> None:
         await tell(again, offer("first", "Ben"))
         await called(again, f"decline first {DeclineReason.GENERIC}")
         assert await rig.actions.unblock("Ben", by="socket") == "Ben may play again at arena"
-        with pytest.raises(ControlError, match="Ben is not blocked at arena by command; see also"):
+        with pytest.raises(ControlError, match="Ben was not blocked at arena by command; see also"):
             await rig.actions.unblock("Ben", by="socket")
         await tell(again, offer("second", "Ben"))
         await called(again, "accept second")
@@ -287,7 +287,7 @@ async def test_a_challenge_from_a_page_waits_for_no_game(database: Database) -> 
         begun = asyncio.create_task(rig.actions.begin_challenge("anna", TERMS, by="dashboard", timeout_s=0))
         await called(server, "challenge anna othello")
         async with asyncio.timeout(PATIENCE_S):
-            assert await begun == "anna is challenged to othello 3+2; no answer yet, or playing"
+            assert await begun == "challenged anna to othello 3+2; no answer yet, or the game is running"
         assert await rig.trail() == []
         running.cancel()  # the program ends: the challenge has an owner, who withdraws it
         with pytest.raises(asyncio.CancelledError):
@@ -355,10 +355,10 @@ async def test_settings_and_logging(database: Database) -> None:
     logger = logging.getLogger("bot")
     before = logger.level
     async with opened_rig(FakeServer(), database) as rig:
-        assert await rig.actions.reload(by="socket") == "settings read again; changed: challenges"
+        assert await rig.actions.reload(by="socket") == "settings reloaded; changed: challenges"
         try:
             said = await rig.actions.set_log_level("debug", by="socket")
-            assert said.startswith("logging from DEBUG on; it was ")
+            assert said.startswith("log level set to DEBUG; it was ")
             assert logger.level == logging.DEBUG
             assert (await rig.actions.status()).log_level == "DEBUG"
             with pytest.raises(ConfigError, match=r"log level 'LOUD' is not known; known: DEBUG, INFO"):
@@ -374,13 +374,13 @@ async def test_alarms_are_acknowledged_and_snoozed(database: Database) -> None:
             rig.program.alarms.take(HealthSample(at_s, overdue_s={"abc": 99.0}, disk=DiskSample(1, 1)))
         assert "stuck" in {alarm.name for alarm in (await rig.actions.status()).firing}
         assert (
-            await rig.actions.acknowledge("stuck", by="socket") == "alarm stuck: acknowledged until it ends"
+            await rig.actions.acknowledge("stuck", by="socket") == "alarm stuck: acknowledged until it clears"
         )
         assert await rig.actions.snooze("disk", 30, by="dashboard") == "alarm disk: snoozed for 30 minutes"
         with pytest.raises(AlarmError, match="no alarm 'flood'"):
             await rig.actions.snooze("flood", 30, by="socket")
         first, second, third = await rig.trail()
-        assert first == ("", "ack", "socket", "alarm stuck: acknowledged until it ends")
+        assert first == ("", "ack", "socket", "alarm stuck: acknowledged until it clears")
         assert second == ("", "snooze", "dashboard", "alarm disk: snoozed for 30 minutes")
         assert third[3].startswith("refused: no alarm 'flood'; known: link_down, ")
         known = {alarm.name: alarm for alarm in rig.actions.alarms}
@@ -388,4 +388,4 @@ async def test_alarms_are_acknowledged_and_snoozed(database: Database) -> None:
         assert known["disk"].snoozed_until is not None
         shown = "\n".join(status_lines(await rig.actions.status()))
         assert "\n  stuck: firing for " in shown
-        assert ", acknowledged by socket: game abc: our move is 99 s later than it may be. Look into" in shown
+        assert ", acknowledged by socket: game abc: our move is 99 s overdue. Check the log" in shown

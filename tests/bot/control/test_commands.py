@@ -21,7 +21,7 @@ async def test_the_whole_program(tmp_path: Path) -> None:
     program = Program(tmp_path, HOME)
     async with program:
         await program.shows(
-            "home: playing as desdemona at arena", "link: up", "New games may begin.", "arena: http"
+            "home: playing as desdemona at arena", "link: up", "New games may start.", "arena: http"
         )
         await online(program.url)
         status = json.loads((await program.ask("status", json=True))[0])
@@ -29,7 +29,7 @@ async def test_the_whole_program(tmp_path: Path) -> None:
         assert status["accounts"][0]["link"]["is_up"]
         assert status["database"]["trouble"] == ""
         assert status["arena"]["games"] == 0
-        assert await program.ask("pause", minutes=5) == ["paused for 5 minutes; games going on: 0"]
+        assert await program.ask("pause", minutes=5) == ["paused for 5 minutes; running games: 0"]
         await program.shows("Paused by socket 0 s ago, for another ")
         async with aiohttp.ClientSession(program.url) as http:
             async with http.post("/api/person", json={"name": "Anna"}) as answer:
@@ -39,11 +39,11 @@ async def test_the_whole_program(tmp_path: Path) -> None:
             async with http.post("/api/challenge/desdemona", data=terms, headers=headers) as answer:
                 lines = (await answer.text()).split()
             assert '{"done":"declined"}' in "".join(lines)
-            assert await program.ask("resume") == ["new games may begin"]
+            assert await program.ask("resume") == ["new games may start"]
             assert (await program.ask("snooze", alarm="disk", minutes=5)) == [
                 "alarm disk: snoozed for 5 minutes"
             ]
-            with pytest.raises(ControlError, match="the alarm disk does not fire"):
+            with pytest.raises(ControlError, match="alarm disk is not firing"):
                 await program.ask("ack", alarm="disk")
             with pytest.raises(ControlError, match="minutes is missing"):
                 await program.ask("snooze", alarm="disk")
@@ -57,13 +57,13 @@ async def test_the_whole_program(tmp_path: Path) -> None:
             assert banned == ["Anna is banned; games ended: 0"]
             async with http.get("/api/account", headers=headers) as answer:
                 assert answer.status == 401
-        with pytest.raises(ControlError, match="Desdemona is an account of this program"):
+        with pytest.raises(ControlError, match="Desdemona is one of our accounts"):
             await program.ask("arena_account", action="delete", name="desdemona")
         with pytest.raises(ControlError, match="no such action: 'explode'; known: approve, ban"):
             await program.ask("arena_account", action="explode", name="anna")
         deleted = await program.ask("arena_account", action="delete", name="anna")
-        assert deleted == ["the account is deleted; its games are those of deleted-1; games ended: 0"]
-        assert await program.ask("drain") == ["the program stops after its games; games going on: 0"]
+        assert deleted == ["the account is deleted; its games are now under deleted-1; games ended: 0"]
+        assert await program.ask("drain") == ["the program will stop after its games; running games: 0"]
         assert program._running is not None
         await program._running
     database = await Database.open(f"sqlite:///{tmp_path}/desdemona.db")

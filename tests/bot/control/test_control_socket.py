@@ -59,12 +59,12 @@ async def test_commands(tmp_path: Path) -> None:
         assert await asked(path, command="echo", word="a\nb") == ["a\nb", "twice"]
         with pytest.raises(ControlError, match=r"^engine: no$"):
             await asked(path, command="fail")
-        with pytest.raises(ControlError, match="its log says why"):
+        with pytest.raises(ControlError, match="see its log"):
             await asked(path, command="crash")
         with pytest.raises(ControlError, match="unknown command; known: echo, fail, crash"):
             await asked(path, command=["echo"])
     assert not path.exists()
-    with pytest.raises(ControlError, match="no running program listens at"):
+    with pytest.raises(ControlError, match="no program is listening at"):
         await asked(path, command="echo")
 
 
@@ -79,7 +79,7 @@ async def test_garbage(tmp_path: Path, line: bytes) -> None:
         async with asyncio.timeout(PATIENCE_S):
             said = await reader.read()
         writer.close()
-        assert said in (b"", b'{"error": "a command is a line with a JSON object"}\n')
+        assert said in (b"", b'{"error": "a command must be one line with a JSON object"}\n')
         assert await asked(path, command="echo", word="still there") == ["still there", "twice"]
 
 
@@ -88,7 +88,7 @@ async def test_garbage(tmp_path: Path, line: bytes) -> None:
     [
         (b"", "the program ended before the command did"),
         (b'{"text": "on', "the program ended before the command did"),
-        (None, "the program does not answer within 0.05 s"),
+        (None, "no response from the program within 0.05 s"),
     ],
 )
 def test_a_program_that_is_killed_or_hangs(tmp_path: Path, answer: bytes | None, message: str) -> None:
@@ -136,7 +136,7 @@ async def test_a_socket_left_behind_is_replaced_and_another_programs_only_when_i
     async with listening(path, TABLE):
         async with listening(path, {}):
             assert "no control socket at" in caplog.text
-            assert "another program listens there" in caplog.text
+            assert "another program is listening there" in caplog.text
         assert await asked(path, command="echo", word="mine") == ["mine", "twice"]
     first, second, is_time = AsyncExitStack(), AsyncExitStack(), asyncio.Event()
     await first.enter_async_context(listening(path, {}))

@@ -111,7 +111,7 @@ async def test_a_late_move_fires_is_recorded_and_told_of(database: Database, tmp
     assert event.detail == {
         "alarm": "stuck",
         "state": "firing",
-        "reason": "game othello1234: our move is 11 s later than it may be",
+        "reason": "game othello1234: our move is 11 s overdue",
     }
     assert rig.metrics.registry.get_sample_value("desdemona_events_total", {"kind": ALARM}) == 1
 
@@ -128,8 +128,8 @@ async def test_what_is_wrong_for_a_moment_is_no_event(database: Database, tmp_pa
         events = await list_events(session, kind=ALARM)
     assert [(event.detail["state"], event.detail["reason"]) for event in reversed(events)] == [
         ("firing", "a: signing in"),
-        ("recovering", "nothing is wrong now"),
-        ("ok", "nothing has been wrong for 5 minutes"),
+        ("recovering", "the problem is gone"),
+        ("ok", "no problem for 5 minutes"),
     ]
 
 
@@ -150,7 +150,7 @@ async def test_a_database_that_cannot_be_written(
     await rig.watch.check()
     assert rig.pings == 2  # the watchdog will bite
     assert rig.watch.trouble == (
-        "the database could not be written for 61 s: cannot write to the database x.db: disk I/O error"
+        "the database has not been writable for 61 s: cannot write to the database x.db: disk I/O error"
     )
     monkeypatch.undo()
     await rig.watch.check()
@@ -173,8 +173,8 @@ async def test_what_cannot_be_found_out_stops_nothing(
     await rig.watch.check()
     await rig.watch.check()
     errors = [record.message for record in caplog.records if record.levelno == logging.ERROR]
-    assert errors[0] == "health: cannot find out the status: ValueError('odd')"
-    assert errors[1].startswith("health: cannot find out the disk: FileNotFoundError")
+    assert errors[0] == "health: cannot determine the status: ValueError('odd')"
+    assert errors[1].startswith("health: cannot determine the disk: FileNotFoundError")
     assert len(errors) == 2  # once each
     rig.time.now += 300
     await rig.watch.check()
@@ -235,7 +235,7 @@ def test_links() -> None:
     ("changes", "failures", "part", "reason"),
     [
         ({"database": DatabaseStatus("x", None, "away")}, {}, "database", "away"),
-        ({"workers": PoolLoad(2, 2, 2, 9, 5)}, {}, "workers", "5 moves wait for 2 threads"),
+        ({"workers": PoolLoad(2, 2, 2, 9, 5)}, {}, "workers", "5 moves waiting for 2 threads"),
         ({}, {"chess": (7, 1), "othello": (3, 0)}, "models", "the model of chess fails"),
         ({"accounts": (AccountStatus("a", "", "", None, "x", 0, 0),)}, {}, "account a", "x"),
     ],

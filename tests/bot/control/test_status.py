@@ -135,7 +135,7 @@ def test_as_text() -> None:
     assert status_lines(sample()) == [
         "desdemona 1.2.3, process 42, up 2 d 5 h",
         "health: away is not connected.",
-        "New games may begin.",
+        "New games may start.",
         "",
         "home: playing as desdemona at arena; games: 1, waiting: 1; link: up 3 h, last event 12 s ago, "
         "lag 35 ms",
@@ -149,9 +149,9 @@ def test_as_text() -> None:
         "waiting challenges: 1",
         "  efgh (home): othello of Robot (program), for 1 min 15 s",
         "",
-        "workers: 2 of 4 busy, 1 with a move of a timed game; jobs waiting: 3",
+        "workers: 2 of 4 busy, 1 on moves of timed games; waiting jobs: 3",
         "database: data/desdemona.db; answers in 0.4 ms",
-        "log: from INFO on",
+        "log level: INFO",
         "last error: 5 min ago [home]: game x: crashed",
     ]
 
@@ -166,7 +166,7 @@ def test_as_text() -> None:
         ),
         (
             AdmissionStatus(Admission.DRAINING, None, None, "signal"),
-            "Stopping after the running games, asked by signal.",
+            "Stopping after the running games, requested by signal.",
         ),
     ],
 )
@@ -184,7 +184,7 @@ def test_a_game_that_is_being_closed() -> None:
     start = lines.index("games: 1")
     assert lines[start + 1 : start + 3] == [
         "  x (home): joining",
-        "games that are over, and whose records are being closed: 1",
+        "finished games whose records are being closed: 1",
     ]
 
 

@@ -183,7 +183,7 @@ async def test_another_server(database: Database, tmp_path: Path) -> None:
         with pytest.raises(AuthError, match="401"):
             await play(playing_with("wrong"))
         with pytest.raises(
-            ConfigError, match="anna is not a bot account; `desdemona upgrade-account` makes it one"
+            ConfigError, match="anna is not a bot account; run `desdemona upgrade-account` to make it one"
         ):
             await play(playing_with(persons_token))
         with pytest.raises(ConfigError, match="needs a token"):
@@ -357,7 +357,7 @@ async def test_a_second_signal_leaves_at_once(tmp_path: Path) -> None:
         assert program is not None
         program.send_signal(signal.SIGTERM)
         async with asyncio.timeout(PATIENCE_S):
-            while "stopping; games going on: 1" not in daemon.log.read_text():  # noqa: ASYNC110
+            while "stopping; running games: 1" not in daemon.log.read_text():  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         program.send_signal(signal.SIGINT)
         async with asyncio.timeout(PATIENCE_S):
@@ -376,4 +376,4 @@ async def test_a_level_whose_name_a_person_has_is_left_out(
     await accounts.add_person("Level-2")
     assert list(await without_taken_levels(config, configs, database)) == ["arena", "Level-1", "Level-4"]
     (line,) = caplog.messages
-    assert "arena.levels: Level-3 does not play, because a person at the arena has that name" in line
+    assert "arena.levels: Level-3 cannot play, because a person at the arena has that name" in line

@@ -146,10 +146,10 @@ async def test_tokens_cannot_be_tried_for_long(open_site: OpenSite) -> None:
 @pytest.mark.parametrize(
     ("settings", "token", "message"),
     [
-        ({"host": "0.0.0.0"}, "", "dashboard.host: 0.0.0.0 is not this machine's own"),
-        ({"public_url": "https://x.example"}, "", "dashboard.public_url: a page that others reach"),
-        ({}, "short", "dashboard.token: a token has at least 16 characters"),
-        ({}, "no UTF-8 in the environment: \udcff", "dashboard.token: it has characters that cannot"),
+        ({"host": "0.0.0.0"}, "", "dashboard.host: 0.0.0.0 is not a loopback address"),
+        ({"public_url": "https://x.example"}, "", "dashboard.public_url: a page for other machines"),
+        ({}, "short", "dashboard.token: a token needs at least 16 characters"),
+        ({}, "no UTF-8 in the environment: \udcff", "dashboard.token: has characters that cannot"),
     ],
 )
 def test_settings_that_would_let_others_in_are_refused(

@@ -115,8 +115,8 @@ async def test_refusals_are_shown_as_such(opened: Opened) -> None:
     [
         ({"action": "launch\x1b"}, "There is no action &#39;launch\\x1b&#39;."),
         ({}, "There is no action &#39;&#39;."),
-        ({"action": "pause", "minutes": "ten"}, "minutes: &#39;ten&#39; is no number"),
-        ({"action": "snooze", "alarm": "disk"}, "minutes: &#39;&#39; is no number"),
+        ({"action": "pause", "minutes": "ten"}, "minutes: &#39;ten&#39; is not a number"),
+        ({"action": "snooze", "alarm": "disk"}, "minutes: &#39;&#39; is not a number"),
         ({"action": "challenge", "clock": "3+2", "rated": "yes"}, "rated: &#39;yes&#39; is neither"),
         (
             {"action": "challenge", "clock": "3", "rated": "casual"},

@@ -20,10 +20,10 @@ async def test_the_page_of_a_busy_program(opened: Opened) -> None:
         assert "All is well.</span> <em>Four games</em> are on, two traps are armed." in page
         assert page.count('<article class="card trap-card"') == 4
         assert page.count('class="board"') == 4
-        assert "Nxe5 tempts: 44 % likely, and costs 29 % of the game." in page
+        assert "Nxe5 is the bait: 44 % likely, costs 29 % of the game." in page
         assert re.search("grandpa_joe.*chess at arena", page)
         assert "Declined today: 6 (tooFast: 4; variant: 2)." in page
-        assert "New games may begin." in page
+        assert "New games may start." in page
         assert "style=" not in page  # the security policy forbids it
         assert 'class="strip"' not in page
 

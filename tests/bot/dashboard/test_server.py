@@ -42,8 +42,8 @@ async def test_a_page_is_html_json_and_csv(open_site: OpenSite) -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("colour=red", "'colour' is no filter of this page; known: game, number, opponent"),
-        ("site=arena", "'site' is no filter of this page"),
+        ("colour=red", "'colour' is not a filter of this page; available: game, number, opponent"),
+        ("site=arena", "'site' is not a filter of this page"),
         ("game=go", "game: 'go' is not known"),
         ("table=none", "table: 'none' is not known; known: numbers"),
     ],
@@ -67,7 +67,7 @@ async def test_what_comes_from_outside_stays_text(open_site: OpenSite) -> None:
     [
         (NoSuchThing("There is no game 7."), 404, "There is no game 7."),
         (StorageError("cannot use the database x: gone"), 503, "cannot use the database x: gone"),
-        (RuntimeError("a secret"), 500, "Something went wrong; the log says what."),
+        (RuntimeError("a secret"), 500, "Something went wrong; see the log."),
     ],
 )
 async def test_a_failure_is_told_in_words(
@@ -157,7 +157,9 @@ async def test_a_name_that_cannot_be_one_does_not_stop_the_bot(
     async with Dashboard(config, database, []).running() as address:
         assert not address
     # The rest of the sentence is Python's, another one in each version.
-    assert re.search(r"no dashboard at a\.\.b:8766 \(setting dashboard\.port\): .*'idna'", caplog.text)
+    assert re.search(
+        r"the dashboard cannot listen at a\.\.b:8766 \(setting dashboard\.port\): .*'idna'", caplog.text
+    )
 
 
 async def test_silent_connections_make_room(
@@ -175,7 +177,7 @@ async def test_silent_connections_make_room(
         assert not stream.content.at_eof()
         for _, writer in silent:
             writer.close()
-    assert caplog.messages == ["too many connections: 8; the latest comes from 127.0.0.1"]
+    assert caplog.messages == ["too many connections: 8; the latest is from 127.0.0.1"]
 
 
 async def test_silence_is_cut(open_site: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,7 @@ def test_fixed() -> None:
 def test_a_level_is_stored_with_the_game_and_never_drawn() -> None:
     config = AssignmentConfig(method=AssignmentMethod.FIXED, strategy="gentle", level=2)
     assert assign(context(), config, 1) == Assignment("gentle", {"method": "fixed", "level": 2})
-    with pytest.raises(ValueError, match="gentle, which is for people to beat, not to be compared"):
+    with pytest.raises(ValueError, match="gentle, a weakened player that cannot be compared"):
         AssignmentConfig(strategies=("standard", "gentle"))
 
 

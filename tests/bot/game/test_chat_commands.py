@@ -182,5 +182,5 @@ def test_a_draw_is_told_only_when_it_is_no_secret() -> None:
                 assert "lot" not in shown.split()
                 assert shown == answer(command, replace(secret, strategy="trappy", latest=latest))
     assert answer(Command.ENGINE, drawing_facts).endswith(
-        "player randomised: in some moves of this game I drew whether to set a trap."
+        "player randomised: in some moves of this game a draw decided if I set a trap."
     )

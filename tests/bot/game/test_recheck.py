@@ -182,7 +182,9 @@ async def test_a_record_of_no_decision_goes_to_the_quarantine(database: Database
         ("decisions", stored.id) for stored in (first, second, third)
     ]
     for row, reason in zip(
-        found.quarantined, ("z9 is not among the candidates", "not the record", "no JSON object"), strict=True
+        found.quarantined,
+        ("z9 is not among the candidates", "not the record", "not a JSON object"),
+        strict=True,
     ):
         assert reason in row.reason
     assert (found.wrong, found.judged, found.verified) == ([], len(others), len(others))
@@ -264,7 +266,7 @@ async def test_a_profile_that_takes_for_ever_is_left(
     await play_with_crashes(database, monkeypatch)
     monkeypatch.setattr("bot.game.recheck.MAX_COMPLETION_S", 0.0)
     incomplete = sum(not stored.is_complete for stored in await stored_decisions(database))
-    assert (await recheck(database)).left == {"completing its profile takes more than 0 s": incomplete}
+    assert (await recheck(database)).left == {"completing its profile took more than 0 s": incomplete}
 
 
 async def test_a_record_that_the_search_contradicts_is_wrong(

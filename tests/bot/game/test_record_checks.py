@@ -131,7 +131,7 @@ async def test_a_forecast_of_another_decision_is_found(database: Database) -> No
     (wrong,) = (await recheck(database)).wrong
     assert (wrong.ply, wrong.reason) == (
         first.ply,
-        f"its forecast is not of the replies to {first.decision.move}",
+        f"its forecast does not match the replies to {first.decision.move}",
     )
 
 
@@ -163,7 +163,7 @@ SETTINGS: dict[str, Any] = {"chance": 0.5, "budget_percent": 2.0, "most_profiles
         ({"moves": ("a1",)}, "its game's moves cannot be replayed: "),
         ({"ply": 2}, "its game has 1 moves, none before ply 2"),
         ({"game": "reversi"}, "the record is of othello, but the game is reversi"),
-        ({"forecast_rule": 1, "forecast": None}, "its forecast: no packed record, but None"),
+        ({"forecast_rule": 1, "forecast": None}, "its forecast: not a packed record: None"),
         ({"forecast_rule": 2, "forecast": None}, ""),
     ],
 )
@@ -189,7 +189,7 @@ async def test_a_seed_draws_once(database: Database, changes: dict[str, Any], is
     checks.check(row, made)
     again = replace(row, id=row.id + 1, **changes)
     if is_forged:
-        with pytest.raises(RecordError, match=f"its seed 0{{16}} is that of decision {row.id}, too"):
+        with pytest.raises(RecordError, match=f"its seed 0{{16}} is also that of decision {row.id}"):
             checks.check(again, made)
     else:
         checks.check(again, made)

@@ -113,7 +113,7 @@ ENGINE = '[[uci.engines]]\ngame = "chess"\ncommand = ["x"]\n'
         ),
         (
             '[assignment]\nmethod = "rules"\nrules = [{ strategy = "strong", game = "atomic" }]\n',
-            "assignment.rules.0: atomic is played by trappy_uci and standard_uci only",
+            "assignment.rules.0: only trappy_uci and standard_uci can play atomic",
         ),
         (ENGINE.replace("chess", "othello"), "uci.engines.0: game is 'othello', must be one of chess"),
         (ENGINE + 'protocol = "ucci"\n', "uci.engines.0: protocol ucci is for xiangqi"),

@@ -123,5 +123,5 @@ async def test_words_that_no_database_takes(database: Database) -> None:
 
 async def test_other_terms(database: Database) -> None:
     await store_game(database, "m", terms(), played(0, 1))
-    with pytest.raises(MatchError, match="begun on other terms: depth was 2 and is 3"):
+    with pytest.raises(MatchError, match="begun with other terms: depth was 2 and is 3"):
         await load(database, "m", terms(depth=3))

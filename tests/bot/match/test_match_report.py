@@ -56,7 +56,7 @@ def test_a_result_in_words() -> None:
     assert "ended: 4 by the rules" in text
     assert "SPRT +0 against +5" in text
     assert "not decided" in text
-    assert "no game has been played" in result_text(standing())
+    assert "no games played yet" in result_text(standing())
 
 
 def test_a_lost_pair_in_words() -> None:

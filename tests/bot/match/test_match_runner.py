@@ -134,7 +134,7 @@ async def test_a_worker_that_dies(database: Database) -> None:
 async def test_workers_that_die_all_the_time(database: Database) -> None:
     workers = MadeUp(lambda _: 1.0)
     workers.failures = [Died() for _ in range(MAX_DEATHS)]
-    with pytest.raises(WorkersError, match="3 workers died one after the other; last with game 1"):
+    with pytest.raises(WorkersError, match="3 workers died in a row, the last one with game 1"):
         await run(database, match(terms(), 4), workers)
     assert (await run(database, match(terms(), 4), MadeUp(lambda _: 1.0))).result.games == 4
 

@@ -63,8 +63,8 @@ def test_parts_follow_each_other_and_choices_are_left_out() -> None:
         "More.",
         "one",
         "Title: two",
-        "Page 2 of 3; --page shows another one.",
-        "Page 2; --page shows another one.",
+        "Page 2 of 3; use --page to show another.",
+        "Page 2; use --page to show another.",
     ]
 
 

@@ -246,7 +246,7 @@ def test_what_cannot_be_read() -> None:
         ):
             gui.tell(wrong, "go")
             assert gui.hear().startswith("info string ")
-            assert gui.hear() == "info string there is no position to search: the last one was refused"
+            assert gui.hear() == "info string no position to search: the last one was rejected"
             assert gui.hear() == "bestmove (none)"
         gui.tell("position startpos moves e2e4", "position startpos moves e2e4 e7e5", "go depth 2")
         assert BEST.fullmatch(gui.hear_until("bestmove")[-1])

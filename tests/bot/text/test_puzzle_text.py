@@ -33,7 +33,7 @@ def test_the_good_replies() -> None:
     assert str(good_replies_text(good, None)) == "a is the best reply. Good as well: b, c and d."
     assert str(good_replies_text(good, good[1])) == "b is the best reply. Good as well: a, c and d."
     assert str(good_replies_text(good, good[2])) == (
-        "c is good: it costs under 1 % of the game against a, the best reply. Good as well: b and d."
+        "c is good: it costs under 1 % of the game compared with a, the best reply. Good as well: b and d."
     )
     assert str(good_replies_text(good[:1], None)) == "a is the best reply."
 

@@ -37,20 +37,20 @@ EARLY = replace(
 
 def test_a_decided_trial() -> None:
     assert sentences(MORE) == [
-        "Trappy scores 5.9 points more in a hundred games.",
-        "The difference is between +0.7 and +11.0 points in a hundred games (95 %, valid at any time), from "
+        "Trappy scores 5.9 points more per 100 games.",
+        "The difference is between +0.7 and +11.0 points per 100 games (95 %, valid at any time), from "
         "1,240 games with 388 people.",
         "About 1,500 more games would make the interval a third narrower.",
     ]
     less = replace(MORE, finding=IntervalFinding.LESS, mean=-0.059, low=-0.11, high=-0.007)
-    assert headline(less) == "Standard scores 5.9 points more in a hundred games."
+    assert headline(less) == "Standard scores 5.9 points more per 100 games."
 
 
 def test_an_undecided_trial_states_no_difference() -> None:
     open_ = replace(MORE, finding=IntervalFinding.NOT_CLEAR, low=-0.02, more=17000)
     assert headline(open_) == "Not decided yet."
     assert outlook(open_) == "At this rate the trial needs about 17,000 more games."
-    assert outlook(replace(open_, more=None)) == "At this rate a million more games would not decide."
+    assert outlook(replace(open_, more=None)) == "At this rate, not even a million more games would decide."
     none = replace(MORE, finding=IntervalFinding.NO_DIFFERENCE, mean=0.001, low=-0.02, high=0.02)
     assert headline(none) == "No difference that matters."
 
@@ -64,8 +64,8 @@ def test_an_undecided_trial_states_no_difference() -> None:
             260,
             40,
             27.4,
-            "260 games with 40 people so far. A few people have most of them, so they count like 27 people. "
-            "The interval appears at 30 people.",
+            "260 games with 40 people so far. Most are from a few people, so they count like 27 people. The "
+            "interval appears at 30 people.",
         ),
     ],
 )
@@ -77,14 +77,14 @@ def test_before_the_interval(n: int, persons: int, effective: float, text: str) 
 def test_nothing_to_compare() -> None:
     told = evidence(replace(EARLY, n_second=0))
     assert told == (
-        "1,240 games with 388 people so far, and none of them with standard: there is nothing to compare."
+        "1,240 games with 388 people so far, none of them with standard: there is nothing to compare."
     )
 
 
 def test_numbers_that_must_not_be_used_say_so_first() -> None:
     assert sentences(replace(MORE, broken=("draw", "missing")))[0] == (
         "DO NOT USE: the random assignment differs from the recorded probabilities by more than chance "
-        "allows and outcomes are missing more often for one of the two than chance allows."
+        "allows and outcomes are missing from one of the two more often than chance allows."
     )
     assert warning(MORE) == ""
 
@@ -96,7 +96,7 @@ def test_numbers_that_must_not_be_used_say_so_first() -> None:
             TrialOutcome.COST,
             "Trappy costs people more",
             "Standard costs people more",
-            "Trappy costs people 5.90 points more a reply.",
+            "Trappy costs people 5.90 points more per reply.",
         ),
         (
             TrialOutcome.REPLY_COST,

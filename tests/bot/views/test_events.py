@@ -13,7 +13,7 @@ from storage.evidence.queries.event_log import LoggedEvent
 
 async def test_a_kind_that_no_database_holds(database: Database) -> None:
     page = events_page()
-    with pytest.raises(BadQuery, match=r"^kind: 'a\\x00' is no kind of events$"):
+    with pytest.raises(BadQuery, match=r"^kind: 'a\\x00' is not a kind of event$"):
         await page.load(database, page.query({"kind": "a\0"}, {}))
 
 

@@ -198,9 +198,9 @@ async def test_a_format_that_cannot_say_it(database: Database, visitor: Visitor)
         ("/dash/games/77", 404, "There is no game"),
         ("/dash/games/seven", 404, "There is no game"),
         ("/dash/games/99999999999999999999999", 404, "There is no game"),
-        ("/dash/games/1?ply=-1", 400, "no whole number"),
+        ("/dash/games/1?ply=-1", 400, "not a whole number"),
         ("/dash/games/1?ply=900", 400, "beyond the game"),
-        ("/dash/games/1?game=chess", 400, "no filter of this page"),
+        ("/dash/games/1?game=chess", 400, "not a filter of this page"),
     ],
 )
 async def test_what_there_is_not_is_said(

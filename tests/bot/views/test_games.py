@@ -44,7 +44,7 @@ async def test_filters_and_results_select(database: Database, visitor: Visitor) 
         told = await visitor.json(f"/dash/api/games?{query}")
         assert [line["site_game_id"] for line in told["games"]] == names, query
         assert told["count"] == len(names)
-    assert "No game passes these filters." in await visitor.text("/dash/games?result=loss")
+    assert "No games match these filters." in await visitor.text("/dash/games?result=loss")
 
 
 async def test_an_empty_database_says_so(visitor: Visitor) -> None:
@@ -63,7 +63,7 @@ async def test_hostile_names_stay_text(database: Database, visitor: Visitor, nam
 
 @pytest.mark.parametrize(
     ("query", "part"),
-    [("result=won", "known: any, win"), ("sort=size", "known: newest"), ("ply=3", "no filter")],
+    [("result=won", "known: any, win"), ("sort=size", "known: newest"), ("ply=3", "not a filter")],
 )
 async def test_what_is_unknown_is_said(visitor: Visitor, query: str, part: str) -> None:
     assert part in await visitor.text(f"/dash/games?{query}", 400)

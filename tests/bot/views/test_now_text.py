@@ -88,7 +88,7 @@ def test_several_accounts_away() -> None:
 
 def test_where_it_plays() -> None:
     assert whereabouts(sample_status()) == "Playing at lichess, playstrategy and arena; up for 12 d."
-    assert whereabouts(sample_status(accounts=())) == "No account is played; up for 12 d."
+    assert whereabouts(sample_status(accounts=())) == "No account is active; up for 12 d."
 
 
 def test_pills_when_all_is_well() -> None:

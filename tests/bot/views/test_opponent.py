@@ -61,10 +61,10 @@ async def test_what_the_page_says(database: Database, visitor: Visitor) -> None:
     assert (told["list"]["count"], told["list"]["pages"], len(told["list"]["games"])) == (44, 5, 10)
     page = await visitor.text("/dash/opponent?site=arena&id=anna")
     assert "<strong>44</strong> games" in page
-    assert "Othello: replies that are errors" in page
+    assert "Othello: share of erroneous replies" in page
     assert "21.7 %<small>" in page
     assert "too few" in page
-    assert "Came on 44 days, the last one 19 Feb 2027; 2 days from one visit to the next" in page
+    assert "Came on 44 days, the last one 19 Feb 2027; a median of 2 days between visits" in page
     assert '<li class="pill warn"><strong>engine-like</strong> 44 games</li>' in page
     assert "And 34 more; the CSV has all." in page
     assert "Controls" not in page  # the database alone
@@ -75,7 +75,7 @@ async def test_few_games_have_no_course(database: Database, visitor: Visitor) ->
     page = await visitor.text("/dash/opponent?site=arena&id=anna")
     assert "replies that are errors" not in page
     assert "Othello, all 3" in page
-    assert "They have met none." in page
+    assert "They have met no baits." in page
     assert "None of their games is suspect." in page
 
 
@@ -88,7 +88,7 @@ async def test_baits_and_the_games_before(database: Database, visitor: Visitor) 
     page = await visitor.text("/dash/opponent?site=arena&id=one")
     assert page.count('<article class="card trap-card') == 1
     assert '<a href="/dash/traps?opponent=Clara&amp;site=arena&amp;outcome=taken">' in page
-    assert "They met 1 and took none." in await visitor.text("/dash/opponent?site=arena&id=two")
+    assert "They met 1 baits and took none." in await visitor.text("/dash/opponent?site=arena&id=two")
 
 
 async def test_filters_stay_with_the_opponent(database: Database, visitor: Visitor) -> None:
@@ -100,10 +100,10 @@ async def test_filters_stay_with_the_opponent(database: Database, visitor: Visit
     told = await visitor.json("/dash/api/opponent?site=arena&id=anna&side=first")
     assert (told["games"], told["list"]["count"]) == (2, 2)
     page = await visitor.text("/dash/opponent?site=arena&id=anna&game=chess")
-    assert "No game with this opponent passes these filters" in page
+    assert "No games with this opponent match these filters" in page
     assert '<input type="hidden" name="id" value="anna">' in page  # so that a filter keeps the opponent
     for wrong in ("opponent=ben", "match=m", "opponents=people"):
-        assert "is no filter of this page" in await visitor.text(
+        assert "is not a filter of this page" in await visitor.text(
             f"/dash/opponent?site=arena&id=anna&{wrong}", 400
         )
 
@@ -131,7 +131,7 @@ async def test_tables(database: Database, visitor: Visitor) -> None:
 )
 async def test_nobody(database: Database, visitor: Visitor, query: str) -> None:
     await regular(database, 1)
-    assert "We have met no account" in await visitor.text(f"/dash/opponent?{query}", 404)
+    assert "We have never played" in await visitor.text(f"/dash/opponent?{query}", 404)
 
 
 @pytest.mark.parametrize("keys", [KEYS[:7], KEYS[7:]])
@@ -175,7 +175,7 @@ async def test_an_aborted_game_is_listed_alone(database: Database, visitor: Visi
         game = await begun(session, "g1")
         await session.execute(update(GameRow).where(GameRow.id == game.id).values(state="aborted"))
     page = await visitor.text("/dash/opponent?site=arena&id=anna")
-    assert "No game with this opponent passes these filters, or all were aborted." in page
+    assert "No games with this opponent match these filters, or all were aborted." in page
     assert '<span class="tag">aborted</span>' in page
 
 
@@ -200,7 +200,7 @@ async def test_block_and_unblock(database: Database, opened: Opened) -> None:
         _, page = await browser.get(address)
         assert ">Controls</h2>" in page
         assert set(forms(page)) == {"block"}
-        assert "People cannot be challenged at arena" in page
+        assert "arena does not show challenges to people" in page
         fields = forms(page)["block"]
         assert fields == {"action": "block", "next": address, "name": "anna", "account": "arena"}
         assert "Play no more games with anna" in (await browser.act(**fields))[2]  # it asks

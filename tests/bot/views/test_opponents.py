@@ -43,7 +43,7 @@ async def test_filters_select(database: Database, visitor: Visitor) -> None:
     for query, names in {"opponent=bert": ["Bert"], "min-rating=1700": ["Clara"], "game=xiangqi": []}.items():
         told = await visitor.json(f"/dash/api/opponents?{query}")
         assert [line["name"] for line in told["opponents"]] == names, query
-    assert "No opponent passes these filters." in await visitor.text("/dash/opponents?game=xiangqi")
+    assert "No opponents match these filters." in await visitor.text("/dash/opponents?game=xiangqi")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -48,7 +48,7 @@ async def test_weeks_begin_on_monday_and_the_latest_is_first(database: Database,
 async def test_what_cannot_be_grouped_by_is_named(visitor: Visitor) -> None:
     said = await visitor.text("/dash/results?by=moon", 400)
     assert "by: &#39;moon&#39; is not known; known: strategy, game" in said
-    assert "No game passes these filters." in await visitor.text("/dash/results")
+    assert "No games match these filters." in await visitor.text("/dash/results")
 
 
 async def test_each_question_is_one_click_from_the_first_page(visitor: Visitor) -> None:

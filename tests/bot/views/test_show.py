@@ -63,7 +63,7 @@ async def test_baits_are_told_with_probabilities_looks_and_price(database: Datab
         "cost 24 % of the game (1.50 pawns), expected in 30 %. Best was e5: \N{MINUS SIGN}0.10 at depth 2, "
         "\N{MINUS SIGN}0.30 in fact." in shown
     )
-    assert "1 of 1 baits taken; 0 slips The paper's traps: 1 set, 1 fallen into." in shown
+    assert "1 of 1 baits taken; 0 slips Traps in the paper's sense: 1 set, 1 successful." in shown
     assert "Move 1 · we played e4" in words(found, traps_only=True)
 
 
@@ -74,7 +74,7 @@ async def test_a_queen_lost_at_every_depth_is_a_slip(database: Database) -> None
     shown = words(found)
     assert "A slip. There was no bait here. Qf6 cost 44 % of the game (8.70 pawns); " in shown
     assert "The paper's trap: Qh4, quality 10.6 %. Figure 9: fell." in shown
-    assert "0 of 0 baits taken; 1 slip The paper's traps: 1 set, 1 fallen into." in shown
+    assert "0 of 0 baits taken; 1 slip Traps in the paper's sense: 1 set, 1 successful." in shown
     assert "we played Nf3" not in words(found, traps_only=True)
 
 
@@ -102,7 +102,7 @@ async def test_an_unconfirmed_bait_is_not_named(database: Database) -> None:
 async def test_traps_of_the_paper_do_not_count_in_a_decided_game(database: Database) -> None:
     found = await told(database, tempting_game)
     decided = changed(found, replace(found[0].decisions[0], is_decided=True))
-    assert "The paper's traps: 0 set, 0 fallen into." in words(decided)
+    assert "Traps in the paper's sense: 0 set, 0 successful." in words(decided)
 
 
 async def test_chat_page_and_statistics_count_alike(database: Database) -> None:
@@ -156,7 +156,7 @@ async def test_a_bait_by_accident_is_called_one(database: Database) -> None:
     found = await told(database, tempting_game)
     shown = words(changed(found, replace(found[0].decisions[0], sets_traps=False)))
     assert "A trap by accident: one player in three plays d5 here." in shown
-    assert "The paper's traps: 1 set by accident" in shown
+    assert "Traps in the paper's sense: 1 set by accident" in shown
     assert "The paper's trap by accident: d5" in shown
 
 
@@ -188,7 +188,7 @@ async def test_the_baits_are_in_one_table(database: Database) -> None:
     ]
     assert all(len(line) <= 80 for line in shown)
     assert "No confirmed trap" not in words(found, traps_only=True)
-    assert "still to be done" not in words(found, traps_only=True)
+    assert "Not yet analysed" not in words(found, traps_only=True)
     assert "at depth 2 in truth costs" not in words(found)
 
 
@@ -196,7 +196,7 @@ async def test_a_game_without_a_bait_says_so(database: Database) -> None:
     found = await told(database, plain_game)
     shown = words(found, traps_only=True)
     assert "No confirmed trap in this game: 1 move judged, 0 of them decided." in shown
-    assert "still to be done" not in shown
+    assert "Not yet analysed" not in shown
     assert "No confirmed trap" not in words(found)
 
 
@@ -209,10 +209,7 @@ async def test_a_bait_in_a_decided_position_is_no_confirmed_trap(database: Datab
 
 async def test_moves_that_are_not_analysed_yet_are_counted(database: Database) -> None:
     found = await told(database, lambda session: tempting_game(session, confirmed=False))
-    waiting = (
-        "The analyses of 1 move are still to be done: the running program does them, or "
-        "`desdemona db recheck`."
-    )
+    waiting = "Not yet analysed: 1 move. The running program or `desdemona db recheck` will do it."
     shown = words(found, traps_only=True)
     assert f"No confirmed trap so far in this game: 0 moves judged, 0 of them decided. {waiting}" in shown
     (made,) = (await told(database, lambda session: tempting_game(session, key="again")))[0].decisions

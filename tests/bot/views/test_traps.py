@@ -45,7 +45,7 @@ async def test_numbers_are_those_of_the_database(database: Database, visitor: Vi
     page = await visitor.text("/dash/traps")
     assert "2 of 5</em> baits fooled somebody" in page
     assert (
-        f"Taken in 40 % of the cases; the models of people expected {told['all']['expected'] * 20:.0f} %"
+        f"People took 40 % of them; the models of people expected {told['all']['expected'] * 20:.0f} %"
         in page
     )
     assert "too few people for an interval (5 of 30)" in page
@@ -88,9 +88,9 @@ async def test_a_phase_selects_baits_and_replies_but_no_games(database: Database
     page = await visitor.text("/dash/traps?phase=241-260")
     assert '<option value="241-260" selected>241-260</option>' in page
     said = await visitor.text("/dash/traps?phase=7", 400)
-    assert "phase: &#39;7&#39; is no phase; phases are 1-20, 21-40, 41-60 and so on, in plies" in said
+    assert "phase: &#39;7&#39; is not a phase; phases are 1-20, 21-40, 41-60 and so on, in plies" in said
     said = await visitor.text("/dash/games?phase=1-20", 400)
-    assert "&#39;phase&#39; is no filter of this page; known: account, game" in said
+    assert "&#39;phase&#39; is not a filter of this page; available: account, game" in said
 
 
 async def test_pages_follow_each_other(database: Database, visitor: Visitor) -> None:
@@ -144,8 +144,8 @@ async def test_a_damaged_record_is_named_and_hides_no_other(database: Database, 
         ("outcome=maybe", "known: all, taken, held"),
         ("sort=luck", "known: expected_loss, cost, newest, taken"),
         ("page=0", "page: "),
-        ("page=two", "no whole number"),
-        ("colour=red", "is no filter of this page"),
+        ("page=two", "not a whole number"),
+        ("colour=red", "is not a filter of this page"),
         ("game=go", "known: "),
     ],
 )
@@ -157,7 +157,7 @@ async def test_an_empty_database_says_what_will_be_here(visitor: Visitor) -> Non
     page = await visitor.text("/dash/traps")
     assert "Nobody has met a bait yet." in page
     assert "Baits appear here" in page
-    assert "Other filters" in await visitor.text("/dash/traps?game=chess")
+    assert "Try other filters" in await visitor.text("/dash/traps?game=chess")
 
 
 async def test_what_nobody_answered_is_said(database: Database, visitor: Visitor) -> None:
@@ -168,7 +168,7 @@ async def test_what_nobody_answered_is_said(database: Database, visitor: Visitor
     assert "Nobody has answered a bait yet." in page
     assert "not answered" in page
     assert "The game ended before the reply." in page
-    assert "Nobody took one of these baits." in await visitor.text("/dash/traps?outcome=fell")
+    assert "Nobody took any of these baits." in await visitor.text("/dash/traps?outcome=fell")
     assert "No bait was met twice" in await visitor.text("/dash/traps?sort=taken")
 
 

@@ -70,7 +70,7 @@ async def test_the_numbers_are_those_of_the_trial(database: Database, visitor: V
     assert told["games"]["score"]["estimate"]["mean"] == pytest.approx(score.mean)
     page = await visitor.text("/dash/works")
     assert score.mean is not None
-    assert f"Trappy scores {100 * score.mean:.1f} points more in a hundred games." in page
+    assert f"Trappy scores {100 * score.mean:.1f} points more per 100 games." in page
     assert report.interim_analyses is not None
     assert report.interim_analyses.mean[-1] == pytest.approx(score.mean)
     last = (await visitor.text("/dash/api/works.csv?table=funnel")).splitlines()[-1].split(",")
@@ -84,7 +84,7 @@ async def test_a_trial_that_draws_single_decisions(
     plan = NewTrial(name="t1", arms=arms, configurations={arm: {} for arm in arms}, endpoint=Endpoint.COST)
     async with database.write() as session:
         await start_trial(session, plan, at=NOON)
-    assert "Single decisions: a trap against none" in await visitor.text("/dash/works")
+    assert "Single decisions: with and without a trap" in await visitor.text("/dash/works")
 
 
 async def test_the_numbers_of_single_decisions(
@@ -135,7 +135,7 @@ async def test_too_few_games_show_no_number(database: Database, visitor: Visitor
     ("query", "words"),
     [
         ("trial=other", "no trial &#39;other&#39; is known; known: t1"),
-        ("arms=trappy", "is not two of the trial"),
+        ("arms=trappy", "does not name two of the trial"),
     ],
 )
 async def test_what_there_is_not_is_named(

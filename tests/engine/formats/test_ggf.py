@@ -138,8 +138,8 @@ def test_archive_lines_hold_a_match() -> None:
     [
         ("", "begins with"),
         ("2 ", "begins with"),
-        (f"2 {NBOARD}", "2 games are announced and 1 follow"),
-        (f"1 {NBOARD}{NBOARD}", "1 games are announced and 2 follow"),
+        (f"2 {NBOARD}", "2 games are announced, but 1 follow"),
+        (f"1 {NBOARD}{NBOARD}", "1 games are announced, but 2 follow"),
         (f"1 {NBOARD} and more", "begins with"),
     ],
 )
@@ -158,9 +158,9 @@ def test_lines_that_are_no_match(text: str, why: str) -> None:
         ("(;PB[a];)", r"\(BO\) is missing"),
         ("(;BO[10 " + "-" * 100 + " *];)", "size '10'"),
         ("(;BO[8 " + "-" * 63 + " *];)", "64 squares"),
-        ("(;BO[8 " + "-" * 64 + " *];)", "not one disc"),
+        ("(;BO[8 " + "-" * 64 + " *];)", "no discs"),
         (f"(;{START}B[i9];)", "is not a move"),
-        (f"(;{START}B[f5/1/2/3];)", "more than evaluation and time"),
+        (f"(;{START}B[f5/1/2/3];)", "more than an evaluation and a time"),
         (f"(;{START}B[f5/nan];)", "is not a number"),
         (f"(;{START}KM[x];)", "is not a komi"),
         (f"(;{START}{'B[pa]' * 401};)", "more than 400 moves"),

@@ -182,7 +182,7 @@ def test_uci_and_castling_with_zeros_are_read() -> None:
         ("1. e4 -- *", "move 2: '--'"),
         ("1. f5 f5 *", "move 1: 'f5' is not a legal move in 'rnbq"),
         ('[FEN "8/8"]\n\n*', "FEN: "),
-        ('[Variant "Bughouse"]\n\n1. e4 *', "variant 'Bughouse' is not known"),
+        ('[Variant "Bughouse"]\n\n1. e4 *', "unknown variant 'Bughouse'"),
         ('[Result "34-30"]\n\n1. Nf3 *', "move 1: 'nf3' is not a square"),
         ('[Red "x"]\n\n1. 炮二平五 *', "move 1: "),
     ],
@@ -193,7 +193,7 @@ def test_texts_that_are_no_game(text: str, why: str) -> None:
 
 
 def test_what_has_no_pgn() -> None:
-    with pytest.raises(BadPgn, match="no PGN of Connect Four"):
+    with pytest.raises(BadPgn, match="no PGN form of Connect Four"):
         pgn.write(GameRecord(game="connect4"))
     with pytest.raises(BadPgn, match="move 1: 'e2e5' is not a legal move"):
         pgn.write(GameRecord(game="chess", moves=("e2e5",)))

@@ -55,7 +55,7 @@ def test_obf_and_fen_agree() -> None:
         ("8/8/8/3wb3/3bw3/8/8/8", "b or w"),
         ("8/8/8/3wb3/3bw3/8/8/8 x", "b or w"),
         ("8/8/8/3wb3/3bw3/8/8 b", "eight rows"),
-        ("8/8/8/8/8/8/8/8 b", "not one disc"),
+        ("8/8/8/8/8/8/8/8 b", "no discs"),
     ],
 )
 def test_bad_positions_say_what_is_wrong(text: str, complaint: str) -> None:

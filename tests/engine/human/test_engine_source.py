@@ -186,7 +186,7 @@ def test_forged_records_are_noticed() -> None:
     forged = {
         "follows": replace(good, move=inside.move),
         "within the budget, but has no value": replace(good, source=None),
-        "profile is not whole": with_candidate(replace(good.chosen, complete=False)),
+        "profile is incomplete": with_candidate(replace(good.chosen, complete=False)),
         "recomputed": with_candidate(replace(inside, value=9999.0)),
         "within the budget|above the floor": with_candidate(
             replace(outside, raw_centi=5000, adjusted_centi=5000)

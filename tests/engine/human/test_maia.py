@@ -230,7 +230,7 @@ def test_a_folder_is_a_family(tmp_path: Path) -> None:
     assert isinstance(single, MaiaModel)
     assert single.rating == 1100
     (tmp_path / "broken.onnx").write_bytes(b"broken")
-    with pytest.raises(BadModel, match=r"broken\.onnx: not a network of ONNX"):
+    with pytest.raises(BadModel, match=r"broken\.onnx: not an ONNX network"):
         open_model(tmp_path)
 
 

@@ -46,16 +46,16 @@ def test_a_network_says_what_it_is() -> None:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"", "it does not say desdemona.kind, desdemona.game, desdemona.name, desdemona.licence"),
-        (b"not a network", "not a network of ONNX"),
-        (tiny()[:-7], "not a network of ONNX: the model: cut off"),
-        (tiny(says={}), "not a network of this program"),
-        (tiny(says=SAYS | {"licence": ""}), "it does not say desdemona.licence$"),
+        (b"", "it lacks desdemona.kind, desdemona.game, desdemona.name, desdemona.licence"),
+        (b"not a network", "not an ONNX network"),
+        (tiny()[:-7], "not an ONNX network: the model: cut off"),
+        (tiny(says={}), "not a network for this program"),
+        (tiny(says=SAYS | {"licence": ""}), "it lacks desdemona.licence$"),
         (tiny(says=SAYS | {"name": "x" * 81}), "its name is longer than 80 characters"),
         (tiny(says=SAYS | {"name": "a\x1b[31mb"}), "its name has characters that cannot be printed"),
         (tiny(says=SAYS | {"licence": "CC0\a"}), "its licence has characters that cannot be printed"),
         (tiny(says=SAYS | {"source": "here\nthere"}), "its source has characters that cannot be printed"),
-        (tiny("NoSuchThing"), "a network of ONNX that cannot be run: .*NoSuchThing"),
+        (tiny("NoSuchThing"), "an ONNX network that cannot be run: .*NoSuchThing"),
         (tiny("Relu")[:2] + tiny("Relu")[2:].replace(b"Relu", b"Add\0"), "cannot be run"),
     ],
 )
@@ -119,7 +119,7 @@ def test_a_network_that_might_never_end_is_refused(data: bytes, why: str) -> Non
 def test_fields_have_small_numbers() -> None:
     """Some readers see field 7 here."""
     hidden = varint((1 << 34 | 7) << 3 | 2) + varint(0)
-    with pytest.raises(BadModel, match=r"not a network of ONNX: the model: .*\(field 17179869191 before"):
+    with pytest.raises(BadModel, match=r"not an ONNX network: the model: .*\(field 17179869191 before"):
         OnnxNetwork.load(tiny() + hidden, "some.onnx", start=False)
 
 

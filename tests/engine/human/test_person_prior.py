@@ -198,7 +198,7 @@ def test_costs() -> None:
     assert costs_of(move, 200.0, 2) == expected(0)
     assert costs_of(replace(move, replies=()), 200.0, 4) == ()
     for wrong in (replace(move, complete=False), replace(move, replies=(ReplyProfile("d6", (), 5),))):
-        with pytest.raises(IncompleteProfile, match="the profile of f5 is not whole"):
+        with pytest.raises(IncompleteProfile, match="the profile of f5 is incomplete"):
             costs_of(wrong, 200.0, 4)
 
 
@@ -262,8 +262,8 @@ def change(*path: str | int, to: Any = ...) -> Callable[[dict[str, Any]], None]:
         (change("bases", 0, "depth", to=1), "1 is out of range"),
         (change("bases", 0, "depth", to=6.0), "6.0 is not of the type int"),
         (change("bases", 0, "least", to=0), "0 is out of range"),
-        (change("bases", 0, "grid", "x", to=[0, 0]), "the numbers of an axis do not rise"),
-        (change("bases", 0, "grid", "k", to=[3, 2]), "the numbers of an axis do not rise"),
+        (change("bases", 0, "grid", "x", to=[0, 0]), "the numbers of an axis are not ascending"),
+        (change("bases", 0, "grid", "k", to=[3, 2]), "the numbers of an axis are not ascending"),
         (change("bases", 0, "grid", "k", to="8"), "k: '8' is not a list"),
         (change("bases", 0, "grid", "k", to=[]), "0 points"),
         (change("bases", 0, "grid", to={"x": [0], "k": [0]}), "1 points"),
@@ -275,7 +275,7 @@ def change(*path: str | int, to: Any = ...) -> Callable[[dict[str, Any]], None]:
         (change("bases", 0, "rated", "mean", to={}), "mean: "),
         (
             change("bases", 0, "rated", "mean", "mood", to={"x": 0, "k": 0}),
-            "mean: .*mood are not some of constant",
+            "mean: .*mood are not all in constant",
         ),
         (change("bases", 0, "rated", "mean", RATING, "k"), "k is missing"),
         (change("bases", 0, "rated", "covariance", to=[[1, 0]]), "shorter"),

@@ -65,9 +65,9 @@ def test_what_is_no_answer(answer: dict[str, float], text: str) -> None:
 
 def test_only_whole_profiles_have_probabilities() -> None:
     whole = {"d6": 0.5, "f4": 0.25, "f6": 0.25}
-    with pytest.raises(IncompleteProfile, match="not whole"):
+    with pytest.raises(IncompleteProfile, match="incomplete"):
         asked(whole, replace(MOVE, complete=False))
-    with pytest.raises(IncompleteProfile, match="not whole"):
+    with pytest.raises(IncompleteProfile, match="incomplete"):
         asked(whole, replace(MOVE, replies=(*MOVE.replies[:2], ReplyProfile("f6", (), 7))))
     with pytest.raises(ValueError, match="2 probabilities for 3 replies"):
         asked(whole, human=(0.5, 0.5))

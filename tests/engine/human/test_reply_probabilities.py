@@ -140,7 +140,7 @@ def test_a_guess_from_searches_is_no_prediction() -> None:
 
 def test_profiles_must_be_whole_and_of_the_position() -> None:
     for wrong in (replace(MOVE, complete=False), replace(MOVE, replies=(ReplyProfile("d6", (), 5),))):
-        with pytest.raises(IncompleteProfile, match="the profile of f5 is not whole"):
+        with pytest.raises(IncompleteProfile, match="the profile of f5 is incomplete"):
             predict_replies(GAME, (AFTER,), wrong, models(network()), PERSON)
     with pytest.raises(ValueError, match="the replies to f5 are not the legal ones of 8/8"):
         predict_replies(GAME, (AFTER,), replace(MOVE, replies=MOVE.replies[::-1]), models(network()), PERSON)

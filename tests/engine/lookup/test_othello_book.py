@@ -199,7 +199,7 @@ START = "-" * 27 + "OX" + "-" * 6 + "XO" + "-" * 27
         (["[1]"], "line 1: not the header"),
         (['{"format": "another"}'], "line 1: not the header"),
         ([HEADER.replace("1,", "2,")], "line 1: version 2 of the format; this program reads 1"),
-        ([HEADER.replace("othello", "chess")], "line 1: a book of 'chess'"),
+        ([HEADER.replace("othello", "chess")], "line 1: a book for 'chess'"),
         ([HEADER.replace('"entries": 1, ', "")], "line 1: the header lacks"),
         ([HEADER], "ends after 0 of 1 entries"),
         ([HEADER, "[]"], "line 2: not an entry"),
@@ -340,7 +340,7 @@ def test_a_book_by_the_strong_search(tmp_path: Path) -> None:
         measure(game.initial(), 20, stop)
     over = game.parse_position("bb6/8/8/8/8/8/8/8 w")
     assert measure(over, 3, StopFlag()) == game.result_centi(over)
-    with pytest.raises(ValueError, match="confidence is one of"):
+    with pytest.raises(ValueError, match="confidence must be one of"):
         othello_book.make_measure(NativeOthelloSearcher(1), 50)
 
 
@@ -409,7 +409,7 @@ def test_searches_by_other_settings_are_not_mixed(tmp_path: Path, capsys: pytest
     part.write_text('{"format": "desdemona book searches", "version": 1, "depth": 99}\n')
     with pytest.raises(SystemExit):
         made(path)
-    assert "its searches have other settings" in capsys.readouterr().err
+    assert "its searches were not made with the settings" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("line", ["garbage", "[1, 2, 3]", f'["{START}", 4, {{"d3": 1}}]'])
@@ -427,7 +427,7 @@ def test_damaged_searches_are_named(tmp_path: Path, line: str) -> None:
     [
         (["--depth", "1"], "2 .. 60"),
         (["--plies", "0"], "must be 1 or more"),
-        (["--time", "nan"], "above 0"),
+        (["--time", "nan"], "greater than 0"),
         (["--out", "/nowhere/at/all.gz"], "not a folder"),
         (["--from-games", "/nowhere/games.wtb"], "cannot be read"),
     ],

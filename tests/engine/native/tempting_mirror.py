@@ -142,7 +142,7 @@ def adjusted_of(candidate: Candidate, params: TemptingParams) -> int:
         IncompleteProfile: A score is missing.
     """
     if not candidate.complete:
-        raise IncompleteProfile(f"{candidate.move}: its profile is not whole")
+        raise IncompleteProfile(f"{candidate.move}: its profile is incomplete")
     raw = to_expected_score(candidate.raw_centi, params)
     found = weights([(reply.scores_centi[0], reply.scores_centi[1]) for reply in candidate.replies], params)
     profits = sum(

@@ -266,7 +266,7 @@ def test_forged_records_are_noticed() -> None:
         "the engine is not in the record": replace(good, source=None),
         "trappy players do not choose by 'engine'": replace(good, strategy="trappy"),
         "above the floor": replace(good, source=replace(good.source, floor_centi=-500)),
-        "profile is not whole": with_candidate(replace(inside, complete=False)),
+        "profile is incomplete": with_candidate(replace(inside, complete=False)),
         "recomputed": with_candidate(replace(inside, adjusted_centi=inside.adjusted_centi + 1)),
         "has a profile": with_candidate(replace(outside, complete=True)),
         "scores, not 4": replace(good, depth=5),

@@ -222,7 +222,7 @@ def test_processor_time_that_nobody_tells(opened: Opener, monkeypatch: pytest.Mo
     engine.new_game()
     UsedUp(monkeypatch, None)
     assert play(engine, 1)[0].cpu_s is None
-    with pytest.raises(EngineError, match="does not tell its processor time"):
+    with pytest.raises(EngineError, match="does not report its processor time"):
         play(engine, 1, Allowance(cpu_s=0.4))
 
 
@@ -300,7 +300,7 @@ def test_where_a_program_was_looked_for(tmp_path: Path, monkeypatch: pytest.Monk
 
     here = f"{tmp_path}"
     assert error("./a/none") == (
-        f"cannot start ./a/none: No such file or directory (looked for in {here}; dir= says where)"
+        f"cannot start ./a/none: No such file or directory (looked for in {here}; dir= sets the folder)"
     )
     assert error("no-such-program") == (
         "cannot start no-such-program: No such file or directory "
@@ -429,7 +429,7 @@ def test_wrong_calls(opened: Opener) -> None:
             {"nodes": 1, "move_s": 1.0},
         ),
     ):
-        with pytest.raises(ValueError, match=r"must be|not both|only limit"):
+        with pytest.raises(ValueError, match=r"must be|not both|excludes all other limits"):
             Allowance(**numbers)
 
 

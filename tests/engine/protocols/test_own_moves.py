@@ -344,7 +344,7 @@ def test_forged_records_are_noticed() -> None:
         "standard players do not choose by": replace(good, strategy="standard"),
         "the engine is not in the record": replace(good, source=None),
         "left no exact score": replace(good, pick=None),
-        "its profile is not whole": with_candidate(replace(good.chosen, complete=False)),
+        "its profile is incomplete": with_candidate(replace(good.chosen, complete=False)),
         "found 7, not": replace(good, pick=replace(good.pick, score_centi=7)),
         "is not bounded by": with_candidate(
             replace(other, raw_centi=other.raw_centi - 1, adjusted_centi=other.raw_centi - 1)

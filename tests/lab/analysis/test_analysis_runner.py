@@ -135,7 +135,7 @@ async def test_a_stopped_run_keeps_what_it_has(database: Database, wanted: list[
 async def test_work_of_workers_that_died_is_done_again(database: Database, wanted: list[Answered]) -> None:
     _, tally = await run(database, wanted, Here(Died(), Died()))
     assert tally == Tally(known=0, new=7, failed=0)
-    with pytest.raises(WorkersError, match="workers died one after the other"):
+    with pytest.raises(WorkersError, match="workers died in a row"):
         await run(database, [replace(each, ply=each.ply + 50) for each in wanted], Here(*[Died()] * 50))
 
 

@@ -38,7 +38,7 @@ def test_noise_is_refused_with_numbers() -> None:
     """These people play exactly by the human-move model."""
     people = population("othello", made_up(510, shun=0.0), "net")
     with pytest.raises(
-        FitRefused, match=r"not better beyond chance than net: .* log-loss of \d\.\d{4} .* not kept"
+        FitRefused, match=r"not significantly better than net: .* log-loss of \d\.\d{4} .* not saved"
     ):
         fit(people, name="x", against=None, resamples=100)
 
@@ -49,7 +49,7 @@ def test_what_is_learned_has_to_beat_what_was() -> None:
     with_human, alone = fitted.validated
     assert with_human.better.low > 0
     assert with_human.against == "net"
-    assert alone.against == "all replies alike"
+    assert alone.against == "equal probabilities"
     assert with_human.nll < alone.nll
     assert (fitted.model.game, fitted.model.info.name, fitted.human) == ("othello", "first", "net")
     card = fitted.card({"seed": 1})
@@ -57,7 +57,7 @@ def test_what_is_learned_has_to_beat_what_was() -> None:
     assert card["sha256"] == fitted.model.info.sha256
     again = fit(people, name="first", against=None, resamples=100)
     assert again.data == fitted.data
-    with pytest.raises(FitRefused, match="not better beyond chance than first"):
+    with pytest.raises(FitRefused, match="not significantly better than first"):
         fit(people, name="second", against=fitted.model, resamples=100)
 
 
@@ -73,6 +73,7 @@ def test_what_is_worse_without_a_human_move_model_is_refused(monkeypatch: pytest
 
     monkeypatch.setattr(fitting, "tune", tune)
     with pytest.raises(
-        FitRefused, match=r"the model without a human-move model is worse beyond chance than test .* not kept"
+        FitRefused,
+        match=r"the model without a human-move model is significantly worse than test .* not saved",
     ):
         fit(people, name="alone worse", against=against, resamples=100)

@@ -87,7 +87,7 @@ def test_skill_is_learned_by_rating_and_speed(people: Population) -> None:
     assert steps == [
         "learning the prior without ratings",
         "learning the prior with ratings",
-        "measuring on the other persons",
+        "evaluating on the other persons",
     ]
     rated = found.prior.rated
     assert rated is not None
@@ -146,7 +146,7 @@ def test_cards_keep_what_others_learned(people: Population) -> None:
     assert merged_card("othello", card, record) == card, "the same base model is replaced"
     other = {**record, "base": "c" * 64}
     assert [each["base"] for each in merged_card("othello", card, other)["bases"]] == [KEY, "c" * 64]
-    with pytest.raises(FitRefused, match=r"the card there is for .*othello.*, not for .*chess"):
+    with pytest.raises(FitRefused, match=r"the existing card is for .*othello.*, not for .*chess"):
         merged_card("chess", card, record)
 
 
@@ -217,10 +217,10 @@ def test_experience_has_bands_of_its_own() -> None:
 
 def test_too_little_is_refused(people: Population, monkeypatch: pytest.MonkeyPatch) -> None:
     few = population("othello", made_up(30, 5), "net")
-    with pytest.raises(FitRefused, match=r"too little to learn from: \d+ replies of \d+ persons in a half"):
+    with pytest.raises(FitRefused, match=r"too little to learn from: \d+ replies by \d+ persons in one half"):
         fitted(few)
     monkeypatch.setattr(person_fitting, "MIN_PERSONS", 200)
-    with pytest.raises(FitRefused, match="at least 1000 of 200 are needed"):
+    with pytest.raises(FitRefused, match="at least 1000 replies by 200 persons are needed"):
         fitted(people)
 
 
@@ -234,7 +234,7 @@ def test_a_prior_that_gains_nothing_is_refused() -> None:
         drawn = sum(at > part for part in accumulate(stored.human[:2]))
         reply = stored.found.replies[drawn].reply
         given.append(replace(stored, found=replace(stored.found, reply=reply)))
-    with pytest.raises(FitRefused, match=r"the prior \(rated\) over net is not better beyond chance"):
+    with pytest.raises(FitRefused, match=r"the prior \(rated\) over net is not significantly better"):
         fitted(population("othello", given, "net"))
 
 

@@ -111,7 +111,7 @@ def test_within_positions_each_person_is_left_out_with_their_own_positions() -> 
 def test_a_study_in_words(found: Study) -> None:
     text = study_text(found)
     assert "300 positions of 100 games, 100 persons (P 100), 900 replies" in text
-    assert "[-]: no interval, from fewer than 30 effective persons." in text
+    assert "[-]: no interval below 30 effective persons." in text
     assert "Too early" not in text
     few = replace(found, effective_persons=29.9)
     assert study_text(few).endswith(
@@ -141,7 +141,7 @@ def test_baits_and_experience_in_words() -> None:
     first, *rest = text.split("\n\n")
     assert "40 persons" in first
     assert rest[0].startswith("Primary endpoint, candidate baits (not asked), calibrated model: ")
-    assert rest[1].startswith("Everything below explores")
+    assert rest[1].startswith("Everything below is exploratory")
     assert "games before: 1-30" in text
     assert "decided positions left out: 0" in rest[0]
 

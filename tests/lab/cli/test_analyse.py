@@ -74,7 +74,7 @@ def test_games_are_looked_into_and_studied(desdemona: Command, monkeypatch: pyte
     told: dict[str, Any] = json.loads(out)
     assert told["known"] == told["failed"] == 0
     assert "2 games" in err
-    assert desdemona(*ANALYSE)[1] == f"native, depth 4: 0 moves analysed, {told['new']} known already\n"
+    assert desdemona(*ANALYSE)[1] == f"native, depth 4: 0 moves analysed, {told['new']} already known\n"
 
     monkeypatch.setattr(cli_analyse, "_open", lambda *_: FakeModel("othello"))
     code, out, err = desdemona("lab", "analyse", "--game", "othello", "--depth", "4", "--model", "x.onnx")
@@ -103,7 +103,7 @@ def test_games_are_looked_into_and_studied(desdemona: Command, monkeypatch: pyte
     assert "Figure 9" in out
     for option in ("--own", "--min-rating=1500"):
         code, _, err = desdemona("lab", "study", "--game", "othello", "--elo", option)
-        assert (code, "--elo cannot go with" in err) == (2, True)
+        assert (code, "--elo cannot be combined with" in err) == (2, True)
     code, out, err = desdemona("lab", "study", "--game", "othello", "--human", "maia")
     assert (code, out) == (2, "")
     assert "no predictions of 'maia' for these positions; models: fake ffffff" in err
@@ -128,7 +128,7 @@ def test_profiles_of_an_earlier_search_are_not_confirmed(
     desdemona(*ANALYSE)
     monkeypatch.setattr(cli_study, "SEARCH_REVISION", "later")
     told = desdemona("lab", "study", "--game", "othello", "--resamples", "20", "--format", "json")[1]
-    assert json.loads(told)["baits"]["unconfirmed"] == "the profiles are not of this program's present search"
+    assert json.loads(told)["baits"]["unconfirmed"] == "the profiles are not from this version's search"
 
 
 def test_analyses_are_listed(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,9 +144,12 @@ def test_analyses_are_listed(desdemona: Command, monkeypatch: pytest.MonkeyPatch
     ]
     listed = json.loads(desdemona("lab", "study", "--game", "othello", "--list", "--format", "json")[1])
     assert [(each["id"], each["models"]) for each in listed] == [(1, ["fake ffffff"]), (2, [])]
-    assert "--list goes with" in desdemona("lab", "study", "--game", "othello", "--list", "--own")[2]
+    assert (
+        "--list can be combined only with"
+        in desdemona("lab", "study", "--game", "othello", "--list", "--own")[2]
+    )
     told = desdemona("lab", "study", "--game", "chess", "--list")
-    assert told == (0, "", "there is no analysis of chess: `desdemona lab analyse` makes one\n")
+    assert told == (0, "", "there is no chess analysis: run `desdemona lab analyse`\n")
 
 
 def test_one_game_alone_has_no_intervals(desdemona: Command, tmp_path: Path) -> None:
@@ -167,7 +170,7 @@ def test_copies_of_games_are_told_of(desdemona: Command, tmp_path: Path) -> None
     alone = json.loads(desdemona(*ANALYSE, "--json")[1])
     code, out, err = desdemona(*ANALYSE, "again.txt", "--json")
     assert (code, json.loads(out)) == (0, {**alone, "known": alone["new"], "new": 0})
-    assert "games found more than once (only the first copy counts): 2\n" in err
+    assert "number of games found more than once (only the first copy counts): 2\n" in err
     assert "\n2 games, " in err
 
 
@@ -254,7 +257,7 @@ def test_own_games_of_all_players_count_alike(
         "3 positions of 3 games"
     )
     assert (found["positions"], found["human_models"]) == (3, [model.name])
-    assert found["baits"]["unconfirmed"].startswith("of our own games")
+    assert found["baits"]["unconfirmed"].startswith("for our own games")
     assert found["experience"] == []
 
     def guesses(_: HumanConfig) -> ModelRegistry:
@@ -264,7 +267,7 @@ def test_own_games_of_all_players_count_alike(
     found = json.loads(desdemona(*study)[1])
     assert found["about"].endswith("with people; no human-move model; 3 positions of 3 games")
     assert (found["positions"], found["human_models"]) == (3, [])
-    assert "cannot go with --own" in desdemona(*study, "--human", "net")[2]
+    assert "cannot be combined with --own" in desdemona(*study, "--human", "net")[2]
 
 
 def test_positions_of_which_a_model_has_not_spoken_are_told_of(
@@ -278,7 +281,7 @@ def test_positions_of_which_a_model_has_not_spoken_are_told_of(
     more = json.loads(desdemona(*ANALYSE, "--json")[1])["new"]
     assert more > 0
     err = desdemona("lab", "study", "--game", "othello", "--resamples", "20")[2]
-    assert f" of 1 game, {more} more without its prediction left out\n" in err
+    assert f" of 1 game, {more} others left out because they lack its prediction\n" in err
 
 
 def test_too_little_to_learn_from(desdemona: Command, tmp_path: Path) -> None:
@@ -298,7 +301,7 @@ def test_too_little_to_learn_from(desdemona: Command, tmp_path: Path) -> None:
         (".onnx", "--out: .onnx does not end in .onnx"),
         ("folder.onnx", "--out: folder.onnx is not a regular file"),
         ("card.onnx", "--out: card.json is not a regular file"),
-        ("no/such/folder.onnx", "--out: no/such is no folder"),
+        ("no/such/folder.onnx", "--out: no/such is not a folder"),
     ],
 )
 def test_where_no_model_is_written(desdemona: Command, tmp_path: Path, out: str, text: str) -> None:
@@ -320,11 +323,11 @@ def test_the_card_goes_beside_the_model(tmp_path: Path) -> None:
     [
         (("analyse", "none.txt", "--game", "othello"), "none.txt: No such file"),
         (("analyse", "games.txt", "--game", "go"), "--game: 'go' is not known"),
-        (("analyse", "--game", "othello"), "give files of games, or a --model"),
-        (("analyse", "games.txt", "--game", "chess"), "no game of chess in games.txt"),
+        (("analyse", "--game", "othello"), "pass game files, or --model"),
+        (("analyse", "games.txt", "--game", "chess"), "no chess game in games.txt"),
         ((*ANALYSE, "--from-year", "1999"), "none of the 2 games has a move"),
         ((*ANALYSE, "--model", "none.onnx"), "--model: none.onnx: No such file"),
-        ((*ANALYSE, "--option", "Hash=1"), "--option is for --source uci"),
+        ((*ANALYSE, "--option", "Hash=1"), "--option requires --source uci"),
         ((*ANALYSE, "--source", "uci"), "game is 'othello'"),
         (
             ("analyse", "games.txt", "--game", "chess", "--source", "uci", "--option", "Hash"),
@@ -348,10 +351,10 @@ def test_there_has_to_be_something_to_study(desdemona: Command) -> None:
     assert "there is no database" in desdemona("lab", "study", "--game", "othello")[2]
     desdemona(*ANALYSE)
     assert (
-        "there is no analysis of chess: `desdemona lab analyse` makes one"
+        "there is no chess analysis: run `desdemona lab analyse`"
         in desdemona("lab", "study", "--game", "chess")[2]
     )
-    assert "of number 7: there are 1" in desdemona("lab", "study", "--game", "othello", "--analysis", "7")[2]
+    assert "with number 7; known: 1" in desdemona("lab", "study", "--game", "othello", "--analysis", "7")[2]
     assert "no position passes" in desdemona("lab", "study", "--game", "othello", "--min-rating", "9")[2]
     assert "--own" not in desdemona("lab", "study", "--game", "othello", "--own")[2]
     told = desdemona("lab", "fit", "--game", "go", "--own", "--first", "--out", "x.onnx")[2]

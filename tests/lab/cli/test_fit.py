@@ -44,7 +44,7 @@ FIT = ("lab", "fit-person", "--game", "othello", "--out", "person_othello.json",
 @pytest.mark.usefixtures("people")
 def test_a_card_is_written_and_extended(desdemona: Command, tmp_path: Path) -> None:
     code, out, err = desdemona(*FIT, "--base", "human", "--truth-alone")
-    assert (code, "measuring on the other persons" in err) == (0, True)
+    assert (code, "evaluating on the other persons" in err) == (0, True)
     assert "rated 1300-1699" in out
     first = read_card(tmp_path / "person_othello.json")
     assert out.endswith(f"person_othello.json: sha256 {first.version}\n")
@@ -69,7 +69,7 @@ def test_a_card_is_written_and_extended(desdemona: Command, tmp_path: Path) -> N
 def test_wrong_requests(desdemona: Command, tmp_path: Path) -> None:
     for options, what in (
         (("--first",), "No such option: --first"),
-        (("--base", "human", "--calibrated", "x.onnx"), "--calibrated cannot go with --base human"),
+        (("--base", "human", "--calibrated", "x.onnx"), "--calibrated cannot be combined with --base human"),
     ):
         code, _, err = desdemona(*FIT, *options)
         assert (code, what in err) == (2, True)

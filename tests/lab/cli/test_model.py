@@ -21,7 +21,7 @@ def test_a_network_is_imported_and_shown(desdemona: Command, published: Path, tm
     assert status == 0
     model = Path("data/models/maia-1234.onnx")
     assert out.startswith(f"{model}: sha256 ")
-    assert "maia-1234.pb.gz: not one of those published, sha256 " in err
+    assert "maia-1234.pb.gz: not one of the published networks, sha256 " in err
     assert "; rating 1234; licence CC0" in err
     assert "; licence CC0 [31m-1.0; " in err
     assert sorted(os.listdir(tmp_path / "data" / "models")) == ["maia-1234.onnx"]
@@ -56,8 +56,8 @@ def test_several_at_once(desdemona: Command, published: Path, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"hello", "not packed with gzip, as networks of lc0 (*.pb.gz) are"),
-        (b"\x1f\x8b\x08", "cut off: the packed data ends after 3 bytes in the middle"),
+        (b"hello", "not compressed with gzip, as lc0 networks (*.pb.gz) are"),
+        (b"\x1f\x8b\x08", "truncated: the compressed data ends prematurely after 3 bytes"),
         (None, "No such file or directory"),
     ],
 )
@@ -98,5 +98,5 @@ def test_what_is_for_the_program_alone_is_not_shown(desdemona: Command) -> None:
     path = Path(people.__file__).parent / "othello_human.onnx"
     status, shown, _ = desdemona("lab", "show-model", str(path))
     assert status == 0
-    assert "characters, for the program" in shown
+    assert "characters, machine-readable" in shown
     assert len(shown) < 10_000

@@ -87,7 +87,7 @@ def test_the_endpoint_is_the_gain_of_the_paper_s_trappiness(
     report = Ablation().report(parts, Size.FULL)
     [claim] = report.claims
     assert claim.verdict is verdict
-    assert "400 replies of 60 persons" in claim.found
+    assert "400 replies by 60 persons" in claim.found
     assert [row[0] for row in report.tables[0].rows] == list(SOME)
 
 
@@ -96,13 +96,13 @@ def test_the_endpoint_is_the_gain_of_the_paper_s_trappiness(
     [
         (0.005, 0.009, ClaimVerdict.HOLDS, "worth having"),
         (0.001, 0.003, ClaimVerdict.FAILS, "measurable, but not worth having"),
-        (-0.001, 0.003, ClaimVerdict.FAILS, "none measurable, not worth having"),
-        (0.001, 0.005, ClaimVerdict.INCONCLUSIVE, "measurable; whether it is worth having is inconclusive"),
+        (-0.001, 0.003, ClaimVerdict.FAILS, "not measurable, and not worth having"),
+        (0.001, 0.005, ClaimVerdict.INCONCLUSIVE, "measurable; inconclusive whether it is worth having"),
         (
             -0.001,
             0.009,
             ClaimVerdict.INCONCLUSIVE,
-            "none measurable; whether it is worth having is inconclusive",
+            "not measurable; inconclusive whether it is worth having",
         ),
     ],
 )
@@ -133,7 +133,7 @@ def test_differences_in_play_are_taken_pair_by_pair(monkeypatch: pytest.MonkeyPa
             results[job.name] = {"games": points}
     report = Ablation().report(results, Size.FULL)
     assert {claim.verdict for claim in report.claims} == {ClaimVerdict.HOLDS}
-    assert report.claims[0].found == "+50.0 (+50.0 to +50.0) points of 100, 24 games each"
+    assert report.claims[0].found == "+50.0 (+50.0 to +50.0) percentage points, 24 games each"
     rows = {row[0]: row for row in report.tables[-1].rows}
     assert rows[PAPER][4:] == ("+50.0 (+50.0 to +50.0)", "+10.0 (+10.0 to +10.0)", "", "")
     assert len(report.charts[0].lines[0].marks) == len(ARMS)

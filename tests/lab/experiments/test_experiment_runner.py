@@ -92,7 +92,7 @@ async def test_a_job_whose_worker_died_is_done_again(database: Database) -> None
     pool = InlinePool(deaths=2)
     assert len((await run(database, pool))[0]) == 3
     assert sorted(pool.done) == [0, 0, 1, 1, 2]
-    with pytest.raises(WorkersError, match="workers died one after the other; last with job"):
+    with pytest.raises(WorkersError, match="workers died in a row, the last one with job"):
         await run(database, InlinePool(deaths=99), seed=2)
 
 

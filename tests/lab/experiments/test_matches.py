@@ -100,12 +100,15 @@ def test_figure_6_s_claims_are_about_the_paper_s_options() -> None:
         {"trappy:decided=paper,depth=8 v standard:depth=8": -5, "trappy:decided=paper": 8, "trappy": -40,
          "standard": 4}
     )  # fmt: skip
-    verdicts = {claim.says.split(" trappy")[0]: claim.verdict for claim in report.claims}
+    verdicts = {claim.says.split(", trappy")[0]: claim.verdict for claim in report.claims}
     assert verdicts["(a) At equal depth (8)"] is ClaimVerdict.HOLDS
     assert verdicts["(a) At equal depth (9)"] is ClaimVerdict.FAILS
     assert verdicts["(b) Against a shallower opponent (9 v 7)"] is ClaimVerdict.HOLDS
     count, cases, first = report.claims[:3]
-    assert (count.verdict, count.found) == (ClaimVerdict.FAILS, "by its table trappy won 3 of 6 (9, 16, 17)")
+    assert (count.verdict, count.found) == (
+        ClaimVerdict.FAILS,
+        "by the paper's table, trappy won 3 of 6 (9, 16, 17)",
+    )
     assert (cases.verdict, cases.found) == (
         ClaimVerdict.INCONCLUSIVE,
         "4 of 6 rows (5, 12, 19, 21): 66.7 (30.0 to 90.3) %",
@@ -113,8 +116,8 @@ def test_figure_6_s_claims_are_about_the_paper_s_options() -> None:
     assert first.found.endswith("; 10 of 200 games")
     assert "better in 5 of 5, worse in 0" in report.claims[-1].found
     assert [line.name for line in report.charts[0].lines] == [
-        "trappy less standard, the paper's options",
-        "trappy less standard, the default rule",
+        "trappy minus standard, the paper's options",
+        "trappy minus standard, the default rule",
     ]
     rules = report.tables[-1].rows
     assert (rules[0][:3], rules[0][3][:5]) == (("8", "8", "10"), "+35.0")

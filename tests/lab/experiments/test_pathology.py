@@ -62,7 +62,7 @@ def test_deep_first_moves_beside_moves_at_random(chosen: float, verdict: ClaimVe
     report = Pathology().report(results, Size.SMALL)
     claim = next(each for each in report.claims if each.says.endswith("is better than a random one"))
     assert claim.verdict is verdict
-    assert f"% are right, at random 40.0 (40.0 to 40.0) %: {100 * (chosen - 0.4):+.1f} (" in claim.found
+    assert f"% are right, 40.0 (40.0 to 40.0) % at random: {100 * (chosen - 0.4):+.1f} (" in claim.found
     assert claim.found.endswith("40 boards whose first move matters")
     assert report.tables[0].rows[-1] == ("a random move", "", "", "", "40.0 (40.0 to 40.0)", "-")
     assert "(40 with N, 0 with Y)" in report.tables[0].note
@@ -88,7 +88,9 @@ def test_a_fall_beyond_chance_is_pathology() -> None:
     assert (
         verdicts["Figure 3: Y is not pathological"] is ClaimVerdict.INCONCLUSIVE
     )  # neither a rise nor a fall
-    assert verdicts["H sees level 10 of 12 at her first move: N wins 66 of 100"] is ClaimVerdict.FAILS
+    assert (
+        verdicts["When H sees level 10 of 12 at her first move, N wins 66 of 100 games"] is ClaimVerdict.FAILS
+    )
     assert report.tables[0].rows[0][4:] == ("75.0 (-242.7 to 392.7)", "-")
     assert "50.0 (35.2 to 64.8)" in report_text(report)
     assert report_json(report)["charts"][0]["name"] == "figure-3"

@@ -31,10 +31,10 @@ FOUND = {
 """Part of each report."""
 HOLDS, FAILS, OPEN = ClaimVerdict.HOLDS, ClaimVerdict.FAILS, ClaimVerdict.INCONCLUSIVE
 SLIDES = {
-    "35^40 lines of a chess game are more than the atoms of the universe": FAILS,
-    "The tree is a graph with joins and without cycles": FAILS,
-    "At chess pruning reduces 35 branches to 6": OPEN,  # from two positions
-    "At Reversi it is best to hold fewest discs in the middle of the game": OPEN,  # from few games
+    "The 35^40 lines of a chess game outnumber the atoms in the universe": FAILS,
+    "The game tree is a graph with joins but without cycles": FAILS,
+    "In chess, pruning reduces 35 branches to 6": OPEN,  # from two positions
+    "In Reversi it is best to have the fewest discs in the middlegame": OPEN,  # from few games
 }
 """Verdicts on the slides, where they do not hold."""
 ENDING = Opening("r3k3/8/8/8/8/8/8/R3K3 w - - 88 60", ())
@@ -83,27 +83,27 @@ def test_jobs_and_report(name: str) -> None:
     [
         ("minimax", {"slide": 5, "scores": [0, 0, 0, 7]}, "side is worth 0 and", "loses by force"),
         ("minimax", {"slide": 5, "scores": [0, 0, 0, 7]}, "search says 0 and 7", "the same"),
-        ("bags", {"value": 1, "plain": 2, "seen": [1]}, "another choice", "the same"),
-        ("alpha-beta", {"plain": [1, 9, 0], "pruned": [2, 5, 1]}, "another score", "the same"),
+        ("bags", {"value": 1, "plain": 2, "seen": [1]}, "a different choice", "the same"),
+        ("alpha-beta", {"plain": [1, 9, 0], "pruned": [2, 5, 1]}, "a different score", "the same"),
         ("move order", {"best": [1, 2, 3], "given": [1, 3, 4], "worst": [2, 4, 5]}, "scores differ", "none"),
-        ("negascout", {"nodes": [9, 5], "best": [1, 2]}, "another score", "the same"),
+        ("negascout", {"nodes": [9, 5], "best": [1, 2]}, "a different score", "the same"),
         (
             "exchanges",
             {"plain": ["e1e2"], "score": 7, "quiet": ["d2d6"], "quiet_score": 8, "core": "d2d6"},
-            "captures searched on d2d6",
+            "with a quiescence search d2d6",
             "not played",
         ),
-        ("horizon", {"plain": ["h1h2"], "quiet": 2, "costs": [1, 0, 0]}, "the best is h1h2", "seems"),
+        ("horizon", {"plain": ["h1h2"], "quiet": 2, "costs": [1, 0, 0]}, "at depth 4 is h1h2", "seems"),
         (
             "transpositions",
             {"lines": 4, "positions": 4, "is_cycle": False, "depth": 2, "nodes": [1, 1]},
             "joins: no, 4 lines",
-            "at chess lead back",
+            "in chess lead back",
         ),
         (
             "library",
             {"move": "d2d4", "depths": [0, 4], "solved": [1, 2], "is_solved": False},
-            "not solved, with another score than",
+            "not solved, with a different score than",
             "plays e2e4",
         ),
         ("contempt", {"chosen": [["e7e6", 0], ["f6g8", 0]]}, "Black plays on (e7e6", "Black repeats"),

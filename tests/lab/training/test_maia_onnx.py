@@ -85,7 +85,7 @@ def test_an_imported_network_says_what_it_is() -> None:
         "desdemona.rating": "1234",
         "desdemona.source_sha256": made.source_sha256,
     }
-    assert "not one of those published" in model.doc_string
+    assert "not one of the published networks" in model.doc_string
     assert import_network(PUSHER, "maia-1234.pb.gz").data == made.data
 
 
@@ -105,14 +105,18 @@ def test_names(file: str, name: str, rating: int | None) -> None:
 
 @pytest.mark.parametrize(("file", "rating"), [("maia-000.pb.gz", 0), ("maia_5001.pb.gz", 5001)])
 def test_a_name_tells_of_a_rating_that_people_have(file: str, rating: int) -> None:
-    with pytest.raises(BadModel, match=f"says that it is for rating {rating}; ratings are 1 to 5000"):
+    with pytest.raises(
+        BadModel, match=f"rating in its name, {rating}, is out of range: ratings are 1 to 5000"
+    ):
         import_network(PUSHER, file)
     assert import_network(PUSHER, "maia-5000.pb.gz").rating == 5000
 
 
 def test_a_published_network_has_to_play_like_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PUBLISHED, hashlib.sha256(PUSHER).hexdigest(), 1500)
-    with pytest.raises(BadModel, match=r"maia-1500: begins with e2e4 at 0\.\d+, which should be 0\.652"):
+    with pytest.raises(
+        BadModel, match=r"maia-1500: the first move e2e4 has probability 0\.\d+, expected 0\.652"
+    ):
         import_network(PUSHER, "anything.pb.gz")
     monkeypatch.setitem(PUBLISHED, hashlib.sha256(PUSHER).hexdigest(), 1300)
     made = import_network(PUSHER, "anything.pb.gz")
@@ -162,21 +166,23 @@ def endless(value: float) -> bytes:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        pytest.param(b"", "not packed with gzip", id="empty"),
-        pytest.param(b"PK\3\4 something else", "not packed with gzip", id="zip"),
-        pytest.param(gzip.decompress(PUSHER), "not packed with gzip", id="unpacked"),
-        pytest.param(gz(b""), "no magic number where 0x1c0 should be", id="nothing packed"),
-        pytest.param(PUSHER[:200], "cut off: the packed data ends after 200 bytes", id="cut off"),
+        pytest.param(b"", "not compressed with gzip", id="empty"),
+        pytest.param(b"PK\3\4 something else", "not compressed with gzip", id="zip"),
+        pytest.param(gzip.decompress(PUSHER), "not compressed with gzip", id="unpacked"),
+        pytest.param(gz(b""), "expected the magic number 0x1c0, found none", id="nothing packed"),
+        pytest.param(
+            PUSHER[:200], "truncated: the compressed data ends prematurely after 200 bytes", id="cut off"
+        ),
         pytest.param(damaged(PUSHER), "damaged: .*incorrect data check", id="checksum"),
         pytest.param(b"\x1f\x8b rubbish", "damaged: ", id="rubbish"),
-        pytest.param(PUSHER + b"x", "after the end of the packed data", id="more"),
+        pytest.param(PUSHER + b"x", "after the end of the compressed data", id="more"),
         pytest.param(gz(b"not a message"), "wire type 6", id="text"),
         pytest.param(gz(bytes([0x80] * 12)), "a number of more than ten bytes", id="long number"),
         pytest.param(gz(b"\x0d\1"), "cut off: 4 bytes should follow byte 1, there are 1", id="message cut"),
         pytest.param(gz(b"\x0a\xff\xff\3"), "cut off: 65535 bytes should follow", id="text cut"),
         pytest.param(gz(b"\x08"), "the network: cut off at byte 1", id="number cut"),
-        pytest.param(pawn_pusher().file(magic=None), "no magic number", id="no magic"),
-        pytest.param(pawn_pusher().file(magic=7), "the magic number 0x7 where 0x1c0", id="other magic"),
+        pytest.param(pawn_pusher().file(magic=None), "magic number 0x1c0, found none", id="no magic"),
+        pytest.param(pawn_pusher().file(magic=7), "magic number 0x1c0, found 0x7", id="other magic"),
         pytest.param(pawn_pusher().file(encoding=0), "encoding is 0; only 1", id="encoding"),
         pytest.param(pawn_pusher().file(kinds={1: 3}), "format of its input is 3; only 1", id="input"),
         pytest.param(
@@ -194,23 +200,23 @@ def endless(value: float) -> bytes:
         ),
         pytest.param(gz(b"\x0d\xc0\1\0\0"), "the format: missing", id="no format"),
         pytest.param(
-            gz(b"\x0d\xc0\1\0\0" + number(4, 1)), "a number where a message should be", id="no message"
+            gz(b"\x0d\xc0\1\0\0" + number(4, 1)), "expected a message, found a number", id="no message"
         ),
         pytest.param(packed(b""), "the input convolution: missing", id="no weights"),
         pytest.param(packed(inner(1, b"")), "the input convolution: no weights", id="empty convolution"),
         pytest.param(
             packed(inner(1, layer(1, np.zeros(100)))),
-            "the input convolution, weights: 100 numbers where there should be 1,008",
+            "the input convolution, weights: expected 1,008 numbers, found 100",
             id="few numbers",
         ),
         pytest.param(
             packed(inner(1, inner(1, inner(3, b"odd")))),
-            "the input convolution, weights: its numbers are not of 16 bits",
+            "the input convolution, weights: the numbers do not have 16 bits",
             id="odd bytes",
         ),
-        pytest.param(endless(np.nan), "its numbers reach from nan to 1", id="nan"),
-        pytest.param(endless(-np.inf), "its numbers reach from -inf to 1", id="infinite"),
-        pytest.param(endless(2.0), "its numbers reach from 2 to 1", id="turned round"),
+        pytest.param(endless(np.nan), "invalid range of numbers, nan to 1", id="nan"),
+        pytest.param(endless(-np.inf), "invalid range of numbers, -inf to 1", id="infinite"),
+        pytest.param(endless(2.0), "invalid range of numbers, 2 to 1", id="turned round"),
         pytest.param(changed(lambda made: made.blocks.clear()), "no residual blocks", id="no blocks"),
         pytest.param(
             changed(lambda made: made.input.rest.update({4: np.full(2, -1.0)})),
@@ -219,7 +225,7 @@ def endless(value: float) -> bytes:
         ),
         pytest.param(
             changed(lambda made: made.input.rest.update({6: np.zeros(3)})),
-            "the input convolution, shifts: 3 numbers where there should be 2",
+            "the input convolution, shifts: expected 2 numbers, found 3",
             id="shifts",
         ),
         pytest.param(
@@ -229,12 +235,12 @@ def endless(value: float) -> bytes:
         ),
         pytest.param(
             changed(squeezed_with(2, 5)),
-            "block 1, squeeze and excitation 3: 5 numbers where there should be 4",
+            "block 1, squeeze and excitation 3: expected 4 numbers, found 5",
             id="squeeze",
         ),
         pytest.param(
             changed(lambda made: setattr(made, "policy", Layer(np.zeros((79, 2, 3, 3))))),
-            "the policy's convolution, weights: 1,422 numbers where there should be 1,440",
+            "the policy's convolution, weights: expected 1,440 numbers, found 1,422",
             id="policy planes",
         ),
     ],

@@ -125,7 +125,7 @@ def test_records_that_are_none_are_refused(tmp_path: Path) -> None:
     it, content = GAMES["chess"], records("chess", games=2)
     path = tmp_path / "games.bin"
     for bad, complaint in (
-        (content[:-1], "the last game is cut off"),
+        (content[:-1], "the last game is truncated"),
         (b"", "no positions"),
         (content[:6] + b"\xff\xff" + content[8:], "not records of games"),
     ):

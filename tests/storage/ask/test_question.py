@@ -51,7 +51,7 @@ def test_values_are_plain(filled_sqlite: str) -> None:
 
 def test_endless_questions_end(filled_sqlite: str) -> None:
     assert asked(filled_sqlite, ENDLESS, limit_s=0.1) == {
-        "error": "the question takes longer than 0.1 s; narrow it"
+        "error": "the question took longer than 0.1 s; narrow it down"
     }
 
 
@@ -60,14 +60,14 @@ def test_endless_questions_end(filled_sqlite: str) -> None:
     [
         (" \n", "the question is empty"),
         ("selec 1", "syntax error"),
-        ("select bait from ask_games", "no such column: bait; ask the views ask_games, "),
-        ("select 1 from foo", "no such table: foo; ask the views ask_games, "),
+        ("select bait from ask_games", "no such column: bait; use the views ask_games, "),
+        ("select 1 from foo", "no such table: foo; use the views ask_games, "),
         ("select 1; select 2", "one statement"),
         ("select 'a\n\nb", "unrecognized token"),
         ("select 1 where 1 = ?", "binding"),
         ("select '\x00'", "null character"),
         ("select '\ud800'", "surrogate"),
-        ("-- nothing", "no question"),
+        ("-- nothing", "not a question"),
         ("select json_extract('nonsense', '$')", "malformed JSON"),
     ],
 )
@@ -121,9 +121,9 @@ def test_what_is_sorted_stays_in_memory(filled_sqlite: str) -> None:
 @pytest.mark.parametrize(
     ("sql", "part"),
     [
-        ("delete from games", "no question"),
+        ("delete from games", "not a question"),
         ("delete from games returning id", "read-only"),
-        ("create table t (a int)", "no question"),
+        ("create table t (a int)", "not a question"),
         ("select nextval('games_id_seq')", "read-only"),
         ("select set_config('transaction_read_only', 'off', true) union all select 'x'", "read-write"),
         ("copy games to '/tmp'", ""),
@@ -135,7 +135,7 @@ def test_what_is_sorted_stays_in_memory(filled_sqlite: str) -> None:
         ("select '\x00'", ""),
         ("select '\ud800'", ""),
         ("select 1/0", "division by zero"),
-        ("-- nothing", "no question"),
+        ("-- nothing", "not a question"),
     ],
 )
 def test_postgresql_lets_nobody_write(filled_postgresql: str, sql: str, part: str) -> None:

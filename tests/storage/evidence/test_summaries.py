@@ -125,7 +125,7 @@ async def test_a_row_that_nobody_can_read_hides_no_other_game(
         await session.execute(text(f"UPDATE outcomes SET kind = 'odd' WHERE decision_id IN ({_DECISIONS})"))
         assert await summarise(session, games) == 2
         assert list(await summaries(session)) == [games[0], games[2]]
-        assert f"game {games[1]} counts in no statistic" in caplog.text
+        assert f"game {games[1]} is left out of statistics" in caplog.text
         read = await read_groups(session)
         assert (read.statistics()[0].games, read.left_out) == (2, 1)
 

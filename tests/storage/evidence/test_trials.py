@@ -63,10 +63,10 @@ async def test_one_trial_is_open_at_a_time(database: Database) -> None:
         await start_trial(session, planned("t1"))
         with pytest.raises(TrialError, match="trial t1 is open; end it first"):
             await start_trial(session, planned("t2"))
-        with pytest.raises(TrialError, match="there is a trial t1 already"):
+        with pytest.raises(TrialError, match="trial t1 exists already"):
             await start_trial(session, planned("t1"))
         await end_trial(session)
-        with pytest.raises(TrialError, match="there is a trial t1 already; choose another name"):
+        with pytest.raises(TrialError, match="trial t1 exists already; choose another name"):
             await start_trial(session, planned("t1"))
         await start_trial(session, planned("t2"))
         assert [trial.name for trial in await list_trials(session)] == ["t2", "t1"]
@@ -206,8 +206,11 @@ async def test_its_games_are_counted(database: Database) -> None:
         ({"name": "a b"}, "name is 'a b'"),
         ({"name": "-x"}, "name is '-x'"),
         ({"name": "a" * 41}, "name is 'aaa"),
-        ({"arms": ("trappy",)}, "arms are trappy, must be two different players or more"),
-        ({"arms": ("randomised",), "configurations": {"randomised": {}}}, "endpoint is score: single"),
+        ({"arms": ("trappy",)}, "arms are trappy, must be at least two different players"),
+        (
+            {"arms": ("randomised",), "configurations": {"randomised": {}}},
+            "endpoint is score: trials of single",
+        ),
         ({"arms": ()}, "arms are none"),
         ({"arms": ("trappy", "trappy")}, "arms are trappy, trappy"),
         ({"configurations": {"trappy": {}}}, "configurations lack standard"),

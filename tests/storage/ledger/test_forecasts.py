@@ -152,7 +152,7 @@ async def test_a_forecast_of_something_else_is_refused(database: Database) -> No
     async with database.write() as session:
         game = await opened(session)
         decision_id = await commit_decision(session, game.id, 0, MADE)
-        with pytest.raises(ValueError, match="not of the replies to f5"):
+        with pytest.raises(ValueError, match="does not match the replies to f5"):
             await store_forecast(session, decision_id, MADE, replace(made, replies=made.replies[::-1]))
         with pytest.raises(IncompleteProfile):
             await store_forecast(session, decision_id, decision(complete=False), made)
@@ -167,14 +167,14 @@ async def test_both_moves_of_a_draw_have_one(database: Database, trap: bool) -> 
         game = await opened(session, strategy="randomised")
         decision_id = await commit_decision(session, game.id, 0, made)
         assert await lacking_forecasts(session, game.id, RULE) == {decision_id}
-        with pytest.raises(ValueError, match="a forecast of the other move belongs to a draw"):
+        with pytest.raises(ValueError, match="a forecast for the other move is needed if a draw decided"):
             await store_forecast(session, decision_id, made, replace(both, other=None))
-        with pytest.raises(ValueError, match="the other forecast is not of the replies to"):
+        with pytest.raises(ValueError, match="the other forecast does not match the replies to"):
             await store_forecast(
                 session, decision_id, made, replace(both, other=forecast(made.chosen, scale))
             )
         await store_forecast(session, decision_id, made, both)
         assert await get_forecast(session, decision_id) == both
         assert await lacking_forecasts(session, game.id, RULE) == set()
-        with pytest.raises(ValueError, match="belongs to a draw, and to nothing else"):
+        with pytest.raises(ValueError, match="is needed if a draw decided, and only then"):
             await store_forecast(session, decision_id, MADE, replace(made_forecast(), other=both))

@@ -121,7 +121,7 @@ def test_the_backup_itself_is_never_removed(path: Path) -> None:
 
 
 def test_one_file_is_no_series(path: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"copy.db is one file, not a folder"):
+    with pytest.raises(ValueError, match=r"copy.db is a file, not a folder"):
         back_up(path, tmp_path / "copy.db", 3)
 
 
@@ -189,7 +189,7 @@ def test_a_damaged_database_leaves_the_earlier_backup(path: Path, tmp_path: Path
     with path.open("r+b") as file:
         file.seek((root - 1) * size)
         file.write(b"\xff" * 100)
-    with pytest.raises(StorageError, match=r"the backup of the database would be damaged: .* Page \d+"):
+    with pytest.raises(StorageError, match=r"the copy of the database is damaged: .* Page \d+"):
         back_up(path, tmp_path / "copy.db")
     assert (tmp_path / "copy.db").read_text() == "old"
     assert files_of(tmp_path) == ["copy.db"]

@@ -41,7 +41,7 @@ async def test_a_large_database_in_use_is_not_rewritten(
             await compact(database)
             return
         assert held_roles(database.url) == ["bot x/y"]
-        with pytest.raises(StorageError, match=r"is in use \(bot x/y\), and nobody can write while"):
+        with pytest.raises(StorageError, match=r"is in use \(bot x/y\), and all writers would wait while"):
             await compact(database)
         await compact(database, force=True)
         monkeypatch.setattr(compacting, "MAX_BYTES", 1 << 30)

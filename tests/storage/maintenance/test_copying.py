@@ -146,7 +146,7 @@ async def test_a_database_of_something_else_is_refused(
     async with other.write() as session:
         await session.execute(text("CREATE TABLE letters (id INTEGER)"))
     await other.close()
-    with pytest.raises(StorageError, match="has tables of something else: letters"):
+    with pytest.raises(StorageError, match="has tables of another program: letters"):
         await copy_database(url, empty_url)
 
 
@@ -154,7 +154,7 @@ async def test_an_older_schema_is_refused(database: Database, target: Database, 
     assert await count_of(database, "games") == 0
     async with target.write() as session:
         await session.execute(text("UPDATE alembic_version SET version_num = '0011'"))
-    with pytest.raises(StorageError, match=rf"is 0011, not {migrate.head()}: give an empty database"):
+    with pytest.raises(StorageError, match=rf"is 0011, not {migrate.head()}: use an empty database"):
         await copy_database(url, _url_of(target))
 
 
@@ -213,7 +213,7 @@ async def test_an_unfinished_copy_of_an_earlier_schema_is_refused(
     await fill(database, 2)
     async with target.write() as session:
         await session.execute(text("UPDATE alembic_version SET version_num = 'unfinished copy 0011'"))
-    with pytest.raises(StorageError, match=r"is unfinished copy 0011, not .*: give an empty database"):
+    with pytest.raises(StorageError, match=r"is unfinished copy 0011, not .*: use an empty database"):
         await copy_database(url, target_url)
 
 
@@ -275,7 +275,7 @@ async def test_another_writer_to_the_target_is_noticed(database: Database, url: 
             if (what, table, rows) == ("copy", "games", ROWS):
                 elsewhere(disturb)
 
-        with pytest.raises(StorageError, match=r"differs from its source at row 4 of games: does another"):
+        with pytest.raises(StorageError, match=r"differs from its source at row 4 of games: is another"):
             await copy_database(url, target_url, on_step)
 
 

@@ -131,7 +131,7 @@ async def test_a_sound_database_has_none(database: Database) -> None:
 
 def test_the_text_names_the_row() -> None:
     assert MalformedRow("games", 7, "odd", 1).text == "row 7 of games: odd"
-    assert MalformedRow("games", 7, "odd", 3).text == "row 7 of games, with 2 that belong to it: odd"
+    assert MalformedRow("games", 7, "odd", 3).text == "row 7 of games, with 2 dependent rows: odd"
 
 
 @pytest.mark.parametrize(

@@ -105,13 +105,13 @@ def test_scores_of_moves_are_small() -> None:
     ("data", "count", "complaint"),
     [
         (b"", 1, "it ends early"),
-        (b"x", 1, "no kind of column"),
-        (b"i\x00\x00", 1, "numbers of 0 bytes"),
-        (b"i\x09" + bytes(9), 1, "numbers of 9 bytes"),
+        (b"x", 1, "unknown kind of column"),
+        (b"i\x00\x00", 1, "numbers with 0 bytes"),
+        (b"i\x09" + bytes(9), 1, "numbers with 9 bytes"),
         (b"i\x01\x00", 2, "it ends early"),
         (b"b\x02", 1, "neither true nor false"),
-        (b"s\x01a", 2, "a column has not 2 values"),
-        (b"j\x02{}", 1, "a column has not 1 values"),
+        (b"s\x01a", 2, "a column does not have 2 values"),
+        (b"j\x02{}", 1, "a column does not have 1 values"),
         (b"f\x03\x00\x01\x00", 1, "0 exceptions among 1 multiples of 1/3"),
         (b"f\x01\x02\x01\x00", 1, "2 exceptions among 1 multiples of 1/1"),
         (b"f\x01\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\xf0\x7f", 1, "inf is not JSON"),
@@ -128,7 +128,7 @@ def test_other_bytes_are_refused(data: bytes, count: int | None, complaint: str)
 
 
 def test_bytes_after_the_end_are_refused() -> None:
-    with pytest.raises(ValueError, match="after its end"):
+    with pytest.raises(ValueError, match="trailing bytes after"):
         ColumnReader(b"x").end()
 
 

@@ -107,7 +107,7 @@ def test_records_of_old_versions_come_back() -> None:
 def test_what_is_no_record_is_kept() -> None:
     for odd in (["not", "a", "record"], 5, None, "x"):
         assert pack(odd) == keep(as_json(odd).encode())
-        with pytest.raises(RecordError, match="no JSON object"):
+        with pytest.raises(RecordError, match="not a JSON object"):
             unpack(pack(odd))
     assert unpack(pack({"a": "\ud800"})) == {"a": "\ud800"}
     assert pack({"a": "\ud800"})[0] == PLAIN
@@ -125,19 +125,19 @@ def test_a_record_that_is_too_long_is_plain() -> None:
 @pytest.mark.parametrize(
     ("stored", "complaint"),
     [
-        (None, "no packed record, but None"),
-        (7, "no packed record, but 7"),
-        (b"", "no packed record, but b''"),
-        (keep(b"{"), "no JSON: "),
-        ("{}", "no packed record, but '{}'"),
-        (keep(b"{\xff"), "no JSON: 'utf-8' codec can't decode"),
+        (None, "not a packed record: None"),
+        (7, "not a packed record: 7"),
+        (b"", "not a packed record: b''"),
+        (keep(b"{"), "not JSON: "),
+        ("{}", "not a packed record: '{}'"),
+        (keep(b"{\xff"), "not JSON: 'utf-8' codec can't decode"),
         (b"\x02...", "packed in format 2, which this version does not know"),
         (b'{"a": 1}', "packed in format 123, which"),
-        (b"\x01", "no packed record: its compressed contents are incomplete"),
+        (b"\x01", "not a packed record: its compressed contents are incomplete"),
         (pack(RECORD)[:-9], "incomplete"),
-        (pack(RECORD) + b"x", "or followed by others"),
-        (b"\x01\x00\x00\x00\x00" + pack(RECORD)[5:], "its checksum is another one"),
-        (b"\x01\x00\x00\x00\x00\xff\xff", "no packed record: Error -3"),
+        (pack(RECORD) + b"x", "or followed by other data"),
+        (b"\x01\x00\x00\x00\x00" + pack(RECORD)[5:], "its checksum does not match"),
+        (b"\x01\x00\x00\x00\x00\xff\xff", "not a packed record: Error -3"),
     ],
 )
 def test_damage_is_named(stored: object, complaint: str) -> None:
@@ -158,9 +158,9 @@ def packed_from(contents: bytes) -> bytes:
         (bytes(MAX_BYTES + 1), "its contents have more than 1048576 bytes"),
         (bytes(200 * MAX_BYTES), "its contents have more than 1048576 bytes"),
         (b"\x02[]\x02[]", "it has no names"),
-        (b'\x07{"a":1}\x05["a"]\x01i\x01\x00', "a value is there twice"),
+        (b'\x07{"a":1}\x05["a"]\x01i\x01\x00', "a value occurs twice"),
         (b'\x02{}\x05["a"]\x01i\x01\x00', "'a'"),
-        (b"\x02{}\x02[]x", "after its end"),
+        (b"\x02{}\x02[]x", "trailing bytes after"),
         (b"\x02{}\x01" + b"5", "not iterable"),
         (b'\x0a{"a":null}\x05["a"]\x01' + b"l\x01\x02" * 300_000, "recursion"),
         (b"\xa0\x8d\x06" + b"[" * 100_000, "recursion"),

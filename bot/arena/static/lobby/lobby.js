@@ -127,7 +127,7 @@ export class Lobby {
       "section",
       { class: "story-more" },
       el("p", { class: "hint" }, sayAll([say("Not every game has a trap."), say("Traps are rare in a short game."), this.#plainGames()])),
-      this.#hasGuesses() ? el("p", { class: "hint" }, say("A question mark: the rating is provisional, uncertain by more than ±110 points.")) : null,
+      this.#hasGuesses() ? el("p", { class: "hint" }, say("A question mark means that the rating is provisional: its uncertainty is more than ±110 points.")) : null,
       showcase ? this.#showcase(variant, showcase) : null,
       el("details", { class: "rules" }, el("summary", {}, say("How {game} is played", { game: fromServer(variant.name) })), el("ul", {}, rules.map((rule) => el("li", {}, rule)))),
     );

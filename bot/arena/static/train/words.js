@@ -75,7 +75,7 @@ export function leftOf({ number: at, of, you }) {
 
 /** What there is to say when nothing is left to show. */
 export function nothingWords({ of, you }, { game, isOfGame, isFirst }, now = Date.now()) {
-  if (isOfGame) return of ? say("That was all that there was to find in this game.") : say("There is nothing to find in this game.");
+  if (isOfGame) return of ? say("That was all that there was to find in this game.") : say("There are no puzzles in this game.");
   const { title } = theme(game);
   const hasMet = !isFirst || you?.answers || you?.nextDueAt;
   const nothing = hasMet ? say("Nothing new to find in {game} at the moment.", { game: title }) : say("There is nothing to find in {game} yet.", { game: title });

@@ -18,7 +18,7 @@ async def test_nobody_makes_bots_but_the_owner(street: Street) -> None:
         for number in range(5):
             person = await house.person(f"Anna{number}")
             status, body = await person.request("POST", "/api/bot/account/upgrade")
-            assert (status, "owner of this server" in body["error"]) == (403, True)
+            assert (status, "only the owner" in body["error"]) == (403, True)
             assert "title" not in await person.get("/api/account")
         robots = [await house.bot(name) for name in ("Robot", "Droid")]  # invited
         assert await listed(house) == [("Zoe", False)]

@@ -65,7 +65,7 @@ def test_lookalikes(name: str, whose: str | None) -> None:
 async def test_lookalikes_get_no_account(street: Street) -> None:
     async with street.opened(bot="Desdemona") as house:
         alike = "looks like"
-        for name, why in (("Desdem0na", alike), ("M0derator", alike), ("Support", "is not for")):
+        for name, why in (("Desdem0na", alike), ("M0derator", alike), ("Support", "is reserved")):
             status, body = await house.request("POST", "/api/person", json={"name": name})
             assert (status, why in body["error"]) == (409, True)
         assert (await house.person("Anna")).name == "Anna"
@@ -89,7 +89,7 @@ async def test_a_nickname_moves_to_another_device(house: House) -> None:
     assert (await anna.request("GET", "/api/account"))[0] == 401
     for code in (made["code"], "", "nonsense"):
         status, body = await house.request("POST", "/api/person/move", json={"code": code})
-        assert (status, "not valid" in body["error"]) == (404, True)
+        assert (status, "invalid" in body["error"]) == (404, True)
     assert (await robot.request("POST", "/api/person/code"))[0] == 400
     code = (await phone.post("/api/person/code"))["code"]
     await house.arena.owner.ban("anna")

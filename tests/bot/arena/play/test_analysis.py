@@ -84,9 +84,9 @@ async def test_the_analysis_is_no_help_in_a_rated_game(
     rated = await house.start(person, bot, rated="true")
     await person.move(rated, "f5")
     # Although the answer is kept.
-    assert await ask(path, other) == "A rated game is at this position now; please try again later"
+    assert await ask(path, other) == "A rated game is currently at this position; please try again later"
     await bot.move(rated, "d6")
-    refused = "No analysis while you or somebody at your address plays a rated game like this"
+    refused = "No analysis while you or someone at your address is playing a rated game of this kind"
     start = path.replace("ply=1", "ply=0")
     for asked in (path, start):  # of no position, whatever board it is like
         assert await ask(asked, anna) == refused

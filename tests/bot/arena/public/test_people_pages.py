@@ -153,7 +153,7 @@ async def test_the_best_are_ranked_and_the_unsettled_apart(street: Street) -> No
     assert "1530?" in unsettled
     assert "/@/Eva" not in page
     assert '<title data-say="Leaders: {game} · Desdemona" data-game="Othello">' in page
-    assert "Nobody has a settled rating" in (await house.request("GET", "/leaders?variant=xiangqi"))[1]
+    assert "Nobody has an established rating" in (await house.request("GET", "/leaders?variant=xiangqi"))[1]
     for unknown in ("ludo", "chess960"):
         assert (await house.request("GET", f"/leaders?variant={unknown}"))[0] == 400
 

@@ -170,7 +170,7 @@ def test_a_picture_has_chinese_letters_whatever_fonts_there_are() -> None:
 
 
 def test_squares_and_rows_must_be_of_the_game() -> None:
-    with pytest.raises(ValueError, match="no board"):
+    with pytest.raises(ValueError, match="not a board"):
         preview("othello", ["..."])
 
 

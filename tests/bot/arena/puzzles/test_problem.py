@@ -121,7 +121,7 @@ def test_what_cannot_be_shown_says_why() -> None:
     with pytest.raises(RecordError, match="decision 1 has no bait"):
         problem_of("chess", forecast=replace(found, tempting=()))
     short = replace(made.chosen, replies=made.chosen.replies[1:])
-    with pytest.raises(RecordError, match=r"decision 1 .*not all of its replies"):
+    with pytest.raises(RecordError, match=r"decision 1 .*lacks some of its replies"):
         problem_of("chess", made=made.with_chosen(short))
     with pytest.raises(RecordError, match="decision 1 cannot be shown"):
         problem_of("chess", made=replace(made, position="nonsense"))

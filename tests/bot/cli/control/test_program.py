@@ -96,7 +96,7 @@ def test_the_arenas_owner_without_a_running_program(desdemona: Command, migrated
         assert desdemona("arena-account", action, "robot")[:2] == (0, f"{said}\n")
     status, _, err = desdemona("arena-account", "approve", "robot")
     assert status == 2
-    assert "Robot does not wait for approval" in err
+    assert "Robot is not waiting for approval" in err
     assert "Robot" in desdemona("arena-account", "list")[1]
     (account,) = json.loads(desdemona("arena-account", "list", "--json")[1])
     assert (account["name"], account["access"]) == ("Robot", "active")

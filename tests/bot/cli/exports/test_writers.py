@@ -66,5 +66,5 @@ def test_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_pyarrow_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(DesdemonaError, match=r"needs pyarrow, of the extra 'parquet'"):
+    with pytest.raises(DesdemonaError, match=r"needs pyarrow, from the extra 'parquet'"):
         written(RowsFormat.PARQUET, ROWS)

@@ -46,9 +46,9 @@ def test_a_unique_beginning_is_enough(desdemona: Command, arguments: tuple[str, 
     [
         ("abX", "5 games have keys that begin with 'abX': abX1, abX2, abX3, abX4 and 1 more"),
         ("far", "2 games have keys that begin with 'far': far01, far02"),
-        ("zed", "no game 'zed' is known; `desdemona games` lists the keys"),  # the letters are exact
-        ("%", "no game '%' is known; `desdemona games` lists the keys"),
-        ("abcdef", "no game 'abcdef' is known; `desdemona games` lists the keys"),
+        ("zed", "unknown game 'zed'; `desdemona games` lists the keys"),  # the letters are exact
+        ("%", "unknown game '%'; `desdemona games` lists the keys"),
+        ("abcdef", "unknown game 'abcdef'; `desdemona games` lists the keys"),
         ("", "the game's key is empty; `desdemona games` lists the keys"),
     ],
 )

@@ -53,7 +53,7 @@ def test_a_person(desdemona: Command) -> None:
         "best rating 1600; blocked; left early 2 games Formerly Ben. First seen 01 Nov 2026, last 02 Nov"
     )
     assert "Othello (trappy) 2 · 0 · 0 (2 games) \N{EN DASH}" in lines
-    assert "Came on 2 days, the last one 02 Nov 2026; 1 day from one visit to the next" in told
+    assert "Came on 2 days, the last one 02 Nov 2026; a median of 1 day between visits, at most 1" in told
     assert "Rating: Othello, blitz, rating: ▁▁ 1600 (1600 to 1600)" in lines
     assert any(line.startswith("Othello, 2026-11-02 12:00 left early") for line in lines)
     assert "too few" in told
@@ -66,7 +66,7 @@ def test_progress(desdemona: Command) -> None:
     assert "60" in block
     assert "21.7 % (" in block
     assert "21 to 22" in told
-    assert "Numbers need 20 replies, as of 10 games or more." in " ".join(told.split())
+    assert "Numbers need 20 replies that count like 10 games or more." in " ".join(told.split())
 
 
 @pytest.mark.usefixtures("met")

@@ -83,7 +83,7 @@ async def test_an_old_database_is_complete_after_an_upgrade_and_a_recheck(
     await restore(name, empty_url)
     status, out, _ = await asyncio.to_thread(desdemona, "db", "upgrade")
     (line,) = [each for each in out.splitlines() if "recheck" in each]
-    assert (status, "no statistic counts them: run `desdemona db recheck`" in line) == (0, True)
+    assert (status, "statistics ignore them: run `desdemona db recheck`" in line) == (0, True)
 
     database = await Database.open(empty_url)
     found = await recheck(database)

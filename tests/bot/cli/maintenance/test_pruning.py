@@ -39,7 +39,7 @@ def test_without_yes_nothing_changes(desdemona: Command, played: Path) -> None:
     status, told, _ = desdemona("db", "prune", "--keep-profiles", "1y")
     assert status == 0
     assert "decisions would be pruned" in told
-    assert told.endswith("nothing was changed; --yes does it, and cannot be undone\n")
+    assert told.endswith("nothing was changed; --yes makes the change, which cannot be undone\n")
     assert played.read_bytes() == before
 
 
@@ -74,5 +74,5 @@ def test_an_odd_time_is_refused(desdemona: Command, migrated_file: Path, time: s
     assert migrated_file.exists()
     status, _, told = desdemona("db", "prune", "--keep-profiles", time)
     assert status == 2
-    assert f"--keep-profiles: {time!r} is not a time; write 90d, 12w, 6m or 1y" in told
+    assert f"--keep-profiles: {time!r} is not an age; write 90d, 12w, 6m or 1y" in told
     assert "--keep-profiles: 99999y is too long" in desdemona("db", "prune", "--keep-profiles", "99999y")[2]

@@ -159,7 +159,7 @@ def test_a_terminal_is_not_flooded(
         (("--month", "0000-01"), "--month: '0000-01' is not a month"),
         (("--month", "2026-11", "--since", "2026-11-05"), "--month: not with --since or --until"),
         (("--until", "2026-11-05"), "--until: give --since, too"),
-        (("--since", "2026-11-05", "--until", "2026-11-03"), "--until: it is before --since"),
+        (("--since", "2026-11-05", "--until", "2026-11-03"), "--until is before --since"),
     ],
 )
 def test_odd_times_are_refused(

@@ -89,7 +89,7 @@ def test_each_question_has_an_answer(desdemona: Command, answered: dict[str, Que
 
     works = told["Is trappy better this month?"]
     start, points, end = re.split(r"([0-9]+\.[0-9])", works[0])
-    assert (start, end) == ("Trappy scores ", " points more in a hundred games.")
+    assert (start, end) == ("Trappy scores ", " points more per 100 games.")
     assert float(points) == pytest.approx(100, abs=5)
     assert works[1].startswith("The difference is between +9")
     assert f"from {GAMES} games with 60 people." in " ".join(works)
@@ -135,10 +135,13 @@ def test_json_and_csv_are_the_pages(desdemona: Command) -> None:
     ("arguments", "complaint"),
     [
         (("results", "--by", "moon"), "page results: by: 'moon' is not known; known: strategy, game"),
-        (("ratings", "--sort", "games"), "page ratings: 'sort' is no filter of this page; known: account,"),
+        (
+            ("ratings", "--sort", "games"),
+            "page ratings: 'sort' is not a filter of this page; available: account,",
+        ),
         (("traps", "--format", "csv", "--table", "x"), "--table: 'x' is not known; known: baits, phases"),
         (("events", "--days", "8"), "page events: days: '8' is not known; known: 30, 1, 7, 90, 365"),
-        (("opponents", "--page", "0"), "page opponents: page: '0' is no whole number from 1"),
+        (("opponents", "--page", "0"), "page opponents: page: '0' is not a whole number from 1"),
     ],
 )
 @pytest.mark.usefixtures("migrated_file")

@@ -152,8 +152,8 @@ class Story:
         )
         return [
             f"Plain minimax would have played {moment.name(standard['move'])} ({theirs}); "
-            f"{self.game['account']} took {moment.name(moment.record['move'])} ({ours}) for what people "
-            "reply to it."
+            f"{self.game['account']} chose {moment.name(moment.record['move'])} ({ours}) because of how "
+            "people reply to it."
         ]
 
     def _looks(self, reply: str) -> str:
@@ -199,7 +199,7 @@ class Story:
             " | ".join((str(plies), *(percent(1 - moment.worth(score)) for score in pair)))
             for plies, pair in enumerate(by_depth, start=2)
         ]
-        description = f"Expected score after {names[0]} and {names[1]}, for who played it."
+        description = f"Expected score after {names[0]} and {names[1]}, from the opponent's view."
         return [description, *legend, f"plies ahead | {' | '.join(legend)}", *rows]
 
     # --- JSON -------------------------------------------------------------------------------------------

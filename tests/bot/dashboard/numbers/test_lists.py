@@ -233,9 +233,9 @@ async def test_opponents(visitor: Visitor, exported: Exported, query: Query, ord
     are = "is a program" if programs == 1 else "are programs"
     head = [
         f"{plural(len(found), 'opponent')}, {returned:,} came back.",
-        f"{programs:,} of them {are}. Somebody came back if their games began on different days.",
+        f"{programs:,} of them {are}. An opponent came back if their games began on different days.",
     ]
-    choices = "First latest most games take baits most often (of 5 baits or more) score most"
+    choices = "First latest most games take baits most often (at least 5 baits met) score most"
     lines = [_opponent_line(line) for line in found[:50]]
     assert printed.numbers(html) == [*(head if found else []), choices, *lines, *pager(found, 50, 1)]
 
@@ -312,7 +312,7 @@ async def test_ratings(visitor: Visitor, exported: Exported, query: Query) -> No
 KINDS = {
     "challenge_declined": "challenge declined",
     "account_link_lost": "account's connection lost",
-    "alarm": "an alarm changed its state",
+    "alarm": "alarm changed state",
 }
 
 
@@ -408,6 +408,12 @@ def _thinking(data: Exported, days: int, site: str) -> list[Row]:
     ]
 
 
+_THINKING_HEAD = "Game | Site | Moves | Median | 95th percentile | longest"
+_TIMES_HEAD = (
+    "Site | Moves sent | Accepted after | 95th percentile | Moves shown | Shown after | 95th percentile"
+)
+
+
 def _thinking_line(row: Row) -> str:
     times = (_ms(row["median_s"]), _ms(row["p95_s"]), _ms(row["longest_s"]))
     return " | ".join((TITLES[row["game"]], row["site"], f"{row['moves']:,}", *times))
@@ -471,8 +477,10 @@ async def test_events(
         *(" ".join(line.split()) for line in lines),
         *map(_endings_line, endings),
         span,
+        *([_THINKING_HEAD] if thinking else []),
         *map(_thinking_line, thinking),
         span,
+        *([_TIMES_HEAD] if times else []),
         *map(_times_line, times),
         *(_event_line(exported, event) for event in latest),
     ]

@@ -149,7 +149,7 @@ def _live(status: Row) -> list[str]:
         if game["bait"]:
             bait = game["bait"]
             probability, cost = percent(bait["probability"]), percent(bait["cost"])
-            lines.append(f"{bait['reply']} tempts: {probability} likely, and costs {cost} of the game.")
+            lines.append(f"{bait['reply']} is the bait: {probability} likely, costs {cost} of the game.")
         where = f"{TITLES[game['game']]} · {game['account']}"
         lines.append(f"{where}Our clock: {_clock(game['our_clock_s'])}")
     return lines

@@ -180,12 +180,12 @@ def _returns(visits: list[Row]) -> list[str]:
     if not gaps:
         return [f"Came on one day only, {last}."]
     middle = median(gaps)
-    between = f"{middle:g} day{'' if middle == 1 else 's'} from one visit to the next in the median"
+    between = f"a median of {middle:g} day{'' if middle == 1 else 's'} between visits"
     table = [
         f"{date.fromisoformat(visit['day']):%d %b %Y} | {visit['days_since']} d".lstrip("0")
         for visit in visits[1:]
     ]
-    return [f"Came on {len(visits)} days, the last one {last}; {between}, {max(gaps)} at most.", *table]
+    return [f"Came on {len(visits)} days, the last one {last}; {between}, at most {max(gaps)}.", *table]
 
 
 def _tallies(games: list[Row]) -> list[Row]:
@@ -245,14 +245,14 @@ def _game_line(data: Exported, game: Row) -> str:
 
 
 _RULES = (
-    "Left early: they resigned, left or lost on time before ply 10. Fast replies: half of them or more took "
-    "less than 0.3 s. Engine-like: over 100 replies or more, an optimal one far more often than the model of "
+    "Left early: they resigned, left or lost on time before ply 10. Fast replies: at least half of them "
+    "took less than 0.3 s. Engine-like: over at least 100 replies, far more optimal ones than the model of "
     "people expects. Copied: the first 20 plies are those of another account's game within the week before. "
-    "A flag excludes nothing."
+    "Flagged games still count."
 )
 _ENOUGH = (
-    "Small: the 95 % interval, by game. Numbers need 20 replies, as of 10 games or more. An error costs a "
-    "tenth of the game or more; positions that were decided do not count."
+    "Small print: the 95 % interval, by game. Numbers need 20 replies that count like 10 games or more. An "
+    "error costs at least a tenth of the game; decided positions do not count."
 )
 
 
@@ -379,7 +379,7 @@ class Met:
             *(line for each in progress for line in _progress_lines(each)),
             _ENOUGH,
             *(line for card in cards for line in card),
-            *([] if cards or not self.baits else [f"They met {len(self.baits)} and took none."]),
+            *([] if cards or not self.baits else [f"They met {len(self.baits)} baits and took none."]),
             *_tally_lines(_tallies(self.games)),
             *_returns(_visits(self.games)),
             *_rating_lines(self.ratings),

@@ -68,8 +68,8 @@ async def test_results(
     assert told["groups"] == nearly([{**group, "score": _score(group)} for group in found])
     html = await visitor.text(f"/dash/results?{address}")
     note = (
-        "Weeks begin on Monday (UTC) and are named by it. Score: our share of the points. Errors and baits: "
-        "in positions that were not decided, the first 50 games of each opponent."
+        "Weeks begin on Monday (UTC) and are named after that day. Score: our share of the points. Errors "
+        "and baits: in positions that were not decided, the first 50 games of each opponent."
     )
     assert printed.numbers(html) == [*map(_result_line, found), note]
 
@@ -201,19 +201,19 @@ def test_month(
     share = _share(sum(points) / len(points))
     said = printed.numbers(html)
     (verdict,) = (line for line in said if line.startswith(f"{TRIAL}: "))
-    assert "points in a hundred games" in verdict  # its numbers: test_works.py
+    assert "points per 100 games" in verdict  # its numbers: test_works.py
     assert [line for line in said if line != verdict] == [
         "Desdemona: November 2026",
         f"{len(games)} games, score {sum(points):g} of {len(points)} ({share}). {selected}",
-        f"Made {NOW:%Y-%m-%d %H:%M} UTC; days and months are those of UTC.",
+        f"Made {NOW:%Y-%m-%d %H:%M} UTC; days and months are in UTC.",
         *_by_day(games),
         *group_lines(found),
         "strategy | performance | 95 % | games",
         *map(_performance_line, found),
-        "strategy | difference | 95 % at every moment | baits",
+        "strategy | difference | 95 %, valid at any time | baits",
         *(_difference_line(group, "baits") for group in found),
         *map(_outcome_line, found),
-        "strategy | difference | 95 % at every moment | replies",
+        "strategy | difference | 95 %, valid at any time | replies",
         *(_difference_line(group, "errors") for group in found),
         *_curves(games),
         f"{TRIAL} | {TRIAL_START:%Y-%m-%d} | open | score | standard {arms['standard']}, "

@@ -62,14 +62,14 @@ def _headline(games: Row) -> list[str]:
     mean, low, high = (100 * score[name] for name in ("mean", "low", "high"))
     verdict, said = _verdict(score), []
     if verdict in who:
-        said.append(f"{who[verdict]} scores {rounded(abs(mean), 1)} points more in a hundred games.")
+        said.append(f"{who[verdict]} scores {rounded(abs(mean), 1)} points more per 100 games.")
         outlook = f"About {_more(score)} more games would make the interval a third narrower."
     else:
         assert verdict == "not_clear"
         outlook = f"At this rate the trial needs about {_known(score):,} more games."
     said.append(
-        f"The difference is between {signed(low)} and {signed(high)} points in a hundred games "
-        f"(95 %, valid at any time), from {values}. {outlook}"
+        f"The difference is between {signed(low)} and {signed(high)} points per 100 games (95 %, valid at "
+        f"any time), from {values}. {outlook}"
     )
     return [*said, *_exploratory(games)]
 
@@ -79,7 +79,7 @@ def _missing(score: Row) -> str:
     if score["effective_persons"] < 30:
         needs.append("30 people")
         if (people := int(score["effective_persons"])) < score["persons"]:
-            like = f"A few people have most of them, so they count like {people} people. "
+            like = f"Most are from a few people, so they count like {people} people. "
     return f"{like}The interval appears at {' with '.join(needs)}."
 
 
@@ -90,7 +90,7 @@ def _exploratory(games: Row) -> list[str]:
         return []
     who = "trappy" if cost["low"] > 0 else "standard"
     return [
-        f"Cost (exploratory): {who} costs people {rounded(abs(100 * cost['mean']), 2)} points more a reply."
+        f"Cost (exploratory): {who} costs people {rounded(abs(100 * cost['mean']), 2)} points more per reply."
     ]
 
 
@@ -116,7 +116,7 @@ def _clear_since(funnel: list[str]) -> str:
         n, *rest = line.replace(MINUS, "-").split(" | ")
         ends = [float(each) for each in rest[1].split(" to ")] if rest else [-1.0, 1.0]
         clear = 0 if ends[0] <= 0 <= ends[1] else clear or int(n)
-    return f" The interval has been clear of 0 since the one after {clear} games." if clear else ""
+    return f" From {clear} games on, the interval excludes 0." if clear else ""
 
 
 def _stratum(name: Row) -> str:
@@ -131,8 +131,8 @@ def _draw(games: Row, why: str | None) -> list[str]:
         f"drawn trappy, standard | {games['drawn_treated']}, {games['drawn_untreated']}",
         f"without a result | {games['guard']['missing_treated']}, {games['guard']['missing_untreated']}",
         f"with a result | {games['counted']}",
-        f"still open, or after one that is | {games['waiting']}",
-        "beyond a person's first games | 0",
+        f"still open, or after an open game | {games['waiting']}",
+        "beyond the limit of games per person | 0",
         *(f"left out: {reason} | {count}" for reason, count in games["excluded"].items()),
     ]
     if why is None:
@@ -171,7 +171,7 @@ async def test_works(visitor: Visitor, exported: Exported, query: Query) -> None
     everyone = [game for game in exported.games if game["trial"] == TRIAL]
     running = sum(game["state"] == "open" for game in everyone)
     funnel = _funnel(trial)
-    band = [] if not funnel else ["points more per 100 games", "95 % at every moment", _FUNNEL_HEAD]
+    band = [] if not funnel else ["points more per 100 games", "95 %, valid at any time", _FUNNEL_HEAD]
     whom = [_FOREST_HEAD]
     interval = "" if why else f"{signed(100 * score['low'])} to {signed(100 * score['high'])}"
     mean = "" if why else signed(100 * score["mean"])
@@ -187,7 +187,7 @@ async def test_works(visitor: Visitor, exported: Exported, query: Query) -> None
         f"{running} of them running.{_clear_since(funnel)}",
         _PER_100,
         *whom,
-        "Grey intervals include 0. Each interval by itself misses the truth one time in twenty.",
+        "Grey intervals include 0. Each interval, taken alone, misses the true value one time in twenty.",
         *_draw(games, why),
         *group_lines(sides),
     ]
@@ -195,9 +195,9 @@ async def test_works(visitor: Visitor, exported: Exported, query: Query) -> None
 
 
 _PER_100 = "points per 100 games · games"
-_FUNNEL_HEAD = "games that count | points more per 100 games | 95 % at every moment"
-_FOREST_HEAD = "Games | Points per 100 games | 95 %, at any time | Games"
-_NOTHING = "Too early: no interval can be trusted before 100 games with 30 people."
+_FUNNEL_HEAD = "games that count | points more per 100 games | 95 %, valid at any time"
+_FOREST_HEAD = "Games | Points per 100 games | 95 %, valid at any time | Games"
+_NOTHING = "Too early: intervals are reliable only from 100 games with 30 people on."
 
 
 @pytest.mark.parametrize("by", ["strategy", "site", "speed", "month"])

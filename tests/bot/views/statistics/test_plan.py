@@ -36,14 +36,14 @@ def test_days_follow_from_the_games_a_day() -> None:
     assert words[at + 1] == "days 2,318 / 5,180 372 / 735 94 / 181"
     at = words.index("games (0.5 each, measured) 25,116 / 50,658 6,279 / 12,023 1,570 / 3,295")
     assert words[at + 1] == "days 6,280 / 12,665 1,570 / 3,006 393 / 824"
-    assert "Days: by 56 finished games with people in 14 days, 4 a day." in words
+    assert "Days: 56 finished games with people in 14 days, 4 a day." in words
 
 
 def test_without_games_there_are_no_days() -> None:
     for pace in (None, Pace(0, 28.0)):
         words = [" ".join(line.split()) for line in lines(pace)]
         assert not any(line.startswith("days ") for line in words)
-        assert "Days: not known, without a finished game with a person in the last 28 days." in words
+        assert "Days: unknown, because no game with a person finished in the last 28 days." in words
 
 
 def test_without_draws_no_number_of_games_is_enough() -> None:

@@ -106,11 +106,11 @@ def test_games_more_for_a_difference_in_elo_are_those_of_these_games(even: list[
     assert sd is not None
     more = -(-any_time_needed(50 * worth, sd, TrialTerms().design(1000)) // 1) - len(even)
     assert more > 500
-    assert f"For a difference of 50 Elo about {more:,.0f} games more." in lines_of(robustness(report))
+    assert f"To detect a difference of 50 Elo: about {more:,.0f} more games." in lines_of(robustness(report))
     said = {
-        9 * worth: "There are enough games for a difference of 50 Elo.",
-        0.0: "For a difference of 50 Elo: `desdemona stats --plan` says how many games.",
-        1e-9: "For a difference of 50 Elo more than 10^12 games are needed, at scores like these.",
+        9 * worth: "There are already enough games to detect a difference of 50 Elo.",
+        0.0: "`desdemona stats --plan` shows how many games are needed to detect a difference of 50 Elo.",
+        1e-9: "With scores like these, a difference of 50 Elo needs more than 10^12 games.",
     }
     for score_per_elo, words in said.items():
         games = replace(report.games, elo=replace(report.games.elo, score_per_elo=score_per_elo))
@@ -137,7 +137,7 @@ def test_a_player_without_games_has_no_estimate() -> None:
         "5 games with 5 people so far. The interval appears at 100 games with 30 people.",
     ]
     assert "drawn trappy, standard 5, 0" in found
-    assert "It is too early to test the draw." in found
+    assert "It is too early to check the random draws." in found
     assert interim_analyses(report) is None
     assert not any("Elo" in line for line in found if "50 Elo" not in line)
 
@@ -153,9 +153,9 @@ def test_many_games_of_one_player_are_no_comparison_either(only: bool, empty: st
     said = verdict_of(report_of(rows))
     assert said.headline == "Too early to say."
     assert said.evidence == (
-        f"200 games with 60 people so far, and none of them with {empty}: there is nothing to compare.",
+        f"200 games with 60 people so far, none of them with {empty}: there is nothing to compare.",
     )
-    assert "The draws fit the recorded probabilities." in lines_of(trial_parts(report_of(rows), {}))
+    assert "The random draws fit the recorded probabilities." in lines_of(trial_parts(report_of(rows), {}))
 
 
 def test_flagged_games_are_named_while_it_is_too_early() -> None:
@@ -176,7 +176,7 @@ def test_warnings_stand_above_the_headline(even: list[Game]) -> None:
     biased = verdict_of(report_of([row for row in even if row.treated]))
     assert biased.warning.startswith("DO NOT USE: the random assignment differs")
     gone = report_of([replace(row, score=None) if is_fifth_of_trappy(row) else row for row in even])
-    assert verdict_of(gone).warning.startswith("DO NOT USE: outcomes are missing more often")
+    assert verdict_of(gone).warning.startswith("DO NOT USE: outcomes are missing from one of")
     assert rows_of(trial_parts(gone, {})[-1].parts, "The draw")["without a result"][0] != "0, 0"  # type: ignore[union-attr]
     dear = report_of([replace(row, cost=None) if is_fifth_of_trappy(row) else row for row in even])
     assert verdict_of(dear).warning.startswith("Cost (exploratory): DO NOT USE: outcomes are missing")
@@ -220,7 +220,7 @@ def drawn(*, cost: float, value: float, planned_n: int = 500, persons: int = 60)
 
 MORE = ("A trap costs people more", "A trap costs people more, beyond difficulty")
 LESS = ("A trap costs people less", "A trap costs people less, beyond difficulty")
-TITLE = "Single decisions: a trap against none"
+TITLE = "Single decisions: with and without a trap"
 
 
 @pytest.mark.parametrize(
@@ -263,13 +263,13 @@ def test_what_one_look_cannot_determine_is_said() -> None:
     ]
     report = of_decisions(decisions_report(rows, TrialTerms(planned_decisions=600), NOW))
     found = rows_of(robustness(report), "Robustness").values()
-    assert {row[-1] for row in found} == {"not determined without one of the persons"}
+    assert {row[-1] for row in found} == {"not determined if one of the persons is left out"}
 
 
 def test_decisions_whose_draw_is_broken_say_so_first() -> None:
     rows = [decision(n, person=n // 10, cost=None if n % 4 == 1 else 0.1) for n in range(600)]
     report = of_decisions(decisions_report(rows, TrialTerms(), NOW))
-    assert verdict_of(report).warning.startswith("DO NOT USE: outcomes are missing more often")
+    assert verdict_of(report).warning.startswith("DO NOT USE: outcomes are missing from one of")
 
 
 def test_verdicts_name_the_player() -> None:

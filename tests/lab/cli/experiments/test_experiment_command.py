@@ -41,10 +41,10 @@ def test_an_experiment_is_run_once_and_told_as_often_as_one_likes(
 ) -> None:
     code, out, err = desdemona("lab", "tell", "figures-3-to-5")
     assert (code, out) == (2, "")
-    assert "desdemona.db has no results of figures-3-to-5 (small, seed 1); " in err
-    assert "`desdemona lab run figures-3-to-5` makes them" in err
+    assert "no results for figures-3-to-5 (small, seed 1) in " in err
+    assert "run `desdemona lab run figures-3-to-5`, or set" in err
     code, out, err = desdemona("lab", "run", "figures-3-to-5", "--plots", str(tmp_path / "plots"))
-    assert (code, err.splitlines()[0][:47]) == (0, "figures-3-to-5: 1 job, small, seed 1; their res")
+    assert (code, err.splitlines()[0][:47]) == (0, "figures-3-to-5: 1 job, small, seed 1; results a")
     assert err.splitlines()[1] == "figures-3-to-5: 1 of 1"
     assert "\n\nsmall, seed 1, version 1: 1 of 1 job, 2" in out
     assert "qualities 60, 0 and 100 (not printed) | holds | 448, 400, -37.5 |" in out
@@ -58,7 +58,7 @@ def test_an_experiment_is_run_once_and_told_as_often_as_one_likes(
     assert [claim["verdict"] for claim in found["claims"]][-1] == "does not hold"
     assert desdemona("lab", "tell", "figures-3-to-5", "--seed", "2")[0] == 2
     code, _, err = desdemona("lab", "tell", "figures-3-to-5", "--full", "--seed", "2")
-    assert (code, "`desdemona lab run figures-3-to-5 --full --seed 2` makes them" in err) == (2, True)
+    assert (code, "`desdemona lab run figures-3-to-5 --full --seed 2`, or set" in err) == (2, True)
 
 
 def test_the_list_and_names_that_are_not_in_it(desdemona: Command) -> None:
@@ -66,7 +66,7 @@ def test_the_list_and_names_that_are_not_in_it(desdemona: Command) -> None:
     assert code == 0
     assert "pathology: Deeper search that plays worse: board splitting\n" in out
     code, _, err = desdemona("lab", "run", "figure-66")
-    assert (code, "there is no experiment 'figure-66', only figure-6," in err) == (2, True)
+    assert (code, "unknown experiment 'figure-66'; known: figure-6," in err) == (2, True)
 
 
 def test_a_signal_stops_it_and_the_same_command_resumes(
@@ -86,11 +86,11 @@ def test_a_signal_stops_it_and_the_same_command_resumes(
     monkeypatch.setattr(Formulas, "run", interrupted)
     code, out, err = desdemona("lab", "run", "figures-3-to-5", "--full")
     assert (code, out) == (128 + signal.SIGINT, "")
-    assert "stopped; the same command resumes" in err
+    assert "stopped; run the same command again to resume" in err
     monkeypatch.setattr(Formulas, "report", lambda *_: Report())
     code, out, err = desdemona("lab", "tell", "figures-3-to-5", "--full")
-    assert "**A part**: full, seed 1, version 1: 2 of 4 jobs, 2" in out
-    assert "2 of 4 jobs are done: verdicts are on these" in err
+    assert "**Incomplete**: full, seed 1, version 1: 2 of 4 jobs, 2" in out
+    assert "2 of 4 jobs are done; verdicts are based on these" in err
 
 
 def test_a_full_run_that_reads_files_needs_their_folder(
@@ -106,13 +106,13 @@ def test_a_full_run_that_reads_files_needs_their_folder(
     monkeypatch.setattr(Formulas, "run", looked)
     monkeypatch.setattr(Formulas, "report", lambda *_: Report())
     run = ("lab", "run", "figures-3-to-5")
-    assert "--full needs --folder, with a file" in desdemona("lab", "list")[1]
+    assert "--full needs --folder with a file" in desdemona("lab", "list")[1]
     code, _, err = desdemona(*run, "--full")
-    assert (code, "figures-3-to-5 --full needs --folder, with a file" in err) == (2, True)
+    assert (code, "figures-3-to-5 --full needs --folder with a file" in err) == (2, True)
     code, _, err = desdemona(*run, "--full", "--folder", str(tmp_path / "none"))
     assert (code, "none is not a folder" in err) == (2, True)
     code, _, err = desdemona(*run, "--folder", str(tmp_path))
-    assert (code, "figures-3-to-5 (small) reads no files" in err) == (2, True)
+    assert (code, "figures-3-to-5 (small) needs no files" in err) == (2, True)
     assert desdemona(*run, "--full", "--folder", str(tmp_path))[0] == 0
     assert seen == [{"folder": str(tmp_path.resolve())}]
 

@@ -125,8 +125,8 @@ def test_the_endpoint_asks_whether_traps_are_liked_beyond_their_cost(
     claim = next(each for each in report.claims if each.says.startswith("Primary"))
     assert claim.verdict is verdict
     assert report.claims[0].verdict is ClaimVerdict.INCONCLUSIVE
-    assert "40.5 and 40 points of 50 games, +1.0 (-14." in report.claims[0].found
-    assert "600 errors of 60 persons" in claim.found
+    assert "40.5 and 40 points in 50 games: +1.0 (-14." in report.claims[0].found
+    assert "600 errors by 60 persons" in claim.found
     assert claim.found.startswith(in_points(equal_cost(people(likes), 0.025).beyond))
     assert equal_cost(people(likes), 0.05).random == 0.25
     wide, narrow = equal_cost(people(likes), 0.025).beyond, equal_cost(people(likes), 0.05).beyond
@@ -196,11 +196,11 @@ def test_games_are_compared_opening_by_opening(monkeypatch: pytest.MonkeyPatch) 
     claim = next(each for each in report.claims if each.says.startswith("Primary"))
     assert claim.verdict is ClaimVerdict.HOLDS
     assert ALPHA == 0.025  # of each of two games
-    assert claim.found.endswith("in 100 replies (97.5 %), 40 openings")
+    assert claim.found.endswith("per 100 replies (97.5 %), 40 openings")
     told = {row[1]: row[2:] for row in report.tables[-1].rows}
-    assert told["score, points of 100 a game"][:2] == ("75.0", "75.0")
+    assert told["score, %"][:2] == ("75.0", "75.0")
     # Two temperatures, two colours: what each job has is of two games of each opening.
-    assert told["falls, in 100 games"][:2] == ("50.0", "100.0")
+    assert told["falls, per 100 games"][:2] == ("50.0", "100.0")
     half = {name: each for name, each in results.items() if PLAYERS[0] not in name}
     assert len(TrapsAndPeople().report(half, Size.FULL).claims) == 2  # those on the paper's own counts
 
@@ -226,7 +226,7 @@ def test_recorded_replies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
 
 
 async def test_the_bot_s_statistics_count_the_same(database: Database) -> None:
-    """The third source: what `desdemona stats --by player` reads of the same games."""
+    """The third source: what `desdemona stats --by strategy` reads of the same games."""
     terms = Terms(
         game="othello",
         a=parse_spec("trappy:depth=3"),

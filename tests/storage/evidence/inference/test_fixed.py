@@ -55,7 +55,7 @@ def test_ratios_that_are_not_determined() -> None:
     assert fixed_ratio([0.0, 0.0], [1.0, 0.0], ["a", "b"]).too_early == "not determined"
     one_event = fixed_ratio([0.1, 0.2, 0.3], [0.1, 0.0, 0.0], ["a", "b", "c"])
     assert one_event.value == pytest.approx(6)
-    assert one_event.too_early == "not determined without one of the persons"
+    assert one_event.too_early == "not determined if one of the persons is left out"
 
 
 def logit_data(a: float, b: float, n: int, persons: int) -> tuple[list[float], list[bool], list[int]]:

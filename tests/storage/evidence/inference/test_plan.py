@@ -85,8 +85,8 @@ def test_traps_of_persons_who_are_alike() -> None:
     """Ten traps a person whose falls are alike by .09; two traps a game."""
     rows = plan_traps()
     assert [(row.given, row.effect) for row in rows[:4]] == [
-        *(("falls 20%, 10 traps per person", effect) for effect in (0.02, 0.05, 0.1)),
-        ("falls 30%, 10 traps per person", 0.02),
+        *(("20% of baits taken, 10 traps per person", effect) for effect in (0.02, 0.05, 0.1)),
+        ("30% of baits taken, 10 traps per person", 0.02),
     ]
     row = rows[4]
     assert row.sd**2 == pytest.approx(0.3 * 0.7 * 1.81)

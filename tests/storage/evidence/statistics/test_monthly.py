@@ -138,5 +138,5 @@ async def test_trials_that_ran(database: Database, start: int, end: int | None, 
 
 
 async def test_a_time_is_needed(database: Database) -> None:
-    with pytest.raises(ValueError, match="no stretch of time"):
+    with pytest.raises(ValueError, match="must include since and until"):
         await report_on(database, Filters(since=SINCE))

@@ -278,9 +278,9 @@ def redrawn(**changes: Any) -> dict[str, Any]:
     ("changes", "reason"),
     [
         (redrawn(seed="f" * 16), "f7 was played, but seed ffffffffffffffff draws d3"),
-        (redrawn(seed="1" * 16), "the draw's checksum is not that of its record: something was changed"),
+        (redrawn(seed="1" * 16), "the draw's checksum does not match its record: something was changed"),
         (redrawn(seed="0"), "the seed is '0', not 16 hexadecimal digits"),
-        (redrawn(trap_value=6235), "the draw's checksum is not that of its record: something was changed"),
+        (redrawn(trap_value=6235), "the draw's checksum does not match its record: something was changed"),
         ({"nodes": 5}, ""),
     ],
 )
