@@ -122,7 +122,7 @@ class Database:
 
     @classmethod
     async def open(cls, url: str, *, upgrade: bool = True, busy_timeout_s: float = BUSY_TIMEOUT_S) -> Self:
-        """Open a database that has the newest schema, or (with `upgrade`) gets it.
+        """Open a database, which must have the newest schema or, with `upgrade`, is upgraded to it.
 
         Args:
             url: ``sqlite:///folder/file.db`` or ``postgresql://user:password@host/name``.
@@ -259,7 +259,7 @@ class Database:
         """
         with _storage_errors(self._url, "cannot use the database"):
             async with self._write_turn, self._engine.connect() as connection:
-                if self.dialect == "sqlite":  # whose driver begins no transaction by itself, see below
+                if self.dialect == "sqlite":  # its driver begins no transaction by itself, see below
                     yield await connection.execution_options(sqlite_begin="SELECT 1")
                 else:
                     yield await connection.execution_options(isolation_level="AUTOCOMMIT")
@@ -287,7 +287,7 @@ class Database:
                     raise taken from None
                 yield Role(name)
                 return
-            # A connection of its own, for as long as the role is held.
+            # A separate connection, open as long as the role is held.
             engine = create_engine(self._url, poolclass=NullPool)
             stack.push_async_callback(engine.dispose)
             with _storage_errors(self._url, f"cannot lock the {name} on the database"):
@@ -397,7 +397,7 @@ def parse_url(url: str) -> URL:
             "storage.url is not understood: expected sqlite:///path/to/file.db or postgresql://user@host/name"
         )
     if parsed.drivername.startswith("sqlite") and parsed.query:
-        # SQLite would take some of them for a part of the file's name.
+        # SQLite would treat some of them as part of the file's name.
         raise StorageError(
             "storage.url: a SQLite URL takes no options: remove what follows the question mark"
         )
@@ -451,7 +451,7 @@ def _set_up_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:
         cursor.execute("PRAGMA synchronous = FULL")
         cursor.execute("PRAGMA foreign_keys = ON")
     except BaseException:
-        connection.close()  # SQLAlchemy does not close it, nor end its thread
+        connection.close()  # SQLAlchemy neither closes it nor ends its thread
         raise
     cursor.close()
 

@@ -47,8 +47,8 @@ class DuplicateDecision(Exception):
 
 
 def is_undecodable(error: BaseException) -> bool:
-    """Whether SQLite's driver found text that is not UTF-8, which only the error's message tells."""
-    # SQLAlchemy's errors have the driver's as `orig`; importing SQLAlchemy to check their type is slow.
+    """Whether SQLite's driver found text that is not UTF-8; only the error's message shows this."""
+    # SQLAlchemy's errors have the driver's error as `orig`; importing SQLAlchemy to check types is slow.
     cause = getattr(error, "orig", error)
     return isinstance(cause, sqlite3.OperationalError) and str(cause).startswith("Could not decode to UTF-8")
 

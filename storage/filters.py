@@ -188,7 +188,7 @@ def _opponent(condition: ColumnElement[bool]) -> ColumnElement[bool]:
 
 
 def _is_named(name: str) -> ColumnElement[bool]:
-    # SQLite's lower() knows ASCII only; the exact spelling matches on every database.
+    # SQLite's lower() handles only ASCII; the exact spelling matches on every database.
     return _opponent(or_(OpponentRow.name == name, func.lower(OpponentRow.name) == name.lower()))
 
 

@@ -38,7 +38,7 @@ def move_to_quarantine(
     rows_of = f'(SELECT "%s" FROM "{table}" WHERE {where})'
     for child, column, referred, is_nullable in _references(connection, table):
         is_child = f'"{child}"."{column}" IN {rows_of % referred}'
-        if child in DERIVED:  # computed again from what stays
+        if child in DERIVED:  # recomputed from the remaining rows
             connection.execute(text(f'DELETE FROM "{child}" WHERE {is_child}'), parameters)
             continue
         because = f"refers to a row of {table} that was moved: {reason}"

@@ -235,7 +235,7 @@ class TimeSource(StrEnum):
     """The source of a reply's time."""
 
     SERVER = "server"
-    """The server: the time by which the opponent's clock ran down."""
+    """The server: the time that it deducted from the opponent's clock."""
     MEASURED = "measured"
     """Our own measurement: the time from when our move was shown until the reply was shown, minus the known
     lag."""

@@ -47,7 +47,7 @@ class AnalysedPosition:
     ply: int
     """Ply of the reply, that is, the number of moves before it."""
     side: int
-    """The person's."""
+    """The person's side."""
     position: str
     """The position before our move."""
     move: str

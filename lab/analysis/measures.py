@@ -41,7 +41,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class PersonShare:
-    """A proportion of cases, in [0, 1], with its 95 % interval clustered by person; None if no cases."""
+    """A proportion of cases, in [0, 1], with its 95 % interval clustered by person; None without cases."""
 
     count: int
     of: int
@@ -160,8 +160,8 @@ def reliability(probabilities: Floats, hits: Bools, persons: Ints) -> list[Bin]:
 def person_share(hits: Bools, persons: Ints) -> PersonShare:
     """A proportion with its interval from leaving out one person at a time (the jackknife).
 
-    If none or all of the cases are hits, leaving a person out changes nothing; Wilson's interval, with one
-    case per effective person, is used then.
+    If none or all of the cases are hits, leaving a person out changes nothing; Wilson's interval with one
+    case per effective person is used instead.
 
     Args:
         hits: Whether each case is a hit, shape (n,).

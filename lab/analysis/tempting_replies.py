@@ -154,7 +154,7 @@ def forecasters(
         each = Forecaster(name, tuple(forecasts))
         if each.is_tilted:
             each = replace(each, name=f"{name}, tilted")
-        named.setdefault(each.name, each)  # once where there is no tilt
+        named.setdefault(each.name, each)  # the same name once if there is no tilt
     return tuple(named.values())
 
 

@@ -41,7 +41,7 @@ class Temptation:
 
     low: float
     high: float
-    """Upper bound on the cost (`low` is the lower bound), in expected score."""
+    """Upper bound on the cost, in expected score; `low` is the lower bound."""
     trap: PersonShare
     other: PersonShare
 

@@ -40,7 +40,7 @@ MEMORY = 8 << 30
 """Memory limit of a mutant, in bytes, for mutants that allocate endlessly."""
 
 _DOES_NOT_COMPILE, _NOT_IMPORTED = 97, 98
-# Third parties' modules that most tests import; without them it only takes longer.
+# Third-party modules that most tests import; preloading them only saves time.
 _PRELOADED = (
     *(
         "_hypothesis_pytestplugin",
@@ -80,7 +80,7 @@ class MutantRun:
 
 @dataclass(frozen=True, slots=True)
 class MutantResult:
-    """The result."""
+    """The result of one run."""
 
     job: MutantRun
     verdict: MutantVerdict

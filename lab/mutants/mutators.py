@@ -40,7 +40,7 @@ class Mutant:
 
 
 class BadTable(Exception):
-    """A fixed mutant does not fit the source any more."""
+    """A fixed mutant no longer matches the source."""
 
 
 def chosen(guarded: Guarded, source: bytes, sample: int | None = None) -> list[Mutant]:
@@ -271,7 +271,7 @@ _NATIVE = {
     "sign": ((r"(?<=[ (])-(?=[\w])", ""),),
     "condition": ((r"(?<=if \()(?=.*\) )", "false && "), (r"(?<=if \()(?=.*\) )", "true || ")),
 }
-# Rounds memory up, or cannot run: nothing that a test could see.
+# Rounds memory up, or cannot run: no test could detect a change.
 _PLUMBING = re.compile(r"^\s*(//|#|template|class|struct|public|private|using)|aligned_alloc|/ 64|abort\(\)")
 
 

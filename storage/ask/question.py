@@ -69,9 +69,9 @@ def _of_sqlite(path: str, sql: str, limit_s: float, most_rows: int) -> tuple[lis
     try:
         with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)) as connection:
             connection.execute("PRAGMA query_only = ON")
-            # What is sorted stays in memory: files would fill the disk, and the games could not go on.
+            # Sort in memory: temporary files could fill the disk and stop the games.
             connection.execute("PRAGMA temp_store = MEMORY")
-            connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)  # no other file is made
+            connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)  # create no other file
             connection.set_progress_handler(lambda: time.monotonic() >= ends, _STEPS)
             cursor = connection.execute(sql)
             return _named(cursor.description), cursor.fetchmany(most_rows)
@@ -115,7 +115,7 @@ def _told(error: Exception) -> str:
     """Format an error as one line; for an unknown name, list the known names."""
     said = " ".join(str(error).split())
     if re.search(r"no such (table|column)|(relation|column) .* does not exist", said):
-        from storage.ask.views import VIEWS  # with the exports, which take longer to load than an answer
+        from storage.ask.views import VIEWS  # imports the exports, which takes longer than an answer
 
         said = f"{said}; use the views {', '.join(VIEWS)}; `desdemona sql --views` lists their columns"
     return said

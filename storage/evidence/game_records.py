@@ -252,7 +252,7 @@ class _Reply:
 
     @cached_property
     def flags(self) -> ReplyFlag:
-        """Its flags."""
+        """The reply's flags."""
         row, flags = self.row, ReplyFlag(0)
         is_told = self.is_judged and row.reply is not None and self.is_forecast
         for flag, is_true in (
@@ -385,7 +385,7 @@ def line_key(game: str, initial_position: str | None, moves: Sequence[str], move
         game: Name of the game.
         initial_position: The starting position; None: the usual one.
         moves: The moves before ours.
-        move: Ours.
+        move: Our move.
         bait: The tempting reply.
 
     Returns:

@@ -30,7 +30,7 @@ _MAX_STEPS = 200
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A count of successes as a share of trials, with its Wilson interval; None values without trials."""
+    """A count of successes as a share of trials, with its Wilson interval (None without trials)."""
 
     count: int
     of: int
@@ -117,10 +117,10 @@ def performances(
     firsts = np.flatnonzero(np.diff(group, prepend=-1))
     floor, roof = np.minimum.reduceat(ratings, firsts) - _FAR, np.maximum.reduceat(ratings, firsts) + _FAR
     nothing, everything = scored == 0, scored == total
-    # As if all opponents were rated alike: then these would be the results.
+    # The results if all opponents had the same rating.
     mean = np.bincount(group, games * ratings) / total
     likely, (least, most) = np.clip(scored / total, 0.5 / total, 1 - 0.5 / total), _wilson(scored, total)
-    # Where there is none, it is at one end of an empty interval.
+    # Where there is no root, the search ends at one end of an empty interval.
     bottom, top = np.where(everything, roof, floor), np.where(nothing, floor, roof)
     estimate = _roots(excess, bottom, top, mean + _as_elo(likely))
     low = _roots(deviations(Z_95), floor, estimate, mean + _as_elo(least))

@@ -1,6 +1,6 @@
 """Measures of judged replies: sums by game, phase and model, and of these by group and person.
 
-A mean needs n and sum v, an interval clustered by person sum v^2 too (`storage.evidence.inference.any_time`).
+A mean needs n and sum v; an interval by person also needs sum v^2 (`storage.evidence.inference.any_time`).
 If person c has n_c values with sum S_c, M = sum S_c / n is the mean, and Q the sum of all squared values:
 
     sum d^2                 Q - n M^2                     d = v - M, over all values
@@ -228,7 +228,7 @@ class GroupSums:
 
     def __init__(self, cells: Cells, groups: Codes, persons: Codes, size: int) -> None:
         first, number = first_and_codes(combined([groups, persons]))
-        # Column by column, which takes half the time of adding up sorted rows.
+        # Column by column, which takes half the time of summing sorted rows.
         self._by_person: dict[str, Floats] = {
             name: np.bincount(number, cells.sums[:, AT[name]], len(first)).astype(np.float64)
             for name in COLUMNS

@@ -115,8 +115,8 @@ same first moves (`storage.evidence.inference.suspects.PLAYED`, like `optimal_ex
 left to judge; whether a challenger set its position (`storage.evidence.trials`); number of moves of both
 sides; whether the person has left; the numbers of decisions judged or forecast by earlier rules, of judged
 replies outside decided positions (and their cost, in hundredths of a per cent), of our moves with a confirmed
-bait, of replies that took one, of slips, of randomised decisions (of randomising strategies also those whose
-record does not tell), and of replies to recorded ones."""
+bait, of replies that took one, of slips, of randomised decisions (including those of randomising strategies
+whose record does not say), and of replies to recorded ones."""
 GameArray = NDArray[np.void]
 """Rows in the layout of `GAME`."""
 ReplyArray = NDArray[np.void]

@@ -27,15 +27,15 @@ from storage.tables.games import GameRow
 from storage.tables.summaries import GameSummaryRow
 
 BATCH = 50
-"""Number of games summarised in one transaction: 0.1 s, during which SQLite cannot store moves."""
+"""Games summarised in one transaction, which takes 0.1 s, during which SQLite cannot store moves."""
 SMALL_BATCH = 5
-"""The same number while games are in progress: 0.01 s."""
+"""Games summarised in one transaction while games are in progress, which takes 0.01 s."""
 _ANY_STAMP = {"stamp": 0}
 """Overrides the stamp where summaries are compared, so that it is ignored."""
 
 
 def is_valid() -> ColumnElement[bool]:
-    """SQL condition that joins `GameSummaryRow` with `GameRow`, if the summary is valid."""
+    """SQL condition that joins each game with its summary, if that is valid."""
     return and_(GameSummaryRow.game_id == GameRow.id, GameRow.is_settled.is_(True), *is_of_today())
 
 

@@ -27,7 +27,7 @@ from storage.tables.games import GameRow, TrialRow
 from storage.tables.types import now_utc
 
 STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "rating_band": BAND_WIDTH}
-"""The default strata: games that agree in these four properties are compared first. Rating bands of this
+"""The default strata: games that agree in these four are first compared with each other. Rating bands of this
 width use the opponent's rating at the start; unknown ratings form a band of their own."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
@@ -45,7 +45,7 @@ class NewTrial:
     """
 
     name: str
-    """At most 40 letters, digits, ``-``, ``_`` and ``.``."""
+    """At most 40 characters: letters, digits, ``-``, ``_`` and ``.``."""
     arms: tuple[str, ...]
     """Names of the strategies to compare, two or more; or of one that randomises single decisions."""
     configurations: Mapping[str, Any]

@@ -37,7 +37,7 @@ class Backup:
 
     path: Path
     size: int
-    """In bytes."""
+    """Size in bytes."""
     removed: tuple[Path, ...]
     """Older backups of the series that were removed, the oldest first."""
 
@@ -119,7 +119,7 @@ def _remove_unfinished(folder: Path, stem: str) -> None:
     for each in sorted(folder.iterdir()):
         if match := pattern.fullmatch(each.name):
             with suppress(BeingWritten), unfinished_file(folder / match[1]):
-                pass  # it is ours, so nobody is writing it
+                pass  # we hold its lock, so nobody is writing it
 
 
 @contextmanager
@@ -147,7 +147,7 @@ def _copy_pages(database: Path, target: Path, on_pages: OnPages | None) -> None:
 
         source.backup(copy, pages=_PAGES, progress=progress)
         source.execute("ROLLBACK")
-        # One file: without a log of changes beside it, which a copy of the file alone would lack.
+        # A single file, without a log beside it that a copy of the file alone would lack.
         copy.execute("PRAGMA journal_mode = DELETE")
 
 
@@ -158,7 +158,7 @@ def _check(path: Path) -> None:
         StorageError: The backup is damaged, which means that the database or the disk is; or it is not ours.
     """
     with closing(sqlite3.connect(path)) as copy:
-        # A value that its column cannot have is for `db recheck`; it must not stop the backups.
+        # Values that their columns do not allow are for `db recheck`; they must not stop backups.
         copy.execute("PRAGMA ignore_check_constraints = ON")
         messages = [str(row[0]) for row in copy.execute("PRAGMA integrity_check(1)")]
         if messages != ["ok"]:

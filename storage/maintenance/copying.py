@@ -187,7 +187,7 @@ class _Copying:
                 raise StorageError(f"{name} cannot be copied: {reason}") from error
         else:
             return
-        for row in rows:  # which of them?
+        for row in rows:  # find the rejected row
             await self._write(table, [row])
 
     async def _verify(

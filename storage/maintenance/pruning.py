@@ -40,9 +40,9 @@ class Pruned:
     changed: int = 0
     """Number of records left unchanged because another program changed them meanwhile."""
     bytes_before: int = 0
-    """Packed size of the shortened records before, in bytes."""
+    """Packed size of the shortened records before shortening, in bytes."""
     bytes_after: int = 0
-    """Packed size of the shortened records after, in bytes."""
+    """Packed size of the shortened records after shortening, in bytes."""
 
 
 @dataclass(slots=True)

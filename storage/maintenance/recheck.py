@@ -239,7 +239,7 @@ async def settle_later(
     if made is not None:
         await store_forecast(session, found.id, *made)
     is_judged = outcome is not None and await record_outcome(session, found.id, outcome)
-    if made is not None or is_judged:  # the trainer has to look again
+    if made is not None or is_judged:  # the trainer has to search it again
         await session.execute(delete(SearchedGame).where(SearchedGame.game_id == found.game_id))
     await forget(session, [found.game_id])
     return is_judged

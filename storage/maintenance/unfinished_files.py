@@ -23,7 +23,7 @@ class BeingWritten(StorageError):
 
 @contextmanager
 def unfinished_file(path: Path, mode: int = 0o666) -> Iterator[Path]:
-    """Context with an empty file beside `path`, locked against other callers.
+    """Create an empty file beside `path`, locked against other callers during the block.
 
     The caller renames the file when it is complete; otherwise it is removed after the block.
 
@@ -37,13 +37,13 @@ def unfinished_file(path: Path, mode: int = 0o666) -> Iterator[Path]:
     """
     unfinished = path.with_name(path.name + UNFINISHED)
     while (handle := _locked(unfinished, path, mode)) is None:
-        pass  # who had the lock before has just finished
+        pass  # the previous holder of the lock has just finished
     try:
         for end in _ENDS[1:]:
             unfinished.with_name(unfinished.name + end).unlink(missing_ok=True)
         yield unfinished
     finally:
-        if _is_at(handle, unfinished):  # else it is finished, and the next program's may be there
+        if _is_at(handle, unfinished):  # otherwise it is finished, and the next one may be there
             for end in _ENDS:
                 unfinished.with_name(unfinished.name + end).unlink(missing_ok=True)
         os.close(handle)
@@ -53,7 +53,7 @@ def _locked(unfinished: Path, path: Path, mode: int) -> int | None:
     """The handle of an empty, locked file; None: the file was renamed or removed meanwhile."""
     handle = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, mode)
     try:
-        # SQLite's own locks are of another kind, and are not in the way.
+        # SQLite's own locks are of another kind and do not conflict.
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if not _is_at(handle, unfinished):
             os.close(handle)

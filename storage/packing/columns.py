@@ -322,7 +322,7 @@ class ColumnReader:
 
     def _lists(self, count: int) -> list[list[Any]]:
         lengths = self._whole(count, ())
-        # Before adding up: no column can have as many values as there are bytes.
+        # Check before summing: no column can have more values than there are bytes.
         if min(lengths) < 0 or max(lengths) > len(self._data):
             raise ValueError("a list's length is out of range")
         values = iter(self.column(sum(lengths), lengths))

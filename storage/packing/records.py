@@ -48,7 +48,7 @@ def pack(record: object) -> bytes:
     if isinstance(record, dict):
         try:
             contents = _contents(record)
-        except (TypeError, ValueError):  # not finite, not a text in Unicode, or nested too oddly
+        except (TypeError, ValueError):  # not finite, not valid Unicode, or nested too deeply
             contents = b""
         if 0 < len(contents) <= MAX_BYTES:
             compressor = zlib.compressobj(_LEVEL, wbits=_RAW_DEFLATE, zdict=DICTIONARY)

@@ -18,7 +18,7 @@ class ArenaAccess(StrEnum):
     """The rights of an account on the arena."""
 
     ACTIVE = "active"
-    """Everything."""
+    """All rights of a player."""
     PENDING = "pending"
     """May only watch until the arena's owner approves the account."""
     BANNED = "banned"
@@ -75,7 +75,7 @@ class ArenaGame(Base):
     variant: Mapped[str] = mapped_column(String(32))
     rated: Mapped[bool] = mapped_column(Boolean)
     initial_s: Mapped[int | None] = mapped_column(Integer)
-    """Initial clock time in seconds; null, like `increment_s`, without a clock."""
+    """Initial clock time in seconds; null (like `increment_s`) without a clock."""
     increment_s: Mapped[int | None] = mapped_column(Integer)
     first_id: Mapped[str] = mapped_column(ForeignKey("arena_accounts.id"))
     second_id: Mapped[str] = mapped_column(ForeignKey("arena_accounts.id"))

@@ -24,7 +24,7 @@ from sqlalchemy.orm import DeclarativeBase
 
 from storage.records import DERIVED
 
-# Named since the first migration: a constraint without a name can later be neither dropped nor compared.
+# Constraints have had names since the first migration: one without a name cannot be dropped or compared.
 NAMING_CONVENTION = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",

@@ -24,6 +24,6 @@ class ExperimentResultRow(Base):
     seed: Mapped[int] = mapped_column(BigInt)
     # The job's name within the run.
     job: Mapped[NameColumn]
-    # What the job found, as the experiment's report reads it.
+    # The job's result, in the form that the experiment's report reads.
     result: Mapped[JsonColumn]
     finished_at: Mapped[UtcTime]

@@ -87,7 +87,7 @@ class EngineConfigRow(Base):
     assessment: Mapped[KeyColumn]
     margin_centi: Mapped[int]
     decided: Mapped[KeyColumn]
-    # Of engines before 2026-11-25; 0 since.
+    # Only for engines before 2026-11-25; 0 since then.
     threshold_centi: Mapped[int]
     scale: Mapped[KeyColumn]
     risk_percent: Mapped[float]
@@ -127,12 +127,12 @@ class GameRow(Base):
         CheckConstraint("our_side IN (0, 1)", name="our_side"),
         CheckConstraint(f"our_rating BETWEEN {MIN_RATING} AND {MAX_RATING}", name="our_rating"),
         CheckConstraint(f"opponent_rating BETWEEN {MIN_RATING} AND {MAX_RATING}", name="opponent_rating"),
-        # For the start of the program, which resumes what is not settled.
+        # For the program's start, when it resumes games that are not settled.
         Index("ix_games_account_settled", "site", "account", "is_settled", "state"),
         Index("ix_games_started_at", "started_at"),
-        # For the balanced selection, which counts games before every new one.
+        # For balanced selection, which counts games before every new game.
         Index("ix_games_selection", "site", "account", "game", "strategy", "state"),
-        # With what `storage.evidence.trials` counts the games of a trial by.
+        # With the columns by which `storage.evidence.trials` counts a trial's games.
         Index("ix_games_trial", "trial_id", "is_settled"),
         Index("ix_games_opponent", "opponent_id", "game", "strategy", "state"),
     )
@@ -156,7 +156,7 @@ class GameRow(Base):
     # Also in engine_configs: every statistic groups by it, and a game never changes its player.
     strategy: Mapped[KeyColumn] = mapped_column("player", key="strategy")
     state: Mapped[GameStatus] = mapped_column(EnumText(GameStatus), default=GameStatus.OPEN)
-    # False: the game is open, or some of its decisions are left to judge or to forecast.
+    # False: the game is open, or some of its decisions are yet to be judged or forecast.
     is_settled: Mapped[bool] = mapped_column(default=False)
     result: Mapped[GameResult | None] = mapped_column(EnumText(GameResult))
     end_reason: Mapped[KeyColumn | None]
@@ -186,7 +186,7 @@ class DecisionRow(Base):
     id: Mapped[IntPk]
     game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"))
     ply: Mapped[int]
-    # 0: the decision stands.  n: the nth decision at this ply that was taken back.
+    # 0: the decision stands.  n: it was the nth decision at this ply to be taken back.
     takeback: Mapped[int] = mapped_column(default=0)
     state: Mapped[DecisionState] = mapped_column(EnumText(DecisionState), default=DecisionState.COMMITTED)
     move: Mapped[KeyColumn]
@@ -230,7 +230,7 @@ class OutcomeRow(Base):
     fell_for_best: Mapped[bool]
     quality: Mapped[float]
     cost_centi: Mapped[int]
-    # Null by rule 1.
+    # Null under rule 1.
     cost: Mapped[int | None]
     rule: Mapped[int]
     at: Mapped[UtcTime]
@@ -241,7 +241,7 @@ class ForecastRow(Base):
 
     __tablename__ = "forecasts"
     __table_args__ = (
-        # Few forecasts have a bait; with all that lists and counts of baits read of them.
+        # Few forecasts have a bait; includes all columns that lists and counts of baits read.
         Index(
             "ix_forecasts_bait",
             *("decision_id", "rule", "is_taken", "bait", "bait_probability", "bait_cost", "bait_expected"),
@@ -276,7 +276,7 @@ class ForecastRow(Base):
     fall_expected: Mapped[float]
     bait_uniform: Mapped[float]
     bait_expected: Mapped[float]
-    # Null where a forecast from before 2026-11-25 could not be added up (migration 0010).
+    # Null where a forecast from before 2026-11-25 could not be summed (migration 0010).
     optimal_uniform: Mapped[float | None]
     optimal_expected: Mapped[float | None]
     bait: Mapped[KeyColumn | None]

@@ -20,7 +20,7 @@ class PuzzlePosition(Base):
     """A puzzle position; all games that share it reached it from the same start by the same moves."""
 
     __tablename__ = "training_positions"
-    # For the choice, which walks from a rating upwards and downwards.
+    # For choosing a position, which walks upwards and downwards from a rating.
     __table_args__ = (Index("ix_training_positions_rating", "game", "rating", "id"),)
 
     id: Mapped[IntPk]
@@ -32,9 +32,9 @@ class PuzzlePosition(Base):
     deviation: Mapped[float] = mapped_column(Float)
     volatility: Mapped[float] = mapped_column(Float)
     answers: Mapped[int] = mapped_column(Integer)
-    """Rated ones."""
+    """Number of rated answers."""
     solved: Mapped[int] = mapped_column(Integer)
-    """Of these."""
+    """Number of rated answers that solved it."""
     bait_line: Mapped[str | None] = mapped_column(Text)
     """The continuation after the bait under best play, in the game's notation, separated by spaces; null:
     unknown."""
@@ -76,9 +76,9 @@ class PuzzleSolver(Base):
     deviation: Mapped[float] = mapped_column(Float)
     volatility: Mapped[float] = mapped_column(Float)
     answers: Mapped[int] = mapped_column(Integer)
-    """Rated ones."""
+    """Number of rated answers."""
     solved: Mapped[int] = mapped_column(Integer)
-    """Of these."""
+    """Number of rated answers that solved a position."""
     position_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("training_positions.id"))
     """The position that is shown and not yet completed; null: none."""
 

@@ -12,23 +12,23 @@ class GameSummaryRow(Base):
 
     __tablename__ = "game_summaries"
     __table_args__ = (
-        # So that finding out which ones are new never touches the rows.
+        # Lets a query find new summaries without touching the rows.
         Index("ix_game_summaries_stamp", "layout", "rule", "forecast_rule", "game_id", "stamp"),
     )
 
     game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"), primary_key=True)
-    # By which layout of this row, and which rules of judging and forecasting it was made.
+    # The layout of this row and the rules for judging and forecasting with which it was made.
     layout: Mapped[int]
     rule: Mapped[int]
     forecast_rule: Mapped[int]
-    # Another number whenever it is made, so that readers know the ones that they have read.
+    # A new number whenever the row is written, so that readers recognise rows that they have read.
     stamp: Mapped[int] = mapped_column(BigInt)
     # The fields of `storage.evidence.game_records.BaitCounts`, for the views of `storage.ask`.
     baits_set: Mapped[int]
     baits_taken: Mapped[int]
     slips: Mapped[int]
-    # `storage.evidence.game_records.GameSummary`.  The largest is the last one, so that reading the others
-    # seldom touches its pages.
+    # `storage.evidence.game_records.GameSummary`.  The largest column is the last one, so that reading
+    # the others seldom touches its pages.
     labels: Mapped[str] = mapped_column(Text)
     game: Mapped[bytes] = mapped_column(LargeBinary)
     replies: Mapped[bytes] = mapped_column(LargeBinary)

@@ -82,7 +82,7 @@ class EnumText(_Checked[StrEnum]):
             length=MAX_VALUE_LENGTH,
             values_callable=lambda members: [member.value for member in members],
         )
-        self.kind = kind  # the parameters tell types apart in SQLAlchemy's cache of statements
+        self.kind = kind  # parameters distinguish types in SQLAlchemy's statement cache
 
 
 MAX_VALUE_LENGTH = 32

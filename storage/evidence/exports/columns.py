@@ -29,7 +29,7 @@ class ColumnKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExportColumn:
-    """One column."""
+    """One column of an export."""
 
     name: str
     kind: ColumnKind

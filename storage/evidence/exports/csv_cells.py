@@ -1,4 +1,4 @@
-"""Escapes CSV cells that a spreadsheet would run as formulas: strangers write the names and the chat.
+"""Escapes CSV cells that a spreadsheet would run as formulas, since names and chat come from strangers.
 
 An apostrophe is put before a text that begins like a formula, as OWASP advises ("CSV Injection"); numbers are
 unchanged. One is also added to a text that begins with apostrophes followed by such a character, so that a

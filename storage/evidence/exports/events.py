@@ -29,7 +29,7 @@ def _selected(filters: Filters) -> Sequence[ColumnElement[bool]]:
 
 
 def _detail(detail: object) -> str:
-    # Half a character of UTF-16 stays an escape: it cannot be written otherwise.
+    # A lone UTF-16 surrogate stays escaped: it cannot be written otherwise.
     return json.dumps(detail, ensure_ascii=False).encode(errors="backslashreplace").decode()
 
 

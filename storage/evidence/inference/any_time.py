@@ -3,8 +3,8 @@
 An ordinary 95 % interval is valid at one planned analysis. Checking it after each of 5,000 games, and
 stopping once it excludes 0, reports an effect in two of five trials without one. The asymptotic confidence
 sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (Annals of Statistics 2024, arXiv:2103.06476) is
-wider (at its tightest 3.04 standard errors instead of 1.96), but in at most 5 % of trials does it exclude the
-truth at *any* look.
+wider (at its tightest 3.04 standard errors instead of 1.96), but it excludes the truth at *any* look in at
+most 5 % of trials.
 
 People play repeatedly and one person's values are correlated, so the variance used is the larger of two: that
 of the values and that of the persons' sums. The first suffices for statements about the randomly assigned
@@ -346,6 +346,6 @@ def _e_values(n: Floats, mean: Floats, variance: Floats, design: SequenceDesign)
     r = design.growth(n)
     with np.errstate(divide="ignore", invalid="ignore"):
         evidence = (r - 1) * n * mean * mean / (2 * r * variance)
-    # All values are alike: certainly 0, or certainly not.
+    # All values are equal: the mean is certainly 0, or certainly not.
     evidence = np.where(variance == 0, np.where(mean == 0, 0.0, inf), evidence)
     return np.exp(np.minimum(evidence - np.log(r) / 2, _MAX_LOG))

@@ -28,7 +28,7 @@ class Calibration:
     """Predicted and actual events, such as errors, in a set of replies."""
 
     n: int
-    """Replies."""
+    """Number of replies."""
     expected: float
     """Sum of the predicted probabilities."""
     happened: int
@@ -37,7 +37,7 @@ class Calibration:
     intercept: FixedInterval
     """The intercept a in logit P = a + b logit p; 0 if calibrated."""
     slope: FixedInterval
-    """The slope The slope b in the same equation; 1 if calibrated, less if predictions are too extreme."""
+    """The slope b in the same equation; 1 if calibrated, less if predictions are too extreme."""
     drift: AnyTimeEstimate
     """Mean of actual minus predicted, with an any-time-valid interval: an alarm if it excludes 0."""
 

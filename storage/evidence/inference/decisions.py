@@ -140,7 +140,7 @@ class DecisionsReport(TrialCounts):
     fixed-sample intervals may be shown."""
     guard: RandomisationCheck
     cost: DecisionOutcome
-    """Y. Effect on Y. Part of it arises because positions with traps have more bad replies."""
+    """Effect on Y. Part of it arises because positions with traps have more bad replies."""
     beyond_difficulty: DecisionOutcome
     """Effect on Y minus the mean cost of all replies to our move; 0 for a person who moves at random."""
     earned: DecisionOutcome

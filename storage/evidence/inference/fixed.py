@@ -183,13 +183,13 @@ def _fit_logit(design: Floats, happened: Floats, start: Floats) -> Floats | None
     for _ in range(_MAX_STEPS):
         p = 1 / (1 + np.exp(-np.clip(design @ b, -500, 500)))
         curvature = (design * (p * (1 - p))[:, None]).T @ design
-        # Its condition: a determinant far below the product of the diagonal means that one number determines
+        # Check the condition: a determinant far below the product of the diagonal means that one number fixes
         # the other.
         determinant = curvature[0, 0] * curvature[1, 1] - curvature[0, 1] ** 2
         if not determinant > _CURVED * curvature[0, 0] * curvature[1, 1]:
             return None
         step = np.linalg.solve(curvature, design.T @ (happened - p))
-        # Far from the maximum a full step may go beyond it and never come back.
+        # Far from the maximum a full step may overshoot it and never return.
         b = b + step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
         if float(np.abs(b).max()) > _STEEPEST:
             return None

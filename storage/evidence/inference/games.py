@@ -77,7 +77,7 @@ these is NaN if missing); and the game's index in `TrialGames.kinds`.
 
 
 class GameKind(NamedTuple):
-    """What distinguishes one kind of games from another."""
+    """The properties that distinguish kinds of games."""
 
     game: str
     """The game, for instance othello."""
@@ -197,7 +197,7 @@ def earlier_guess(outcome: Floats, expected: Floats, strata: Codes) -> Floats:
 
 
 def expected_score(rating: Floats, our_rating: Floats) -> Floats:
-    """Our expected score by Elo's formula from the ratings before each game, or 1/2; shape (n,)."""
+    """Our expected score by Elo's formula from the ratings before each game (1/2 if unrated), shape (n,)."""
     expected = 1 / (1 + 10 ** ((rating - our_rating) / 400))
     return np.where(np.isnan(expected), 0.5, expected)
 

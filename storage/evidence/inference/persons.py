@@ -19,11 +19,11 @@ _SPARSEST = 20
 
 
 def codes_of(keys: Sequence[Hashable] | NDArray[Any]) -> Codes:
-    """Numbers 0 .. G-1 for the keys, shape (n,): equal numbers for equal keys, for arrays in their order."""
+    """Codes 0 .. G-1 of the keys, shape (n,); equal keys have equal codes, in sorted order for arrays."""
     if isinstance(keys, np.ndarray):
         if keys.dtype.kind == "i" and len(keys):
             least, most = int(keys.min()), int(keys.max())
-            if most - least < _SPARSEST * len(keys):  # as database keys are: no need to sort
+            if most - least < _SPARSEST * len(keys):  # true for database keys: no need to sort
                 place = keys.astype(np.intp) - least
                 is_there = np.zeros(most - least + 1, np.intp)
                 is_there[place] = 1
@@ -38,7 +38,7 @@ def first_and_codes(keys: NDArray[np.integer[Any]]) -> tuple[Codes, Codes]:
     keys, shape (n,)."""
     codes = codes_of(keys)
     first = np.zeros(int(codes.max(initial=-1)) + 1, np.intp)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]  # where several go to one place, the last one stays
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # the last write to a place wins
     return first, codes
 
 
@@ -57,7 +57,7 @@ def effective_persons(counts: Floats) -> float:
 
 def earlier_sums(values: Floats, codes: Codes) -> Floats:
     """For each value, the sum of all earlier values with the same code, shape (n,)."""
-    # Numbers of two bytes are sorted by their digits, several times as fast.
+    # Two-byte numbers are radix-sorted, which is several times as fast.
     is_short = len(codes) == 0 or codes.max() < 1 << 16
     order = np.argsort(codes.astype(np.uint16) if is_short else codes, kind="stable")
     grouped = codes[order]

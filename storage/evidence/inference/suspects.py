@@ -16,7 +16,7 @@ from storage.evidence.inference.persons import codes_of
 EARLY_PLY = 10
 FAST_S = 0.3
 ENGINE_ERRORS = 4.0
-"""A person with this many standard errors more optimal replies than predicted is suspect."""
+"""A person whose optimal replies exceed the prediction by this many standard errors is suspect."""
 ENGINE_REPLIES = 100
 """Minimum number of judged replies of a person."""
 COPIED_PLIES = 20
@@ -93,7 +93,7 @@ def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:
     happen to have equal surpluses prove nothing.
     """
     persons, judged = codes_of(games["person"]), games["judged"].astype(np.float64)
-    expected = np.minimum(games["optimal_expected"], judged)  # a sum of chances may be a rounding above
+    expected = np.minimum(games["optimal_expected"], judged)  # rounding may make the sum slightly larger
     surplus, is_judged = games["optimal"] - expected, judged > 0
     replies, many, total = (np.bincount(persons, each) for each in (judged, is_judged, surplus))
     apart = (surplus - (total / np.maximum(many, 1))[persons]) ** 2

@@ -52,7 +52,7 @@ class Exclusion(IntEnum):
     """Why a row does not count, based on facts from before the draw; a number, so that arrays can hold it."""
 
     NONE = 0
-    """It counts."""
+    """The row counts."""
     PROGRAM = 1
     """The opponent is a program."""
     OWN_POSITION = 2
@@ -62,7 +62,7 @@ class Exclusion(IntEnum):
 
     @property
     def text(self) -> str:
-        """In words."""
+        """The reason in words."""
         return self.name.lower().replace("_", " ")
 
 
@@ -238,8 +238,8 @@ def hide_early(found: Any, why: str | None = None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RandomisationCheck:
-    """Check that the assignment matches its recorded probabilities, and that outcomes are missing equally
-    often in both arms."""
+    """Tests whether the assignment matches its recorded probabilities, and whether outcomes are missing
+    equally often in both arms."""
 
     draw: AnyTimeEstimate
     """Mean of A - pi over all draws; 0 unless the draw or the bookkeeping is broken."""

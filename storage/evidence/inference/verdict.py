@@ -195,7 +195,7 @@ def _verdict(
 ) -> TrialVerdict:
     n_first = counts.drawn_treated - check.missing_treated
     n_second = counts.drawn_untreated - check.missing_untreated
-    # Without values of one of the two there is nothing to compare, whatever the arithmetic gives.
+    # If either choice has no values, there is nothing to compare, whatever the arithmetic gives.
     is_shown = bool(found.low is not None and n_first and n_second)
     low, high = (found.low, found.high) if is_shown else (None, None)
     return TrialVerdict(

@@ -113,7 +113,7 @@ class BaitGroup:
     unanswered: int
     """Number of baits without a reply, because the game ended first."""
     expected: float
-    """Expected number of baits taken among those with a reply, by the forecasts."""
+    """Number of the baits with a reply that are expected to be taken, according to the forecasts."""
     persons: int
     interval: FixedInterval | None
     """Interval of the share taken, clustered by person; None below `MIN_PERSONS` effective persons."""

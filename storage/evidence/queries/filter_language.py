@@ -26,9 +26,9 @@ class FilterField:
     name: str
     """The filter's name in URLs and links."""
     attribute: str
-    """Of `Filters`."""
+    """Name of the attribute of `Filters`."""
     title: str
-    """For people."""
+    """The filter's name on pages."""
     read: Callable[[str], Any]
     """Parses the text; raises ValueError with the allowed values."""
     write: Callable[[Any], str] = str

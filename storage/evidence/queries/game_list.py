@@ -42,7 +42,7 @@ class GameOrder(StrEnum):
     STRONGEST = "strongest"
     """By the opponent's rating, with unrated opponents last."""
     LONGEST = "longest"
-    """By moves."""
+    """By number of moves."""
     MOST_BAITS_TAKEN = "baits-taken"
     """By number of baits taken."""
 

@@ -29,12 +29,12 @@ class OpponentAccount:
     """An opponent's account at a site."""
 
     opponent_id: int
-    """Our key."""
+    """Our key of the account."""
     site: str
     site_id: str
     """The site's key of the account."""
     name: str
-    """The latest."""
+    """The account's latest name."""
     former_names: tuple[str, ...]
     """The account's names, the oldest first."""
     is_bot: bool

@@ -53,7 +53,7 @@ class OpponentLine:
     decided: int
     """Number of games with a result."""
     points: float
-    """The opponent's."""
+    """The opponent's points."""
     best_rating: int | None
     first_at: datetime
     last_at: datetime

@@ -50,7 +50,7 @@ class CalibrationRows:
         """
         table = self.replies.where(is_first(self.replies.of, self.sources)[self.replies.game])
         models = table.models()
-        # Each reply is a cell of its own, without sums.
+        # Each reply is a cell by itself, without sums.
         cells = Cells(
             sums=np.zeros((len(table.game), 0)),
             games=table.game,

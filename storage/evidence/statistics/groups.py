@@ -101,7 +101,7 @@ class GroupStatistics:
     losses: int
     unfinished: int
     persons: int
-    """Opponents' accounts."""
+    """Number of opponents' accounts."""
     performance: Performance
     replies: int
     """Number of judged replies in undecided positions, from each account's first `CAP_GAMES` games."""

@@ -60,7 +60,7 @@ class ReplyQuality:
 
 @dataclass(frozen=True, slots=True)
 class ProgressBlock:
-    """Consecutive games."""
+    """A block of consecutive games."""
 
     first: int
     """Number of the block's first game, counted from 1."""
@@ -142,7 +142,7 @@ def reply_quality(replies: Floats, errors: Floats, costs: Floats) -> ReplyQualit
     """The quality of the replies of some games.
 
     Args:
-        replies: Number of replies in each game, of shape (games,).
+        replies: Number of replies in each game, shape (games,).
         errors: Number of these replies that cost 10 % of the game or more, shape (games,).
         costs: Total cost of these replies, in whole games, shape (games,).
     """
@@ -157,7 +157,7 @@ def reply_quality(replies: Floats, errors: Floats, costs: Floats) -> ReplyQualit
     if is_enough:
         error_ends = _widest(erred.low, erred.high, by_reply.low, by_reply.high)
         if count and cost.value is not None:
-            # Nearly all of the cost is that of errors: where they are few, their number is the larger doubt.
+            # Nearly all of the cost comes from errors; if they are few, their number is the main uncertainty.
             in_proportion = (cost.value * end * total / count for end in error_ends if end is not None)
             cost_ends = _widest(cost.low, cost.high, *in_proportion)
     return ReplyQuality(

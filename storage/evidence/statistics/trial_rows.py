@@ -176,7 +176,7 @@ async def _keys_of_draws(session: AsyncSession, *which: ColumnElement[bool]) -> 
         rows = await session.execute(
             select(DecisionRow.id, DecisionRow.created_at)
             .join(GameRow, GameRow.id == DecisionRow.game_id)
-            # By the games' keys, so that no database reads all decisions.
+            # Filtered by the games' keys, so that no database reads all decisions.
             .where(
                 DecisionRow.game_id.in_(games[start : start + _GAMES]),
                 # Unknown if the record was damaged when migration 0012 read it.
@@ -211,7 +211,7 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
             DecisionRow.ply,
             DecisionRow.created_at,
             DecisionRow.move,
-            # As stored: one that cannot be unpacked must not hide the others.
+            # Read as stored: a record that cannot be unpacked must not hide the others.
             as_stored(DecisionRow.record).label("record"),
             GameRow.opponent_id,
             GameRow.is_settled,
@@ -261,7 +261,7 @@ def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> Tria
     excluded = Exclusion(int(exclusion_of(row.is_bot, is_own, draw in draws)))
     draws.add(draw)
     settled_at = row.at
-    if row.is_settled:  # outcomes that are judged again have a later time
+    if row.is_settled:  # an outcome that is judged again has a later time
         ended_at = row.ended_at or row.created_at
         settled_at = ended_at if settled_at is None else min(settled_at, ended_at)
     return trial_decision(
@@ -327,7 +327,7 @@ class _Costs:
             probabilities = expected_by_rank(candidate, scale_centi).probabilities
         else:
             probabilities = tuple(forecast.probability_of(each.reply) for each in self._judgement.replies)
-        total = sum(probabilities)  # 1, but for rounding
+        total = sum(probabilities)  # 1, except for rounding
         self.expected = sum(p * cost for p, cost in zip(probabilities, costs, strict=True)) / total / WHOLE
         self.mean = sum(costs) / len(costs) / WHOLE
 

@@ -607,7 +607,7 @@ async def test_a_tournaments_game_that_we_would_decline(database: Database, has_
     [
         ({"is_over": True}, "the tournament is over"),
         ({"game": None, "variant": "antichess"}, "antichess is not played here"),
-        ({"game": "crazyhouse", "variant": "crazyhouse"}, "crazyhouse needs another engine"),
+        ({"game": "crazyhouse", "variant": "crazyhouse"}, "crazyhouse needs an external engine"),
     ],
 )
 async def test_tournaments_that_are_not_for_us(database: Database, changes: Any, why: str) -> None:
