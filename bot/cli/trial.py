@@ -118,7 +118,7 @@ def list_command(context: typer.Context, output: FormatOption = CommandFormat.TA
             [row | {key: (row[key] or "open")[:16].replace("T", " ") for key in times} for row in flat]
         )
     else:
-        note("There is no trial.")
+        note("There is no trial; `desdemona trial start` begins one.")
 
 
 def _attempt(command: str, context: typer.Context, work: Any) -> "StoredTrial":

@@ -654,7 +654,7 @@ class GameRunner:
             await saved.save(self._services.database, self._services.owner, self.game_id)
         game = self._ledger.game
         logger.info(
-            "game %s: %s (%s) against %s; traps set: %d, fell: %d",
+            "game %s: %s (%s) against %s; baits set: %d, taken: %d",
             self.game_id,
             closed.verdict,
             end.status,

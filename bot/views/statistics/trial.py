@@ -68,9 +68,7 @@ def robustness(report: TrialReport) -> tuple[Part, ...]:
     )
     heads = ("Difference", "e-value", "Without suspect games", "Without most active person", "First games")
     columns = (Column("Outcome", is_text=True), *map(Column, (*heads, "Later games", "At one analysis")))
-    parts: list[Part] = [
-        TablePart("How robust is it?", columns, tuple(rows), note, nothing="Too early to say.")
-    ]
+    parts: list[Part] = [TablePart("Robustness", columns, tuple(rows), note, nothing="Too early to say.")]
     if report.games is not None and report.trial.endpoint is Endpoint.SCORE:
         parts.append(Note(_more(report, report.games)))
     return tuple(parts)

@@ -61,7 +61,7 @@ def choose_trial(trials: Sequence[StoredTrial], name: str | None) -> StoredTrial
         return max(trials, key=lambda each: (each.ended_at is None, each.started_at), default=None)
     trial = next((each for each in trials if each.name == name), None)
     if trial is None:
-        known = ", ".join(each.name for each in trials) or "none"
+        known = ", ".join(each.name for each in trials) or "none yet (`desdemona trial start` begins one)"
         raise FilterError(f"trial: no trial {name!r} is known; known: {known}")
     return trial
 

@@ -143,7 +143,7 @@ def test_no_forecast_no_calibration(desdemona: Command) -> None:
         (("--by", "player,colour"), "--by: 'colour' is not known; known: strategy, game, site"),
         (("--calibration", "--plan"), "--calibration: a plan is a different report"),
         (("--calibration", "--arms", "a,b"), "--arms: --calibration compares no players"),
-        (("--trial", "t9"), "--trial: no trial 't9' is known; known: none"),
+        (("--trial", "t9"), "--trial: no trial 't9' is known; known: none yet"),
         (("--plan", "--by", "strategy"), "--by: a plan has no groups"),
         (("--plan", "--arms", "a,b"), "--arms: a plan does not depend on a trial's strategies"),
         (

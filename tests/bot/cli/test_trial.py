@@ -16,7 +16,7 @@ from tests.bot.conftest import Command
 
 @pytest.mark.usefixtures("migrated_file")
 def test_a_trial_from_start_to_end(desdemona: Command) -> None:
-    assert desdemona("trial", "list") == (0, "", "There is no trial.\n")
+    assert desdemona("trial", "list") == (0, "", "There is no trial; `desdemona trial start` begins one.\n")
     status, told, hint = desdemona(
         "trial", "start", "t1", "--opt", "500", "--cap", "20", "--endpoint", "cost"
     )

@@ -124,7 +124,7 @@ def test_the_planned_endpoint_stands_first(even: list[Game]) -> None:
         (Endpoint.COST, ["cost (planned)", "score (exploratory)"]),
     ):
         report = report_of(even, endpoint=endpoint)
-        assert list(rows_of(robustness(report), "How robust is it?")) == names
+        assert list(rows_of(robustness(report), "Robustness")) == names
         assert verdict_of(report).others[0].lower().startswith(names[1])
 
 
@@ -248,7 +248,7 @@ def test_the_interval_for_one_look_waits_for_the_planned_number(
 ) -> None:
     """And for 30 persons."""
     report = drawn(cost=0.2, value=0.5, planned_n=planned_n, persons=persons)
-    rows = rows_of(robustness(report), "How robust is it?").values()
+    rows = rows_of(robustness(report), "Robustness").values()
     fixed = [row[-1] for row in rows if row[-1]]
     assert len(fixed) == (3 if shown else 0)
     assert all(text.endswith(")") for text in fixed)
@@ -262,7 +262,7 @@ def test_what_one_look_cannot_determine_is_said() -> None:
         for number in range(600)
     ]
     report = of_decisions(decisions_report(rows, TrialTerms(planned_decisions=600), NOW))
-    found = rows_of(robustness(report), "How robust is it?").values()
+    found = rows_of(robustness(report), "Robustness").values()
     assert {row[-1] for row in found} == {"not determined if one of the persons is left out"}
 
 
