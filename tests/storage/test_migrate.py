@@ -460,7 +460,7 @@ async def test_records_of_the_eleventh_schema_are_packed_and_come_back(
     ] + [None] * 3
     assert rows[0].replies[1] == ["d6", -300, -250, 400]
     for row in rows[5:]:
-        with pytest.raises(RecordError, match="not (a )?JSON"):
+        with pytest.raises(RecordError, match=r"not (a )?JSON"):
             unpack(row[3])
     async with database.write() as session:  # damage that JSON cannot hold
         lost = update(DecisionRow).where(DecisionRow.id == ids[0])
