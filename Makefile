@@ -62,7 +62,7 @@ stub: $(VENV)/.installed-dev
 
 # The parts of docs/ that follow from the code or from docs/data/numbers.toml.
 map: $(VENV)/.installed-dev
-	$(BIN)/python -m tests.storage.ask.sql_page
+	$(BIN)/python -m tests.storage.sql.sql_page
 	$(BIN)/python -m tests.docs.generated
 
 # The documentation as a site, in build/docs; broken links and pages outside of the navigation are errors.

@@ -50,19 +50,19 @@ CLOCKS = (Clock(60, 0), Clock(0, 1), Clock(60, 1), Clock(180, 2))
 # Kinds of games, and their weights; those that the bot does not support are left out.
 VARIANTS_PLAYED = {"standard": 4, "othello": 5, "chess960": 1, "fromPosition": 1}
 POSITION = "r1bqk2r/ppp2ppp/2np1n2/2b1p3/2B1P3/2NP1N2/PPP2PPP/R1BQK2R w KQkq - 0 6"
-OF_REQUESTS, OF_LINES = 0.015, 0.01
+REQUEST_FAULT_PROBABILITY, LINE_FAULT_PROBABILITY = 0.015, 0.01
 SLOW_S, STALL_S = 1.0, 2.0
-THINKS_S = 2.0
+MAX_THINKING_S = 2.0
 """Maximum thinking time of people; if they all moved immediately, twenty would overload a small machine."""
 KILL_UNTIL = 0.67
-SETTLING_S = 60.0
-DEAF_LIMIT_S = 15.0
+SETTLE_TIMEOUT_S = 60.0
+MAX_STREAM_GAP_S = 15.0
 """Limit on the time to reopen a lost event stream, in seconds."""
 COVERING_GAMES = 1000
 """A run of this many games must include every kind of fault."""
-STEADY_S = 300
+MIN_STEADY_S = 300
 """A last life of fewer seconds is too short to tell whether memory is flat."""
-BROKEN = (
+BROKEN_EVENT_KINDS = (
     "decision_unjudged",
     "event_failed",
     "game_crashed",
@@ -110,17 +110,17 @@ class Summary(Findings):
     @property
     def claims(self) -> list[Claim]:
         """All claims about the run."""
-        late = sum(s > DEAF_LIMIT_S for s in self.deaf_s)
+        late = sum(s > MAX_STREAM_GAP_S for s in self.deaf_s)
         return [
             none_found("no game lost on time because of the bot", self.lost_on_time),
             none_found("no game left hanging", self.hanging),
             none_found("no game left without the bot's first move", self.not_begun),
             Claim("no duplicate move", not self.duplicates, f"{self.duplicates} without a decision"),
             none_found("no decision missing, duplicated or wrong", self.troubles),
-            memory_flat(self.rss_mb, STEADY_S),
+            memory_flat(self.rss_mb, MIN_STEADY_S),
             none_found("no crash and no error in the log", self.broken),
             Claim(
-                f"never without an event stream for more than {DEAF_LIMIT_S:g} s",
+                f"never without an event stream for more than {MAX_STREAM_GAP_S:g} s",
                 not late,
                 f"{late} of {len(self.deaf_s)}",
             ),
@@ -179,9 +179,9 @@ class Soak:
         seed: int,
         kills: int,
         clocks: Sequence[Clock] = CLOCKS,
-        thinks_s: float = THINKS_S,
-        of_requests: float = OF_REQUESTS,
-        of_lines: float = OF_LINES,
+        thinks_s: float = MAX_THINKING_S,
+        of_requests: float = REQUEST_FAULT_PROBABILITY,
+        of_lines: float = LINE_FAULT_PROBABILITY,
     ) -> None:
         self._folder = folder
         self._wanted = games
@@ -215,9 +215,9 @@ class Soak:
                     async with self._bot:
                         await self._play(url)
                         self._proxy.plan = NO_FAULTS
-                        await wait_until_settled(self._folder / "data" / "desdemona.db", SETTLING_S)
+                        await wait_until_settled(self._folder / "data" / "desdemona.db", SETTLE_TIMEOUT_S)
                         # It may have been killed after the last game: while it starts, SIGTERM just kills it.
-                        async with asyncio.timeout(SETTLING_S):
+                        async with asyncio.timeout(SETTLE_TIMEOUT_S):
                             await self._proxy.listens.wait()
                         self.summary.status, _ = await self._bot.stop()
             await self._look(database)
@@ -329,7 +329,7 @@ class Soak:
             summary.troubles = await troubles(ledger, records, taken_back=self._taken_back, bot=BOT)
             async with ledger.read() as session:
                 summary.duplicates = len(await list_events(session, kind="undecided_move"))
-                for kind in BROKEN:
+                for kind in BROKEN_EVENT_KINDS:
                     summary.broken += [f"{kind}: {e.detail}" for e in await list_events(session, kind=kind)]
         finally:
             await ledger.close()
@@ -345,9 +345,9 @@ class Soak:
             summary.results[result] += 1
         bots_turn = match.to_move == side
         if record.status == "outoftime" and record.winner == 1 - side:
-            told = summary.excused if by_faults(match, self._proxy.outages) else summary.lost_on_time
+            told = summary.excused if is_lost_by_faults(match, self._proxy.outages) else summary.lost_on_time
         elif record.status == "aborted" and bots_turn:
-            told = summary.excused if by_faults(match, self._proxy.outages) else summary.not_begun
+            told = summary.excused if is_lost_by_faults(match, self._proxy.outages) else summary.not_begun
         else:
             return
         told.append(_told(match, self._proxy))
@@ -415,7 +415,7 @@ def _turn(record: ArenaGameRecord) -> tuple[float, float]:
     return record.last_move_at.timestamp(), record.ended_at.timestamp()
 
 
-def by_faults(match: ReplayedGame, outages: list[Outage]) -> bool:
+def is_lost_by_faults(match: ReplayedGame, outages: list[Outage]) -> bool:
     record, clock = match.record, match.clock
     since_s, until_s = _turn(record)
     if _overlap(outages, match.id, since_s, until_s) >= (until_s - since_s) / 3:

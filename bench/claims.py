@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-GROWTH = 1.1
+MAX_MEMORY_GROWTH = 1.1
 """Maximum ratio of final to initial memory that counts as flat."""
 
 
@@ -70,7 +70,9 @@ def memory_flat(rss_mb: Sequence[tuple[int, float]], steady_s: int) -> Claim:
         return Claim("memory flat", None, f"the bot's last life lasted only {len(life)} s")
     # The first quarter is warm-up.
     early, late = median(life[quarter : 2 * quarter]), median(life[-quarter:])
-    return Claim("memory flat", late <= early * GROWTH, f"{early:.0f} MB early, {late:.0f} MB late")
+    return Claim(
+        "memory flat", late <= early * MAX_MEMORY_GROWTH, f"{early:.0f} MB early, {late:.0f} MB late"
+    )
 
 
 def processor_s() -> tuple[float, float]:

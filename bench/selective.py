@@ -102,7 +102,7 @@ def main() -> None:
     parser.add_argument(
         "--sts-seconds", type=float, default=0.2, help="seconds for each position of the Strategic Test Suite"
     )
-    parser.add_argument("--every", type=int, default=10, help="use every N-th position of that suite")
+    parser.add_argument("--every", type=int, default=10, help="use every N-th position of the STS")
     arguments = parser.parse_args()
     depth_in("chess", arguments.seconds)
     mates_in_two()

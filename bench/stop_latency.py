@@ -20,7 +20,7 @@ from typing import Any
 
 from engine.game import Game
 from engine.games import get_rules
-from engine.human.opponent_model_search import Models
+from engine.human.opponent_model_search import GameModels
 from engine.human.registry import ModelRegistry, ModelSettings
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
@@ -30,7 +30,7 @@ from engine.strategies.move_context import StrongOptions
 from engine.strategies.registry import STRATEGIES, own_strategies, strategy_named
 from engine.time_management import Limits
 
-LIMIT_S = 0.010
+MAX_STOP_LATENCY_S = 0.010
 SPREAD_S = 0.07
 TABLE_MB = 64
 
@@ -56,10 +56,12 @@ def summary(delays: Iterable[float]) -> str:
     ordered = sorted(delays)
     chosen = (ordered[len(ordered) // 2], ordered[len(ordered) * 95 // 100], ordered[-1])
     times = " / ".join(f"{1e3 * each:.2f}" for each in chosen)
-    return f"{times} ms ({ordered[-1] / LIMIT_S:.2f} of the limit)"
+    return f"{times} ms ({ordered[-1] / MAX_STOP_LATENCY_S:.2f} of the limit)"
 
 
-def report(game: Game[Any], kind: str, threads: int, times: int, earliest_s: float, models: Models) -> None:
+def report(
+    game: Game[Any], kind: str, threads: int, times: int, earliest_s: float, models: GameModels
+) -> None:
     strong, searcher = StrongOptions(threads=threads), make_searcher(game.name, TABLE_MB)
     player = MoveChooser(strategy_named(kind), game, TrapParams(), searcher, strong, models=models)
     player.choose(game.initial(), Limits(2), StopFlag())  # networks are loaded when they are first asked

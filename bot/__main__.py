@@ -8,7 +8,7 @@ import sys
 gc.set_threshold(10_000)  # else it looks at all that is imported again and again: a sixth of the start
 
 try:
-    from bot.base.errors import OUT_OF_SPACE, DesdemonaError
+    from bot.base.errors import DISK_FULL_ERRNOS, DesdemonaError
     from bot.base.log import printable
     from bot.cli.main import app
     from engine.errors import DamagedFile
@@ -16,9 +16,9 @@ try:
 except KeyboardInterrupt:
     sys.exit(130)  # before anything was open
 
-FAILED = 2
+EXIT_FAILURE = 2
 """Exit status for an error that the operator must fix."""
-NO_STORAGE = 3
+EXIT_STORAGE_FAILURE = 3
 """Exit status for a database failure, which may be temporary."""
 
 EXTRAS = {"matplotlib": "lab", "onnx": "lab", "sklearn": "lab", "torch": "train"}
@@ -35,22 +35,22 @@ def main() -> None:
                 sys.stdout.flush()  # here, where an error can still be reported
     except (DesdemonaError, StorageError, DamagedFile) as error:
         sys.stderr.write(f"desdemona: {printable(str(error))}\n")
-        sys.exit(NO_STORAGE if isinstance(error, StorageError) else FAILED)
+        sys.exit(EXIT_STORAGE_FAILURE if isinstance(error, StorageError) else EXIT_FAILURE)
     except ImportError as wrong:
         if (extra := EXTRAS.get((wrong.name or "").partition(".")[0])) is not None:
             sys.stderr.write(f"desdemona: this needs {wrong.name}: pip install 'desdemona[{extra}]'\n")
-            sys.exit(FAILED)
+            sys.exit(EXIT_FAILURE)
         if "DESDEMONA_UNIT" not in str(wrong):
             raise
         sys.exit(f"desdemona: environment: {wrong}")  # this processor lacks the requested instruction set
     except OSError as error:
-        if error.errno not in {*OUT_OF_SPACE, errno.EPIPE} or error.filename is not None:
+        if error.errno not in {*DISK_FULL_ERRNOS, errno.EPIPE} or error.filename is not None:
             raise
         _drop_output()
         if error.errno == errno.EPIPE:  # the reader has gone, `head` for instance: nothing to report
             sys.exit(1)
         sys.stderr.write(f"desdemona: cannot write the output: {error.strerror}\n")
-        sys.exit(FAILED)
+        sys.exit(EXIT_FAILURE)
     except KeyboardInterrupt:
         sys.exit(130)  # during the import of a command
 

@@ -4,8 +4,8 @@ The paper's arithmetic (`engine.trappy`) compares a reply's appearance with its 
 another reply looks even better, and people take hardly any of the baits that it finds. Here a reply is
 *tempting* if all of these hold (in expected score, from the opponent's view):
 
-- it is an error: it loses `ERROR` or more compared with the best reply;
-- it is likely: its predicted probability is `LIKELY` or more;
+- it is an error: it loses `MIN_ERROR_COST` or more compared with the best reply;
+- it is likely: its predicted probability is `MIN_BAIT_P` or more;
 - it deceives: at some shallower depth it looks at least as good as every truly best reply.
 
 Such a reply exists in one position in seven to ten (of more than 2,000 each in chess and Othello), and people
@@ -14,9 +14,9 @@ played it in a fifth to a quarter of these, as often as predicted (docs/research
 The probabilities come from a human-move model if the game has one (`engine.human`). Without one,
 `rank_probabilities` uses only the scores: the rank of the shallow scores and the true cost.
 
-A search may be wrong about a bait: two plies deeper, a third of the baits cost less than `ERROR`, and people
-play these most often, because they saw further. So a bait counts and is reported only if a search two plies
-deeper *confirms* it (`confirm_depth`).
+A search may be wrong about a bait: two plies deeper, a third of the baits cost less than `MIN_ERROR_COST`,
+and people, who saw further, play these baits most often. So a bait counts and is reported only if a search
+two plies deeper *confirms* it (`confirm_depth`).
 """
 
 import math
@@ -26,12 +26,12 @@ from dataclasses import dataclass, replace
 from engine.decision import Candidate, ModelInfo, ReplyProfile
 from engine.expected import WHOLE, expected_score
 from engine.human.reply_forecast import Expectations, ReplyForecast, TemptingReply
-from engine.judgement import ERROR, Judgement
+from engine.judgement import MIN_ERROR_COST, Judgement
 
-RULE = 1
+FORECAST_RULE = 1
 """The version of these rules; increase it when the meaning of anything in this module changes."""
 
-LIKELY = 0.10
+MIN_BAIT_P = 0.10
 """Minimum probability of a tempting reply."""
 
 RANK_MODEL = "looks"
@@ -41,8 +41,8 @@ CONFIRM_PLIES = 2
 """Plies beyond the decision's search at which a bait is confirmed."""
 
 _DIGITS = 6
-_TRUTH = 6.5  # fits to people's replies gave 6.2 for chess and 7.1 for Othello
-_RANK_MODEL_INFO = ModelInfo(RANK_MODEL, f"looks {_TRUTH}", "")
+_STEEPNESS = 6.5  # fits to people's replies gave 6.2 for chess and 7.1 for Othello
+_RANK_MODEL_INFO = ModelInfo(RANK_MODEL, f"looks {_STEEPNESS}", "")
 
 
 def rank_probabilities(scores_centi: Sequence[Sequence[int]], scale_centi: float) -> tuple[float, ...]:
@@ -61,7 +61,7 @@ def rank_probabilities(scores_centi: Sequence[Sequence[int]], scale_centi: float
     expected_scores = [[expected_score(score, scale_centi) for score in scores] for scores in scores_centi]
     shallow_scores = [sum(each[:2]) for each in expected_scores]
     weights = [
-        math.exp(-_TRUTH * each[-1] / WHOLE) / (1 + sum(other < shallow for other in shallow_scores))
+        math.exp(-_STEEPNESS * each[-1] / WHOLE) / (1 + sum(other < shallow for other in shallow_scores))
         for each, shallow in zip(expected_scores, shallow_scores, strict=True)
     ]
     total = math.fsum(weights)
@@ -114,7 +114,9 @@ def forecast(
     )
     tempting = _tempting(candidate, scale_centi, probabilities)
     replies = tuple(reply.reply for reply in candidate.replies)
-    return ReplyForecast(RULE, expected.model, expected.prior, replies, probabilities, base, tempting, 0)
+    return ReplyForecast(
+        FORECAST_RULE, expected.model, expected.prior, replies, probabilities, base, tempting, 0
+    )
 
 
 def expectations(made: ReplyForecast, judgement: Judgement) -> Expectations:
@@ -133,7 +135,7 @@ def expectations(made: ReplyForecast, judgement: Judgement) -> Expectations:
         )
 
     return Expectations(
-        *sums([each.cost >= ERROR for each in replies]),
+        *sums([each.cost >= MIN_ERROR_COST for each in replies]),
         *sums([each.cost for each in replies]),
         *sums([judgement.is_paper_trap(each) for each in replies]),
         *sums([made.takes_bait(each.reply) for each in replies]),
@@ -149,7 +151,7 @@ def _tempting(
     replies = []
     for reply, p in zip(candidate.replies, probabilities, strict=True):
         cost = expected_score(reply.final_centi, scale_centi) - raw
-        if cost >= ERROR and p >= LIKELY and (depths := _deceives_at(reply, best, scale_centi)):
+        if cost >= MIN_ERROR_COST and p >= MIN_BAIT_P and (depths := _deceives_at(reply, best, scale_centi)):
             replies.append(TemptingReply(reply.reply, p, cost, depths))
     return tuple(replies)
 
@@ -166,11 +168,11 @@ def _deceives_at(reply: ReplyProfile, best: Sequence[ReplyProfile], scale_centi:
     )
 
 
-def confirmed_by(made: ReplyForecast, depth: int, costs: Sequence[int], source: str) -> ReplyForecast:
-    """The forecast, with the costs of its tempting replies in a deeper search added.
+def with_confirmed_costs(made: ReplyForecast, depth: int, costs: Sequence[int], source: str) -> ReplyForecast:
+    """The forecast, with the costs that a deeper search found for its tempting replies.
 
     Args:
-        depth: Plies of that search, counted from the decision's position.
+        depth: Depth of that search in plies, counted from the decision's position.
         costs: For each tempting reply, in hundredths of a per cent of expected score.
         source: The search that gave these costs: `ReplyForecast.confirm_source`.
     """

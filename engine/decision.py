@@ -9,14 +9,14 @@ from enum import StrEnum
 from typing import Annotated, Any, Self
 
 from engine.errors import IncompleteProfile, RecordError
-from engine.params import RandomisedParams, Scale, TemptingParams, TrapParams, ValueParams
+from engine.params import OpponentParams, RandomisedParams, Scale, TemptingParams, TrapParams
 from engine.plain_values import OLD_NAMES, Range, reader
 
-_GLANCE = "glance_centi"
+_SHALLOW = "glance_centi"
 """The name of `ReplyProfile.shallow_scores_centi` in records."""
-_USE = "reckoning"
+_USE_STORED = "reckoning"
 """The name of `Decision.model_use` in records."""
-_STORED_NAMES = {"model_use": _USE, "strategy": "player"}
+_STORED_NAMES = {"model_use": _USE_STORED, "strategy": "player"}
 """Names of fields in stored records that must not change."""
 
 Size = Annotated[int, Range(0, 2**31 - 1)]
@@ -46,13 +46,13 @@ class SearchMode(StrEnum):
     """A random draw among the moves whose exact scores are nearly the best, ignoring traps, to vary the
     opening (`Decision.variety_draw`)."""
     TRIAL = "trial"
-    """A draw between two moves, in a trial that randomises single decisions (`Decision.trial_draw`)."""
+    """A random choice between two moves, in a trial of single decisions (`Decision.trial_draw`)."""
     ENGINE = "engine"
     """Another engine's scores (`Decision.source`), from selective searches of the candidates sent to it."""
     ENGINE_MOVE = "engine_move"
     """The best move from such an engine's own search. The replies to it have the engine's scores, and its
-    score bounds all other moves; if `Decision.profile_source` is not the engine, the candidates' scores are
-    exact instead."""
+    score is an upper bound on all other moves' scores; if `Decision.profile_source` is not the engine, the
+    candidates' scores are exact instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class ReplyProfile:
     information; None: no bound, or the scores are known."""
     probability: float | None = None
     """Probability that the person plays it, by the decision's model; None: the model was not queried."""
-    shallow_scores_centi: tuple[int, int] | None = field(default=None, metadata={OLD_NAMES: (_GLANCE,)})
+    shallow_scores_centi: tuple[int, int] | None = field(default=None, metadata={OLD_NAMES: (_SHALLOW,)})
     """s_2 and s_3 if the tempting player needed no other shallow score; None: it did not need them, or
     `scores_centi` has them."""
     least_centi: int | None = None
@@ -93,9 +93,9 @@ class Candidate:
     raw_centi: int
     """The plain minimax value: the minimum s_D over the replies, from our view."""
     raw_is_bound: bool
-    """The search only proved that the raw value is at most `raw_centi`; that, together with the scores and
-    bounds in `replies` if any, ruled the move out. In the mode ``engine``, `raw_centi` is then the engine's
-    score at the root for a move not analysed further."""
+    """The search only proved that the raw value is at most `raw_centi`; this bound, together with any scores
+    and bounds in `replies`, ruled the move out. In the mode ``engine`` it means that the move was not
+    analysed further, and `raw_centi` is the engine's score at the root."""
     adjusted_centi: float
     """The raw value on the params' scale, plus the bonus for the best trap except with the standard strategy.
     Centi-units, or hundredths of a per cent on the expected scale. Unless the candidate is complete, a reply
@@ -109,8 +109,9 @@ class Candidate:
     complete: bool = False
     """`replies` has every legal reply, with exact scores at every depth."""
     value: float | None = None
-    """The move's expected value over a person's replies (`engine.human.value`), in the unit of the decision's
-    `ValueParams`; None: not computed, because the strategy does not use it or the move exceeds its budget."""
+    """The move's expected value over a person's replies (`engine.human.opponent_value`), in the unit of the
+    decision's `OpponentParams`; None: not computed, because the strategy does not use it or the move exceeds
+    its budget."""
 
     @property
     def is_whole(self) -> bool:
@@ -130,7 +131,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Pick:
+class DirectMove:
     """The result of the source that chose the move when exact scores did not: a selective search, another
     engine's own search, a book or a table."""
 
@@ -138,14 +139,14 @@ class Pick:
     """Score of the chosen move (our view); a forced win or loss is beyond `WIN_CENTI`, or exactly `WIN_CENTI`
     if its distance is unknown. None: the book lists moves without scores, or the engine reported none."""
     depth: Size
-    """Depth of the search that found it, in plies; 0: no search."""
+    """Depth of the search that found the move, in plies; 0: no search."""
     confidence: int
     """Confidence level of the search's cuts, in per cent; 100: full width; 0: unknown (a book or another
     engine)."""
     solved: bool
     """The score is the game's true result."""
     origin: str = ""
-    """The move's source and how the move was drawn from it, as text for people; empty: nothing to add."""
+    """The move's source and how the move was chosen from it, as text for people; empty: nothing to add."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,7 @@ class SourceInfo:
 
 @dataclass(frozen=True, slots=True)
 class VarietyDraw:
-    """How a move was drawn; with the candidates, it determines the move (`engine.variety.draw_move`)."""
+    """A random choice; together with the candidates, it determines the move (`engine.variety.draw_move`)."""
 
     within_centi: int
     """The draw included candidates whose raw value was at most this far below the best; their raw values are
@@ -181,7 +182,7 @@ class VarietyDraw:
 
 @dataclass(frozen=True, slots=True)
 class TrialDraw:
-    """A decision in which a draw chose between a move that sets a trap and one that sets none.
+    """A random choice between a move that sets a trap and a move that sets no trap.
 
     Together with the candidates, which include both complete profiles, it holds all the information available
     before the draw (`engine.randomised`).
@@ -191,7 +192,7 @@ class TrialDraw:
     trap: str
     """The strategy's own choice, which sets a trap (T)."""
     control: str = field(metadata={OLD_NAMES: ("sound",)})
-    """The best move that sets none (N)."""
+    """The best move that sets no trap (N)."""
     trap_value: Size
     """Our expected score after `trap` under best play, in hundredths of a per cent."""
     control_value: Size = field(metadata={OLD_NAMES: ("sound_value",)})
@@ -233,11 +234,11 @@ class ModelInfo:
 class OpponentModelUse:
     """How predicted replies of a person were used to choose a move."""
 
-    value: ValueParams
+    value: OpponentParams
     person: Person
     """The person expected to reply, as described to the models."""
     human: ModelInfo | None
-    """The human-move model that was queried; None: none."""
+    """The human-move model that was queried; None: no model was queried."""
     trouble: str = ""
     """Why the standard strategy decided the move without a model; empty: a model was used, or the move is a
     forced win and no model was queried."""
@@ -273,19 +274,19 @@ class Decision:
     engine_version: str
     search_mode: SearchMode = SearchMode.EXACT
     """The source of the choice."""
-    pick: Pick | None = None
+    pick: DirectMove | None = None
     """The source of the move if neither the candidates' scores nor a draw chose it."""
     source: SourceInfo | None = None
     """The other engine, if `search_mode` is ``engine`` or ``engine_move``."""
     variety_draw: VarietyDraw | None = field(default=None, metadata={OLD_NAMES: ("lot",)})
     """The draw, if `search_mode` is `SearchMode.VARIETY_DRAW`."""
     model: ModelInfo | None = None
-    """The model behind the replies' probabilities; None: the choice used none."""
-    model_use: OpponentModelUse | None = field(default=None, metadata={OLD_NAMES: (_USE,)})
-    """How a strategy that models the opponent chose the move; None: for other strategies, and for a drawn
-    move."""
+    """The model behind the replies' probabilities; None: the choice used no model."""
+    model_use: OpponentModelUse | None = field(default=None, metadata={OLD_NAMES: (_USE_STORED,)})
+    """How a strategy that models the opponent chose the move; None: another strategy, or the move was
+    chosen at random."""
     tempting: TemptingParams | None = None
-    """Settings of the strategy tempting; None: for other strategies, and for a drawn move."""
+    """Settings of the strategy tempting; None: another strategy, or the move was chosen at random."""
     trial_draw: TrialDraw | None = field(default=None, metadata={OLD_NAMES: ("draw",)})
     """The draw, if `search_mode` is `SearchMode.TRIAL`."""
     is_pruned: bool = False
@@ -304,7 +305,7 @@ class Decision:
     def with_chosen(self, candidate: Candidate) -> Self:
         """A copy with a fuller record of the chosen move."""
         if candidate.move != self.move:
-            raise ValueError(f"{candidate.move} was not chosen, {self.move} was")
+            raise ValueError(f"{candidate.move} is not the chosen move {self.move}")
         return replace(
             self, candidates=tuple(candidate if c.move == self.move else c for c in self.candidates)
         )
@@ -354,15 +355,15 @@ def _with_defaults(record: dict[str, Any]) -> dict[str, Any]:
     if params.get("scale") == Scale.EXPECTED:
         params = {"risk_share_percent": 100.0, **params}
     record = {**record, "params": params}
-    if use := record.get(_USE):
-        record[_USE] = {**use, "value": {"share_percent": 100.0, **use["value"]}}
+    if use := record.get(_USE_STORED):
+        record[_USE_STORED] = {**use, "value": {"share_percent": 100.0, **use["value"]}}
     return record
 
 
 def _without_none(value: Candidate | ReplyProfile) -> dict[str, Any]:
     """The present fields, by name."""
     return {
-        _GLANCE if name == "shallow_scores_centi" else name: value_of
+        _SHALLOW if name == "shallow_scores_centi" else name: value_of
         for name in value.__slots__
         if (value_of := getattr(value, name)) is not None
     }
@@ -386,7 +387,7 @@ class ProfileJudgement:
     """Judgement of a chosen move with a complete profile, independent of the reply."""
 
     rule: int
-    """The version of the rules (`engine.judgement.RULE`)."""
+    """The version of the rules (`engine.judgement.JUDGE_RULE`)."""
     is_trap: bool
     """The move sets a trap in the paper's sense."""
     trap_quality: float
@@ -413,4 +414,4 @@ class Outcome:
     cost: int
     """The same in hundredths of a per cent of expected score."""
     rule: int
-    """The version of the rules that classified it (`engine.judgement.RULE`)."""
+    """The version of the rules that classified it (`engine.judgement.JUDGE_RULE`)."""

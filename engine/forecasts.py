@@ -8,24 +8,24 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from engine.bait_rule import CONFIRM_PLIES, ExpectedReplies, confirmed_by, expectations, forecast
+from engine.bait_rule import CONFIRM_PLIES, ExpectedReplies, expectations, forecast, with_confirmed_costs
 from engine.decision import Candidate, Decision, Person
 from engine.expected import expected_score
 from engine.games import ENGINE_GAMES, get_rules
-from engine.human.opponent_model_search import Models
-from engine.human.person_prior import speed_s
+from engine.human.opponent_model_search import GameModels
+from engine.human.person_prior import estimated_side_time_s
 from engine.human.registry import ModelRegistry
 from engine.human.reply_forecast import Expectations, ReplyForecast
 from engine.human.reply_probabilities import predict_replies
 from engine.judgement import expected_scale_centi, judge_decision
 from engine.protocols.engine_source import EnginePool, EngineSource
-from engine.randomised import other_move
+from engine.randomised import undrawn_candidate
 from engine.search.reference import Searcher, exact_score
 from engine.stop import StopFlag, Stopped
 
-MAX_NODES = 20_000_000
+MAX_CONFIRM_NODES = 20_000_000
 """Node limit of a confirming search, a few seconds of work; if it is reached, the baits stay unconfirmed."""
-MAX_S = 5.0
+MAX_CONFIRM_S = 5.0
 """Time limit of a confirming search by another engine, in seconds."""
 _NO_LIMIT = 2**63 - 1  # nodes
 
@@ -33,7 +33,7 @@ _NO_LIMIT = 2**63 - 1  # nodes
 def forecast_replies(
     decision: Decision,
     before: Sequence[Any],
-    models: Models | None,
+    models: GameModels | None,
     person: Person,
     seconds: float | None,
     searcher: Searcher,
@@ -42,18 +42,18 @@ def forecast_replies(
 ) -> ReplyForecast:
     """The forecast of people's replies to a decision's move, with confirmed baits.
 
-    If a draw decided between two moves, it also forecasts the replies to the other one: the effect of a trap
-    is measured against both (`storage.evidence.inference.decisions`).
+    If the move was chosen at random from two, the replies to the other move are also forecast: measuring the
+    effect of a trap requires both forecasts (`storage.evidence.inference.decisions`).
 
     Args:
         decision: Must have the chosen move's complete profile.
-        before: The game's latest positions, oldest first, ending with the decision's; empty: only that one is
-            known.
+        before: The game's latest positions, oldest first, ending with the decision's; empty: only that
+            position is known.
         models: Human-move models for this game; None: the probabilities come from the scores alone.
         person: The person who replies.
-        seconds: `engine.human.person_prior.speed_s` of the game; None: unknown.
+        seconds: `engine.human.person_prior.estimated_side_time_s` of the game; None: unknown.
         searcher: Runs the confirming search.
-        engine: The engine that confirms its own scores; None: these are not confirmed.
+        engine: The engine that confirms its own scores; None: such scores are not confirmed.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
@@ -61,14 +61,14 @@ def forecast_replies(
     """
     forecast = _unconfirmed(decision, decision.chosen, before, models, person, seconds)
     if decision.trial_draw is not None:
-        other = other_move(decision)
+        other = undrawn_candidate(decision)
         forecast = replace(forecast, other=_unconfirmed(decision, other, before, models, person, seconds))
-    if is_own(decision, searcher):
+    if is_scored_by_own_search(decision, searcher):
         return confirm(decision, forecast, searcher, stop)
     return forecast if engine is None else confirm_by_engine(decision, forecast, engine, stop)
 
 
-def expectations_of(decision: Decision, made: ReplyForecast) -> Expectations:
+def decision_expectations(decision: Decision, made: ReplyForecast) -> Expectations:
     """`engine.bait_rule.expectations` of a decision's forecast.
 
     Args:
@@ -83,10 +83,10 @@ def expectations_of(decision: Decision, made: ReplyForecast) -> Expectations:
         raise ValueError(f"the forecast does not match the replies to {decision.move}")
     if (made.other is None) is not (decision.trial_draw is None):
         raise ValueError(
-            f"{decision.move}: a forecast for the other move is needed if a draw decided, and only then"
+            f"{decision.move}: a forecast for the other move is needed if and only if a draw decided"
         )
     if made.other is not None:
-        other = other_move(decision)
+        other = undrawn_candidate(decision)
         if tuple(each.reply for each in other.replies) != made.other.replies:
             raise ValueError(f"the other forecast does not match the replies to {other.move}")
     return expectations(made, judgement)
@@ -96,7 +96,7 @@ def _unconfirmed(
     decision: Decision,
     candidate: Candidate,
     before: Sequence[Any],
-    models: Models | None,
+    models: GameModels | None,
     person: Person,
     seconds: float | None,
 ) -> ReplyForecast:
@@ -126,26 +126,26 @@ def forecast_job(
 
     Args:
         registry: Lends the models while the job runs.
-        decision: See `forecast_replies`, also for `before`.
+        decision: See `forecast_replies`, which also documents `before`.
         rating: Rating of the person who replies; None: unknown.
         initial_s: Initial time of the game's clock; None: no clock.
         increment_s: Likewise.
-        engines: Lends the engine that confirms its own scores; None: those are not confirmed.
+        engines: Lends the engine that confirms its own scores; None: such scores are not confirmed.
     """
 
     def job(searcher: Searcher, stop: StopFlag) -> ReplyForecast:
         with registry.lend(decision.game) as models, ExitStack() as lent:
             engine = None
-            if engines is not None and not is_own(decision, searcher):
+            if engines is not None and not is_scored_by_own_search(decision, searcher):
                 engine = lent.enter_context(engines.lend(decision.game))
-            seconds = speed_s(initial_s, increment_s)
+            seconds = estimated_side_time_s(initial_s, increment_s)
             person = Person(rating)
             return forecast_replies(decision, before, models, person, seconds, searcher, stop, engine)
 
     return job
 
 
-def is_own(decision: Decision, searcher: Searcher) -> bool:
+def is_scored_by_own_search(decision: Decision, searcher: Searcher) -> bool:
     """Whether the decision's scores come from this kind of search."""
     return decision.game not in ENGINE_GAMES and decision.profile_source == searcher.source
 
@@ -155,9 +155,9 @@ def confirm(
     made: ReplyForecast,
     searcher: Searcher,
     stop: StopFlag,
-    most_nodes: int = MAX_NODES,
+    most_nodes: int = MAX_CONFIRM_NODES,
 ) -> ReplyForecast:
-    """The forecast after searching its baits `CONFIRM_PLIES` deeper; unchanged if that takes too long.
+    """The forecast after searching its baits `CONFIRM_PLIES` deeper; unchanged if the search takes too long.
 
     Another program's scores stay unconfirmed: our search says nothing about them. See `confirm_by_engine`.
 
@@ -165,13 +165,13 @@ def confirm(
         Stopped: The flag was set before the work was done.
     """
     game = get_rules(decision.game)
-    if not is_own(decision, searcher):
+    if not is_scored_by_own_search(decision, searcher):
         return made
     root = game.for_search(game.parse_position(decision.position))
     depth = min(decision.depth + CONFIRM_PLIES, game.most_plies_left(root), game.deepest_search)
     if depth <= decision.depth or not made.tempting:  # the decision's own search reached the end of the game
         most = max(depth, decision.depth)
-        return confirmed_by(made, most, [each.cost for each in made.tempting], searcher.source)
+        return with_confirmed_costs(made, most, [each.cost for each in made.tempting], searcher.source)
     after = game.play(root, game.parse_move(root, decision.move))
     scale = expected_scale_centi(decision)
     stop.set_node_limit(most_nodes)
@@ -187,7 +187,7 @@ def confirm(
         if stop.is_set():
             raise
         return made
-    return confirmed_by(made, depth, costs, searcher.source)
+    return with_confirmed_costs(made, depth, costs, searcher.source)
 
 
 def confirm_by_engine(
@@ -195,9 +195,9 @@ def confirm_by_engine(
 ) -> ReplyForecast:
     """The forecast after searching its baits `CONFIRM_PLIES` deeper, with the engine that gave the scores.
 
-    It is unchanged if that takes more than `MAX_S`, if the engine fails, or if another engine is now in use.
-    Engines prune by rules of their own, so a second run may find different costs; the record keeps those of
-    this run.
+    It is unchanged if the search takes over `MAX_CONFIRM_S`, if the engine fails, or if another engine is now
+    in use. Engines prune by rules of their own, so a second run may find different costs; the record keeps
+    those of this run.
 
     Raises:
         Stopped: The flag was set before the work was done.
@@ -207,12 +207,12 @@ def confirm_by_engine(
     depth = min(decision.depth + CONFIRM_PLIES, game.most_plies_left(game.for_search(root)))
     if depth <= decision.depth or not made.tempting:  # the decision's own search reached the end of the game
         most = max(depth, decision.depth)
-        return confirmed_by(made, most, [each.cost for each in made.tempting], source)
+        return with_confirmed_costs(made, most, [each.cost for each in made.tempting], source)
     after = game.play(root, game.parse_move(root, decision.move))
-    scores = engine.compare(after, [each.reply for each in made.tempting], depth - 1, stop, MAX_S)
+    scores = engine.score_moves(after, [each.reply for each in made.tempting], depth - 1, stop, MAX_CONFIRM_S)
     if scores is None or scores.name != source:
         return made
     scale = expected_scale_centi(decision)
     best = expected_score(scores.best_centi, scale)
     costs = [best - expected_score(score, scale) for score in scores.scores_centi]
-    return confirmed_by(made, depth, costs, source)
+    return with_confirmed_costs(made, depth, costs, source)

@@ -20,7 +20,7 @@ every forced win outranks every evaluation and better wins outrank worse ones.
 MAX_PLIES = 8_000
 """Plies up to which the score of a loss depends on its ply; longer games do not occur in practice."""
 
-_SOONEST = 10_000
+_IMMEDIATE_WIN_BONUS = 10_000
 
 P = TypeVar("P")
 
@@ -36,12 +36,12 @@ def lost_centi(ply: int) -> int:
     """Score for the side that has lost at this ply of the game, for games without another measure of a win;
     later losses score better. `ply_of_loss` is the inverse.
     """
-    return -WIN_CENTI - _SOONEST + min(ply, MAX_PLIES)
+    return -WIN_CENTI - _IMMEDIATE_WIN_BONUS + min(ply, MAX_PLIES)
 
 
 def ply_of_loss(score_centi: float) -> int | None:
     """The ply at which a side has lost, from a score of `lost_centi`; None: another kind of score."""
-    ply = WIN_CENTI + _SOONEST - round(abs(score_centi))
+    ply = WIN_CENTI + _IMMEDIATE_WIN_BONUS - round(abs(score_centi))
     return ply if 0 <= ply <= MAX_PLIES else None
 
 
@@ -131,7 +131,7 @@ class Game(Protocol[P]):
         A position that is already a root, or lies on a searched line, is returned unchanged.
         """
 
-    def goes_on(self, position: P) -> P:
+    def without_rule_ending(self, position: P) -> P:
         """A finished game's last position without its counters and repetitions, for a server that continues
         the game.
 
@@ -139,7 +139,7 @@ class Game(Protocol[P]):
         position from which no game can continue is returned unchanged.
         """
 
-    def stood_before(self, position: P) -> bool:
+    def is_repeated(self, position: P) -> bool:
         """Whether this position has occurred in the game before; always false within a searched line."""
 
     def result_centi(self, position: P) -> int:
@@ -207,8 +207,8 @@ class Game(Protocol[P]):
 def positions(game: Game[P], moves: Iterable[str], start: P | None = None) -> Iterator[P]:
     """The positions of a game: the start position, then one for each move.
 
-    Moves after a rule has ended the game are also played (`Game.goes_on`), since not every server applies
-    every rule.
+    Moves after a rule has ended the game are also played (`Game.without_rule_ending`), since not every server
+    applies every rule.
 
     Raises:
         IllegalMove: The rules do not allow one of the moves; the message names the first.
@@ -219,7 +219,7 @@ def positions(game: Game[P], moves: Iterable[str], start: P | None = None) -> It
         try:
             position = game.play(position, game.parse_move(position, text))
         except IllegalMove:
-            later = if_it_goes_on(game, position)
+            later = continued_position(game, position)
             if later is position:
                 raise
             position = game.play(later, game.parse_move(later, text))
@@ -249,7 +249,7 @@ def legal_prefix(game: Game[P], position: P, variation: Iterable[str]) -> tuple[
     return tuple(legal)
 
 
-def if_it_goes_on(game: Game[P], position: P) -> P:
+def continued_position(game: Game[P], position: P) -> P:
     """The position to continue from if the server continues the game, whatever the rules say: see
-    `Game.goes_on`."""
-    return position if game.legal_moves(position) else game.goes_on(position)
+    `Game.without_rule_ending`."""
+    return position if game.legal_moves(position) else game.without_rule_ending(position)

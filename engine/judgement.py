@@ -6,9 +6,9 @@ cost in *expected score*. A move sets a trap when the quality of its best trap r
 opponent falls into it with any reply that reaches the same threshold.
 
 The distance to a forced result does not count: if our move wins by force, no reply costs anything; if it
-loses by force, only a reply that gives the win away does. Both are *decided* and counted separately.
+loses by force, only a reply that gives the win away does. Such moves are *decided* and counted separately.
 
-`RULE` is increased when the meaning of anything here changes; it is stored with every outcome, and
+`JUDGE_RULE` is increased when the meaning of anything here changes; it is stored with every outcome, and
 ``desdemona db recheck`` judges older ones again.
 """
 
@@ -23,11 +23,11 @@ from engine.games import get_rules
 from engine.params import TrapParams
 from engine.trappy import reply_trappiness
 
-RULE = 2
+JUDGE_RULE = 2
 """The version of these rules. 1, before 2026-11-25: qualities and threshold in the unit of the params' scale,
 and any reply of quality above 0 counted as a fall."""
 
-ERROR = 1_000
+MIN_ERROR_COST = 1_000
 """Minimum cost of an error, in hundredths of a per cent of expected score."""
 
 
@@ -138,7 +138,7 @@ def judge_profile(decision: Decision) -> ProfileJudgement:
     """
     judgement = judge_decision(decision)
     return ProfileJudgement(
-        rule=RULE,
+        rule=JUDGE_RULE,
         is_trap=judgement.is_trap,
         trap_quality=0.0 if judgement.trap is None else judgement.trap.quality,
         reply_count=len(judgement.replies),
@@ -152,7 +152,7 @@ def classify_by_figure_9(decision: Decision, reply: str | None) -> Outcome:
     Args:
         decision: A decision with the chosen move's complete profile, unless there was no reply.
         reply: The opponent's move; None: the game ended first. If our rules ended the game with our move but
-            the server continued it (`Game.goes_on`), any reply is ignored.
+            the server continued it (`Game.without_rule_ending`), any reply is ignored.
 
     Raises:
         IncompleteProfile: The chosen move's profile is incomplete.
@@ -160,7 +160,7 @@ def classify_by_figure_9(decision: Decision, reply: str | None) -> Outcome:
     """
     chosen = decision.chosen
     if reply is None or (chosen.complete and not chosen.replies):
-        return Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0, 0, RULE)
+        return Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0, 0, JUDGE_RULE)
     judgement = judge_decision(decision)
     try:
         judged = judgement.of(reply)
@@ -175,4 +175,4 @@ def classify_by_figure_9(decision: Decision, reply: str | None) -> Outcome:
     else:
         kind = OutcomeKind.ERRED_ELSEWHERE
     for_best = kind is OutcomeKind.FELL_FOR_PAPER_TRAP and judgement.trap == judged
-    return Outcome(kind, reply, for_best, judged.quality, cost_centi, judged.cost, RULE)
+    return Outcome(kind, reply, for_best, judged.quality, cost_centi, judged.cost, JUDGE_RULE)

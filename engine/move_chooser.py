@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.decision import Decision
 from engine.game import Game
-from engine.human.opponent_model_search import Background, Models
+from engine.human.opponent_model_search import Background, GameModels
 from engine.params import RandomisedParams, TrapParams
 from engine.protocols.engine_source import EngineSource
 from engine.search.reference import Searcher
@@ -42,7 +42,7 @@ class MoveChooser:
         strong: StrongOptions | None = None,
         rng: random.Random | None = None,
         source: EngineSource | None = None,
-        models: Models | None = None,
+        models: GameModels | None = None,
         randomised: RandomisedParams | None = None,
     ) -> None:
         self.strategy = strategy
@@ -72,7 +72,7 @@ class MoveChooser:
             position: An unfinished game.
             limits: Limits of the search; time and nodes are set as limits of `stop`, which measures the time.
             stop: Ends the search early; a flag used only for this call.
-            avoidance: Draw the move at random if several are nearly as good; None: choose as usual.
+            avoidance: Choose at random if several moves are nearly as good; None: choose as usual.
             background: The earlier positions, and the person who will reply; None: unknown. Only strategies
                 with an opponent model use it.
             seed: 64 random bits for a strategy that randomises decisions; None: this decision is not

@@ -20,7 +20,7 @@ class Assessment(StrEnum):
     """The score one ply short of the full search: suits shallower programs (Fang et al., Trap_AB)."""
 
 
-class Decided(StrEnum):
+class DecidedScores(StrEnum):
     """How to treat scores of decided games, which do not measure an advantage."""
 
     SWINDLE = "swindle"
@@ -44,7 +44,7 @@ def _require(params: object, name: str, is_right: bool, must: str) -> None:
         raise BadSettings(f"{name} is {getattr(params, name)}, must be {must}")
 
 
-def _require_logistic(params: "TrapParams | ValueParams | TemptingParams") -> None:
+def _require_logistic(params: "TrapParams | OpponentParams | TemptingParams") -> None:
     least, most = MIN_LOGISTIC_CENTI, MAX_LOGISTIC_CENTI
     is_right = params.logistic_centi == 0 or least <= params.logistic_centi <= most
     _require(params, "logistic_centi", is_right, f"0 or {least} .. {most}")
@@ -58,7 +58,7 @@ class TrapParams:
     margin_centi: int = 0
     """Lower limit on a score's size in trappiness and scale, so that even positions get a bonus too.  0 in
     the paper; must be 0 on the expected scale, where sizes do not depend on scores."""
-    decided: Decided = Decided.SWINDLE
+    decided: DecidedScores = DecidedScores.SWINDLE
     threshold_percent: float = 5.0
     """A played move is a *trap set* when the quality of its best trap, in points of expected score
     (hundredths of a game), reaches this (the paper leaves it open); above 0."""
@@ -88,7 +88,7 @@ class TrapParams:
         return PER_PERCENT * self.threshold_percent
 
     @property
-    def risk(self) -> float:
+    def risk_budget(self) -> float:
         """The risk budget in hundredths of a per cent of expected score."""
         return PER_PERCENT * self.risk_percent
 
@@ -116,21 +116,21 @@ class TrapParams:
         return replace(self, logistic_centi=expected_scale_centi)
 
 
-class ValueScale(StrEnum):
+class OpponentScale(StrEnum):
     """Unit of the values of moves."""
 
     EXPECTED = "expected"
     """Hundredths of a per cent of expected score."""
     PAWNS = "pawns"
-    """Centi-units (hundredths of a pawn or disc), limited to `ValueParams.checkmate_centi` either way, as in
-    the paper "When Suboptimal Minimax is Better"."""
+    """Centi-units (hundredths of a pawn or disc), limited to `OpponentParams.checkmate_centi` either way, as
+    in the paper "When Suboptimal Minimax is Better"."""
 
 
 @dataclass(frozen=True, slots=True)
-class ValueParams:
+class OpponentParams:
     """Settings of the strategies that model the opponent; stored with their decisions."""
 
-    scale: ValueScale = ValueScale.EXPECTED
+    scale: OpponentScale = OpponentScale.EXPECTED
     budget_percent: float = 3.0
     """Maximum expected score, in points (hundredths of a game), that a move may give up compared with the
     best move, both followed by their best replies. 0: nothing; applies on either scale."""
@@ -156,12 +156,12 @@ class ValueParams:
         _require_logistic(self)
 
     @property
-    def budget(self) -> float:
+    def risk_budget(self) -> float:
         """The risk budget in hundredths of a per cent of expected score."""
         return PER_PERCENT * self.budget_percent
 
     @property
-    def least(self) -> float:
+    def min_reply_p(self) -> float:
         """The minimum probability of a reply that is searched."""
         return self.least_percent / 100
 
@@ -172,7 +172,7 @@ class ValueParams:
 
 @dataclass(frozen=True, slots=True)
 class TemptingParams:
-    """Settings of the strategy tempting (`engine.tempting_player`); stored with its decisions.
+    """Settings of the strategy tempting (`engine.tempting`); stored with its decisions.
 
     All limits are whole numbers, so that the same moves are allowed on every machine.
     """
@@ -183,10 +183,10 @@ class TemptingParams:
     """Maximum share of the best move's expected score that a move may give up, in per cent."""
     gap_percent: int = 35
     """Maximum loss of score, in per cent of `logistic_centi`, unless decided games are treated like any other
-    (`Decided.PAPER`). Up to 80 % of expected score the default budget and share are stricter anyway; at both
-    ends, where a hundredth of a per cent is worth more than a pawn, this limit applies."""
+    (`DecidedScores.PAPER`). Up to 80 % of expected score the default budget and share are stricter anyway; at
+    both ends, where a hundredth of a per cent is worth more than a pawn, this limit applies."""
     won_gap_percent: int = 10
-    """The same if the best move is within `budget` of a certain win, where the budget limits nothing."""
+    """Replaces `gap_percent` within `budget` of a certain win, where the budget limits nothing."""
     logistic_centi: float = 0.0
     """s of the expected score's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
     strategy fills in before it searches (`for_position`)."""
@@ -205,7 +205,7 @@ class TemptingParams:
 
 @dataclass(frozen=True, slots=True)
 class RandomisedParams:
-    """Settings of the strategy `randomised` (`engine.randomised`); stored with every draw."""
+    """Settings of the strategy `randomised` (`engine.randomised`); stored with randomised decisions."""
 
     chance: float = 0.5
     """Probability of the move that sets a trap, from .1 to .9."""
@@ -220,6 +220,6 @@ class RandomisedParams:
         _require(self, "most_profiles", 1 <= self.most_profiles <= 100, "1 to 100")
 
     @property
-    def budget(self) -> float:
+    def risk_budget(self) -> float:
         """The budget in hundredths of a per cent of expected score."""
         return PER_PERCENT * self.budget_percent

@@ -31,7 +31,7 @@ def reader(kind: Any) -> Read:
 
     It raises TypeError for a value of another type and for a dataclass that lacks a field, KeyError for an
     unknown field, and ValueError for a number that is out of range or not finite and for an unknown member of
-    an enumeration.  The message begins with the names of the fields around it.
+    an enumeration.  The message begins with the names of the enclosing fields.
 
     Args:
         kind: A dataclass, an enumeration of texts, a tuple, `str`, `bool`, `int`, `float`, or an optional or
@@ -39,7 +39,7 @@ def reader(kind: Any) -> Read:
     """
     of = get_args(kind)
     if get_origin(kind) is Annotated:
-        return _exactly(_kinds(of[0]), of[1])
+        return _scalar_reader(_kinds(of[0]), of[1])
     if get_origin(kind) is tuple:
         return _tuple([reader(each) for each in of if each is not ...], is_any_length=... in of)
     if NoneType in of:
@@ -50,7 +50,7 @@ def reader(kind: Any) -> Read:
     if issubclass(kind, StrEnum):
         member: Read = kind
         return member
-    return _exactly(_kinds(kind), {int: _WHOLE, float: _FINITE}.get(kind))
+    return _scalar_reader(_kinds(kind), {int: _WHOLE, float: _FINITE}.get(kind))
 
 
 @cache
@@ -99,7 +99,7 @@ def _kinds(kind: type) -> tuple[type, ...]:
     return (int, float) if kind is float else (kind,)
 
 
-def _exactly(kinds: tuple[type, ...], within: Range | None) -> Read:
+def _scalar_reader(kinds: tuple[type, ...], within: Range | None) -> Read:
     def read(value: Any) -> Any:
         if type(value) not in kinds:  # True is not a number
             raise TypeError(f"{value!r:.60} is not of the type {kinds[-1].__name__}")

@@ -4,8 +4,8 @@ One thread reads the program's standard output, another its standard error, so t
 Both buffers are bounded: a program that prints faster than we read must wait when 4 MiB are unread, and a
 line of more than 64 KiB is dropped. Writing never blocks for longer than the caller's limit.
 
-The program runs in its own process group, which `close` kills. If our own process is killed, a watchdog shell
-kills the group when a pipe closes whose other end only we hold.
+The program runs in its own process group, which `close` kills. A watchdog shell holds one end of a pipe and
+only we hold the other; if our own process is killed, the pipe closes and the shell kills the group.
 """
 
 import contextlib
@@ -29,13 +29,13 @@ from engine.stop import StopFlag, Stopped
 
 DEBIAN_GAMES = "/usr/games"
 """Debian's folder of game engines, which is not on the PATH of root or of services."""
-POLL_S = 0.02
+STOP_POLL_INTERVAL_S = 0.02
 """Interval at which a wait for an engine checks the stop flag, in seconds."""
 
-_END_S = 1.0  # for a program to exit by itself
+_EXIT_TIMEOUT_S = 1.0  # for a program to exit by itself
 _MAX_LINE_LENGTH = 1 << 16
-_MAX_WAITING = 4 << 20  # bytes of memory for unread lines
-_COMPLAINTS = 3  # last lines of standard error that an error message shows
+_MAX_UNREAD_BYTES = 4 << 20  # bytes of memory for unread lines
+_MAX_QUOTED_ERROR_LINES = 3  # last lines of standard error that an error message shows
 _WATCHDOG = 'read -r _; kill -s KILL -- "-$1"'  # a spelling that every shell understands
 _PROC = Path("/proc")
 _SCHEDULED = 2  # CPUCLOCK_SCHED of Linux: the time that the scheduler gave to all threads, in nanoseconds
@@ -63,7 +63,7 @@ class Resigned(EngineError):
     """The program resigns the game."""
 
 
-class Waiting(Protocol):
+class WaitPolicy(Protocol):
     """Limits the wait for a program: a `WaitLimit`, or one that also limits its processor time."""
 
     @property
@@ -87,7 +87,7 @@ class WaitLimit:
     """Ends the wait immediately, with `Stopped`."""
     until: float = math.inf
     """Clock time at which the wait ends, whatever the program has printed."""
-    silence_s: float = math.inf
+    response_timeout_s: float = math.inf
     """Longest silence of the program, in seconds."""
     late: str | None = "does not answer in time"
     """Predicate of the `EngineTimeout` message about a program that misses `until`; None: the wait then ends
@@ -95,14 +95,14 @@ class WaitLimit:
     clock: Callable[[], float] = time.monotonic
 
     def check(self, name: str, since: float) -> None:
-        """See `Waiting.check`."""
+        """See `WaitPolicy.check`."""
         now = self.clock()
         if self.stop.is_set() or (self.late is None and now >= self.until):
             raise Stopped("the wait for the engine was ended")
         if now >= self.until:
             raise EngineTimeout(f"{name} {self.late}")
-        if now - since > self.silence_s:
-            raise EngineTimeout(f"{name} has been silent for {self.silence_s:g} s")
+        if now - since > self.response_timeout_s:
+            raise EngineTimeout(f"{name} has been silent for {self.response_timeout_s:g} s")
 
 
 class _UnreadLines(queue.Queue[str | None]):
@@ -135,8 +135,8 @@ class EngineProcess:
     def __init__(self, command: Sequence[str], directory: str | None = None) -> None:
         self.name = command[0]
         """The program's name in error messages."""
-        self._lines = _UnreadLines(_MAX_WAITING)
-        self._complaints: deque[str] = deque(maxlen=_COMPLAINTS)
+        self._lines = _UnreadLines(_MAX_UNREAD_BYTES)
+        self._complaints: deque[str] = deque(maxlen=_MAX_QUOTED_ERROR_LINES)
         self._last_words = ""
         self._is_closed = False
         try:
@@ -150,7 +150,7 @@ class EngineProcess:
                 process_group=0,
             )
         except (OSError, ValueError) as error:
-            raise EngineError(not_started(command[0], directory, error)) from error
+            raise EngineError(start_error_message(command[0], directory, error)) from error
         pid = self._process.pid
         try:
             self._watchdog = subprocess.Popen(  # noqa: S603
@@ -177,7 +177,7 @@ class EngineProcess:
             thread.start()
 
     @property
-    def has_said(self) -> bool:
+    def has_unread_lines(self) -> bool:
         """Whether there are unread lines."""
         return not self._lines.empty()
 
@@ -185,7 +185,7 @@ class EngineProcess:
         """Processor time that the program has used, with its threads and children; None: unknown."""
         return processor_time_s(self._process.pid)
 
-    def say(self, line: str, wait: Waiting) -> None:
+    def send(self, line: str, wait: WaitPolicy) -> None:
         """Write a line.
 
         Raises:
@@ -200,11 +200,11 @@ class EngineProcess:
                 left = left[os.write(self._to.fileno(), left) :]
             except BlockingIOError:
                 self._check(wait, since)
-                select.select([], [self._to], [], POLL_S)
+                select.select([], [self._to], [], STOP_POLL_INTERVAL_S)
             except (OSError, ValueError) as error:
-                raise self._ended() from error
+                raise self._crash_error() from error
 
-    def receive(self, wait: Waiting, poll_s: float = POLL_S) -> str:
+    def receive(self, wait: WaitPolicy, poll_s: float = STOP_POLL_INTERVAL_S) -> str:
         """Read the next line, stripped; it may be empty.
 
         Args:
@@ -226,7 +226,7 @@ class EngineProcess:
             if line is None:
                 with contextlib.suppress(queue.Full):
                     self._lines.put_nowait(None)  # for the next call
-                raise self._ended()
+                raise self._crash_error()
             if line:
                 self._last_words = line
             return line
@@ -237,8 +237,8 @@ class EngineProcess:
             return
         if farewell is not None and self._process.poll() is None:
             with contextlib.suppress(EngineError, Stopped, subprocess.TimeoutExpired):
-                self.say(farewell, WaitLimit(StopFlag(), time.monotonic() + _END_S))
-                self._process.wait(_END_S)
+                self.send(farewell, WaitLimit(StopFlag(), time.monotonic() + _EXIT_TIMEOUT_S))
+                self._process.wait(_EXIT_TIMEOUT_S)
         self._is_closed = True
         # The watchdog first: it must not kill a later group that reuses the number.
         self._watchdog.kill()
@@ -246,7 +246,7 @@ class EngineProcess:
         end_group(self._process.pid)
         self._process.wait()
         for thread in self._threads:
-            thread.join(_END_S)
+            thread.join(_EXIT_TIMEOUT_S)
         # If a child of the program still holds the other end, its reader thread does not end.
         is_read = not any(thread.is_alive() for thread in self._threads)
         for pipe in (self._to, self._watchdog.stdin, *(self._process.stdout, self._process.stderr) * is_read):
@@ -254,7 +254,7 @@ class EngineProcess:
                 if pipe is not None:
                     pipe.close()
 
-    def complaint(self, what: str) -> str:
+    def error_message(self, what: str) -> str:
         """An error message that quotes the program's last output."""
         return self._with_words(f"{self.name} {what}")
 
@@ -263,27 +263,27 @@ class EngineProcess:
         said += [f"standard error: {' | '.join(self._complaints)[:400]}"] if self._complaints else []
         return message + (f" ({'; '.join(said)})" if said else "")
 
-    def unanswered(self, question: str, answer: str, protocol: str) -> EngineTimeout:
+    def handshake_error(self, question: str, answer: str, protocol: str) -> EngineTimeout:
         """The error for a program that fails the handshake."""
         return EngineTimeout(
-            self.complaint(
+            self.error_message(
                 f"did not answer {question!r} with {answer!r}: does it speak {protocol}, or need an argument?"
             )
         )
 
-    def _check(self, wait: Waiting, since: float) -> None:
+    def _check(self, wait: WaitPolicy, since: float) -> None:
         try:
             wait.check(self.name, since)
         except EngineError as error:
             raise type(error)(self._with_words(str(error))) from None
 
-    def _ended(self) -> EngineCrashed:
+    def _crash_error(self) -> EngineCrashed:
         try:
-            status = str(self._process.wait(_END_S))
+            status = str(self._process.wait(_EXIT_TIMEOUT_S))
         except subprocess.TimeoutExpired:
             status = "not known yet"
-        self._threads[1].join(_END_S)  # standard error usually has the reason
-        return EngineCrashed(self.complaint(f"ended by itself, exit status {status}"))
+        self._threads[1].join(_EXIT_TIMEOUT_S)  # standard error usually has the reason
+        return EngineCrashed(self.error_message(f"ended by itself, exit status {status}"))
 
     # --- Reader threads ---------------------------------------------------------------------------------
 
@@ -304,7 +304,7 @@ class EngineProcess:
         """Queue a line; while the queue is full the program has to wait."""
         while not self._is_closed:
             try:
-                self._lines.put(line, timeout=POLL_S)
+                self._lines.put(line, timeout=STOP_POLL_INTERVAL_S)
             except queue.Full:
                 continue
             return
@@ -320,11 +320,11 @@ def end_group(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
-def not_started(program: str, directory: str | None, error: OSError | ValueError) -> str:
+def start_error_message(program: str, directory: str | None, error: OSError | ValueError) -> str:
     """The message about a program that does not start, including where we looked for it.
 
     Args:
-        directory: Its working directory; None: ours, because none was configured.
+        directory: Its working directory; None: it inherits ours.
     """
     if not isinstance(error, OSError):
         return f"cannot start {program}: {error}"

@@ -2,7 +2,7 @@
 
 Pruning keeps the data that later questions need: every number about the choice; the chosen move's complete
 profile, from which the reply was judged; the value of the move that the standard strategy might have played;
-and, for a draw in a trial of single decisions, both moves' profiles. All other candidates are removed.
+and, for a randomised decision, the profiles of both moves. All other candidates are removed.
 
 The choice can then no longer be recomputed.
 """

@@ -2,12 +2,12 @@
 
 A micro-randomised trial (Klasnja et al. 2015, doi:10.1037/hea0000305; Boruvka et al. 2018,
 doi:10.1080/01621459.2017.1305274). The strategy chooses as trappy does. Let T be its choice, and N the best
-move by raw value (the first in order among equals) that sets no trap. There is a draw when:
+move by raw value (the first in order among equals) that sets no trap. There is a random draw when:
 
 - T sets a trap under the rule for Figure 9 (`engine.judgement`);
 - the profiles of T and N are complete, with two replies or more each;
 - our expected score is from 5 to 95 % after each move, and neither wins or loses by force;
-- the two expected scores differ by at most `RandomisedParams.budget`.
+- the two expected scores differ by at most `RandomisedParams.risk_budget`.
 
 All of this is known before the draw and depends on neither the draw nor later events. Then T is played if
 ``seed / 2^64 < chance``, else N. The seed has 64 random bits and is stored with everything else before the
@@ -35,7 +35,7 @@ from engine.stop import StopFlag, Stopped
 from engine.trappy import with_trap
 
 SEED_BITS = 64
-"""Random bits of a draw."""
+"""Number of bits in a seed."""
 
 MIN_VALUE, MAX_VALUE = 5 * PER_PERCENT, 95 * PER_PERCENT
 """Range of our expected score in which a decision qualifies, in hundredths of a per cent; beyond it the game
@@ -87,7 +87,7 @@ def checksum(decision: Decision, draw: TrialDraw) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def other_move(decision: Decision) -> Candidate:
+def undrawn_candidate(decision: Decision) -> Candidate:
     """The move that a draw did not select, with its complete profile.
 
     Raises:
@@ -114,10 +114,10 @@ def with_draw(
     seed: int,
     stop: StopFlag,
 ) -> Decision:
-    """Draw the move at random if the decision qualifies; otherwise leave the decision unchanged.
+    """Randomise the move if the decision qualifies; otherwise leave the decision unchanged.
 
     Searches for N among the moves within the budget, in order of decreasing value, and computes their
-    complete profiles. If this search is stopped, there is no draw.
+    complete profiles. If this search is stopped, the decision is left unchanged.
 
     Args:
         decision: A decision that the trap arithmetic made on exact scores.
@@ -157,10 +157,10 @@ def _with_control(
         Stopped: The search was stopped.
     """
     trap, candidates = decision.chosen, list(decision.candidates)
-    least = _least_score(expected_score(trap.raw_centi, scale_centi) - params.budget, scale_centi)
+    least = _least_score(expected_score(trap.raw_centi, scale_centi) - params.risk_budget, scale_centi)
     for index, (move, known) in enumerate(zip(profiler.moves, candidates, strict=True)):
         if known.raw_is_bound and known.raw_centi >= least:
-            raw, is_bound = profiler.raw_from(move, decision.depth, least)
+            raw, is_bound = profiler.raw_value_from(move, decision.depth, least)
             candidate = replace(known, raw_centi=raw, raw_is_bound=is_bound)
             candidates[index] = with_trap(candidate, decision.params)
     near = [
@@ -213,12 +213,12 @@ def _ineligibility(trap: Candidate, control: Candidate, scale_centi: float, para
     """Why two moves with complete profiles do not qualify for a draw; empty: they do."""
     for each in (trap, control):
         if not _is_undecided(each.raw_centi, scale_centi):
-            return f"{each.move} is as good as decided"
+            return f"{each.move} leads to a nearly decided game"
         if len(each.replies) < MIN_REPLIES:
             return f"{each.move} leaves fewer than {MIN_REPLIES} replies"
     gap = expected_score(control.raw_centi, scale_centi) - expected_score(trap.raw_centi, scale_centi)
-    if abs(gap) > params.budget:
-        return f"{control.move} and {trap.move} differ by {abs(gap)}, more than {params.budget:g}"
+    if abs(gap) > params.risk_budget:
+        return f"{control.move} and {trap.move} differ by {abs(gap)}, more than {params.risk_budget:g}"
     return ""
 
 
@@ -233,7 +233,7 @@ def _least_score(least_value: float, scale_centi: float) -> int:
 # --- Verification ---------------------------------------------------------------------------------------
 
 
-def before_draw(decision: Decision) -> Decision:
+def without_draw(decision: Decision) -> Decision:
     """The decision that the strategy would have made without the draw; it can be verified as usual.
 
     Raises:
@@ -256,7 +256,7 @@ def verify_trial(decision: Decision) -> None:
     Raises:
         RecordError: The draw does not follow from the record; the message says where.
     """
-    own, draw = before_draw(decision), decision.trial_draw
+    own, draw = without_draw(decision), decision.trial_draw
     assert draw is not None  # noqa: S101 - for the type checker
     scale_centi, trap = expected_scale_centi(decision), own.chosen
     control = next(each for each in decision.candidates if each.move == draw.control)
@@ -292,7 +292,7 @@ def verify_trial(decision: Decision) -> None:
 
 
 def verify_trial_draw(decision: Decision) -> None:
-    """Check, without a search, that a decision's seed draws the move played, and that the checksum matches.
+    """Check, without a search, that a decision's seed selects the move played, and that the checksum matches.
 
     Raises:
         RecordError: The record has no draw, or was changed; the message says where.
@@ -300,7 +300,7 @@ def verify_trial_draw(decision: Decision) -> None:
     draw = decision.trial_draw
     if draw is None:
         raise RecordError(f"the record of {decision.move} has no draw")
-    before_draw(decision)  # both moves are candidates
+    without_draw(decision)  # both moves are candidates
     try:
         move = draw.trap if selects_trap(draw.seed, draw.params.chance) else draw.control
     except ValueError as error:

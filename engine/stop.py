@@ -1,7 +1,7 @@
 """The stop flag of a running search.
 
-The flag is implemented in the C++ core, so that a search there can check it without the GIL; the reference
-search checks the same object.
+The flag is implemented in the C++ core, so that the core's searches can check it without the GIL; the
+reference search checks the same object.
 """
 
 from engine._native import StopFlag, Stopped

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 MIN_TIME_S = 0.01
 """Minimum thinking time, in seconds; a shallow search always fits."""
 
-FASTEST_MOVE_S = 0.07
+MIN_MOVE_OVERHEAD_S = 0.07
 """Cost of a move besides lag when there is no time to think, in seconds: shallow search, recording, a busy
 machine."""
 
-LAG_MARGIN = 1.1
+LAG_SAFETY_FACTOR = 1.1
 """Safety factor on the measured lag."""
 
-LONG_GAME_MOVES = 100
+RESERVED_MOVES = 100
 """Reserve for games without an increment: the cost of this many more moves of ours without any thinking,
 whatever the position."""
 
@@ -20,17 +20,17 @@ MAX_LAG_SHARE = 0.8
 """Maximum share of the clock reserved for the lag of all later moves: a measured lag may be temporary, so
 some time to think must be left."""
 
-MAX_SHARE = 0.2
+MAX_MOVE_TIME_SHARE = 0.2
 """Maximum share of the clock for thinking about one move."""
 
 
-MAX_STRETCH = 3.0
+MAX_TIME_STRETCH = 3.0
 """A search that gets too little processor time may take up to this multiple of its share of the clock."""
 
-MAX_STRETCH_UNTIMED = 10.0
+MAX_TIME_STRETCH_WITHOUT_CLOCK = 10.0
 """The same multiple in a game without a clock."""
 
-STARVED_MOVE_S = 0.25
+STRETCH_RESERVE_PER_MOVE_S = 0.25
 """Time reserved for each move of a long game, in addition to its cost, before a search may exceed its
 share."""
 
@@ -97,9 +97,9 @@ def limits_from_clock(
     """Divide the time left on the clock among the remaining moves.
 
     We reserve the cost of every move of a long game, lag included, and divide the rest. The reserve for lag
-    takes at most `MAX_LAG_SHARE` of the clock; one move, with a margin for lag, takes at most `MAX_SHARE`, so
-    even a lag of four fifths of the clock does not lose on time. We lose on time only if lag alone takes
-    nearly all of the clock.
+    takes at most `MAX_LAG_SHARE` of the clock; one move, with a margin for lag, takes at most
+    `MAX_MOVE_TIME_SHARE`, so even a lag of four fifths of the clock does not lose on time. We lose on time
+    only if lag alone takes nearly all of the clock.
 
     Args:
         remaining_s: Our time left in seconds; None: no clock.
@@ -110,29 +110,29 @@ def limits_from_clock(
         max_time_s: Limit for one move, in seconds.
         overhead_s: Assumed lag of each move, in seconds, until it is measured; after that it only bounds the
             time for this move, which matters when the clock is nearly empty.
-        lag_s: Measured round-trip lag in seconds that covers most moves; 0: not measured yet.
+        lag_s: Measured round-trip lag, in seconds, that most moves do not exceed; 0: not measured yet.
         queue_per_thread: Searches of other games waiting for each thread. The move's share is divided, so
             that all searches finish by the time when this one alone would have finished.
     """
     if remaining_s is None:
-        return Limits(max_depth, max_time_s, stretch=MAX_STRETCH_UNTIMED)
-    measured_s = LAG_MARGIN * lag_s
+        return Limits(max_depth, max_time_s, stretch=MAX_TIME_STRETCH_WITHOUT_CLOCK)
+    measured_s = LAG_SAFETY_FACTOR * lag_s
     our_moves = max(2, (plies_left + 1) // 2)
-    long_game = max(our_moves, min(LONG_GAME_MOVES, (most_plies_left + 1) // 2))
+    long_game = max(our_moves, min(RESERVED_MOVES, (most_plies_left + 1) // 2))
     # What each move costs without thinking, minus its increment; a negative cost is time to spend.
-    cost_s = (measured_s + FASTEST_MOVE_S if lag_s > 0 else overhead_s) - 0.8 * increment_s
-    least_reserve_s = long_game * max(0.0, FASTEST_MOVE_S - 0.8 * increment_s)
+    cost_s = (measured_s + MIN_MOVE_OVERHEAD_S if lag_s > 0 else overhead_s) - 0.8 * increment_s
+    least_reserve_s = long_game * max(0.0, MIN_MOVE_OVERHEAD_S - 0.8 * increment_s)
     reserve_s = least_reserve_s + MAX_LAG_SHARE * remaining_s
     reserve_s = min((long_game if cost_s > 0 else our_moves) * cost_s, reserve_s)
     share_s = (remaining_s - reserve_s) / our_moves
     # A slow machine or connection must not make us lose on time in one move.
-    largest_s = MAX_SHARE * remaining_s
+    largest_s = MAX_MOVE_TIME_SHARE * remaining_s
     ceiling_s = largest_s - max(overhead_s, min(measured_s, largest_s / 2))
     time_s = max(MIN_TIME_S, min(max_time_s, min(share_s, ceiling_s) / (1 + queue_per_thread)))
-    starved_reserve_s = max(reserve_s, long_game * (cost_s + STARVED_MOVE_S))
+    starved_reserve_s = max(reserve_s, long_game * (cost_s + STRETCH_RESERVE_PER_MOVE_S))
     starved_share_s = (remaining_s - starved_reserve_s) / our_moves
-    longest_s = min(MAX_STRETCH * starved_share_s, ceiling_s) / (1 + queue_per_thread)
-    stretch = min(MAX_STRETCH_UNTIMED, max(1.0, longest_s / time_s))
+    longest_s = min(MAX_TIME_STRETCH * starved_share_s, ceiling_s) / (1 + queue_per_thread)
+    stretch = min(MAX_TIME_STRETCH_WITHOUT_CLOCK, max(1.0, longest_s / time_s))
     return Limits(max_depth, time_s, stretch=stretch)
 
 
@@ -148,6 +148,6 @@ def engine_clock(
         overhead_s: See `limits_from_clock`.
         lag_s: See `limits_from_clock`.
     """
-    reserve_s = min(max(overhead_s, LAG_MARGIN * lag_s), MAX_LAG_SHARE * remaining_s)
+    reserve_s = min(max(overhead_s, LAG_SAFETY_FACTOR * lag_s), MAX_LAG_SHARE * remaining_s)
     ours_s = max(MIN_TIME_S, remaining_s - reserve_s)
     return EngineClock(ours_s, remaining_s if their_remaining_s is None else their_remaining_s, increment_s)

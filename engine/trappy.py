@@ -1,10 +1,10 @@
 """The trap arithmetic of trappy minimax: pure functions on scores from any search.
 
 Theory of operation. A reply of the opponent is a *trap* if it looks good to shallow searches and is bad at
-full depth. `assess` turns the shallow scores into one number U, how good the reply looks; `trappiness` in [0,
-1] measures how deceptive that is; the trap's profit is the cost of falling into it; its quality is trappiness
-times profit. A move's best trap adds a bonus of at most a quarter of the move's own value (`scale`), so a
-trap can tip the balance between nearly equal moves but never justify a bad one.
+full depth. `assess_shallow_scores` turns the shallow scores into one number U, how good the reply looks;
+`trappiness` in [0, 1] measures how deceptive that is; the trap's profit is the cost of falling into it; its
+quality is trappiness times profit. A move's best trap adds a bonus of at most a quarter of the move's own
+value (`scale`), so a trap can tip the balance between nearly equal moves but never justify a bad one.
 
 The formulas are Gordon & Reda 2006, Figures 2, 3 and 5, with their typing errors corrected: Figure 2 sets the
 raw value once, outside the loop over moves; Figure 5 lacks its M's, and is continuous and matches Figure 8
@@ -27,7 +27,7 @@ from engine.decision import Candidate, ReplyProfile
 from engine.errors import BadSettings
 from engine.expected import WHOLE, expected_score
 from engine.game import WIN_CENTI
-from engine.params import Assessment, Decided, Scale, TrapParams
+from engine.params import Assessment, DecidedScores, Scale, TrapParams
 
 # --- The scale ------------------------------------------------------------------------------------------
 
@@ -41,18 +41,18 @@ def utility(score_centi: int, params: TrapParams) -> int:
     if params.scale is Scale.PAPER:
         return score_centi
     if params.logistic_centi == 0:
-        raise BadSettings("logistic_centi is 0: the expected scale needs the game's own filled in")
+        raise BadSettings("logistic_centi is 0: the expected scale needs the game's own value")
     return expected_score(score_centi, params.logistic_centi)
 
 
 def _size(value: float, params: TrapParams) -> float:
     """M of Figures 3 and 5: the size relative to which a gap or a quality at that value is measured."""
     if params.scale is Scale.EXPECTED:
-        return 4 * params.risk  # so Figure 5 gives at most the risk
+        return 4 * params.risk_budget  # so Figure 5 gives at most the risk
     return max(abs(value), params.margin_centi)
 
 
-def _room(value: float, params: TrapParams) -> float:
+def _risk_limited_size(value: float, params: TrapParams) -> float:
     """`_size` for the bonus of a move with that value: the less there is to lose, the smaller the risk."""
     if params.scale is Scale.PAPER or math.isinf(params.risk_share):
         return _size(value, params)
@@ -62,7 +62,7 @@ def _room(value: float, params: TrapParams) -> float:
 # --- Arithmetic on one reply ----------------------------------------------------------------------------
 
 
-def assess(shallow: Sequence[float], assessment: Assessment) -> float:
+def assess_shallow_scores(shallow: Sequence[float], assessment: Assessment) -> float:
     """U: one number from the shallow scores o_2 .. o_(D-1), from the opponent's view (section 3.2).
 
     Raises:
@@ -107,7 +107,7 @@ def reply_trappiness(scores_centi: Sequence[int], params: TrapParams) -> float:
     # Opponent's view: on the expected scale this is the opponent's expected score minus WHOLE, a constant
     # that cancels in every difference.
     *shallow, final = (-utility(score, params) for score in scores_centi)
-    return _trappiness_of(assess(shallow, params.assessment) - final, _size(final, params))
+    return _trappiness_of(assess_shallow_scores(shallow, params.assessment) - final, _size(final, params))
 
 
 def reply_quality(scores_centi: Sequence[int], raw_centi: int, params: TrapParams) -> float:
@@ -121,8 +121,8 @@ def quality_ceiling(shallow_bound: float, final_bound: int, raw: int, params: Tr
 
     On the paper's scale quality does not always grow with the full-depth score: while our move is losing and
     the reply seems to lose by more, trappiness falls as the score rises, and the product of profit and
-    trappiness is convex; so its maximum lies at one end of that range. In all other cases, and always on the
-    expected scale, quality grows with the score.
+    trappiness is convex; so its maximum lies at one end of the score's range. In all other cases, and always
+    on the expected scale, quality grows with the score.
 
     Args:
         shallow_bound: The assessment of the shallow scores is at least this (our view), in the scale's unit.
@@ -164,21 +164,21 @@ def _bonus_of(quality: float, size: float) -> float:
 
 def bonus_cap(raw: int, params: TrapParams) -> float:
     """Upper limit on the bonus of a move with that raw value (in centi-units), in the scale's unit."""
-    if params.decided is Decided.SWINDLE and raw >= WIN_CENTI:
+    if params.decided is DecidedScores.SWINDLE and raw >= WIN_CENTI:
         return 0.0  # a forced win needs no trap
     if params.scale is Scale.PAPER:
         return 0.25 * _size(raw, params)
-    if params.decided is Decided.SWINDLE and raw <= -WIN_CENTI:
+    if params.decided is DecidedScores.SWINDLE and raw <= -WIN_CENTI:
         return 0.0  # otherwise a bonus could be a reason to lose by force
     # No reply is worth more than a sure win, so no trap lifts a move to the value of a forced win.
-    return _bonus_of(WHOLE - utility(raw, params), _room(utility(raw, params), params))
+    return _bonus_of(WHOLE - utility(raw, params), _risk_limited_size(utility(raw, params), params))
 
 
 def bonus(quality: float, raw: int, params: TrapParams) -> float:
     """A move's bonus under the given parameters, in the scale's unit; `raw` in centi-units."""
     if bonus_cap(raw, params) == 0:
         return 0.0
-    return _bonus_of(quality, _room(utility(raw, params), params))
+    return _bonus_of(quality, _risk_limited_size(utility(raw, params), params))
 
 
 # --- The choice -----------------------------------------------------------------------------------------
@@ -195,10 +195,10 @@ class Standing(NamedTuple):
 
 def is_swindle(candidates: Sequence[Candidate], params: TrapParams) -> bool:
     """Whether every move loses by force, so that only an error of the opponent can help."""
-    return params.decided is Decided.SWINDLE and all(c.raw_centi <= -WIN_CENTI for c in candidates)
+    return params.decided is DecidedScores.SWINDLE and all(c.raw_centi <= -WIN_CENTI for c in candidates)
 
 
-def escape(candidate: Candidate, params: TrapParams) -> float:
+def escape_trappiness(candidate: Candidate, params: TrapParams) -> float:
     """Trappiness of the most deceptive reply that throws away a forced win; 0: no reply does."""
     return max(
         (
@@ -227,7 +227,7 @@ def with_trap(candidate: Candidate, params: TrapParams, swindle: bool = False) -
 def standing(candidate: Candidate, params: TrapParams, swindle: bool) -> Standing:
     """The candidate's standing, based on the known part of its profile."""
     if swindle:
-        return Standing(escape(candidate, params), candidate.raw_centi)
+        return Standing(escape_trappiness(candidate, params), candidate.raw_centi)
     return Standing(candidate.adjusted_centi, candidate.raw_centi)
 
 
@@ -237,7 +237,7 @@ def best_standing(candidates: Sequence[Candidate], params: TrapParams, swindle: 
     return max(known, key=lambda c: standing(c, params, swindle)).move
 
 
-def ceiling(candidate: Candidate, params: TrapParams, swindle: bool) -> Standing:
+def max_standing(candidate: Candidate, params: TrapParams, swindle: bool) -> Standing:
     """Upper bound on the candidate's standing, given its proven scores and bounds.
 
     The adjusted value rises with the raw value, so a bound on one is a bound on the other.
@@ -247,7 +247,7 @@ def ceiling(candidate: Candidate, params: TrapParams, swindle: bool) -> Standing
     is_open = not candidate.replies and (candidate.raw_is_bound or not candidate.complete)
     if swindle:
         may_escape = is_open or any(reply.final_centi > -WIN_CENTI for reply in pruned)
-        return Standing(1.0 if may_escape else escape(candidate, params), raw)
+        return Standing(1.0 if may_escape else escape_trappiness(candidate, params), raw)
     if is_open:
         return Standing(utility(raw, params) + bonus_cap(raw, params), raw)
     quality = max([candidate.quality_centi, *(_reply_ceiling(reply, raw, params) for reply in pruned)])

@@ -1,6 +1,6 @@
 """Random choice among moves nearly as good as the best, to avoid repeating a line or to play at a level.
 
-A draw can be reproduced from its record: the candidates with their scores, and the random number.
+A choice can be reproduced from its record: the candidates with their scores, and the random number.
 """
 
 from collections.abc import Sequence
@@ -24,14 +24,13 @@ class RepetitionAvoidance:
 
     @property
     def reach_centi(self) -> int:
-        """The maximum loss of a move that can be drawn."""
+        """The maximum loss of a move that can be chosen."""
         return max(self.within_centi, self.widest_centi)
 
     def draw(self, candidates: Sequence[Candidate], number: int) -> VarietyDraw | None:
-        """The draw that a random number selects, from as few moves as possible; None: there is no move to
-        draw.
+        """The random choice for this number, from as few moves as possible; None: there is no move to choose.
 
-        The limit is doubled until there is a move to draw.
+        The limit is doubled until there is a move to choose.
         """
         draw = VarietyDraw(self.within_centi, self.avoid, number)
         while draw_move(candidates, draw) is None:
@@ -52,7 +51,7 @@ class Level:
 
     @property
     def avoidance(self) -> RepetitionAvoidance:
-        """The request to draw each move at this level."""
+        """The request to choose each move at random at this level."""
         return RepetitionAvoidance((), self.within_centi)
 
 
@@ -63,7 +62,7 @@ LEVELS = (Level(2, 500), Level(2, 250), Level(2, 100), Level(3, 50), Level(4, 25
 def draw_move(candidates: Sequence[Candidate], draw: VarietyDraw) -> str | None:
     """The move that a random number selects; None: there is no move to choose.
 
-    A move's weight falls linearly with its loss relative to the best. Nothing is drawn in a decided game.
+    A move's weight falls linearly with its loss relative to the best. In a decided game the result is None.
     """
     best = max(c.raw_centi for c in candidates if not c.raw_is_bound)
     weights = {

@@ -43,7 +43,7 @@ from sqlalchemy.ext.asyncio import (
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from storage import migrate
-from storage.drivers.postgresql import watch_pool
+from storage.drivers.postgresql import check_pooled_connections
 from storage.drivers.sqlite import SqliteDriver
 from storage.errors import RoleLost, RoleTaken, StorageError, UnreadableRow, decoding, is_undecodable
 
@@ -58,14 +58,14 @@ BUSY_TIMEOUT_S = 10.0
 LONG_BUSY_TIMEOUT_S = 120.0
 """Maximum wait when no clock is running: to store results of matches and analyses, and to open a database."""
 
-_WAL_RETRY_S = 0.05
+_WAL_RETRY_INTERVAL_S = 0.05
 
 ROLE_LOCK = 0xDE5D
 """First half of the keys of PostgreSQL's advisory locks for `Database.hold_role`; an arbitrary number."""
 
-ROLE_CHECK_S = 2.0
+ROLE_CHECK_INTERVAL_S = 2.0
 """Seconds between checks that a role is still held."""
-ROLE_ANSWER_S = 4.0
+ROLE_CHECK_TIMEOUT_S = 4.0
 """Seconds after which an unanswered check means that the role is lost. PostgreSQL must not release the role
 earlier."""
 POSTGRES_SETTINGS = {
@@ -74,10 +74,10 @@ POSTGRES_SETTINGS = {
     "tcp_keepalives_count": "3",
     "jit": "off",
 }
-"""With these, PostgreSQL drops an unreachable client's connections and locks after 11 s (by default 2 h). JIT
-compilation is off, because it takes longer than any of our statements."""
+"""With these settings, PostgreSQL drops an unreachable client's connections and locks after 11 s (by default
+2 h). JIT compilation is off, because it takes longer than any of our statements."""
 
-_HELD = text(
+_LOCK_HELD_QUERY = text(
     "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted"
     " AND pid = :backend AND classid = :lock AND objsubid = 2"
     " AND objid = (hashtext(:name)::bigint & 4294967295)::oid"
@@ -85,13 +85,13 @@ _HELD = text(
 
 DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
 
-_FAILURES = (DBAPIError, PoolTimeoutError, OSError, PostgresError, InterfaceError)
+_DRIVER_EXCEPTIONS = (DBAPIError, PoolTimeoutError, OSError, PostgresError, InterfaceError)
 """The drivers' exceptions; SQLAlchemy does not wrap those that asyncpg raises while connecting."""
 
-_ONE_STATE: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-"""PostgreSQL's isolation level for a transaction that reads one snapshot; every SQLite transaction does."""
+_SNAPSHOT_ISOLATION: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+"""PostgreSQL's isolation level for reading one snapshot in a transaction, as SQLite always does."""
 
-_ODD_VALUES = (OverflowError, UnicodeError)
+_UNSTORABLE_VALUE_EXCEPTIONS = (OverflowError, UnicodeError)
 """The drivers' exceptions for a value that does not fit its column."""
 
 
@@ -103,7 +103,7 @@ class Database:
         self._engine = engine
         is_sqlite = engine.dialect.name == "sqlite"
         self._write_turn: asyncio.Lock | nullcontext[None] = asyncio.Lock() if is_sqlite else nullcontext()
-        reading = engine if is_sqlite else engine.execution_options(**_ONE_STATE)
+        reading = engine if is_sqlite else engine.execution_options(**_SNAPSHOT_ISOLATION)
         self.info: dict[str, Any] = {}
         """The `AsyncSession.info` of read-only transactions, for caches."""
         self._readers = async_sessionmaker(reading, expire_on_commit=False, info=self.info)
@@ -144,7 +144,7 @@ class Database:
 
     @classmethod
     async def open_unchecked(cls, url: str, *, create: bool = False) -> tuple[Self, str | None]:
-        """Open a database whatever the revision of its schema.
+        """Open a database regardless of its schema revision.
 
         Args:
             url: As for `open`.
@@ -156,7 +156,7 @@ class Database:
         Raises:
             StorageError: As for `open`.
         """
-        return await cls._prepared(url, create, migrate.current)
+        return await cls._prepared(url, create, migrate.current_revision)
 
     @classmethod
     async def _prepared(
@@ -207,7 +207,7 @@ class Database:
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[AsyncConnection]:
-        """A connection whose queries all see one snapshot of the database, whatever others write meanwhile.
+        """A connection whose queries all see one snapshot of the database, even while others write.
 
         It blocks no writer, but SQLite's write-ahead log (``-wal``) keeps growing while it is open.
 
@@ -217,7 +217,7 @@ class Database:
         with _storage_errors(self._url, "cannot use the database"):
             async with self._engine.connect() as connection:
                 if self.dialect == "postgresql":
-                    await connection.execution_options(**_ONE_STATE)
+                    await connection.execution_options(**_SNAPSHOT_ISOLATION)
                 async with connection.begin():
                     # The snapshot is taken by the first query.
                     await connection.execute(text("SELECT version_num FROM alembic_version"))
@@ -237,10 +237,10 @@ class Database:
                 yield session
 
     async def connect(self) -> AsyncConnection:
-        """A connection in autocommit mode; the caller closes it.  Call this inside `telling_failures`."""
+        """A connection in autocommit mode; the caller closes it.  Call this inside `convert_failures`."""
         return await self._engine.execution_options(isolation_level="AUTOCOMMIT").connect()
 
-    def telling_failures(self) -> AbstractContextManager[None]:
+    def convert_failures(self) -> AbstractContextManager[None]:
         """Convert database failures in the block to a `StorageError` that names the database."""
         return _storage_errors(self._url, "cannot use the database")
 
@@ -251,7 +251,7 @@ class Database:
                 await session.execute(text("DELETE FROM events WHERE id < 0"))  # there are none
 
     @asynccontextmanager
-    async def outside_transactions(self) -> AsyncIterator[AsyncConnection]:
+    async def autocommit_connection(self) -> AsyncIterator[AsyncConnection]:
         """A connection in autocommit mode, for statements that cannot run in a transaction.
 
         Raises:
@@ -307,8 +307,8 @@ class Database:
 class Role:
     """A role that this program holds on a database (`Database.hold_role`).
 
-    On SQLite the operating system holds it until the program ends. On PostgreSQL a connection holds it, which
-    a server restart or a network failure can break; another program may then take the role.
+    On SQLite the operating system holds it until the program ends. On PostgreSQL a connection holds it; if a
+    server restart or a network failure breaks the connection, another program may take the role.
     """
 
     def __init__(self, name: str, connection: AsyncConnection | None = None, backend: int = 0) -> None:
@@ -323,13 +323,13 @@ class Role:
             RoleLost: The role is no longer held, or this cannot be determined.
         """
         while True:
-            await sleep(ROLE_CHECK_S)
+            await sleep(ROLE_CHECK_INTERVAL_S)
             if self._connection is None:
                 continue
             try:
-                async with asyncio.timeout(ROLE_ANSWER_S):
+                async with asyncio.timeout(ROLE_CHECK_TIMEOUT_S):
                     await self._connection.execute(text("SELECT 1"))
-            except (TimeoutError, *_FAILURES) as error:
+            except (TimeoutError, *_DRIVER_EXCEPTIONS) as error:
                 raise self._lost() from error
 
     async def verify(self, session: AsyncSession) -> None:
@@ -341,7 +341,7 @@ class Role:
         if self._connection is None:
             return
         result = await session.execute(
-            _HELD, {"backend": self._backend, "lock": ROLE_LOCK, "name": self._name}
+            _LOCK_HELD_QUERY, {"backend": self._backend, "lock": ROLE_LOCK, "name": self._name}
         )
         if result.scalar_one_or_none() is None:
             raise self._lost()
@@ -376,8 +376,8 @@ def held_roles(database: str) -> list[str]:
 
 async def _close_or_leave(connection: AsyncConnection) -> None:
     """Close a connection that may be dead; after a timeout it is left for PostgreSQL to close."""
-    with suppress(TimeoutError, *_FAILURES):
-        async with asyncio.timeout(ROLE_ANSWER_S):
+    with suppress(TimeoutError, *_DRIVER_EXCEPTIONS):
+        async with asyncio.timeout(ROLE_CHECK_TIMEOUT_S):
             await connection.close()
 
 
@@ -408,17 +408,17 @@ def create_engine(url: URL, **options: Any) -> AsyncEngine:
     """An engine, not yet connected, whose connections are configured as described above."""
     if not url.drivername.startswith("sqlite"):
         settings = {"server_settings": POSTGRES_SETTINGS}
-        engine = _made(url, connect_args=settings, **options)
-        watch_pool(engine.sync_engine)  # connections die when the server is restarted
+        engine = _create_engine(url, connect_args=settings, **options)
+        check_pooled_connections(engine.sync_engine)  # connections die when the server is restarted
         return engine
-    engine = _made(url, module=SqliteDriver(), **options)
+    engine = _create_engine(url, module=SqliteDriver(), **options)
     event.listen(engine.sync_engine, "connect", _set_up_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
     event.listen(engine.sync_engine, "invalidate", _roll_back_sqlite)
     return engine
 
 
-def _made(url: URL, **options: Any) -> AsyncEngine:
+def _create_engine(url: URL, **options: Any) -> AsyncEngine:
     try:
         return create_async_engine(
             url, json_serializer=_compact_json, json_deserializer=_from_json, **options
@@ -465,7 +465,7 @@ async def _switch_to_wal(connection: Any) -> None:
         except sqlite3.OperationalError as error:
             if not _is_busy(error) or time.monotonic() >= give_up:
                 raise
-            await asyncio.sleep(_WAL_RETRY_S)
+            await asyncio.sleep(_WAL_RETRY_INTERVAL_S)
         else:
             return
 
@@ -487,7 +487,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _is_busy(error: BaseException | None) -> bool:
-    """Whether the error says that another connection has the lock; its low byte is the primary code."""
+    """Whether the error says that another connection has the lock; the low byte is the primary code."""
     code = error.sqlite_errorcode if isinstance(error, sqlite3.OperationalError) else 0
     return code & 0xFF == sqlite3.SQLITE_BUSY
 
@@ -532,7 +532,7 @@ def _storage_errors(url: URL, what: str) -> Iterator[None]:
     """Convert a driver's error to a `StorageError` that names the database."""
     try:
         yield
-    except (*_FAILURES, migrate.SchemaError, *_ODD_VALUES) as error:
+    except (*_DRIVER_EXCEPTIONS, migrate.SchemaError, *_UNSTORABLE_VALUE_EXCEPTIONS) as error:
         kind = UnreadableRow if is_undecodable(error) else StorageError
         raise kind(f"{what} {_shown(url)}: {_reason(error)}") from error
 

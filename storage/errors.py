@@ -18,7 +18,7 @@ class StorageError(Exception):
 
 
 class RoleTaken(StorageError):
-    """Another program holds a role that only one may hold on a database (`Database.hold_role`)."""
+    """Another program holds a role that only one program may hold on a database (`Database.hold_role`)."""
 
 
 class RoleLost(StorageError):

@@ -135,11 +135,11 @@ class Filters:
     """Only replies in this phase, and our moves before them."""
 
 
-def shown_games(filters: Filters | None) -> list[ColumnElement[bool]]:
+def game_conditions(filters: Filters | None) -> list[ColumnElement[bool]]:
     """The filters as conditions on `GameRow`; matches on this machine are excluded unless requested.
 
-    A match may have more games than years on the servers, and none with people, so its games are shown only
-    if the filters name the matches' site or the match.
+    A match may have more games than the bot plays on servers in years, none of them with people, so its
+    games are shown only if the filters name the matches' site or the match.
     """
     conditions = filter_conditions(filters or Filters())
     if filters is None or not includes_matches(filters):
@@ -156,8 +156,8 @@ def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
     """The filters as conditions on `GameRow`.
 
     Raises:
-        FilterError: The filters select moves. Callers that support such filters use `of_games` and `in_phase`
-        instead.
+        FilterError: The filters select moves. Callers that support such filters use `of_games` and
+            `phase_conditions` instead.
     """
     if filters.phase is not None:
         raise FilterError("phase: selects moves, but this is about whole games")
@@ -170,7 +170,7 @@ def of_games(filters: Filters) -> Filters:
     return replace(filters, phase=None)
 
 
-def in_phase(filters: Filters) -> list[ColumnElement[bool]]:
+def phase_conditions(filters: Filters) -> list[ColumnElement[bool]]:
     """Conditions on `DecisionRow`: the reply is in the filters' phase, if they have one."""
     if filters.phase is None:
         return []
@@ -178,7 +178,7 @@ def in_phase(filters: Filters) -> list[ColumnElement[bool]]:
     return [DecisionRow.ply >= first - 1, DecisionRow.ply < first - 1 + PHASE_PLIES]
 
 
-def standing() -> tuple[ColumnElement[bool], ...]:
+def standing_conditions() -> tuple[ColumnElement[bool], ...]:
     """Conditions on `DecisionRow`: neither taken back nor dropped.  All statistics ignore other decisions."""
     return DecisionRow.takeback == 0, DecisionRow.state != DecisionState.DROPPED
 

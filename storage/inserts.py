@@ -13,12 +13,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.tables.base import Base
 
-BATCH = 500
+INSERT_BATCH_ROWS = 500
 """Number of rows in one statement: each uses one parameter per column, and databases allow about 32,000."""
 
 
 async def insert_new(session: AsyncSession, table: type[Base], **values: Any) -> int | None:
-    """Insert a row and return its primary key; None, without a change, if a unique key exists already."""
+    """Insert a row and return its primary key; if a unique key exists already, only return None."""
     statement = _insert(table, session.get_bind().dialect.name)
     inserted: int | None = (await session.execute(statement, values)).scalar_one_or_none()
     return inserted
@@ -29,8 +29,8 @@ async def insert_all_new(session: AsyncSession, table: type[Base], rows: Sequenc
     rows."""
     count = 0
     insert = _dialect_insert(table, session.get_bind().dialect.name)
-    for start in range(0, len(rows), BATCH):
-        statement = insert.values(rows[start : start + BATCH]).on_conflict_do_nothing()
+    for start in range(0, len(rows), INSERT_BATCH_ROWS):
+        statement = insert.values(rows[start : start + INSERT_BATCH_ROWS]).on_conflict_do_nothing()
         count += len((await session.execute(statement.returning(inspect(table).primary_key[0]))).all())
     return count
 
@@ -42,7 +42,7 @@ async def insert_newer(session: AsyncSession, table: type[Base], **values: Any) 
         values: The values of all columns.
 
     Returns:
-        The primary key; None, without a change, if a row made under this rule or a later one exists.
+        The primary key; None if nothing changed, because a row with this rule or a later rule exists.
     """
     statement = _insert_newer(table, session.get_bind().dialect.name)
     inserted: int | None = (await session.execute(statement, values)).scalar_one_or_none()

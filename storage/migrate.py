@@ -23,7 +23,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 import migrations
 from storage import tables
-from storage.packing.records import keep, pack, unpack
+from storage.packing.records import pack, pack_unreadable, unpack
 from storage.quarantine import move_to_quarantine
 from storage.tables.base import Base
 from storage.tables.types import render_item
@@ -43,7 +43,7 @@ class SchemaError(Exception):
     """This program cannot use the schema; the message says why."""
 
 
-def head() -> str:
+def newest_revision() -> str:
     """The newest revision that this program knows."""
     if not _revisions():
         raise SchemaError("this installation lacks its migrations")
@@ -57,14 +57,14 @@ def _revisions() -> list[str]:
     return sorted(script.name.partition("_")[0] for script in scripts.glob("[0-9]*_*.py"))
 
 
-async def current(engine: AsyncEngine) -> str | None:
+async def current_revision(engine: AsyncEngine) -> str | None:
     """The database's schema revision; None if it has none of our tables."""
     async with engine.connect() as connection:
         return await connection.run_sync(_current)
 
 
 async def upgrade(engine: AsyncEngine, busy_timeout_s: float = 0.0) -> None:
-    """Upgrade the schema to `head`; on an error nothing changes.
+    """Upgrade the schema to `newest_revision`; on an error nothing changes.
 
     Args:
         busy_timeout_s: Maximum wait for other programs' writes to SQLite, beyond SQLite's own timeout.
@@ -73,7 +73,7 @@ async def upgrade(engine: AsyncEngine, busy_timeout_s: float = 0.0) -> None:
         SchemaError: A newer program wrote the schema.
     """
     # Nearly always up to date, and then no lock is needed.
-    if await current(engine) == head():
+    if await current_revision(engine) == newest_revision():
         return
     from alembic import command  # noqa: F401 - slow, so import it before we take the lock below
 
@@ -92,17 +92,16 @@ async def upgrade(engine: AsyncEngine, busy_timeout_s: float = 0.0) -> None:
 
 
 async def require_newest(engine: AsyncEngine) -> None:
-    """Check that the schema is `head`.
+    """Check that the schema is `newest_revision`.
 
     Raises:
-        SchemaError: The schema is not `head`.
+        SchemaError: The schema is not `newest_revision`.
     """
-    revision = await current(engine)
-    _refuse_newer(revision)
-    if revision != head():
-        raise SchemaError(
-            f"its schema is {revision or 'empty'}, not {head()}; `desdemona db upgrade` upgrades it"
-        )
+    revision = await current_revision(engine)
+    _refuse_unusable_revision(revision)
+    if revision != newest_revision():
+        newest = newest_revision()
+        raise SchemaError(f"its schema is {revision or 'empty'}, not {newest}; run `desdemona db upgrade`")
 
 
 async def check(engine: AsyncEngine) -> None:
@@ -128,7 +127,7 @@ def _current(connection: Connection) -> str | None:
     return revisions[0] if revisions else None
 
 
-def _refuse_newer(revision: str | None) -> None:
+def _refuse_unusable_revision(revision: str | None) -> None:
     if revision is not None and revision.startswith(UNFINISHED_COPY):
         raise SchemaError("it is an unfinished copy of another database; `desdemona db copy` finishes it")
     if revision is not None and revision not in _revisions():
@@ -141,8 +140,8 @@ def _upgrade(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": UPGRADE_LOCK})
     revision = _current(connection)
-    _refuse_newer(revision)
-    if revision == head():  # another program upgraded it while we waited for the lock
+    _refuse_unusable_revision(revision)
+    if revision == newest_revision():  # another program upgraded it while we waited for the lock
         return
     command.upgrade(_config(connection), "head")
     if connection.dialect.name == "sqlite":
@@ -169,7 +168,7 @@ def _config(connection: Connection) -> "Config":
     config.attributes["target_metadata"] = all_tables()
     config.attributes["render_item"] = render_item
     # A packed format once released never changes, so migrations may use them like types of SQLAlchemy's.
-    config.attributes["packing"] = {"pack": pack, "keep": keep, "unpack": unpack}
+    config.attributes["packing"] = {"pack": pack, "keep": pack_unreadable, "unpack": unpack}
     config.attributes["quarantine"] = move_to_quarantine
     return config
 

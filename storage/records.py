@@ -18,7 +18,7 @@ def _names(kind: Any) -> list[str]:
 
 
 def from_row(kind: type[T], row: Any, **others: Any) -> T:
-    """Build a dataclass from the columns of a row that have the names of its fields.
+    """Build a dataclass from the columns of a row that are named like the dataclass's fields.
 
     Args:
         kind: The dataclass.
@@ -29,7 +29,7 @@ def from_row(kind: type[T], row: Any, **others: Any) -> T:
 
 
 def columns_of(value: Any, *without: str) -> dict[str, Any]:
-    """A dataclass's fields as the columns of a row, by name, except some fields."""
+    """A dataclass's fields, except those in `without`, as the columns of a row, by name."""
     return {name: getattr(value, name) for name in _names(type(value)) if name not in without}
 
 
@@ -41,7 +41,7 @@ class GameStatus(StrEnum):
     FINISHED = "finished"
     """Over; played to a result."""
     ABORTED = "aborted"
-    """Ended too early to count: not one of a player's games, but its traps and their outcomes count."""
+    """Ended too early to count: not among a player's games, but its traps and their outcomes count."""
 
 
 class GameResult(StrEnum):
@@ -62,7 +62,7 @@ class Endpoint(StrEnum):
 
 
 class DecisionState(StrEnum):
-    """How far a decision's move has got on its way to the server."""
+    """The delivery status of a decision's move."""
 
     COMMITTED = "committed"
     """The decision is stored; its move may or may not have been sent."""
@@ -75,7 +75,7 @@ class DecisionState(StrEnum):
 
 
 class BaitOutcome(StrEnum):
-    """What became of a bait."""
+    """The outcome of a bait."""
 
     TAKEN = "taken"
     HELD = "held"
@@ -162,17 +162,17 @@ class NewGame:
 
     @property
     def is_drawn(self) -> bool:
-        """Whether the strategy was, or some of its moves were, chosen at random."""
+        """Whether the strategy or any of its moves was chosen at random."""
         return bool(self.drawn_from) or self.draws_decisions
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """Names of the strategies that a trial must compare to include this game; empty: no trial can."""
+        """Names of the strategies that a trial must compare to include this game; empty: no trial does."""
         return self.drawn_from or ((self.strategy,) if self.draws_decisions else ())
 
     @property
     def drawn_from(self) -> tuple[str, ...]:
-        """Names of the strategies among which one was drawn; empty: there was no draw."""
+        """Names of the strategies from which one was chosen at random; empty: no random choice was made."""
         # Draws of earlier versions stored counts for all players and the chance of only one.
         known = self.selection.get("chances", self.selection.get("against_opponent"))
         players = sorted(known) if isinstance(known, Mapping) else []
@@ -268,4 +268,4 @@ MATCH_SITE = "match"
 
 
 DERIVED = frozenset({"game_summaries", "game_baits"})
-"""Tables that are derived from others, and recomputed if anything in them is wrong."""
+"""Tables that are derived from other tables, and recomputed if anything in them is wrong."""

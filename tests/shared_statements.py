@@ -13,13 +13,13 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from storage import database
 
-_made = database._made
+_create_engine = database._create_engine
 _first: dict[str, AsyncEngine] = {}
 """The first engine by its driver."""
 
 
 def _made_alike(*arguments: Any, **more: Any) -> AsyncEngine:
-    made = _made(*arguments, **more)
+    made = _create_engine(*arguments, **more)
     engine = made.sync_engine
     first = _first.setdefault(made.driver, made).sync_engine
     # A statement is compiled for a dialect: the very object.
@@ -31,5 +31,5 @@ def _made_alike(*arguments: Any, **more: Any) -> AsyncEngine:
 @contextmanager
 def shared_statements() -> Iterator[None]:
     """Engines that are made in the block share their compiled statements."""
-    with patch.object(database, "_made", _made_alike):
+    with patch.object(database, "_create_engine", _made_alike):
         yield

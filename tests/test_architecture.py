@@ -42,7 +42,7 @@ ENGINE = {
     "engine.plain_values": set[str](),
     "engine.decision": {"errors", "params", "plain_values"},
     "engine.trappy": {"errors", "decision", "expected", "game", "params"},
-    "engine.tempting_player": {"errors", "decision", "expected", "params"},
+    "engine.tempting": {"errors", "decision", "expected", "params"},
     "engine.judgement": {"decision", "errors", "expected", "game", "games", "params", "trappy"},
     "engine.randomised": {
         "decision", "errors", "expected", "game", "games", "judgement", "params", "search", "stop", "trappy",
@@ -50,7 +50,7 @@ ENGINE = {
     "engine.bait_rule": {"decision", "expected", "human", "judgement"},
     "engine.variety": {"decision", "game"},
     "engine.lookup": {"decision", "game", "games"},
-    "engine.search": {"decision", "expected", "game", "games", "params", "stop", "tempting_player", "trappy"},
+    "engine.search": {"decision", "expected", "game", "games", "params", "stop", "tempting", "trappy"},
     "engine.human": {
         "errors", "decision", "expected", "game", "games", "judgement", "params", "plain_values", "search",
         "stop", "trappy",
@@ -66,7 +66,7 @@ ENGINE = {
     },
     "engine.strategies": {
         "decision", "errors", "game", "games", "human", "lookup", "params", "protocols", "randomised",
-        "search", "stop", "tempting_player", "time_management", "trappy", "variety",
+        "search", "stop", "tempting", "time_management", "trappy", "variety",
     },
     "engine.verification": {"decision", "errors", "pruning", "strategies"},
     "engine.completion": {"decision", "errors", "games", "search", "stop", "strategies", "trappy"},
@@ -82,7 +82,7 @@ STORAGE = {
     "storage.errors": set[str](),
     "storage.packing": set[str](),
     "storage.records": set[str](),
-    "storage.ask": {"errors", "evidence"},
+    "storage.sql": {"errors", "evidence"},
     "storage.quarantine": {"records"},
     "storage.tables": {"errors", "packing", "records"},
     "storage.filters": {"errors", "records", "tables"},

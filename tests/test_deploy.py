@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.control.health_monitor import EVERY_S
+from bot.control.health_monitor import POLL_INTERVAL_S
 from tests.programs import installed
 
 FOLDER = Path(__file__).parents[1] / "deploy"
@@ -63,7 +63,7 @@ def test_the_standby_is_the_same_program() -> None:
 def test_it_is_watched_and_its_memory_is_limited() -> None:
     found = directives(UNITS[0])
     assert found["Type"] == "notify"
-    assert float(found["WatchdogSec"]) >= 4 * EVERY_S  # some reports may be late
+    assert float(found["WatchdogSec"]) >= 4 * POLL_INTERVAL_S  # some reports may be late
     assert re.fullmatch(r"\d+G", found["MemoryMax"])
     assert (found["Restart"], found["RestartPreventExitStatus"]) == ("on-failure", "2")
     assert found["User"] not in ("", "root")

@@ -25,13 +25,13 @@ ADDED = {"job", "instance", "le"}
 def exported() -> dict[str, set[str]]:
     """Every series that the program exports, with its labels."""
     metrics = Metrics()
-    metrics.decided("chess", "trappy", 1.0, 2.0)
-    metrics.finished("arena", "chess", "trappy", "loss", is_lost_on_time=True)
-    metrics.baits("chess", "trappy", 2, 1)
-    metrics.challenge("arena", ChallengeAnswer.DECLINED, "later")
-    metrics.requested("arena", 0.1)
-    metrics.committed(0.1)
-    metrics.event("alarm")
+    metrics.count_decision("chess", "trappy", 1.0, 2.0)
+    metrics.count_game("arena", "chess", "trappy", "loss", is_lost_on_time=True)
+    metrics.count_baits("chess", "trappy", 2, 1)
+    metrics.count_challenge_answer("arena", ChallengeAnswer.DECLINED, "later")
+    metrics.count_request("arena", 0.1)
+    metrics.count_commit(0.1)
+    metrics.count_event("alarm")
     curve = RatingCurve("arena", "a", "chess", "blitz", (RatingPoint(NOW, 1500),))
     text = exposition(
         metrics, sample_status(), RecentResults((curve,), {}), {"chess": (1, 0)}, {"disk": True}

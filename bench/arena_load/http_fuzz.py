@@ -28,7 +28,7 @@ from bot.base.rate_limiter import Rate
 from storage.database import Database
 
 DESCRIPTION = Path(__file__).parents[2] / "docs" / "arena-openapi.yaml"
-EACH = 60
+REQUESTS_PER_CALL = 60
 """Number of requests per API call in one run of schemathesis."""
 NO_LIMIT = Rate("fuzz", burst=1e9, per_s=1e9)
 ENDLESS = (
@@ -60,8 +60,8 @@ class Fuzz:
 
     async def run(self) -> bool:
         """Fuzz, and print the responses; returns whether none had a 5xx status."""
-        budgets.PERSON = budgets.BOT = NO_LIMIT
-        http.CHALLENGES = http.ADDRESS_CHALLENGES = http.CHAT = NO_LIMIT
+        budgets.PERSON_RATE = budgets.BOT_RATE = NO_LIMIT
+        http.CHALLENGE_RATE = http.ADDRESS_CHALLENGE_RATE = http.CHAT_RATE = NO_LIMIT
         config = ArenaConfig(
             port=0, accounts_per_day=100_000, games_per_account=10_000, games_per_address=10_000,
             games_per_opponent=10_000, streams_per_account=1000, streams_per_address=10_000,
@@ -126,7 +126,7 @@ class Fuzz:
         command = [
             self._program, "run", str(self._folder / "described.yaml"), "--url", url, "--no-color",
             "--phases", "fuzzing", "--mode", "all", "--checks", "not_a_server_error",
-            "--max-examples", str(EACH), "--seed", str(seed), "--continue-on-failure",
+            "--max-examples", str(REQUESTS_PER_CALL), "--seed", str(seed), "--continue-on-failure",
             "--request-timeout", "10", "--warnings", "off", "--suppress-health-check", "all",
         ]  # fmt: skip
         if token:

@@ -27,7 +27,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from bench.arena_load.under_attack import P95_S, p95, processor_s
+from bench.arena_load.under_attack import MAX_P95_LATENCY_S, p95, processor_s
 from bot.arena.accounts import Accounts
 from bot.arena.server import Arena
 from bot.arena.variants import VARIANTS
@@ -36,9 +36,9 @@ from storage.database import Database
 
 FORWARDED = "X-Forwarded-For"
 VARIANT_KEYS = ("othello", "standard", "xiangqi", "connect4")
-THINKS_S = 1.0
+MAX_THINKING_S = 1.0
 READY = "ready"
-LET_IN_S = 60.0
+CONNECT_TIMEOUT_S = 60.0
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ class Table:
 
     async def play(self) -> None:
         """Play until cancelled; a game that ends is followed by another."""
-        await asyncio.sleep(self._rng.random() * THINKS_S)
+        await asyncio.sleep(self._rng.random() * MAX_THINKING_S)
         while True:
             await self._one_game()
 
@@ -127,7 +127,7 @@ class Table:
                 await self._post(side, f"/api/board/game/{self.game}/move/{rules.move_text(move)}")
                 self.moves_s.append(time.monotonic() - began)
                 position, ply = rules.play(position, move), ply + 1
-                await asyncio.sleep(THINKS_S * (0.5 + self._rng.random()))
+                await asyncio.sleep(MAX_THINKING_S * (0.5 + self._rng.random()))
 
 
 async def _drain(stream: aiohttp.ClientResponse) -> None:
@@ -215,7 +215,7 @@ async def watch(url: str, game: str, count: int) -> None:
         opened.append(transport)
         await asyncio.sleep(1 / 400)  # they connect one after another
     done = asyncio.create_task(asyncio.to_thread(sys.stdin.read))
-    async with asyncio.timeout(LET_IN_S):
+    async with asyncio.timeout(CONNECT_TIMEOUT_S):
         await ready.wait()
     print(READY, flush=True)
     await done
@@ -257,8 +257,10 @@ async def bench(folder: Path, spectators: int, games: int, seconds: float) -> bo
     finally:
         await _stop(arena)
     slowest = max(p95(each.moves_s) for each in rounds)
-    holds = slowest < P95_S
-    print(f"{'yes' if holds else 'NO '}  the p95 of a move stays below {1000 * P95_S:.0f} ms in each round")
+    holds = slowest < MAX_P95_LATENCY_S
+    print(
+        f"{'yes' if holds else 'NO '}  p95 latency is below {1000 * MAX_P95_LATENCY_S:.0f} ms in each round"
+    )
     return holds
 
 

@@ -29,7 +29,7 @@ from engine.errors import RecordError
 from engine.game import Game
 from engine.games import get_rules
 from engine.move_chooser import MoveChooser
-from engine.params import Assessment, Decided, Scale, TrapParams
+from engine.params import Assessment, DecidedScores, Scale, TrapParams
 from engine.search.profiles import Profiler
 from engine.search.searchers import NATIVE_GAMES, NativeSearcher
 from engine.stop import StopFlag
@@ -37,7 +37,7 @@ from engine.strategies.registry import strategy_named
 from engine.strategies.standard import STANDARD
 from engine.strategies.trappy import TRAPPY
 from engine.time_management import Limits
-from engine.trappy import assess, is_swindle, utility, with_trap
+from engine.trappy import assess_shallow_scores, is_swindle, utility, with_trap
 from engine.verification import verify
 
 TABLE_MB = 16
@@ -50,15 +50,15 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "paper": {},
     "paper, margin 100": {"margin_centi": 100},
     "paper, margin 300": {"margin_centi": 300},
-    "paper, decided games like others": {"decided": Decided.PAPER},
+    "paper, decided games like others": {"decided": DecidedScores.PAPER},
     "expected": {"scale": Scale.EXPECTED},
     "expected, any share": {"scale": Scale.EXPECTED, "risk_share_percent": 100},
-    "expected, decided games like others": {"scale": Scale.EXPECTED, "decided": Decided.PAPER},
+    "expected, decided games like others": {"scale": Scale.EXPECTED, "decided": DecidedScores.PAPER},
 }
 
 
 def random_position(game: Game[Any], searcher: NativeSearcher, number: int) -> Any:
-    """The position with this number; it is not final, and depends only on the evaluation."""
+    """The position with this number: never final, and determined by the number and the evaluation."""
     rng = random.Random(f"{game.name} {number}")
     position = game.initial()
     for _ in range(rng.randrange(2, game.plies_left(position) * 9 // 10)):
@@ -104,7 +104,9 @@ def differences_of_move(found: Candidate, whole: Candidate, params: TrapParams) 
         else:
             is_true = reply.bound_centi >= scores[-1]
             if reply.shallow_bound_centi is not None and len(scores) > 1:
-                seen = assess([-utility(score, params) for score in scores[:-1]], params.assessment)
+                seen = assess_shallow_scores(
+                    [-utility(score, params) for score in scores[:-1]], params.assessment
+                )
                 is_true = is_true and reply.shallow_bound_centi <= -seen
         if not is_true:
             yield f"{found.move} {reply.reply}: {reply}, its scores are {scores}"

@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median, quantiles
 
-from bench.claims import GROWTH, Claim, Findings, none_found
+from bench.claims import MAX_MEMORY_GROWTH, Claim, Findings, none_found
 from bench.endurance.samples import Sample
 
-MORE_DESCRIPTORS = 8
+MAX_MORE_DESCRIPTORS = 8
 """Maximum rise in descriptors that counts as flat, because open connections fluctuate."""
-MORE_THREADS = 4
+MAX_MORE_THREADS = 4
 """Maximum rise in threads: executors start a thread only if all others are busy, up to
-`bot.daemon.program.THREADS`."""
-SLOWER = 2.0
+`bot.daemon.program.MAX_IO_THREADS`."""
+MAX_PAGE_SLOWDOWN = 2.0
 """Maximum ratio of a page's time at the end to its time at the start."""
 MIN_MS = 50.0
 """Times below this are never called slow, because a busy machine adds noise of this size."""
@@ -31,13 +31,13 @@ class Fetch:
     status: int
     """HTTP status; 0 if the program did not answer."""
     games: int
-    """Number of games that were over by then."""
+    """Number of games that were over at the time of the response."""
     rest: int | None = None
     """Number of the rest in which the page was requested; None while games were running."""
 
 
 @dataclass
-class Endured(Findings):
+class EnduranceReport(Findings):
     """The results of a run."""
 
     games: int = 0
@@ -84,9 +84,9 @@ class Endured(Findings):
             none_found("every command and stop succeeded", self.failed),
             self._flat("memory flat (RSS)", "rss_mb"),
             self._flat("memory flat (PSS)", "pss_mb"),
-            self._flat("descriptors flat", "descriptors", MORE_DESCRIPTORS),
-            self._flat("threads flat", "threads", MORE_THREADS),
-            self._flat("tasks flat", "tasks", MORE_DESCRIPTORS),
+            self._flat("descriptors flat", "descriptors", MAX_MORE_DESCRIPTORS),
+            self._flat("threads flat", "threads", MAX_MORE_THREADS),
+            self._flat("tasks flat", "tasks", MAX_MORE_DESCRIPTORS),
             self._pages_answer(),
             self._pages_fast(),
         ]
@@ -96,7 +96,7 @@ class Endured(Findings):
         if len(life) < 2:
             return Claim(text, None, "the last life had only one rest")
         first, last = getattr(life[0], measure), getattr(life[-1], measure)
-        holds = last <= max(first * GROWTH, first + slack)
+        holds = last <= max(first * MAX_MEMORY_GROWTH, first + slack)
         games = life[-1].games - life[0].games
         return Claim(text, holds, f"{first:.0f}, and {last:.0f} after {games} more games")
 
@@ -115,9 +115,9 @@ class Endured(Findings):
                 continue
             compared += 1
             before, after = median(first), median(last)
-            if after > SLOWER * before and after > MIN_MS:
+            if after > MAX_PAGE_SLOWDOWN * before and after > MIN_MS:
                 slow.append(f"{page} {before:.0f} -> {after:.0f} ms")
-        text = f"no page takes over {SLOWER:g} times as long at the end as at the start (median, at rest)"
+        text = f"no page is over {MAX_PAGE_SLOWDOWN:g} times slower at the end than at the start (median)"
         if not compared:
             return Claim(text, None, "too few answers")
         return Claim(text, not slow, "; ".join(slow) or f"{compared} pages")

@@ -12,7 +12,7 @@ In the first half of the games the program is repeatedly killed by ``kill -9`` a
 last life lasts for the other half, in which memory, descriptors, threads and tasks must not grow. Log
 rotations with SIGHUP, backups and `db vacuum` are spread over all games, `db prune` over the first half.
 
-Three times all people pause for a while: after a tenth of the games, when the last life is warm, and at the
+All people pause briefly at three points: after a tenth of the games, when the last life is warm, and at the
 end. Resource use and page times are compared between these rests, so that the load in between does not
 matter.
 
@@ -38,11 +38,11 @@ from typing import Any
 import aiohttp
 from sqlalchemy import func, select
 
-from bench.arena_soak import BOT, BROKEN, match_of, open_games, wait_until_settled
+from bench.arena_soak import BOT, BROKEN_EVENT_KINDS, match_of, open_games, wait_until_settled
 from bench.claims import processor_s, working_folder
 from bench.endurance.people import draw_wish
-from bench.endurance.report import Endured, Fetch
-from bench.endurance.samples import Sample, look
+from bench.endurance.report import EnduranceReport, Fetch
+from bench.endurance.samples import Sample, take_sample
 from bot.arena import export
 from storage.arena import accounts as arena_store
 from storage.database import Database
@@ -55,13 +55,13 @@ from tests.system.person import Person, Wish
 
 PEOPLE_PER_GAME = 0.1
 """Number of accounts per game; most people return."""
-EVERY_S, TELL_S = 2.0, 30.0
+SAMPLE_INTERVAL_S, TELL_S = 2.0, 30.0
 """Seconds between samples of the program, and between progress lines."""
 LISTENERS = 2
-SETTLING_S = 120.0
+SETTLE_TIMEOUT_S = 120.0
 BACKUPS = 3
 MIN_CLOCK_S = 60
-"""A shorter clock, in seconds, may run out while the program restarts."""
+"""Clocks shorter than this many seconds may run out while the program restarts."""
 REST_S = 45.0
 """Seconds without a game before a sample at rest: enough to close idle connections and fetch each page
 several times."""
@@ -92,7 +92,7 @@ class Endurance:
         seed: Seed for people, games and the order of faults.
         kills: Number of kills by ``kill -9``, in the first half.
         stops: Number of stops by SIGTERM, in the first half.
-        upkeep: Number of log rotations; backups are half as many, `db vacuum` and `db prune` a quarter.
+        upkeep: Number of log rotations. Backups are half as frequent, `db vacuum` and `db prune` a quarter.
         rest_s: Duration of each rest, in seconds.
         limit_s: Time limit in seconds: no game begins later, and the faults are spread over this time.
     """
@@ -133,7 +133,7 @@ class Endurance:
         self._rested: list[tuple[float, float]] = []
         """Start and end of each rest, in seconds since 1970."""
         self._plan = self._planned(kills, stops, upkeep)
-        self.found = Endured(at_once=at_once)
+        self.found = EnduranceReport(at_once=at_once)
 
     @property
     def _progress(self) -> float:
@@ -160,7 +160,7 @@ class Endurance:
         ]
         return sorted(plan)
 
-    async def run(self) -> Endured:
+    async def run(self) -> EnduranceReport:
         """Play all games, and judge the results."""
         (self._folder / "backups").mkdir(exist_ok=True)
         async with self._bot:
@@ -180,7 +180,7 @@ class Endurance:
                 await self._rest()
                 for helper in helpers:
                     helper.cancel()
-            await wait_until_settled(self._database, SETTLING_S)
+            await wait_until_settled(self._database, SETTLE_TIMEOUT_S)
             status, said = await self._bot.stop()
             if status:
                 self.found.failed.append(f"the last SIGTERM: exit status {status}: {said[-300:]}")
@@ -241,7 +241,7 @@ class Endurance:
             self.found.act_s[name].append(time.monotonic() - began)
 
     async def _rest(self) -> None:
-        """Sample the program when no game is running and no connection is left over from one."""
+        """Sample the program when no game is running and no game's connection is left open."""
         self._may_begin.clear()
         while self._playing:
             await self._over.get()
@@ -282,7 +282,7 @@ class Endurance:
         """Sample the program every few seconds, and report progress."""
         told = 0.0
         while True:
-            await asyncio.sleep(EVERY_S)
+            await asyncio.sleep(SAMPLE_INTERVAL_S)
             if self._bot.has_ended:
                 raise RuntimeError(f"the bot has exited unexpectedly: {await self._bot.last_words()}")
             seen = await self._look()
@@ -307,7 +307,7 @@ class Endurance:
                     metrics = await answer.text()
         if not (self._bot.up.is_set() and metrics):
             return None
-        return look(self._bot.pid, self._database, len(self._ids), self._bot.starts, metrics)
+        return take_sample(self._bot.pid, self._database, len(self._ids), self._bot.starts, metrics)
 
     async def _read_pages(self) -> None:
         """Run the process that fetches the pages, and end it by closing its input."""
@@ -377,7 +377,7 @@ class Endurance:
                     f"{each}: at the arena" for each in await arena_store.list_open_ids(session)
                 ]
                 found.decisions = await session.scalar(select(func.count(DecisionRow.id))) or 0
-                for kind in (*BROKEN, "undecided_move"):
+                for kind in (*BROKEN_EVENT_KINDS, "undecided_move"):
                     found.lost += [f"{kind}: {e.detail}" for e in await list_events(session, kind=kind)]
             found.hanging += [f"{each}: in the records" for each in await open_games(database)]
             found.lost += await troubles(database, records, taken_back=self._taken_back, bot=BOT)

@@ -13,7 +13,7 @@ class Sample:
     """One sample of the program."""
 
     games: int
-    """Number of games that were over by then."""
+    """Number of games that were over at the time of the sample."""
     life: int
     """Sequence number of the program's process, which grows by one at each start."""
     rss_mb: float
@@ -28,7 +28,7 @@ class Sample:
     """Size of SQLite's write-ahead log."""
 
 
-def look(pid: int, database: Path, games: int, life: int, metrics: str) -> Sample | None:
+def take_sample(pid: int, database: Path, games: int, life: int, metrics: str) -> Sample | None:
     """Sample a process; None if it is gone.
 
     Args:

@@ -11,7 +11,7 @@ lose on time, and a few send challenges with a clock that the bot declines. The 
 This takes minutes. At the end, the games are spread evenly over the weeks before today
 (`bench.screenshots.spread_over_weeks`): all times of a game are shifted equally, so durations do not change.
 The seed determines the people and the requested games, but not the results, the ratings or the trial's random
-draws.
+assignments.
 """
 
 import argparse
@@ -163,7 +163,7 @@ FIRST_NAMES = ("Anna", "Ben", "Chen", "Dora", "Emil", "Fay", "Gao", "Hana", "Igo
 
 
 def wish(who: Character, rng: random.Random) -> Wish:
-    """Draw the next game to request."""
+    """Randomly choose the next game to request."""
     is_favourite = rng.random() < FAVOURITE
     variant = who.variant if is_favourite else rng.choices(list(VARIANTS), list(VARIANTS.values()))[0]
     return Wish(

@@ -34,7 +34,7 @@ AT_ARENA: tuple[tuple[type[Base], tuple[str, ...]], ...] = (
     (ArenaGame, ("created_at", "last_move_at", "ended_at")),
     (ArenaChatLine, ("created_at",)),
 )
-"""Tables with times, and the names of those columns."""
+"""Tables with times, and the names of their time columns."""
 
 
 async def spread(url: str, weeks: float, now: datetime | None = None) -> None:
@@ -102,7 +102,7 @@ async def _move(
 
     Args:
         statement: Selects the row's key, the game's key, and the times in the order of `names`.
-        by: The shift of each game, keyed by the game's key; games without one are not shifted.
+        by: The shift of each game, keyed by the game's key; other games are not shifted.
     """
     key = sa.inspect(table).primary_key[0]
     rows = [row for row in (await session.execute(statement)).all() if row[1] in by]

@@ -2,11 +2,11 @@
 
     python -m bench.sites.three_servers_soak [--games 1000] [--kills 20] [--outage 300] [--seed 1]
 
-It plays at its own arena, at a second arena that stands in for lichess.org, behind a proxy that corrupts
-requests and streams, and at the fake GGS server, which loses and truncates its own messages. The program, and
-with it its own arena, is killed repeatedly. At the end, the records of each account are compared with its
-server's. Then the second arena fails, first by refusing connections and then by not responding, and the bot's
-response times at its own arena are compared with those before the failure.
+The program plays at its own arena, at a second arena that stands in for lichess.org, behind a proxy that
+corrupts requests and streams, and at the fake GGS server, which loses and truncates its own messages. The
+program is killed repeatedly, together with its own arena. At the end, the records of each account are
+compared with its server's. Then the second arena fails, first by refusing connections and then by not
+responding, and the bot's response times at its own arena are compared with those before the failure.
 """
 
 import argparse
@@ -23,12 +23,12 @@ from statistics import median, quantiles
 from urllib.parse import urlsplit
 
 from bench.arena_soak import (
-    OF_LINES,
-    OF_REQUESTS,
+    LINE_FAULT_PROBABILITY,
+    REQUEST_FAULT_PROBABILITY,
     SLOW_S,
     STALL_S,
     Anywhere,
-    by_faults,
+    is_lost_by_faults,
     match_of,
     rss_mb,
 )
@@ -71,8 +71,8 @@ GGS_KINDS = ("8 05:00", "8b 05:00", "8w 05:00", "s8r14 05:00", "s8r18 05:00")
 AT_ONCE = 3
 """Number of people at each arena."""
 GGS_PEOPLE = ("anna", "bella", "carl")
-SETTLING_S = 60.0
-STEADY_S = 80
+SETTLE_TIMEOUT_S = 60.0
+MIN_STEADY_S = 80
 CONFIG = """
 [engine]
 max_depth = 3
@@ -134,7 +134,7 @@ class ThreeServersSoak:
         server = FakeGgs(ggs_plan, slow_s=1.0, late_s=1.0)
         for name in (GGS_BOT, *GGS_PEOPLE):
             server.central.register(name, PASSWORD)
-        plan = Chance(self._rng, of_requests=OF_REQUESTS, of_lines=OF_LINES)
+        plan = Chance(self._rng, of_requests=REQUEST_FAULT_PROBABILITY, of_lines=LINE_FAULT_PROBABILITY)
         async with (
             arena.running([BOT.capitalize()]) as url,
             server.running() as port,
@@ -161,7 +161,7 @@ class ThreeServersSoak:
                 status, _ = await daemon.stop()
         await site.close()
         claims += [
-            memory_flat(self._rss_mb, STEADY_S),
+            memory_flat(self._rss_mb, MIN_STEADY_S),
             none_found("no crash and no error in the log", log_lines(daemon.log, "ERROR", "CRITICAL")),
             Claim("the program stopped on request", status == 0, f"exit status {status}"),
         ]
@@ -231,7 +231,7 @@ class ThreeServersSoak:
                 self._rss_mb.append((daemon.starts, mb))
 
     async def _settle(self) -> None:
-        until = time.monotonic() + SETTLING_S
+        until = time.monotonic() + SETTLE_TIMEOUT_S
         while await self._open_games() and time.monotonic() < until:  # noqa: ASYNC110 - nobody can call
             await asyncio.sleep(0.2)
 
@@ -262,7 +262,7 @@ class ThreeServersSoak:
                     match = await match_of(database, game_id)
                     side = match.record.players.index(BOT)
                     if match.record.status == "outoftime" and match.record.winner == 1 - side:
-                        if by_faults(match, outages):
+                        if is_lost_by_faults(match, outages):
                             excused += 1
                         else:
                             lost.append(game_id)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.evidence.inference.decisions import guessed_cost
+from storage.evidence.inference.decisions import predicted_cost
 from storage.evidence.inference.defaults import CAP_GAMES
-from storage.evidence.inference.games import earlier_guess
+from storage.evidence.inference.games import prediction
 from storage.evidence.inference.persons import Codes, Floats, codes_of, earlier_counts
 from storage.evidence.inference.trial import contrast
 from storage.evidence.rating_bands import BAND_WIDTH
@@ -31,7 +31,7 @@ _ELO_PER_LOGIT = 400 / log(10)
 def returning(
     games: int, rng: np.random.Generator, new_share: float = NEW_SHARE, most: int | None = None
 ) -> Codes:
-    """Draw the person of each game: a new one, or an earlier one weighted by their number of games.
+    """Randomly choose the person of each game: a new person, or an earlier one weighted by number of games.
 
     Args:
         games: Number of games.
@@ -106,7 +106,7 @@ def play_games(plan: GamePlan, games: int, rng: np.random.Generator) -> Values:
         rating = 1500 + _ELO_PER_LOGIT * skill + rng.normal(0, RATING_NOISE, count)
         above = 1500 + _ELO_PER_LOGIT * mean_logit - rating[persons]
         by_rating = 1 / (1 + np.exp(-above / _ELO_PER_LOGIT))
-        guess = earlier_guess(outcome, by_rating, codes_of(rating[persons] // BAND_WIDTH))
+        guess = prediction(outcome, by_rating, codes_of(rating[persons] // BAND_WIDTH))
     return Values((outcome - guess) * contrast(treated, probability), persons, 0.0)
 
 
@@ -174,7 +174,7 @@ class Kind(StrEnum):
     SHALLOW = "shallow"
     """Replies with good shallow scores are more likely."""
     MODEL = "model"
-    """The bait, if any, with the person's susceptibility as probability; otherwise by the people model."""
+    """The bait, if any, with the person's susceptibility as probability; else the people model chooses."""
 
 
 _REPLIES = 8
@@ -283,7 +283,7 @@ def decide(plan: DecisionPlan, pairs: Pairs, games: int, rng: np.random.Generato
     fell = pairs.bait[at, arm, reply]
     x, everyone = pairs.expected[at].mean(axis=1), pairs.cost.mean(axis=2)[at]
     gap, mean_everyone = pairs.given_up[at], everyone.mean(axis=1)
-    guess = guessed_cost(cost, x, persons)
+    guess = predicted_cost(cost, x, persons)
     weight = contrast(treated, np.full(n, 0.5))
     # The beta distribution has this mean, and what a person does is linear in their susceptibility.
     truth = mean_cost(pairs, pairs.probabilities(plan.kind, SUSCEPTIBILITY))

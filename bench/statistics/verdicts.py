@@ -28,7 +28,7 @@ def verdict(values: Values, design: SequenceDesign) -> Verdict:
     early = seen.n < design.least_values
     return Verdict(
         bool((~early & (off > Z_95 * sd / np.sqrt(seen.n))).any()),
-        bool((seen.readable & (off > sd * design.width(seen.n))).any()),
+        bool((seen.has_interval & (off > sd * design.width(seen.n))).any()),
         seen.ever_excludes(values.truth),
     )
 

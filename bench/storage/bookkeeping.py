@@ -10,8 +10,8 @@ threads of this process, but no PostgreSQL server. For comparison, the same run 
 module with the same rows in four transactions.
 
 With `--at-once N`, N games are recorded concurrently, and the time from a decision to its commit is also
-reported. With `--pause`, they wait before each decision, as real games do, so that processor caches become
-cold. `--postgres` also starts a temporary PostgreSQL server and measures on it.
+reported. With `--pause`, the games wait before each decision, as real games do, so that processor caches
+become cold. `--postgres` also starts a temporary PostgreSQL server and measures on it.
 """
 
 import argparse
@@ -151,7 +151,7 @@ async def record_game(
     ledger = GameLedger(opened.database, OWNER, opened.role, key)
     chosen = Assignment("trappy", {"method": "only"})
     await ledger.open(shown(name, key), lambda _: chosen, TrapParams())
-    await ledger.record((), 0)
+    await ledger.record_moves((), 0)
     waits_s, rng = [], random.Random(key)
     for each in made:
         ply, before = each.ply, moves[: each.ply]
@@ -161,29 +161,29 @@ async def record_game(
             await ledger.find_committed_decision(ply, each.chosen.position)
         began = time.perf_counter()
         with watch.step("commit"):
-            stored = await ledger.commit(before, each.chosen)
+            stored = await ledger.commit_decision(before, each.chosen)
         waits_s.append(time.perf_counter() - began)
         assert stored is not None
         with watch.step("sent"):
-            await ledger.sent(stored)
+            await ledger.mark_sent(stored)
         with watch.step("confirmed"):
-            await ledger.record(moves[: ply + 1], ply)
+            await ledger.record_moves(moves[: ply + 1], ply)
         if not each.chosen.is_complete:
             with watch.step("profile"):
-                await ledger.complete(stored, each.whole)
+                await ledger.store_profile(stored, each.whole)
         with watch.step("forecast"):
-            await ledger.forecast(stored, each.whole, each.forecast)
+            await ledger.store_forecast(stored, each.whole, each.forecast)
         if ply + 1 < len(moves):
             with watch.step("outcome"):
-                await ledger.record(moves[: ply + 2], ply + 1, times={ply + 1: REPLY})
+                await ledger.record_moves(moves[: ply + 2], ply + 1, times={ply + 1: REPLY})
     end = GameEnd(EndReason.RESIGNATION, 0, "resign")
-    await ledger.record(moves, 0, end)
-    await ledger.finish(end)
+    await ledger.record_moves(moves, 0, end)
+    await ledger.finish_game(end)
     return waits_s
 
 
 def bare_sqlite(path: Path, moves: tuple[str, ...], made: Sequence[Made]) -> float:
-    """Processor seconds of the four transactions of each decision by the `sqlite3` module alone."""
+    """Processor seconds of the four transactions of each decision, with the `sqlite3` module alone."""
     connection = sqlite3.connect(path, isolation_level=None)
     for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {setting}")
@@ -303,7 +303,7 @@ def main() -> None:
         "--at-once", type=int, default=8, help="games recorded at the same time; 1: skip this measurement"
     )
     parser.add_argument(
-        "--pause", type=float, default=0.0, help="mean seconds before each decision in these games"
+        "--pause", type=float, default=0.0, help="with --at-once: mean seconds before each decision"
     )
     options = parser.parse_args()
     with ExitStack() as stack:

@@ -4,7 +4,7 @@
         [--opponents N] [--seed 1]
 
 By default there is a game for every 33 decisions, and an opponent for every 10 games; some opponents play
-hundreds of them. The games vary in rules (four games), players, engines, sites, speeds and months; one fifth
+hundreds of games. The games vary in rules (four games), players, engines, sites, speeds and months; one fifth
 belong to a trial. Some were aborted, a few are still open, some replies were taken back, some decisions lack
 a profile or a forecast, and some were randomised. Decisions, outcomes and forecasts are real, from a few
 positions of each game (`bench.storage.sample_decisions`), so rows have realistic sizes; players and results
@@ -24,7 +24,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from bench.storage.sample_decisions import DEPTHS, Sample, drawn_samples, samples
-from engine.judgement import RULE
+from engine.judgement import JUDGE_RULE
 from engine.params import TrapParams
 from storage.database import Database, create_engine, parse_url
 from storage.records import DecisionState, Endpoint, GameResult, GameStatus, TimeSource
@@ -42,7 +42,7 @@ from storage.tables.games import (
 )
 
 SAMPLES = 10
-"""Number of different decisions for each kind of game, which the rows repeat."""
+"""Number of different decisions for each kind of game; the rows repeat them."""
 BATCH = 100
 """Number of games held in memory with their decisions."""
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -62,13 +62,13 @@ Row = dict[str, Any]
 
 
 class World:
-    """Draws opponents and games with their contents; the same arguments give the same rows.
+    """Generates random opponents, and games with their contents; the same arguments give the same rows.
 
     Args:
         decisions: Total number of decisions.
         games: Number of games.
         opponents: Number of accounts that play the games.
-        seed: Seed of the draws.
+        seed: Seed of the random choices.
     """
 
     def __init__(self, decisions: int, games: int, opponents: int, seed: int) -> None:
@@ -242,7 +242,7 @@ class World:
                 "time_s": found.decision.time_s,
                 "is_complete": is_complete,
                 **(found.columns if is_complete else nothing),
-                "rule": RULE if is_complete else None,
+                "rule": JUDGE_RULE if is_complete else None,
                 "created_at": at,
                 "sent_at": at,
                 "confirmed_at": at,
@@ -410,7 +410,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--url", required=True, help="database, as [storage] url in config.toml")
+    parser.add_argument("--url", required=True, help="database, as for [storage] url in config.toml")
     parser.add_argument("--decisions", type=int, default=1_000_000)
     parser.add_argument("--games", type=int)
     parser.add_argument("--opponents", type=int)

@@ -3,7 +3,7 @@
     python -m bench.storage.queries --url sqlite:////tmp/large.db [--repeat 20]
         [--only groups pages others measures] [--plans 3]
 
-`bench.storage.generate` creates such a database; missing game summaries are created first. It measures each
+`bench.storage.generate` creates such a database; missing game summaries are created first. Measures each
 grouping of `desdemona stats --by`, unfiltered and with usual filters. The times include reading and
 arithmetic, but not starting the program or printing the table. *cold*: on a new connection, on SQLite also
 with the file's pages dropped from the system's cache. p50 and p95 describe the later runs, with the processor
@@ -33,18 +33,20 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from bench.storage.plans import Statement, full_scans, plan_of, recorded
 from bot.base.game_summaries import make_summaries
-from bot.dashboard.page_workers import collect_seldom
-from bot.views import events, games, now, opponents, ratings, traps, works
+from bot.dashboard.page_workers import reduce_garbage_collection
+from bot.views import events, games, opponents, ratings, traps
+from bot.views import overview as now
+from bot.views import trial_verdict as works
 from bot.views.page import Page
 from storage.database import Database, create_engine, parse_url
 from storage.evidence.measures import Cells, cells_of
-from storage.evidence.reading import keep_replies, played, read_replies
+from storage.evidence.reading import enable_reply_cache, played_game_conditions, read_replies
 from storage.evidence.replies import GameRows
 from storage.evidence.statistics.calibrations import read_calibrations
 from storage.evidence.statistics.draws import read_draw_rate
 from storage.evidence.statistics.encounters import encounters
 from storage.evidence.statistics.group_rows import GroupRows, count_outdated, read_groups, read_sources
-from storage.evidence.statistics.groups import By, complete_keys
+from storage.evidence.statistics.groups import GroupKey, complete_keys
 from storage.evidence.statistics.suspect_rows import suspect_games
 from storage.evidence.statistics.trial_rows import trial_decisions, trial_games
 from storage.evidence.trials import list_trials
@@ -71,10 +73,10 @@ class Reader:
     name: str
     work: Work
     needs_replies: bool = False
-    """Whether it needs every reply, so that full table scans are allowed."""
+    """Whether the query needs every reply, so that full table scans are allowed."""
 
 
-def groups(by: tuple[By, ...], filters: Filters | None = None) -> Work:
+def groups(by: tuple[GroupKey, ...], filters: Filters | None = None) -> Work:
     """A reader for a grouping of `desdemona stats --by`."""
 
     async def work(session: AsyncSession) -> object:
@@ -181,7 +183,7 @@ def page_work(page: Page, given: dict[str, str]) -> Work:
 def page_database(engine: AsyncEngine) -> Database:
     """The database as page processes open it."""
     database = Database(engine.url, engine)
-    keep_replies(database)
+    enable_reply_cache(database)
     return database
 
 
@@ -217,7 +219,7 @@ class Measured:
     p50: float
     """Seconds."""
     is_right: bool
-    """Whether it scans no large table completely, or is allowed to."""
+    """Whether the reader scans no large table completely, or is allowed to."""
     slowest: Statement | None
 
 
@@ -272,15 +274,15 @@ async def print_measures(database: Database) -> None:
     """Print the processor time of reading all replies uncached, and of summing them by each grouping."""
     async with database.read() as session:
         used = time.process_time()
-        parts = [part async for part in read_replies(session, *played(None))]
+        parts = [part async for part in read_replies(session, *played_game_conditions(None))]
         reading = time.process_time() - used
-        sources = await read_sources(session, list(By))
+        sources = await read_sources(session, list(GroupKey))
     replies = sum(len(part.replies) for part in parts)
     size = sum(part.replies.nbytes + part.of.games.nbytes for part in parts)
     print(f"{replies:,} replies, {size / 1e6:.0f} MB, read in {1e3 * reading:.0f} ms of processor time")
     games = GameRows.joined([part.of for part in parts])
     before = np.cumsum([0, *(len(part.of) for part in parts)]).tolist()
-    for by in By:
+    for by in GroupKey:
         for part in parts:
             part.derived.clear()
         used = time.process_time()
@@ -314,14 +316,17 @@ async def run(url: str, repeat: int, only: Sequence[str], plans: int) -> bool:
         )
         readers = []
         if "groups" in only:
-            readers += [Reader(f"--by {by.value}", groups((by,))) for by in By]
+            readers += [Reader(f"--by {by.value}", groups((by,))) for by in GroupKey]
             readers.append(
-                Reader("--by strategy,site,speed,month", groups((By.STRATEGY, By.SITE, By.SPEED, By.MONTH)))
+                Reader(
+                    "--by strategy,site,speed,month",
+                    groups((GroupKey.STRATEGY, GroupKey.SITE, GroupKey.SPEED, GroupKey.MONTH)),
+                )
             )
             readers += [
                 Reader(f"--by {by.value}, {name}", groups((by,), filters))
                 for name, filters in FILTERS.items()
-                for by in (By.STRATEGY, By.PHASE)
+                for by in (GroupKey.STRATEGY, GroupKey.PHASE)
             ]
         if "pages" in only:
             readers += [
@@ -343,7 +348,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--url", required=True, help="database, as [storage] url in config.toml")
+    parser.add_argument("--url", required=True, help="database, as for [storage] url in config.toml")
     parser.add_argument("--repeat", type=int, default=20)
     kinds = ("groups", "pages", "others", "measures")
     parser.add_argument("--only", nargs="+", choices=kinds, default=kinds, help="what to measure")
@@ -351,7 +356,7 @@ def main() -> None:
         "--plans", type=int, default=3, help="number of slowest readers whose query plan is printed"
     )
     options = parser.parse_args()
-    collect_seldom()
+    reduce_garbage_collection()
     if not asyncio.run(run(options.url, options.repeat, options.only, options.plans)):
         raise SystemExit(1)
 

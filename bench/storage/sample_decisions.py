@@ -7,14 +7,14 @@ from typing import Any
 
 from bench.decisions.exactness import random_position
 from bench.suites import native_searcher
-from engine.bait_rule import LIKELY, expectations
+from engine.bait_rule import MIN_BAIT_P, expectations
 from engine.completion import complete
 from engine.decision import Decision, ModelInfo, Outcome, Person
 from engine.expected import expected_score
 from engine.forecasts import forecast_replies
 from engine.games import get_rules
 from engine.human.reply_forecast import TemptingReply
-from engine.judgement import ERROR, classify_by_figure_9, expected_scale_centi, judge_decision
+from engine.judgement import MIN_ERROR_COST, classify_by_figure_9, expected_scale_centi, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, TrapParams
 from engine.search.searchers import make_searcher
@@ -120,8 +120,8 @@ def _bait(decision: Decision, probabilities: Sequence[float]) -> Iterator[Tempti
     scale = expected_scale_centi(decision)
     worth = expected_score(decision.chosen.raw_centi, scale)
     costs = [expected_score(each.final_centi, scale) - worth for each in decision.chosen.replies]
-    errors = [number for number, cost in enumerate(costs) if cost >= ERROR]
+    errors = [number for number, cost in enumerate(costs) if cost >= MIN_ERROR_COST]
     if errors:
         which = max(errors, key=lambda number: probabilities[number])
         reply = decision.chosen.replies[which].reply
-        yield TemptingReply(reply, max(probabilities[which], LIKELY), costs[which], (2,), costs[which])
+        yield TemptingReply(reply, max(probabilities[which], MIN_BAIT_P), costs[which], (2,), costs[which])

@@ -1,7 +1,7 @@
 """Plays an account's games: starts, resumes, abandons and forgets them.
 
-`bot.account.game_life` defines the phases of a game and the transitions between them; this module carries out
-the actions.
+`bot.account.game_lifecycle` defines the phases of a game and the transitions between them; this module
+carries out the actions.
 """
 
 import asyncio
@@ -15,12 +15,12 @@ from typing import Any
 
 from bot.account.background_tasks import BackgroundTasks
 from bot.account.challenge_policy import GameSlot
-from bot.account.game_life import WAITING, Action, Phase, PhaseEvent, advance
+from bot.account.game_lifecycle import WAITING_PHASES, Action, Phase, PhaseEvent, advance
 from bot.account.game_slots import GameSlots
 from bot.base.errors import AuthError, ProtocolError, RefusedError, ServerError, TransientError
 from bot.base.events import GameStarted
-from bot.base.game_server import goes_on
-from bot.base.reconnect import delays
+from bot.base.game_server import is_game_running
+from bot.base.reconnect import backoff_delays
 from bot.game.game_runner import GameRunner
 from bot.game.services import GameServices
 from engine.games import ENGINE_GAMES
@@ -30,14 +30,14 @@ from storage.records import StoredGame
 
 logger = logging.getLogger(__name__)
 
-MAX_PLAYERS = 50
+DEFAULT_MAX_RUNNERS = 50
 """Maximum concurrent games unless the settings allow more: lichess.org lists at most this many. Further games
 wait until others end, except games whose challenge we accepted."""
-MAX_CRASHES = 5
+MAX_CRASHES_PER_GAME = 5
 """Number of crashes in one game after which we abandon it."""
-GIVEN_UP_S = 600.0
+GIVEN_UP_POLL_INTERVAL_S = 600.0
 """Seconds between checks of whether an abandoned game is still running."""
-CRASH_FORGOTTEN_S = 600.0
+CRASH_COUNT_RESET_S = 600.0
 """A game that runs this many seconds after a crash starts with a fresh crash count."""
 
 
@@ -99,7 +99,7 @@ class AccountGames:
         return [game_id for game_id, game in self._games.items() if game.player is not None]
 
     def player(self, game_id: str) -> GameRunner | None:
-        """The runner of a game whose ledger is open, or None if there is none."""
+        """The runner of a game, or None if the game's ledger is not open."""
         game = self._games.get(game_id)
         return None if game is None else game.player
 
@@ -116,29 +116,29 @@ class AccountGames:
             challenge_id: The challenge's id, if it differs from the game's.
             was_open: Whether the game is unsettled in the ledger.
         """
-        self._apply(game_id, PhaseEvent.STARTED, slot=slot, challenge_id=challenge_id)
+        self._apply_event(game_id, PhaseEvent.STARTED, slot=slot, challenge_id=challenge_id)
         if was_open:
             self._games[game_id].was_open = True
 
     def note_start(self, started: GameStarted) -> None:
         """Handle a game start reported by the account's stream."""
         game_id = started.game_id
-        if started.is_played_here and not self.lacks_engine(started.game):
+        if started.is_played_here and not self.is_engine_missing(started.game):
             self.start(game_id, challenge_id=started.challenge_id)
         else:
             if game_id not in self._games:
                 self._slots.leave(started.challenge_id)
-            self._apply(game_id, PhaseEvent.STARTED_ELSEWHERE)
+            self._apply_event(game_id, PhaseEvent.STARTED_ELSEWHERE)
             self._games[game_id].has_rules = started.is_played_here
         self._games[game_id].is_tournament = started.is_tournament
 
-    def lacks_engine(self, game: str) -> bool:
+    def is_engine_missing(self, game: str) -> bool:
         """Whether a game needs an external engine and none is configured."""
         return game in ENGINE_GAMES and self._services.engines.settings(game) is None
 
     def note_end(self, game_id: str) -> None:
         """Handle a game end reported by the account's stream."""
-        self._apply(game_id, PhaseEvent.END_REPORTED)
+        self._apply_event(game_id, PhaseEvent.END_REPORTED)
 
     async def resume_games(self, *, is_start: bool = False) -> None:
         """Resume the games that are unsettled in the ledger or still running on the server.
@@ -149,7 +149,7 @@ class AccountGames:
         async with self._services.database.read() as session:
             stored = await list_unsettled_games(session, self._services.owner)
         for game in stored:
-            self.start(game.site_game_id, slot=slot_of_stored(game), was_open=True)
+            self.start(game.site_game_id, slot=slot_for_stored_game(game), was_open=True)
         try:
             await self.resume_listed_games()
         except AuthError:
@@ -163,7 +163,7 @@ class AccountGames:
 
     async def resume_listed_games(self) -> None:
         """Resume the games that the server lists; raises the errors of `Server.playing`."""
-        for game_id in await self._server.playing():
+        for game_id in await self._server.running_game_ids():
             self.start(game_id)
 
     def free_slots(self) -> None:
@@ -204,7 +204,7 @@ class AccountGames:
 
     # --- The table's actions ----------------------------------------------------------------------------
 
-    def _apply(
+    def _apply_event(
         self, game_id: str, event: PhaseEvent, *, slot: GameSlot | None = None, challenge_id: str = ""
     ) -> None:
         game = self._games.get(game_id) or _Game(challenge_id=challenge_id)
@@ -214,66 +214,66 @@ class AccountGames:
         else:
             self._games[game_id] = game
         for action in actions:
-            self._do(action, game_id, game, slot)
-        if game.player is None and game.phase not in WAITING:
+            self._perform_action(action, game_id, game, slot)
+        if game.player is None and game.phase not in WAITING_PHASES:
             game.over.set()
         self._changed()
 
-    def _do(self, action: Action, game_id: str, game: _Game, slot: GameSlot | None) -> None:
+    def _perform_action(self, action: Action, game_id: str, game: _Game, slot: GameSlot | None) -> None:
         start = self._background.start
         match action:
             case Action.TAKE_SLOT:
                 game.over.clear()
                 # Accepted games are limited already, so they always begin at once.
-                is_accepted = self._slots.is_accepted(game.challenge_id or game_id)
+                is_accepted = self._slots.has_unstarted_slot(game.challenge_id or game_id)
                 self._slots.start(game_id, slot, game.challenge_id)
                 begun = self._begun.get(game.challenge_id or game_id)
                 if begun is not None and not begun.done():
                     begun.set_result(game_id)
                 if is_accepted:
-                    self._apply(game_id, PhaseEvent.ROOM)
+                    self._apply_event(game_id, PhaseEvent.ROOM)
             case Action.RETAKE_SLOT:
                 if game.player is not None and game.player.is_adjourned:
                     self._slots.start(game_id)
             case Action.FREE_SLOT:
                 self._slots.end(game_id)
             case Action.SEEK_ROOM:
-                if game.phase in WAITING and not self._fill_room():
+                if game.phase in WAITING_PHASES and not self._start_waiting_game():
                     logger.warning("game %s: waiting for one of %d others to end", game_id, len(self.playing))
             case Action.BEGIN:
                 game.player = GameRunner(game_id, self._services)
                 self._background.tasks.create_task(self._run_game(game_id, game, game.player))
             case Action.AWAIT_END:
-                self._background.tasks.create_task(self._await_end(game_id))
+                self._background.tasks.create_task(self._poll_until_over(game_id))
             case Action.ASK_RATING:
                 if game.was_open:
                     start(f"game {game_id}: asking for the rating change", partial(self._ask_rating, game_id))
             case Action.ABORT:
-                start(f"game {game_id}: aborting", partial(self._abort, game_id, game))
+                start(f"game {game_id}: aborting", partial(self._abort_unplayable, game_id, game))
 
-    def _fill_room(self) -> bool:
+    def _start_waiting_game(self) -> bool:
         """Start the first waiting game if there is room; return whether no other game is waiting."""
-        held = [game_id for game_id, game in self._games.items() if game.phase in WAITING]
+        held = [game_id for game_id, game in self._games.items() if game.phase in WAITING_PHASES]
         limits = self._services.config.challenges
-        if held and len(self.playing) < max(MAX_PLAYERS, limits.max_games + limits.max_slow_games):
-            self._apply(held.pop(0), PhaseEvent.ROOM)
+        if held and len(self.playing) < max(DEFAULT_MAX_RUNNERS, limits.max_games + limits.max_slow_games):
+            self._apply_event(held.pop(0), PhaseEvent.ROOM)
         return not held
 
     async def _run_game(self, game_id: str, game: _Game, player: GameRunner) -> None:
         try:
-            outcome = await self._play(game_id, game, player)
+            outcome = await self._play_to_end(game_id, game, player)
         finally:
             player, game.player = game.player or player, None
-        self._apply(game_id, outcome)
-        self._fill_room()
+        self._apply_event(game_id, outcome)
+        self._start_waiting_game()
         if outcome is PhaseEvent.ENDED and not game.is_tournament and player.was_running:
             self._played(game_id)
 
-    async def _play(self, game_id: str, game: _Game, player: GameRunner) -> PhaseEvent:
+    async def _play_to_end(self, game_id: str, game: _Game, player: GameRunner) -> PhaseEvent:
         """Play a game to its end and handle all errors in it except `AuthError`."""
-        waits = delays(self._services.rng)
+        waits = backoff_delays(self._services.rng)
         crashes, crashed_at = 0, -math.inf
-        while crashes < MAX_CRASHES:
+        while crashes < MAX_CRASHES_PER_GAME:
             try:
                 await player.run()
             except AuthError:
@@ -286,8 +286,8 @@ class AccountGames:
                 logger.error("game %s: %s", game_id, error)
             except Exception as error:
                 now = self._services.clock()
-                if now - crashed_at >= CRASH_FORGOTTEN_S:
-                    crashes, waits = 0, delays(self._services.rng)
+                if now - crashed_at >= CRASH_COUNT_RESET_S:
+                    crashes, waits = 0, backoff_delays(self._services.rng)
                 crashes, crashed_at = crashes + 1, now
                 logger.exception("game %s: crashed", game_id)
                 await self._record_trouble(game_id, "game_crashed", error)
@@ -297,15 +297,15 @@ class AccountGames:
             player = game.player = GameRunner(game_id, self._services)
         return PhaseEvent.FAILED
 
-    async def _await_end(self, game_id: str) -> None:
+    async def _poll_until_over(self, game_id: str) -> None:
         """Poll until an abandoned game is over, because the server may not report its end."""
         while game_id in self._games and self._games[game_id].phase is Phase.GIVEN_UP:
-            await self._services.sleep(GIVEN_UP_S)
-            if await goes_on(self._server, game_id) is False:
-                self._apply(game_id, PhaseEvent.NOT_RUNNING)
+            await self._services.sleep(GIVEN_UP_POLL_INTERVAL_S)
+            if await is_game_running(self._server, game_id) is False:
+                self._apply_event(game_id, PhaseEvent.NOT_RUNNING)
 
-    async def _abort(self, game_id: str, game: _Game) -> None:
-        """Abort a game that we do not play; the opponent would wait in vain or face a weak player."""
+    async def _abort_unplayable(self, game_id: str, game: _Game) -> None:
+        """Abort a game that we do not play; otherwise the opponent would wait or face a weak player."""
         logger.warning("game %s: aborting it, because we do not play this kind of game", game_id)
         await self._background.record_event("game_not_played_here", {"site_game_id": game_id})
         try:
@@ -313,13 +313,13 @@ class AccountGames:
                 raise RefusedError("a tournament's game", HTTPStatus.BAD_REQUEST)
             await self._server.abort(game_id)
         except TransientError:
-            self._apply(game_id, PhaseEvent.ABORT_LATER)  # retry when the server next reports it
+            self._apply_event(game_id, PhaseEvent.ABORT_LATER)  # retry when the server next reports it
             raise
         except RefusedError as error:
             if not game.has_rules:
                 raise
             logger.warning("game %s: cannot be aborted (%s); playing it without its engine", game_id, error)
-            self._apply(game_id, PhaseEvent.MUST_PLAY)
+            self._apply_event(game_id, PhaseEvent.MUST_PLAY)
 
     async def _record_trouble(self, game_id: str, kind: str, error: Exception) -> None:
         raw = getattr(error, "raw", None)
@@ -344,12 +344,12 @@ class AccountGames:
         except StorageError as error:
             logger.error("game %s: cannot record the rating change of %+d: %s", game_id, diff, error)
 
-    def unreported(self) -> list[str]:
+    def games_without_end_report(self) -> list[str]:
         """Finished games whose end the account's stream has not reported; the report may have been lost."""
         return [game_id for game_id, game in self._games.items() if game.phase is Phase.UNREPORTED]
 
     async def ask_ratings(self, game_ids: list[str]) -> None:
-        """Query the rating changes of `unreported` games, because servers do not resend missed events."""
+        """Query missing rating changes, because servers do not resend missed events."""
         for game_id in game_ids:
             await self._ask_rating(game_id)
 
@@ -360,14 +360,14 @@ class AccountGames:
             raise
         except ServerError as error:
             if not isinstance(error, TransientError):
-                self._apply(game_id, PhaseEvent.RATING_KNOWN)
+                self._apply_event(game_id, PhaseEvent.RATING_KNOWN)
             logger.info("game %s: cannot query the rating change: %s", game_id, error)
             return
-        self._apply(game_id, PhaseEvent.RATING_KNOWN)
+        self._apply_event(game_id, PhaseEvent.RATING_KNOWN)
         if diff is not None:
             await self.store_rating(game_id, diff)
 
 
-def slot_of_stored(game: StoredGame) -> GameSlot:
+def slot_for_stored_game(game: StoredGame) -> GameSlot:
     """The slot that a stored game needs."""
     return GameSlot(game.opponent_id, game.opponent_is_bot, game.clock_initial_s is None)

@@ -16,8 +16,8 @@ from bot.base.config import Config
 from bot.base.errors import AuthError, ConfigError, ServerError, TransientError
 from bot.base.game_server import Account, Server
 from bot.base.metrics import Metrics
-from bot.base.reconnect import delays
-from bot.game.game_runner import first_error
+from bot.base.reconnect import backoff_delays
+from bot.game.game_runner import most_severe_error
 from bot.game.saved_games import SavedGames
 from bot.game.search_pool import SearchPool
 from bot.game.services import GameServices
@@ -28,20 +28,20 @@ from engine.protocols.engine_source import EnginePool
 from engine.strategies.move_context import StrongOptions
 from storage.database import Database, Role
 from storage.errors import RoleLost, RoleTaken, StorageError
-from storage.ledger.games import adopt_records
+from storage.ledger.games import assign_account_to_records
 from storage.records import AccountKey
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-STANDBY_S = 1.0
+STANDBY_POLL_INTERVAL_S = 1.0
 """Seconds between attempts to take over a role that another program holds."""
-REFUSED_S = 600.0
+AUTH_RETRY_INTERVAL_S = 600.0
 """Seconds before retrying an account whose token or settings were refused."""
-CRASH_CAP_S = 60.0
+MAX_CRASH_RETRY_WAIT_S = 60.0
 """Longest wait, in seconds, before retrying an account after any other failure."""
-TROUBLE_FORGOTTEN_S = 600.0
+BACKOFF_RESET_TIME_S = 600.0
 """After this many seconds without a failure, the backoff starts over."""
 
 
@@ -112,52 +112,52 @@ class AccountRunner:
         log.account.set(self.name)
         log.is_alone.set(self._is_alone)
         clock = asyncio.get_running_loop().time
-        waits = delays(self._shared.rng, cap_s=CRASH_CAP_S)
+        waits = backoff_delays(self._shared.rng, cap_s=MAX_CRASH_RETRY_WAIT_S)
         while not stop.is_set():
             began_s = clock()
             try:
-                await self._play(stop)
+                await self._sign_in_and_play(stop)
             except Exception as error:
-                cause = first_error(error) if isinstance(error, BaseExceptionGroup) else error
-                if clock() - began_s >= TROUBLE_FORGOTTEN_S:
-                    waits = delays(self._shared.rng, cap_s=CRASH_CAP_S)
-                await _stopped(stop, self._wait_s(cause, next(waits)))
+                cause = most_severe_error(error) if isinstance(error, BaseExceptionGroup) else error
+                if clock() - began_s >= BACKOFF_RESET_TIME_S:
+                    waits = backoff_delays(self._shared.rng, cap_s=MAX_CRASH_RETRY_WAIT_S)
+                await _wait_unless_stopped(stop, self._retry_delay_s_or_raise(cause, next(waits)))
             else:
                 break
         self.trouble = "stopped"
 
-    def _wait_s(self, error: BaseException, wait_s: float) -> float:
+    def _retry_delay_s_or_raise(self, error: BaseException, wait_s: float) -> float:
         """Return the seconds to wait after a failure, or raise the failure if it must end the program."""
         self.is_waiting = isinstance(error, RoleTaken) and self._shared.is_standby
         match error:
             case RoleLost():
-                return self._report(error, STANDBY_S)
+                return self._log_failure_once(error, STANDBY_POLL_INTERVAL_S)
             case RoleTaken() if self._shared.is_standby or not self._is_alone:
-                return self._report(error, STANDBY_S)
+                return self._log_failure_once(error, STANDBY_POLL_INTERVAL_S)
             case StorageError() if self._has_played:  # the database comes back, as after a restart
-                return self._report(error, wait_s)
+                return self._log_failure_once(error, wait_s)
             case _ if self._is_alone:
                 raise error
             case AuthError() | ConfigError():
-                return self._report(error, REFUSED_S)
+                return self._log_failure_once(error, AUTH_RETRY_INTERVAL_S)
             case StorageError():
-                return self._report(error, wait_s)
+                return self._log_failure_once(error, wait_s)
             case _:
                 self.trouble = f"crashed: {error!r:.200}"
                 logger.error("the account crashed; next try in %.0f s", wait_s, exc_info=error)
                 return wait_s
 
-    def _report(self, error: BaseException, wait_s: float) -> float:
+    def _log_failure_once(self, error: BaseException, wait_s: float) -> float:
         """Log a failure, but only once if it repeats."""
         if str(error) != self.trouble:
             self.trouble = str(error)
             logger.warning("%s; next try in %.0f s", error, wait_s)
         return wait_s
 
-    async def _play(self, stop: asyncio.Event) -> None:
+    async def _sign_in_and_play(self, stop: asyncio.Event) -> None:
         async with AsyncExitStack() as stack:
             opening = stack.enter_async_context(self._open_server(self._config))
-            server = await _unless_stopped(stop, opening)  # the embedded arena may be long in opening
+            server = await _result_unless_stopped(stop, opening)  # the embedded arena may be long in opening
             if server is None:
                 return
             log.site.set(server.site)
@@ -166,19 +166,19 @@ class AccountRunner:
             # from an earlier time: a standby must not ask the site once a second.
             name = server.login or self._name
             if name:
-                role = await stack.enter_async_context(self._holding(name, server.site))
+                role = await stack.enter_async_context(self._hold_account_role(name, server.site))
             setting = self._config.server.token_setting
-            account = await sign_in(server, stop, self._shared.rng, setting, self._fail)
+            account = await sign_in(server, stop, self._shared.rng, setting, self._set_trouble)
             if account is None:
                 return
             self._name = account.name
             if role_of(account.name, server.site) != role_of(name, server.site):  # or the token is another's
-                role = await stack.enter_async_context(self._holding(account.name, server.site))
+                role = await stack.enter_async_context(self._hold_account_role(account.name, server.site))
             self.trouble, self.is_waiting = "", False
             async with self._shared.database.write() as session:
-                await adopt_records(session, AccountKey(server.site, account.name.lower()))
+                await assign_account_to_records(session, AccountKey(server.site, account.name.lower()))
             # From here to the lobby nothing waits: settings that are read meanwhile would be lost.
-            services = self._services(server, account.name, role)
+            services = self._game_services(server, account.name, role)
             if services.online is not None:
                 stack.push_async_callback(services.online.close)
             stack.callback(self._shared.limit.forget, services.owner)
@@ -187,11 +187,11 @@ class AccountRunner:
             stack.callback(setattr, self, "lobby", None)
             await self._listen(self.lobby, stop)
 
-    def _fail(self, trouble: str) -> None:
+    def _set_trouble(self, trouble: str) -> None:
         self.trouble = trouble
 
     @asynccontextmanager
-    async def _holding(self, name: str, site: str) -> AsyncIterator[Role]:
+    async def _hold_account_role(self, name: str, site: str) -> AsyncIterator[Role]:
         """Hold the account's role in a `with` block, which ends if the role is lost.
 
         Raises:
@@ -202,7 +202,7 @@ class AccountRunner:
             yield role
             watch.cancel()
 
-    def _services(self, server: Server, name: str, role: Role) -> GameServices:
+    def _game_services(self, server: Server, name: str, role: Role) -> GameServices:
         shared, config = self._shared, self._config  # as read last
         folder = config.storage.games_folder
         return GameServices(
@@ -226,7 +226,7 @@ class AccountRunner:
         async with asyncio.TaskGroup() as tasks:
             listening = tasks.create_task(lobby.listen())
             await stop.wait()
-            await _drain(lobby, self._config.shutdown.drain_s)
+            await _drain_lobby(lobby, self._config.shutdown.drain_s)
             listening.cancel()
 
 
@@ -256,7 +256,7 @@ async def sign_in(
         ConfigError: The account is not a bot account.
     """
     trouble = ""
-    for wait_s in delays(rng):
+    for wait_s in backoff_delays(rng):
         try:
             account = await server.account()
         except AuthError as error:
@@ -277,12 +277,12 @@ async def sign_in(
             about = f" ({account.about})" if account.about else ""
             logger.info("signed in at %s as %s%s", server.site, account.name, about)
             return account
-        if await _stopped(stop, wait_s):
+        if await _wait_unless_stopped(stop, wait_s):
             break
     return None
 
 
-async def _stopped(stop: asyncio.Event, wait_s: float) -> bool:
+async def _wait_unless_stopped(stop: asyncio.Event, wait_s: float) -> bool:
     """Wait the given number of seconds; return whether `stop` was set in the meantime."""
     with suppress(TimeoutError):
         async with asyncio.timeout(wait_s):
@@ -290,7 +290,7 @@ async def _stopped(stop: asyncio.Event, wait_s: float) -> bool:
     return stop.is_set()
 
 
-async def _unless_stopped(stop: asyncio.Event, wanted: Awaitable[T]) -> T | None:
+async def _result_unless_stopped(stop: asyncio.Event, wanted: Awaitable[T]) -> T | None:
     """Return the result of an awaitable; if `stop` is set first, cancel it and return None."""
 
     async def result() -> T:
@@ -305,12 +305,12 @@ async def _unless_stopped(stop: asyncio.Event, wanted: Awaitable[T]) -> T | None
     return None if task.cancelled() else task.result()
 
 
-async def _drain(lobby: Lobby, drain_s: float) -> None:
+async def _drain_lobby(lobby: Lobby, drain_s: float) -> None:
     lobby.accepting = False
     closing = lobby.closing
     logger.info("stopping; running games: %d; being closed: %d", lobby.running - closing, closing)
     with suppress(TimeoutError):
         async with asyncio.timeout(drain_s):
-            await lobby.drained()
+            await lobby.wait_until_drained()
     if lobby.running:
         logger.info("games left for the next start: %d", lobby.running)

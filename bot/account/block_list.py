@@ -17,11 +17,11 @@ from storage.ledger.blocks import list_blocks
 
 logger = logging.getLogger(__name__)
 
-LIMIT = 1 << 20
+MAX_LIST_BYTES = 1 << 20
 """Maximum size of a list, in bytes."""
-FETCH_S = 86_400.0
+FETCH_INTERVAL_S = 86_400.0
 """Seconds between fetches of the lists at URLs."""
-RETRY_S = 3600.0
+FETCH_RETRY_INTERVAL_S = 3600.0
 """Seconds until the next fetch if a list could not be fetched."""
 FETCH_TIMEOUT_S = 30.0
 
@@ -30,7 +30,7 @@ class BlockFile:
     """Names and ids, one per line; ``#`` starts a comment.
 
     Args:
-        path: The file; empty for none.
+        path: The file; empty if there is no file.
     """
 
     def __init__(self, path: str) -> None:
@@ -47,8 +47,10 @@ class BlockFile:
         try:
             status = os.stat(self.path)
             seen = (status.st_mtime_ns, status.st_size, status.st_ino)
-            if not stat.S_ISREG(status.st_mode) or status.st_size > LIMIT:  # reading a device might never end
-                raise ValueError(f"not a file of at most {LIMIT} bytes")
+            if (
+                not stat.S_ISREG(status.st_mode) or status.st_size > MAX_LIST_BYTES
+            ):  # reading a device might never end
+                raise ValueError(f"not a file of at most {MAX_LIST_BYTES} bytes")
             if seen != self._seen:
                 self._names = _names(Path(self.path).read_text(encoding="utf-8"))
                 self._seen = seen
@@ -86,7 +88,7 @@ class BlockUrls:
         while self.urls:
             async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(FETCH_TIMEOUT_S)) as http:
                 fetched = [await self._fetch(http, url) for url in self.urls]
-            await self._sleep(FETCH_S if all(fetched) else RETRY_S)
+            await self._sleep(FETCH_INTERVAL_S if all(fetched) else FETCH_RETRY_INTERVAL_S)
 
     async def _fetch(self, http: aiohttp.ClientSession, url: str) -> bool:
         try:
@@ -96,9 +98,9 @@ class BlockUrls:
                 body = bytearray()
                 async for chunk in answer.content.iter_any():
                     body += chunk
-                    if len(body) > LIMIT:
-                        raise ValueError(f"more than {LIMIT} bytes")
-            names = _parsed(body.decode())
+                    if len(body) > MAX_LIST_BYTES:
+                        raise ValueError(f"more than {MAX_LIST_BYTES} bytes")
+            names = _parse_fetched_list(body.decode())
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:  # ValueError: also not UTF-8
             text = str(error) or "no answer"
             if text != self._trouble.get(url):
@@ -158,7 +160,7 @@ class BlockLists:
                 self._fetching.cancel()
                 self._fetching = self._tasks.create_task(self._urls.run())
 
-    async def refresh(self) -> None:
+    async def read_blocked_accounts(self) -> None:
         """Re-read the accounts blocked by command."""
         try:
             async with self._database.read() as session:
@@ -175,7 +177,7 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(line.partition("#")[0].strip() for line in text.splitlines()) - {""}
 
 
-def _parsed(text: str) -> frozenset[str]:
+def _parse_fetched_list(text: str) -> frozenset[str]:
     """The names in a fetched list; raises ValueError if it is JSON but not a list of names."""
     if not text.lstrip().startswith(("[", "{")):
         return _names(text)

@@ -29,13 +29,13 @@ class Load:
     """The running games and waiting challenges that a decision depends on."""
 
     games: Sequence[GameSlot] = ()
-    ahead: Sequence[GameSlot] = ()
+    queued_before: Sequence[GameSlot] = ()
     """Waiting challenges ahead of this one."""
     bot_games: Mapping[str, int] = field(default_factory=dict)
     """Games against programs in the last 24 hours, by program id, including those in `games`."""
-    closed: str = ""
+    closed_reason: str = ""
     """Why no game may start at the moment; empty if games may start."""
-    machine_free: float = math.inf
+    machine_max_games: float = math.inf
     """Maximum number of games with a real-time clock on this machine, including those in `games`."""
 
 
@@ -65,7 +65,7 @@ class Decline:
 ChallengeAnswer = Accept | WaitForSlot | Decline
 
 
-def slot_of(challenge: Challenge) -> GameSlot:
+def required_slot(challenge: Challenge) -> GameSlot:
     """The slot that a challenge needs."""
     who = challenge.challenger
     return GameSlot(
@@ -76,7 +76,7 @@ def slot_of(challenge: Challenge) -> GameSlot:
     )
 
 
-def lasting_refusal(
+def permanent_refusal(
     challenge: Challenge, config: ChallengesConfig, blocked: Collection[str] = ()
 ) -> Decline | None:
     """The permanent reason to decline an incoming challenge, or None if the decision depends on the load.
@@ -91,31 +91,31 @@ def lasting_refusal(
         return Decline(DeclineReason.GENERIC, "the challenger is anonymous")
     common, config = config, config.of(is_bot=who.is_bot)
     return (
-        _opponent(who, common, blocked)
-        or _game(challenge, config)
-        or _boards(challenge, config)
-        or _clock(challenge, who, config)
-        or _rating(challenge, who, config)
-        or _position(challenge)
+        _opponent_refusal(who, common, blocked)
+        or _variant_refusal(challenge, config)
+        or _board_count_refusal(challenge, config)
+        or _clock_refusal(challenge, who, config)
+        or _rating_refusal(challenge, who, config)
+        or _position_refusal(challenge)
     )
 
 
 def decide_by_load(challenge: Challenge, load: Load, config: ChallengesConfig) -> ChallengeAnswer:
-    """Decide on a challenge without a `lasting_refusal`, according to the current load."""
-    slot = slot_of(challenge)
-    return _daily_bot_limits(slot, load, config) or _slots(slot, load, config) or Accept()
+    """Decide on a challenge without a `permanent_refusal`, according to the current load."""
+    slot = required_slot(challenge)
+    return _daily_bot_limit_refusal(slot, load, config) or _decide_by_slots(slot, load, config) or Accept()
 
 
-def is_named(who_id: str, name: str, names: Collection[str]) -> bool:
+def is_on_name_list(who_id: str, name: str, names: Collection[str]) -> bool:
     """Whether an account is on a list of names and ids, ignoring case."""
     folded = {each.casefold() for each in names}
     return who_id.casefold() in folded or name.casefold() in folded
 
 
-def _opponent(who: Opponent, config: ChallengesConfig, blocked: Collection[str]) -> Decline | None:
-    if is_named(who.id, who.name, (*config.block, *blocked)):
+def _opponent_refusal(who: Opponent, config: ChallengesConfig, blocked: Collection[str]) -> Decline | None:
+    if is_on_name_list(who.id, who.name, (*config.block, *blocked)):
         return Decline(DeclineReason.GENERIC, f"{who.name} is on the block list")
-    if config.allow and not is_named(who.id, who.name, config.allow):
+    if config.allow and not is_on_name_list(who.id, who.name, config.allow):
         return Decline(DeclineReason.GENERIC, f"{who.name} is not on the list of allowed opponents")
     if who.is_bot and config.bots is BotPolicy.DECLINE:
         return Decline(DeclineReason.NO_BOT, f"{who.name} is a program")
@@ -124,7 +124,7 @@ def _opponent(who: Opponent, config: ChallengesConfig, blocked: Collection[str])
     return None
 
 
-def _game(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
+def _variant_refusal(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
     if challenge.game is None or challenge.game not in config.games:
         return Decline(DeclineReason.VARIANT, f"{challenge.variant} is not played here")
     if challenge.kind not in config.variants:
@@ -138,7 +138,7 @@ def _game(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
     return None
 
 
-def _boards(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
+def _board_count_refusal(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
     """Decline a challenge that asks for more concurrent games than the limits ever allow."""
     most = min(config.max_games_per_opponent, config.max_games)
     if challenge.boards > most:
@@ -146,7 +146,7 @@ def _boards(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
     return None
 
 
-def _position(challenge: Challenge) -> Decline | None:
+def _position_refusal(challenge: Challenge) -> Decline | None:
     """Decline a start position that we cannot parse or in which the game is already over."""
     if challenge.game is None or challenge.initial_position is None:
         return None
@@ -161,15 +161,17 @@ def _position(challenge: Challenge) -> Decline | None:
     return None
 
 
-def _clock(challenge: Challenge, who: Opponent, config: ChallengesConfig) -> Decline | None:
+def _clock_refusal(challenge: Challenge, who: Opponent, config: ChallengesConfig) -> Decline | None:
     clock = challenge.clock
     if clock is None:
-        return _slow(challenge.days_per_turn, config)
+        return _correspondence_refusal(challenge.days_per_turn, config)
     shown = f"{clock.initial_s} s + {clock.increment_s} s"
-    return _allowed(clock, challenge.speed, shown, config) or _bots_clock(challenge, who, shown, config)
+    return _time_control_refusal(clock, challenge.speed, shown, config) or _bot_clock_refusal(
+        challenge, who, shown, config
+    )
 
 
-def _allowed(clock: Clock, speed: Speed, shown: str, config: ChallengesConfig) -> Decline | None:
+def _time_control_refusal(clock: Clock, speed: Speed, shown: str, config: ChallengesConfig) -> Decline | None:
     if config.clocks:
         if {speed.value, f"{clock.initial_s}+{clock.increment_s}"}.isdisjoint(config.clocks):
             return Decline(DeclineReason.TIME_CONTROL, f"{shown} is not one of the allowed clocks")
@@ -181,7 +183,9 @@ def _allowed(clock: Clock, speed: Speed, shown: str, config: ChallengesConfig) -
     return None
 
 
-def _bots_clock(challenge: Challenge, who: Opponent, shown: str, config: ChallengesConfig) -> Decline | None:
+def _bot_clock_refusal(
+    challenge: Challenge, who: Opponent, shown: str, config: ChallengesConfig
+) -> Decline | None:
     if who.is_bot and config.reserved_for_humans >= config.max_games:
         return Decline(DeclineReason.NO_BOT, "every slot is reserved for people")
     is_bullet = challenge.speed in (Speed.ULTRABULLET, Speed.BULLET)
@@ -191,7 +195,7 @@ def _bots_clock(challenge: Challenge, who: Opponent, shown: str, config: Challen
     return None
 
 
-def _slow(days: int | None, config: ChallengesConfig) -> Decline | None:
+def _correspondence_refusal(days: int | None, config: ChallengesConfig) -> Decline | None:
     if days is None:
         if config.unlimited:
             return None
@@ -205,7 +209,7 @@ def _slow(days: int | None, config: ChallengesConfig) -> Decline | None:
     return None
 
 
-def _rating(challenge: Challenge, who: Opponent, config: ChallengesConfig) -> Decline | None:
+def _rating_refusal(challenge: Challenge, who: Opponent, config: ChallengesConfig) -> Decline | None:
     if who.rating is None:
         return None
     if not config.min_rating <= who.rating <= config.max_rating:
@@ -219,7 +223,7 @@ def _rating(challenge: Challenge, who: Opponent, config: ChallengesConfig) -> De
     return None
 
 
-def _daily_bot_limits(slot: GameSlot, load: Load, config: ChallengesConfig) -> Decline | None:
+def _daily_bot_limit_refusal(slot: GameSlot, load: Load, config: ChallengesConfig) -> Decline | None:
     if not slot.is_bot:
         return None
     with_them, with_all = load.bot_games.get(slot.opponent_id, 0), sum(load.bot_games.values())
@@ -230,41 +234,41 @@ def _daily_bot_limits(slot: GameSlot, load: Load, config: ChallengesConfig) -> D
     return None
 
 
-def _slots(slot: GameSlot, load: Load, config: ChallengesConfig) -> WaitForSlot | Decline | None:
-    if load.closed:
-        return Decline(DeclineReason.LATER, load.closed)
-    why = _full(slot, load, config)
+def _decide_by_slots(slot: GameSlot, load: Load, config: ChallengesConfig) -> WaitForSlot | Decline | None:
+    if load.closed_reason:
+        return Decline(DeclineReason.LATER, load.closed_reason)
+    why = _no_slot_reason(slot, load, config)
     if why is None:
         return None
-    if len(load.ahead) >= config.max_waiting:
-        return Decline(DeclineReason.LATER, f"{why}; already waiting: {len(load.ahead)}")
+    if len(load.queued_before) >= config.max_waiting:
+        return Decline(DeclineReason.LATER, f"{why}; already waiting: {len(load.queued_before)}")
     # No single opponent may fill the queue.
-    of_theirs = _boards_of(each for each in load.ahead if each.opponent_id == slot.opponent_id)
+    of_theirs = _total_boards(each for each in load.queued_before if each.opponent_id == slot.opponent_id)
     if of_theirs + slot.boards > config.max_games_per_opponent:
         return Decline(DeclineReason.LATER, f"{why}; already waiting from the same opponent: {of_theirs}")
     return WaitForSlot(why)
 
 
-def _full(slot: GameSlot, load: Load, config: ChallengesConfig) -> str | None:
+def _no_slot_reason(slot: GameSlot, load: Load, config: ChallengesConfig) -> str | None:
     """Why there is no free slot at the moment; None if there is one."""
     games = load.games
-    with_them = _boards_of(each for each in games if each.opponent_id == slot.opponent_id)
+    with_them = _total_boards(each for each in games if each.opponent_id == slot.opponent_id)
     if with_them + slot.boards > config.max_games_per_opponent:
         return f"games against the same opponent: {with_them}"
     alike = [each for each in games if each.has_no_clock == slot.has_no_clock]
-    going_on = _boards_of(alike)
+    going_on = _total_boards(alike)
     if slot.has_no_clock:
         is_free = going_on + slot.boards <= config.max_slow_games
         return None if is_free else f"running games without a clock: {going_on}"
     if going_on + slot.boards > config.max_games:
         return f"running games: {going_on}"
-    if going_on + slot.boards > load.machine_free:
+    if going_on + slot.boards > load.machine_max_games:
         return "all accounts together have reached engine.max_games"
-    with_bots = _boards_of(each for each in alike if each.is_bot)
+    with_bots = _total_boards(each for each in alike if each.is_bot)
     if slot.is_bot and with_bots + slot.boards > config.max_games - config.reserved_for_humans:
         return f"running games against programs: {with_bots}; the other slots are reserved for people"
     return None
 
 
-def _boards_of(slots: Iterable[GameSlot]) -> int:
+def _total_boards(slots: Iterable[GameSlot]) -> int:
     return sum(slot.boards for slot in slots)

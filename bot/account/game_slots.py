@@ -2,7 +2,7 @@
 
 ::
 
-    arrive --> waiting --(Accept)--> accepted --start--> playing --end--> gone
+    enqueue --> waiting --(Accept)--> accepted --start--> playing --end--> gone
                   |                      |
                   +--(Decline), leave    +--leave (withdrawn, refused, never started)
 
@@ -24,28 +24,28 @@ from bot.account.challenge_policy import (
     Load,
     WaitForSlot,
     decide_by_load,
-    slot_of,
+    required_slot,
 )
 from bot.base.config import ChallengesConfig
 from bot.base.events import Challenge, DeclineReason
 
-WAITS_S = 60.0
+MAX_CHALLENGE_WAIT_S = 60.0
 """Maximum time in seconds for which a challenge with a real-time clock waits for a slot. After that the
 challenger may have left; lichess.org does not report this, and the game would start without them."""
 
 
-REMEMBERED = 100
+MAX_REMEMBERED_GAMES = 100
 """Number of ended games that `GameSlots.has_ended` remembers."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _WaitingChallenge:
     challenge: Challenge
     since_s: float
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _HeldSlot:
     slot: GameSlot
     has_started: bool
     is_stored: bool = False
@@ -55,36 +55,36 @@ class _Taken:
 class GameSlots:
     """One account's games, from waiting challenges to finished games, keyed by challenge id.
 
-    On most sites a game has its challenge's id; on the others, its start event names the challenge.
+    On most sites a game has its challenge's id; on other sites its start event names the challenge.
 
     Args:
         config: The limits.
-        machine_free: Returns how many games with a real-time clock the machine allows, including ours.
+        machine_max_games: Returns how many games with a real-time clock the machine allows, including ours.
         is_paused: Whether the operator holds back new games.
     """
 
     def __init__(
         self,
         config: ChallengesConfig,
-        machine_free: Callable[[], float] = lambda: math.inf,
+        machine_max_games: Callable[[], float] = lambda: math.inf,
         is_paused: Callable[[], bool] = lambda: False,
     ) -> None:
         self.is_stopping = False
         """Whether the program is shutting down; waiting challenges are then declined."""
         self._is_paused = is_paused
         self.config = config
-        self._machine_free = machine_free
-        self._waiting: dict[str, _Waiting] = {}
+        self._machine_max_games = machine_max_games
+        self._waiting: dict[str, _WaitingChallenge] = {}
         """Waiting challenges by id, in order of arrival."""
         self._queued: set[str] = set()
-        """Challenges for which `answers` has returned `WaitForSlot`."""
-        self._taken: dict[str, _Taken] = {}
-        self._ended: deque[str] = deque(maxlen=REMEMBERED)
+        """Challenges for which `decide_waiting` has returned `WaitForSlot`."""
+        self._taken: dict[str, _HeldSlot] = {}
+        self._ended: deque[str] = deque(maxlen=MAX_REMEMBERED_GAMES)
         self._became: dict[str, str] = {}
         """Challenge ids by game id, for games that started before we saw their challenges accepted."""
 
     @property
-    def closed(self) -> str:
+    def closed_reason(self) -> str:
         """Why no game may start at the moment; empty if games may start."""
         if self.is_stopping:
             return "the program is stopping"
@@ -93,27 +93,27 @@ class GameSlots:
     @property
     def is_open(self) -> bool:
         """Whether games may start: the program is neither paused nor stopping."""
-        return not self.closed
+        return not self.closed_reason
 
     # --- Events -----------------------------------------------------------------------------------------
 
-    def arrive(self, challenge: Challenge, now_s: float) -> None:
-        """Queue an incoming challenge that has no `bot.account.challenge_policy.lasting_refusal`.
+    def enqueue(self, challenge: Challenge, now_s: float) -> None:
+        """Queue an incoming challenge that has no `bot.account.challenge_policy.permanent_refusal`.
 
-        `answers` decides on it.  Servers may repeat a challenge; its first arrival counts.
+        `decide_waiting` decides on it.  Servers may repeat a challenge; its first arrival counts.
 
         Args:
             challenge: The incoming challenge.
             now_s: Seconds of a monotonic clock.
         """
         if challenge.id not in self._taken and challenge.id not in self._waiting:
-            self._waiting[challenge.id] = _Waiting(challenge, now_s)
+            self._waiting[challenge.id] = _WaitingChallenge(challenge, now_s)
 
     def leave(self, challenge_id: str) -> None:
         """Remove a challenge that was withdrawn, refused, or never became a game.  A running game remains."""
         self._waiting.pop(challenge_id, None)
         self._queued.discard(challenge_id)
-        if self.is_accepted(challenge_id):
+        if self.has_unstarted_slot(challenge_id):
             del self._taken[challenge_id]
 
     def accept(self, challenge_id: str, slot: GameSlot) -> None:
@@ -123,7 +123,7 @@ class GameSlots:
         begun = [game_id for game_id, challenge in self._became.items() if challenge == challenge_id]
         for key in begun or [challenge_id]:
             known = self._taken.get(key)
-            self._taken[key] = _Taken(slot, False) if known is None else replace(known, slot=slot)
+            self._taken[key] = _HeldSlot(slot, False) if known is None else replace(known, slot=slot)
 
     def start(self, game_id: str, slot: GameSlot | None = None, challenge_id: str = "") -> None:
         """Record that a game is running.
@@ -134,10 +134,10 @@ class GameSlots:
             challenge_id: The challenge's id, if it differs from the game's.
         """
         if challenge_id:
-            self._hand_over(challenge_id, game_id)
+            self._assign_board_to_game(challenge_id, game_id)
         self._waiting.pop(game_id, None)
         self._queued.discard(game_id)
-        known = self._taken.get(game_id, _Taken(GameSlot(), True))
+        known = self._taken.get(game_id, _HeldSlot(GameSlot(), True))
         if slot is not None:
             known = replace(known, slot=slot, is_stored=True)
         self._taken[game_id] = replace(known, has_started=True)
@@ -148,7 +148,7 @@ class GameSlots:
             self._ended.append(game_id)
         self._became.pop(game_id, None)
 
-    def _hand_over(self, challenge_id: str, game_id: str) -> None:
+    def _assign_board_to_game(self, challenge_id: str, game_id: str) -> None:
         """Assign one of a challenge's boards to the game that started from it."""
         self._waiting.pop(challenge_id, None)
         self._queued.discard(challenge_id)
@@ -166,7 +166,7 @@ class GameSlots:
 
     # --- State ------------------------------------------------------------------------------------------
 
-    def is_accepted(self, challenge_id: str) -> bool:
+    def has_unstarted_slot(self, challenge_id: str) -> bool:
         """Whether a slot is reserved for a game that has not started yet."""
         taken = self._taken.get(challenge_id)
         return taken is not None and not taken.has_started
@@ -176,27 +176,27 @@ class GameSlots:
         return game_id in self._ended
 
     @property
-    def unknown(self) -> list[str]:
+    def games_not_stored(self) -> list[str]:
         """Running games that are not known to be in the database."""
         return [key for key, taken in self._taken.items() if taken.has_started and not taken.is_stored]
 
     @property
-    def waiting(self) -> list[GameSlot]:
+    def waiting_slots(self) -> list[GameSlot]:
         """The slots that waiting challenges need: people before programs, each in order of arrival."""
-        return [slot_of(challenge) for challenge in self._queue()]
+        return [required_slot(challenge) for challenge in self._by_priority()]
 
     def queue(self, now_s: float) -> list[tuple[Challenge, float]]:
-        """Waiting challenges in the order of `waiting`, each with the seconds that it has waited."""
-        return [(each, now_s - self._waiting[each.id].since_s) for each in self._queue()]
+        """Waiting challenges in the order of `waiting_slots`, each with the seconds that it has waited."""
+        return [(each, now_s - self._waiting[each.id].since_s) for each in self._by_priority()]
 
-    def time_left_s(self, now_s: float) -> float | None:
+    def next_wait_timeout_s(self, now_s: float) -> float | None:
         """Seconds until a waiting challenge times out; None if no waiting challenge has a time limit.
 
         Args:
-            now_s: See `arrive`.
+            now_s: See `enqueue`.
         """
         since_s = [each.since_s for each in self._waiting.values() if each.challenge.clock is not None]
-        return max(0.0, min(since_s) + WAITS_S - now_s) if since_s else None
+        return max(0.0, min(since_s) + MAX_CHALLENGE_WAIT_S - now_s) if since_s else None
 
     def has_no_clock(self, game_id: str) -> bool:
         """Whether a running or accepted game is known to have no real-time clock."""
@@ -210,61 +210,63 @@ class GameSlots:
 
     def has_room(self, boards: int = 1) -> bool:
         """Whether this many more games with a real-time clock may start now."""
-        return self.live_boards + boards <= min(self._machine_free(), self.config.max_games)
+        return self.live_boards + boards <= min(self._machine_max_games(), self.config.max_games)
 
     @property
-    def is_quiet(self) -> bool:
+    def is_idle(self) -> bool:
         """Whether no challenge waits and no game with a real-time clock is running or accepted."""
         return not self._waiting and all(taken.slot.has_no_clock for taken in self._taken.values())
 
-    def load(self, bot_games: Mapping[str, int], ahead: Collection[GameSlot] = ()) -> Load:
+    def current_load(self, bot_games: Mapping[str, int], queued_before: Collection[GameSlot] = ()) -> Load:
         """The current load.
 
         Args:
             bot_games: Games against programs in the database from the last 24 hours, by program id; query
                 them after the last call of `start`.
-            ahead: Waiting challenges ahead of the one to decide on.
+            queued_before: Waiting challenges ahead of the one to decide on.
         """
         # A game not yet marked as stored may be in `bot_games` already; it then counts twice for a while,
         # which errs on the safe side.
         unstored = (taken.slot for taken in self._taken.values() if not taken.is_stored)
         today = Counter(bot_games) + Counter(slot.opponent_id for slot in unstored if slot.is_bot)
         games = [taken.slot for taken in self._taken.values()]
-        return Load(games, list(ahead), today, self.closed, self._machine_free())
+        return Load(games, list(queued_before), today, self.closed_reason, self._machine_max_games())
 
     # --- Decisions --------------------------------------------------------------------------------------
 
-    def answers(self, bot_games: Mapping[str, int], now_s: float) -> list[tuple[Challenge, ChallengeAnswer]]:
+    def decide_waiting(
+        self, bot_games: Mapping[str, int], now_s: float
+    ) -> list[tuple[Challenge, ChallengeAnswer]]:
         """Decide on waiting challenges: people before programs, each in order of arrival.
 
         An accepted challenge holds a slot from now on, a declined one is removed, and one that must wait is
         returned only the first time.
 
         Args:
-            bot_games: See `load`.
-            now_s: See `arrive`.
+            bot_games: See `current_load`.
+            now_s: See `enqueue`.
         """
         decided: list[tuple[Challenge, ChallengeAnswer]] = []
-        ahead: list[GameSlot] = []
-        for challenge in self._queue():
+        queued_before: list[GameSlot] = []
+        for challenge in self._by_priority():
             waited_s = now_s - self._waiting[challenge.id].since_s
-            if challenge.clock is not None and waited_s >= WAITS_S:
+            if challenge.clock is not None and waited_s >= MAX_CHALLENGE_WAIT_S:
                 decision: ChallengeAnswer = Decline(DeclineReason.LATER, f"no free slot in {waited_s:.0f} s")
             else:
-                decision = decide_by_load(challenge, self.load(bot_games, ahead), self.config)
+                decision = decide_by_load(challenge, self.current_load(bot_games, queued_before), self.config)
             match decision:
                 case Accept():
-                    self.accept(challenge.id, slot_of(challenge))
+                    self.accept(challenge.id, required_slot(challenge))
                 case Decline():
                     self.leave(challenge.id)
                 case WaitForSlot():
-                    ahead.append(slot_of(challenge))
+                    queued_before.append(required_slot(challenge))
                     if challenge.id in self._queued:
                         continue
                     self._queued.add(challenge.id)
             decided.append((challenge, decision))
         return decided
 
-    def _queue(self) -> list[Challenge]:
+    def _by_priority(self) -> list[Challenge]:
         challenges = [each.challenge for each in self._waiting.values()]
-        return sorted(challenges, key=lambda challenge: slot_of(challenge).is_bot)
+        return sorted(challenges, key=lambda challenge: required_slot(challenge).is_bot)

@@ -1,7 +1,7 @@
-"""Challenges other bots while the account is idle: a pure function chooses, and a task sends.
+"""Challenges other bots while the account is idle: a pure function chooses a bot, and a task challenges it.
 
-Limits hold across restarts: events in the database record which challenges were sent and who declined, and
-its games record the opponents.
+Limits hold across restarts: events in the database record which challenges were sent and who declined them,
+and stored games record the opponents.
 """
 
 import logging
@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from bot.account.challenge_policy import is_named
+from bot.account.challenge_policy import is_on_name_list
 from bot.base.config import ChallengesConfig, MatchmakingConfig, parse_clock
-from bot.base.dialects import Ability
+from bot.base.dialects import Capability
 from bot.base.errors import RefusedError, ServerError, TransientError
 from bot.base.event_log import log_event
 from bot.base.events import Bot, Proposal, Reply
@@ -27,17 +27,17 @@ logger = logging.getLogger(__name__)
 SENT, ACCEPTED, DECLINED = "matchmaking_sent", "matchmaking_accepted", "matchmaking_declined"
 """Kinds of matchmaking events in the database."""
 
-NOT_ALLOWED_S = 3600.0
+MATCHMAKING_REFUSAL_PAUSE_S = 3600.0
 """Pause in seconds after the server refused challenges; the cause may be temporary."""
 
 _DAY = timedelta(hours=24)
 
 SendChallenge = Callable[[Bot, Proposal], Awaitable[Reply | None]]
-"""Sends a challenge and waits for the answer; None if withdrawn because another player needs the slot."""
+"""Sends a challenge and returns the answer, or None if it was withdrawn because its slot was needed."""
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class MatchmakingHistory:
     """Recent challenges and games, from the database."""
 
     sent: int = 0
@@ -50,14 +50,16 @@ class History:
     """Games against programs in the last 24 hours, by program id."""
 
 
-def is_enough(history: History, config: MatchmakingConfig, limits: ChallengesConfig) -> bool:
+def are_daily_limits_reached(
+    history: MatchmakingHistory, config: MatchmakingConfig, limits: ChallengesConfig
+) -> bool:
     """Whether the daily limits rule out any further challenge."""
     return history.sent >= config.per_day or sum(history.bot_games.values()) >= limits.max_bot_games_per_day
 
 
-def pick(
+def choose_opponent(
     bots: Sequence[Bot],
-    history: History,
+    history: MatchmakingHistory,
     config: MatchmakingConfig,
     limits: ChallengesConfig,
     *,
@@ -78,12 +80,12 @@ def pick(
         rating_list: Returns the rating list that a proposal counts for.
         rng: Source of randomness.
     """
-    us = next((bot for bot in bots if is_named(bot.id, bot.name, [our_name])), None)
+    us = next((bot for bot in bots if is_on_name_list(bot.id, bot.name, [our_name])), None)
     avoided = (our_name, *config.block, *limits.block, *blocked, *history.resting)
     others = [
         bot
         for bot in bots
-        if not is_named(bot.id, bot.name, avoided)
+        if not is_on_name_list(bot.id, bot.name, avoided)
         and history.bot_games.get(bot.id, 0) < limits.max_games_per_bot_per_day
     ]
     proposals = [
@@ -95,15 +97,15 @@ def pick(
     for proposal in proposals:
         counts = rating_list(proposal)
         ours = None if us is None else us.ratings.get(counts)
-        fitting = [bot for bot in others if _fits(bot.ratings.get(counts), ours, config)]
+        fitting = [bot for bot in others if _is_rating_suitable(bot.ratings.get(counts), ours, config)]
         fresh = [bot for bot in fitting if bot.id != history.last_opponent] or fitting
         if fresh:
             return rng.choice(fresh), proposal
     return None
 
 
-def _fits(theirs: int | None, ours: int | None, config: MatchmakingConfig) -> bool:
-    """Whether the ratings are within the limits; unrated programs qualify only if there are none."""
+def _is_rating_suitable(theirs: int | None, ours: int | None, config: MatchmakingConfig) -> bool:
+    """Whether the ratings are within the limits; unrated programs qualify only if there are no limits."""
     if theirs is None:
         return config.min_rating == 0 and config.max_rating == config.max_rating_difference == 5000
     return config.min_rating <= theirs <= config.max_rating and (
@@ -116,7 +118,7 @@ class Matchmaker:
 
     Args:
         services: Shared by all games.
-        quiet_s: Seconds since the last running game or waiting challenge; 0 while there is one.
+        idle_time_s: Seconds since the last running game or waiting challenge; 0 while there is one.
         ask: Sends a challenge.
         blocked: Names and ids not to challenge, besides those in the settings.
     """
@@ -125,13 +127,13 @@ class Matchmaker:
         self,
         services: GameServices,
         *,
-        quiet_s: Callable[[], float],
+        idle_time_s: Callable[[], float],
         ask: SendChallenge,
         blocked: Callable[[], Collection[str]],
     ) -> None:
         self._services = services
         self._server = services.server
-        self._quiet_s = quiet_s
+        self._idle_time_s = idle_time_s
         self._ask = ask
         self._blocked = blocked
 
@@ -147,13 +149,13 @@ class Matchmaker:
         """
         if not self._config.enabled:
             return
-        if not self._server.can(Ability.CHALLENGE):
+        if not self._server.supports(Capability.CHALLENGE):
             logger.warning("matchmaking: %s does not let programs send challenges", self._server.site)
             return
         while True:
             wait_s = self._config.idle_s
             try:
-                while (left_s := self._config.idle_s - self._quiet_s()) > 0:
+                while (left_s := self._config.idle_s - self._idle_time_s()) > 0:
                     await self._services.sleep(left_s)
                 await self._challenge()
             except TransientError as error:
@@ -161,7 +163,7 @@ class Matchmaker:
                 logger.info("matchmaking: %s; next try in %.0f s", error, wait_s)
             except (ServerError, StorageError) as error:
                 if isinstance(error, RefusedError) and error.is_forbidden:
-                    wait_s = max(wait_s, NOT_ALLOWED_S)
+                    wait_s = max(wait_s, MATCHMAKING_REFUSAL_PAUSE_S)
                     logger.warning("matchmaking: %s; next try in %.0f s", error, wait_s)
                 else:
                     logger.warning("matchmaking: %s", error)
@@ -171,10 +173,10 @@ class Matchmaker:
 
     async def _challenge(self) -> None:
         history, limits = await self._history(), self._services.config.challenges
-        if is_enough(history, self._config, limits):
+        if are_daily_limits_reached(history, self._config, limits):
             logger.debug("matchmaking: daily limit reached; challenges: %d", history.sent)
             return
-        picked = pick(
+        picked = choose_opponent(
             await self._server.online_bots(),
             history,
             self._config,
@@ -188,7 +190,7 @@ class Matchmaker:
             logger.debug("matchmaking: no suitable opponent; challenges today: %d", history.sent)
             return
         bot, proposal = picked
-        if self._quiet_s() < self._config.idle_s:  # a game or challenge arrived during the queries
+        if self._idle_time_s() < self._config.idle_s:  # a game or challenge arrived during the queries
             return
         clock = proposal.clock
         detail = {
@@ -216,14 +218,14 @@ class Matchmaker:
             logger.info("matchmaking: %s declined: %s", bot.name, reply.reason)
             await self._record(DECLINED, {**detail, "reason": reply.reason[:500]})
 
-    async def _history(self) -> History:
+    async def _history(self) -> MatchmakingHistory:
         now, owner = now_utc(), self._services.owner
         resting_since = now - timedelta(seconds=self._config.pause_after_decline_s)
         async with self._services.database.read() as session:
             sent = await list_events(session, owner=owner, kind=SENT, since=now - _DAY)
             declined = await list_events(session, owner=owner, kind=DECLINED, since=resting_since)
             games = await count_bot_games(session, owner, now - _DAY)
-        return History(
+        return MatchmakingHistory(
             sent=len(sent),
             last_opponent=sent[0].detail["opponent"] if sent else "",
             resting=frozenset(event.detail["opponent"] for event in declined),

@@ -30,10 +30,10 @@ class OwnChallenges:
         self._slots = slots
         self._changed = changed
         self._open: dict[asyncio.Future[Reply], bool] = {}
-        """The unanswered challenges, each with whether to withdraw it if a challenger needs the slot."""
+        """Maps each unanswered challenge to whether it is withdrawn when a challenger needs the slot."""
 
     async def send(
-        self, opponent: str, proposal: Proposal, *, is_bot: bool = False, gives_way: bool = True
+        self, opponent: str, proposal: Proposal, *, is_bot: bool = False, is_withdrawable: bool = True
     ) -> Reply | None:
         """Send a challenge and wait for the answer.  Cancelling withdraws the challenge.
 
@@ -41,10 +41,10 @@ class OwnChallenges:
             opponent: The account's name or id at the site.
             proposal: The terms.
             is_bot: Whether the opponent is known to be a program.
-            gives_way: Whether to withdraw the challenge when a challenger needs its slot.
+            is_withdrawable: Whether to withdraw the challenge when a challenger needs its slot.
 
         Returns:
-            The answer, or None if the challenge was withdrawn (`withdraw`).
+            The answer, or None if the challenge was withdrawn (`withdraw_unanswered`).
 
         Raises:
             RefusedError: There is no room for the game, or the server refused the challenge.
@@ -56,16 +56,16 @@ class OwnChallenges:
         # The site gave the id of a program; a person's name may be typed in any case.
         slot = GameSlot(opponent if is_bot else opponent.lower(), is_bot=is_bot, boards=boards)
         key = f"our challenge to {opponent.lower()}"  # it contains a space, so it is never an id
-        if self._slots.is_accepted(key):
+        if self._slots.has_unstarted_slot(key):
             raise RefusedError(f"there is already a challenge to {opponent}", HTTPStatus.CONFLICT)
-        if self._slots.closed:
-            raise RefusedError(f"no game may start: {self._slots.closed}", HTTPStatus.CONFLICT)
+        if self._slots.closed_reason:
+            raise RefusedError(f"no game may start: {self._slots.closed_reason}", HTTPStatus.CONFLICT)
         if not self._slots.has_room(slot.boards):
             raise RefusedError("there is no room for another game now", HTTPStatus.CONFLICT)
         self._slots.accept(key, slot)
         self._changed()
         asking = asyncio.ensure_future(self._server.challenge(opponent, proposal))
-        self._open[asking] = gives_way
+        self._open[asking] = is_withdrawable
         reply = None
         try:
             await asyncio.wait([asking], timeout=dialect.unanswered_s)
@@ -85,13 +85,13 @@ class OwnChallenges:
             self._changed()
         return reply
 
-    def withdraw(self, *, is_needed: bool) -> None:
+    def withdraw_unanswered(self, *, is_needed: bool) -> None:
         """Withdraw challenges that have no answer yet.
 
         Args:
-            is_needed: Whether a challenger needs a slot; withdraws only challenges that give way. False: all.
+            is_needed: True: withdraw only challenges that give way to a challenger; False: withdraw all.
         """
-        for asking, gives_way in list(self._open.items()):
-            if gives_way or not is_needed:
+        for asking, is_withdrawable in list(self._open.items()):
+            if is_withdrawable or not is_needed:
                 del self._open[asking]  # only once: withdrawing takes a while, too
                 asking.cancel()

@@ -18,14 +18,14 @@ class Pause:
         self._followers: dict[object, Callable[[], None]] = {}
 
     @property
-    def is_on(self) -> bool:
+    def holds_back_games(self) -> bool:
         """Whether new games are held back now."""
         return self._is_on and (self._until_s is None or self._clock() < self._until_s)
 
     @property
-    def has_run_out(self) -> bool:
+    def has_expired(self) -> bool:
         """Whether the pause has expired and `end` has not been called since."""
-        return self._is_on and not self.is_on
+        return self._is_on and not self.holds_back_games
 
     def begin(self, duration_s: float | None = None) -> None:
         """Hold back new games from now on; replaces a pause in progress.
@@ -35,12 +35,12 @@ class Pause:
         """
         self._is_on = True
         self._until_s = None if duration_s is None else self._clock() + duration_s
-        self._tell()
+        self._call_followers()
 
     def end(self) -> None:
         """Let games start again."""
         self._is_on, self._until_s = False, None
-        self._tell()
+        self._call_followers()
 
     def follow(self, who: object, on_change: Callable[[], None]) -> None:
         """Call a function after each `begin` and `end`, until `leave`."""
@@ -50,6 +50,6 @@ class Pause:
         """Undo `follow`."""
         self._followers.pop(who, None)
 
-    def _tell(self) -> None:
+    def _call_followers(self) -> None:
         for on_change in list(self._followers.values()):
             on_change()

@@ -4,7 +4,7 @@ import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable
 
-from bot.base.dialects import Ability
+from bot.base.dialects import Capability
 from bot.base.errors import RefusedError
 from bot.base.events import Clock, Proposal, Reply
 from bot.game.services import GameServices
@@ -34,7 +34,7 @@ class Rematches:
     async def offer(self, game_id: str) -> None:
         """Offer a rematch of a finished game if the settings allow one."""
         most = self._services.config.manners.rematches
-        if not most or not self._services.server.can(Ability.CHALLENGE):
+        if not most or not self._services.server.supports(Capability.CHALLENGE):
             return
         async with self._services.database.read() as session:
             game = await load_game(session, self._services.owner, game_id)

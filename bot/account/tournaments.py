@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Joined:
+class _JoinedTournament:
     password: str
     team: str
 
@@ -32,38 +32,38 @@ class Tournaments:
     def __init__(self, server: Server, lacks_engine: Callable[[str], bool]) -> None:
         self._server = server
         self._lacks_engine = lacks_engine
-        self._joined: dict[str, _Joined] = {}
-        self._left: dict[str, _Joined] = {}
+        self._joined: dict[str, _JoinedTournament] = {}
+        self._left: dict[str, _JoinedTournament] = {}
         """Tournaments to rejoin after the pause."""
         self._following = asyncio.Lock()
 
-    async def join(self, tournament_id: str, *, password: str, team: str, closed: str) -> Tournament:
+    async def join(self, tournament_id: str, *, password: str, team: str, closed_reason: str) -> Tournament:
         """Join a tournament; raises the errors of `bot.account.lobby.Lobby.join_tournament`.
 
         Args:
             tournament_id: The site's id.
             password: See `bot.servers.Server.join_tournament`.
             team: See `bot.servers.Server.join_tournament`.
-            closed: Why no game may start at the moment; empty if games may start.
+            closed_reason: Why no game may start at the moment; empty if games may start.
         """
         tournament = await self._server.tournament(tournament_id)
-        obstacle = self._obstacle(tournament, closed)
+        obstacle = self._join_refusal(tournament, closed_reason)
         if obstacle:
             raise RefusedError(f"{tournament.name}: {obstacle}", HTTPStatus.CONFLICT)
         await self._server.join_tournament(tournament_id, password=password, team=team)
-        self._joined[tournament_id] = _Joined(password, team)
+        self._joined[tournament_id] = _JoinedTournament(password, team)
         return tournament
 
-    def _obstacle(self, tournament: Tournament, closed: str) -> str:
+    def _join_refusal(self, tournament: Tournament, closed_reason: str) -> str:
         """Why we refuse to join a tournament; empty if we may join."""
-        if closed:
-            return f"no game may start: {closed}"
+        if closed_reason:
+            return f"no game may start: {closed_reason}"
         if tournament.is_over:
             return "the tournament is over"
         if tournament.game is None:
             return f"{tournament.variant} is not played here"
         if self._lacks_engine(tournament.game):
-            return needs_engine(tournament.variant)
+            return missing_engine_error(tournament.variant)
         return ""
 
     async def leave(self, tournament_id: str) -> None:
@@ -81,11 +81,11 @@ class Tournaments:
         async with self._following:  # a pause may end before we have left
             for key in list(self._joined if is_paused() else self._left):
                 if is_paused():
-                    await self._stay_away(key)
+                    await self._leave_for_pause(key)
                 else:
-                    await self._return(key)
+                    await self._rejoin_after_pause(key)
 
-    async def _stay_away(self, key: str) -> None:
+    async def _leave_for_pause(self, key: str) -> None:
         try:
             await self._server.leave_tournament(key)
         except AuthError:
@@ -96,7 +96,7 @@ class Tournaments:
             if (joined := self._joined.pop(key, None)) is not None:
                 self._left[key] = joined
 
-    async def _return(self, key: str) -> None:
+    async def _rejoin_after_pause(self, key: str) -> None:
         joined = self._left.pop(key, None)
         if joined is None:
             return
@@ -112,6 +112,6 @@ class Tournaments:
             self._joined[key] = joined
 
 
-def needs_engine(variant: str) -> str:
+def missing_engine_error(variant: str) -> str:
     """Error message for a variant that needs an external engine."""
     return f"{variant} needs an external engine (setting uci.engines)"

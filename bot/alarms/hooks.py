@@ -1,6 +1,6 @@
 """Sends notices of alarms to a webhook, a command, or both.
 
-A hook cannot block the program, because it has a timeout. Its failure is logged once until it works again.
+A hook cannot block the program, because it has a timeout. Of consecutive failures only the first is logged.
 """
 
 import asyncio
@@ -13,13 +13,13 @@ from dataclasses import asdict
 
 import aiohttp
 
-from bot.alarms.board import AlarmNotice
+from bot.alarms.evaluator import AlarmNotice
 from bot.base.config import ENV_PREFIX, AlarmsConfig
 
 logger = logging.getLogger(__name__)
 
-WEBHOOK_S = 10.0
-COMMAND_S = 30.0
+WEBHOOK_TIMEOUT_S = 10.0
+COMMAND_TIMEOUT_S = 30.0
 """Timeout of a hook, in seconds."""
 
 Post = Callable[[str, bytes], Awaitable[None]]
@@ -36,7 +36,7 @@ async def post_json(url: str, body: bytes) -> None:
     Raises:
         HookFailure: There was no response, or its status was not 2xx.
     """
-    timeout = aiohttp.ClientTimeout(total=WEBHOOK_S)
+    timeout = aiohttp.ClientTimeout(total=WEBHOOK_TIMEOUT_S)
     try:
         async with (
             aiohttp.ClientSession(timeout=timeout) as http,
@@ -47,13 +47,13 @@ async def post_json(url: str, body: bytes) -> None:
             if not 200 <= answer.status < 300:
                 raise HookFailure(f"the answer was {answer.status}")
     except TimeoutError:
-        raise HookFailure(f"no answer in {WEBHOOK_S:g} s") from None
+        raise HookFailure(f"no answer in {WEBHOOK_TIMEOUT_S:g} s") from None
     except (aiohttp.ClientError, OSError, ValueError) as error:
         # Its message may hold the address, and that a secret.
         raise HookFailure(type(error).__name__) from None
 
 
-async def execute(command: Sequence[str], body: bytes, variables: Mapping[str, str]) -> None:
+async def run_hook_command(command: Sequence[str], body: bytes, variables: Mapping[str, str]) -> None:
     """Run a program with the given standard input, without a shell.
 
     Args:
@@ -78,19 +78,19 @@ async def execute(command: Sequence[str], body: bytes, variables: Mapping[str, s
     except (OSError, ValueError) as error:
         raise HookFailure(str(error)) from None
     try:
-        async with asyncio.timeout(COMMAND_S):
+        async with asyncio.timeout(COMMAND_TIMEOUT_S):
             _, said = await process.communicate(body)
     except TimeoutError:
-        raise HookFailure(f"not finished in {COMMAND_S:g} s") from None
+        raise HookFailure(f"not finished in {COMMAND_TIMEOUT_S:g} s") from None
     finally:
         if process.returncode is None:
-            await _end(process)
+            await _kill_process_group(process)
     if process.returncode:
         last = said.decode(errors="replace").strip().splitlines()[-1:]
         raise HookFailure(f"exit status {process.returncode}" + "".join(f": {line[:200]}" for line in last))
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _kill_process_group(process: asyncio.subprocess.Process) -> None:
     """Kill a program and everything it has started, except processes that now run as another user
     (`sudo`)."""
     try:
@@ -113,7 +113,7 @@ class AlarmHooks:
     """
 
     def __init__(
-        self, config: AlarmsConfig, page: str = "", post: Post = post_json, run: Execute = execute
+        self, config: AlarmsConfig, page: str = "", post: Post = post_json, run: Execute = run_hook_command
     ) -> None:
         self._config = config
         self._page = page
@@ -127,12 +127,12 @@ class AlarmHooks:
         said: dict[str, str] = asdict(notice) | {"since": since, "url": self._page}
         body = json.dumps(said).encode()
         if url := self._config.webhook:
-            await self._try("alarms.webhook", self._post(url, body))
+            await self._run_hook("alarms.webhook", self._post(url, body))
         if command := self._config.command:
             variables = {f"ALARM_{key.upper()}": text for key, text in said.items()}
-            await self._try("alarms.command", self._run(command, body, variables))
+            await self._run_hook("alarms.command", self._run(command, body, variables))
 
-    async def _try(self, setting: str, work: Awaitable[None]) -> None:
+    async def _run_hook(self, setting: str, work: Awaitable[None]) -> None:
         try:
             await work
         except Exception as error:  # no hook may stop the watch

@@ -2,7 +2,7 @@
 
 ::
 
-    ok --wrong--> pending --wrong for `for_s`--> firing --right--> recovering --right for 5 min--> ok
+    ok --wrong--> pending --wrong for `min_duration_s`--> firing --right--> recovering --right for 5 min--> ok
     pending --right--> ok                        recovering --wrong--> firing
 
 Without data an alarm keeps its state; after five minutes it fires.
@@ -12,8 +12,8 @@ from enum import StrEnum
 
 from bot.alarms.rules import AlarmRule, Reading
 
-RECOVER_S = 300.0
-NO_DATA_S = 300.0
+MIN_RECOVERY_TIME_S = 300.0
+NO_DATA_TIMEOUT_S = 300.0
 
 
 class AlarmState(StrEnum):
@@ -27,7 +27,7 @@ class AlarmState(StrEnum):
     """The condition no longer holds, but not for long enough to clear."""
 
 
-ACTIVE = frozenset({AlarmState.FIRING, AlarmState.RECOVERING})
+ACTIVE_STATES = frozenset({AlarmState.FIRING, AlarmState.RECOVERING})
 """States of an alarm that has fired and has not cleared."""
 
 
@@ -58,7 +58,7 @@ class AlarmLifecycle:
         """
         if reading is not None:
             self._known_s = at_s
-        elif at_s - self._known_s < NO_DATA_S:
+        elif at_s - self._known_s < NO_DATA_TIMEOUT_S:
             return False
         is_missing = reading is None
         if reading is None:
@@ -75,15 +75,15 @@ class AlarmLifecycle:
         lasted_s = at_s - self._since_s
         match self.state:
             case AlarmState.OK if is_wrong:
-                return AlarmState.PENDING if self.rule.for_s > 0 else AlarmState.FIRING
+                return AlarmState.PENDING if self.rule.min_duration_s > 0 else AlarmState.FIRING
             case AlarmState.PENDING if not is_wrong:
                 return AlarmState.OK
-            case AlarmState.PENDING if lasted_s >= self.rule.for_s:
+            case AlarmState.PENDING if lasted_s >= self.rule.min_duration_s:
                 return AlarmState.FIRING
             case AlarmState.FIRING if not is_wrong:
                 return AlarmState.RECOVERING
             case AlarmState.RECOVERING if is_wrong:
                 return AlarmState.FIRING
-            case AlarmState.RECOVERING if lasted_s >= RECOVER_S:
+            case AlarmState.RECOVERING if lasted_s >= MIN_RECOVERY_TIME_S:
                 return AlarmState.OK
         return self.state

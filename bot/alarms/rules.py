@@ -7,26 +7,26 @@ from dataclasses import dataclass
 from bot.alarms.samples import SampleHistory
 from bot.base.config import AlarmsConfig
 from bot.base.metrics import LATE_COMMIT_S, SLOW_COMMIT_S
-from bot.base.rounding import counted
+from bot.base.rounding import plural
 
 Reading = str | None
 """A condition's result: the problem in words, empty if there is none, or None if unknown for lack of data."""
 Condition = Callable[[SampleHistory, AlarmsConfig], Reading]
 
-OVERDUE_S = 10.0
+MAX_OVERDUE_S = 10.0
 """Seconds beyond a move's maximum time after which it counts as stuck."""
-SLOW_OF = 20
+P95_RECIPROCAL = 20
 """Reciprocal of the share of cases above the 95th percentile."""
 MIN_DECISIONS = 20
 MIN_COMMITS = 20
 MIN_ANSWERS = 20
-DECLINED_SHARE = 0.9
-MODEL_FAILURES = 3
+MAX_DECLINED_SHARE = 0.9
+MIN_MODEL_FAILURES = 3
 MIN_FREE_BYTES = 10**9
-MIN_DAYS = 14.0
+MIN_DAYS_UNTIL_FULL = 14.0
 _MINUTE_S, _HOUR_S = 60.0, 3600.0
-_COMMITS_S = 5 * _MINUTE_S
-_SLOW_S = 15 * _MINUTE_S
+_COMMIT_WINDOW_S = 5 * _MINUTE_S
+_SLOW_MOVE_WINDOW_S = 15 * _MINUTE_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class AlarmRule:
     cure: str
     is_on: Callable[[AlarmsConfig], bool] = lambda _: True
     """Whether the settings enable the alarm."""
-    for_s: float = 0.0
+    min_duration_s: float = 0.0
     """Seconds for which the condition must hold before the alarm fires."""
     is_warning: bool = False
     """Whether it is only a warning, shown on the Now and Events pages but not at the top of every page."""
@@ -55,26 +55,26 @@ def link_down(history: SampleHistory, _config: AlarmsConfig) -> Reading:
     return "; ".join(f"{name}: {why}" for name, why in sorted(links.items()) if why)
 
 
-def stuck(history: SampleHistory, _config: AlarmsConfig) -> Reading:
+def move_overdue(history: SampleHistory, _config: AlarmsConfig) -> Reading:
     """It is our turn, and we are not moving."""
     overdue = history.latest.overdue_s
     if overdue is None:
         return None
-    late = {game: over_s for game, over_s in sorted(overdue.items()) if over_s > OVERDUE_S}
+    late = {game: over_s for game, over_s in sorted(overdue.items()) if over_s > MAX_OVERDUE_S}
     return "; ".join(f"game {game}: our move is {over_s:.0f} s overdue" for game, over_s in late.items())
 
 
 def lost_on_time(history: SampleHistory, _config: AlarmsConfig) -> Reading:
     """A game was lost on time in the last hour."""
     games = history.increase("lost_on_time", _HOUR_S)
-    return f"{counted(games, 'game')} lost on time in the last hour" if games else ""
+    return f"{plural(games, 'game')} lost on time in the last hour" if games else ""
 
 
-def slow(history: SampleHistory, _config: AlarmsConfig) -> Reading:
+def moves_slow(history: SampleHistory, _config: AlarmsConfig) -> Reading:
     """The 95th percentile of the time per move is near its limit."""
-    decisions = history.increase("decisions", _SLOW_S)
-    late = history.increase("slow_decisions", _SLOW_S)
-    if decisions < MIN_DECISIONS or late * SLOW_OF <= decisions:
+    decisions = history.increase("decisions", _SLOW_MOVE_WINDOW_S)
+    late = history.increase("slow_decisions", _SLOW_MOVE_WINDOW_S)
+    if decisions < MIN_DECISIONS or late * P95_RECIPROCAL <= decisions:
         return ""
     return f"{late} of {decisions} moves in 15 minutes took more than 90 % of their maximum time"
 
@@ -85,9 +85,9 @@ def database(history: SampleHistory, _config: AlarmsConfig) -> Reading:
         return None
     if history.latest.database_trouble:
         return history.latest.database_trouble
-    failed = history.increase("failed_commits", _COMMITS_S)
+    failed = history.increase("failed_commits", _COMMIT_WINDOW_S)
     if failed:
-        return f"{counted(failed, 'transaction')} failed in the last 5 minutes"
+        return f"{plural(failed, 'transaction')} failed in the last 5 minutes"
     return _late_commits(history, "late_commits", LATE_COMMIT_S)
 
 
@@ -99,8 +99,8 @@ def database_slow(history: SampleHistory, config: AlarmsConfig) -> Reading:
 
 
 def _late_commits(history: SampleHistory, name: str, limit_s: float) -> Reading:
-    commits, late = history.increase("commits", _COMMITS_S), history.increase(name, _COMMITS_S)
-    if commits < MIN_COMMITS or late * SLOW_OF <= commits:
+    commits, late = history.increase("commits", _COMMIT_WINDOW_S), history.increase(name, _COMMIT_WINDOW_S)
+    if commits < MIN_COMMITS or late * P95_RECIPROCAL <= commits:
         return ""
     return f"{late} of {commits} commits in 5 minutes took more than {limit_s:g} s"
 
@@ -109,17 +109,17 @@ def model_silent(history: SampleHistory, _config: AlarmsConfig) -> Reading:
     """A model of human play fails."""
     if history.latest.model_failures is None:
         return None
-    silent = {m: n for m, n in sorted(history.model_failures(_HOUR_S).items()) if n >= MODEL_FAILURES}
+    silent = {m: n for m, n in sorted(history.model_failures(_HOUR_S).items()) if n >= MIN_MODEL_FAILURES}
     return "; ".join(
-        f"the model of {model} failed {counted(times, 'time')} in the last hour"
+        f"the model of {model} failed {plural(times, 'time')} in the last hour"
         for model, times in silent.items()
     )
 
 
-def declining(history: SampleHistory, _config: AlarmsConfig) -> Reading:
+def most_challenges_declined(history: SampleHistory, _config: AlarmsConfig) -> Reading:
     """Nearly all challenges are declined."""
     answered, declined = history.increase("answered", _HOUR_S), history.increase("declined", _HOUR_S)
-    if answered < MIN_ANSWERS or declined <= DECLINED_SHARE * answered:
+    if answered < MIN_ANSWERS or declined <= MAX_DECLINED_SHARE * answered:
         return ""
     return f"{declined} of {answered} challenges in the last hour were declined"
 
@@ -133,7 +133,7 @@ def disk(history: SampleHistory, _config: AlarmsConfig) -> Reading:
     if now.free_bytes < MIN_FREE_BYTES:
         return free
     growth = history.growth_bytes
-    if growth is None or growth <= 0 or now.free_bytes >= MIN_DAYS * growth:
+    if growth is None or growth <= 0 or now.free_bytes >= MIN_DAYS_UNTIL_FULL * growth:
         return ""
     return f"{free}, and the database grows {growth / 1e9:.1f} GB a day: {now.free_bytes / growth:.0f} days"
 
@@ -175,11 +175,11 @@ RULES = (
         "A link is down.",
         "Check that the site works in a browser and that the token is still valid (`desdemona check`). "
         "The bot reconnects by itself.",
-        for_s=60.0,
+        min_duration_s=60.0,
     ),
     AlarmRule(
         "stuck",
-        stuck,
+        move_overdue,
         "A move is stuck.",
         "Check the log for this game. `desdemona control resign GAME` ends it; a restart resumes it.",
     ),
@@ -191,7 +191,7 @@ RULES = (
     ),
     AlarmRule(
         "slow",
-        slow,
+        moves_slow,
         "Moves take too long.",
         "The machine is too busy for its games: lower engine.max_games, or stop other programs on it.",
     ),
@@ -216,7 +216,7 @@ RULES = (
     ),
     AlarmRule(
         "declining",
-        declining,
+        most_challenges_declined,
         "Nearly all challenges are declined.",
         "Compare the reasons on the Events page with [challenges]; run `desdemona control resume` "
         "if the bot is paused.",

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from bot.base.metrics import MetricTotals
 
-HISTORY_S = 3600.0
+SAMPLE_HISTORY_LENGTH_S = 3600.0
 """Seconds for which samples are kept: the longest window of a rule."""
-SIZE_EVERY_S = 3600.0
-SIZES = 14 * 24
+SIZE_SAMPLE_INTERVAL_S = 3600.0
+MAX_SIZE_SAMPLES = 14 * 24
 """Number of hourly database sizes that are kept; growth is measured over at most this many hours."""
-MIN_GROWTH_S = 6 * 3600.0
+MIN_GROWTH_SPAN_S = 6 * 3600.0
 """Minimum time span for computing growth, in seconds."""
 _DAY_S = 86_400.0
 
@@ -64,15 +64,15 @@ class SampleHistory:
 
     def __init__(self) -> None:
         self._samples: deque[HealthSample] = deque()
-        self._sizes: deque[tuple[float, int]] = deque(maxlen=SIZES)
+        self._sizes: deque[tuple[float, int]] = deque(maxlen=MAX_SIZE_SAMPLES)
 
     def add(self, sample: HealthSample) -> None:
         """Add the newest sample."""
         self._samples.append(sample)
         # The first one that is kept lies before the window, so that increases cover all of it.
-        while len(self._samples) > 1 and self._samples[1].at_s <= sample.at_s - HISTORY_S:
+        while len(self._samples) > 1 and self._samples[1].at_s <= sample.at_s - SAMPLE_HISTORY_LENGTH_S:
             self._samples.popleft()
-        is_due = not self._sizes or sample.at_s - self._sizes[-1][0] >= SIZE_EVERY_S
+        is_due = not self._sizes or sample.at_s - self._sizes[-1][0] >= SIZE_SAMPLE_INTERVAL_S
         if is_due and sample.disk is not None and sample.disk.database_bytes:
             self._sizes.append((sample.at_s, sample.disk.database_bytes))
 
@@ -109,4 +109,4 @@ class SampleHistory:
             return None
         first_s, first = self._sizes[0]
         span_s = self.latest.at_s - first_s
-        return (disk.database_bytes - first) / span_s * _DAY_S if span_s >= MIN_GROWTH_S else None
+        return (disk.database_bytes - first) / span_s * _DAY_S if span_s >= MIN_GROWTH_SPAN_S else None

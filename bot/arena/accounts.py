@@ -21,11 +21,11 @@ NAME = re.compile(r"[A-Za-z0-9_-]{2,20}")
 # Words in the API's own paths, and names that nobody may impersonate.
 RESERVED = frozenset({"open", "ai", "lichess", "arena", "server", "system", "admin", "bot", "me", "you"})
 
-_RECHECK_S = 10.0  # how long a token counts as valid without a new database query
+_TOKEN_CACHE_TTL_S = 10.0  # how long a token counts as valid without a new database query
 _MAX_KNOWN_TOKENS = 10_000
 
 
-class NameOfPerson(ConfigError):
+class NameTaken(ConfigError):
     """Error: a person in the arena already has the bot's name."""
 
 
@@ -67,7 +67,7 @@ async def bot_account(session: AsyncSession, name: str) -> AccountRecord | None:
     """The program's account with this name, or None if there is none yet.
 
     Raises:
-        ConfigError: The name is not allowed, a person has it (`NameOfPerson`), or the account is banned.
+        ConfigError: The name is not allowed, a person has it (`NameTaken`), or the account is banned.
     """
     if not NAME.fullmatch(name) or is_reserved(name):
         raise ConfigError(
@@ -75,7 +75,7 @@ async def bot_account(session: AsyncSession, name: str) -> AccountRecord | None:
         )
     account = await arena.get_account(session, name.lower())
     if account is not None and not account.is_bot:
-        raise NameOfPerson(f"the name {name} is taken by a person in the arena; choose another for the bot")
+        raise NameTaken(f"the name {name} is taken by a person in the arena; choose another for the bot")
     if account is not None and account.access is ArenaAccess.BANNED:
         raise ConfigError(f"the account {name} is banned; run `desdemona arena-account unban {name}` first")
     return account
@@ -144,9 +144,9 @@ class Accounts:
         """The account that a token belongs to."""
         hashed, now = hash_token(token), self._clock()
         account_id, checked = self._tokens.get(hashed, ("", float("-inf")))
-        if now - checked > _RECHECK_S:  # another process may have issued a new token
+        if now - checked > _TOKEN_CACHE_TTL_S:  # another process may have issued a new token
             async with self._database.read() as session:
-                account = await arena.find_token(session, hashed)
+                account = await arena.find_account_id_by_token(session, hashed)
             self._tokens.pop(hashed, None)
             if account is None:
                 return None

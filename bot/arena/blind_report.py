@@ -5,14 +5,14 @@ rather than on the position: its name, settings and search (depth, time, sources
 and its scores of the other moves. Lists are sorted, because their order in the record follows the search.
 
 A reply's value is shown at three depths, whatever the depth of the search: shallow (two plies), a little
-deeper, and full. Three points are enough to draw the trap, and a fixed number reveals nothing.
+deeper, and full. Three points are enough to plot the trap, and a fixed number reveals nothing.
 """
 
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from bot.base.old_names import with_old_keys
+from bot.base.old_names import add_old_keys
 from bot.text.moment_text import judge_moment
 from bot.text.report_text import summarise_report
 from bot.text.trap_report import DecisionReport, GameReport, ReplyReport
@@ -56,7 +56,7 @@ def blind_report(report: GameReport) -> dict[str, Any]:
         "plain_share": share,
         **report_texts(report, decisions, is_blind=True, plain_share=share),
     }
-    return dict(with_old_keys(fields))
+    return dict(add_old_keys(fields))
 
 
 def _only(names: Sequence[str], report: object) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def _only(names: Sequence[str], report: object) -> dict[str, Any]:
 def open_report(report: GameReport) -> dict[str, Any]:
     """The whole report in plain JSON values, with its sentences."""
     fields = report.to_json()
-    return dict(with_old_keys({**fields, **report_texts(report, fields["decisions"])}))
+    return dict(add_old_keys({**fields, **report_texts(report, fields["decisions"])}))
 
 
 def report_texts(

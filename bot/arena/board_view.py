@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from bot.arena.fairness.rating_rules import text_of
+from bot.arena.fairness.rating_rules import unrated_text
 from bot.arena.game import ReplayedGame
 from bot.arena.public.downloads import ENDINGS, formats_of
 from bot.arena.variants import ArenaVariant
@@ -11,16 +11,16 @@ from bot.arena.wire import Json, variant_json
 from engine.game import Game
 
 
-def with_view(message: Json, game: ReplayedGame, side: int, *, is_standing: bool = False) -> Json:
+def with_view(message: Json, game: ReplayedGame, side: int, *, are_clocks_stopped: bool = False) -> Json:
     """Extend a `gameFull` or `gameState` with the view that a page draws.
 
     Args:
         message: The `gameFull` or `gameState`.
         game: The game.
         side: The side of the page's player.
-        is_standing: Whether an outage stops the clocks.
+        are_clocks_stopped: Whether an outage stops the clocks.
     """
-    shown = view(game, side) | ({"clocksStand": True} if is_standing else {})
+    shown = view(game, side) | ({"clocksStand": True} if are_clocks_stopped else {})
     if message["type"] == "gameFull":
         return message | {"state": message["state"] | {"view": shown}}
     return message | {"view": shown}
@@ -39,7 +39,7 @@ def view(game: ReplayedGame, side: int) -> Json:
     }
     if game.is_over:
         shown["winner"] = None if record.winner is None else rules.sides[record.winner]
-        shown["unrated"] = text_of(record.unrated)
+        shown["unrated"] = unrated_text(record.unrated)
         shown["files"] = [ENDINGS[form] for form in formats_of(game)]
     return shown
 

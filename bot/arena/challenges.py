@@ -8,7 +8,7 @@ from bot.arena.variants import ArenaVariant
 from bot.base.events import Clock, DeclineReason
 from storage.arena.accounts import AccountRecord
 
-OFFERED = (Clock(60, 1), Clock(180, 2), Clock(300, 3), Clock(600, 5), Clock(900, 10), Clock(1800, 20))
+OFFERED_CLOCKS = (Clock(60, 1), Clock(180, 2), Clock(300, 3), Clock(600, 5), Clock(900, 10), Clock(1800, 20))
 """The clocks that the page offers."""
 
 _SHORT_LIMITS = (0, 15, 30, 45, 60, 90)

@@ -1,9 +1,9 @@
 """Limits open connections, so that silent clients neither lock others out nor exhaust file descriptors.
 
-A connection that has sent no complete request within `IDLE_S` is closed. At the limit, a new connection
-replaces the first available of these: the oldest connection without a request, a stream that no player in a
-game needs (`bot.arena.traffic`), the oldest connection that a player keeps open between requests. When every
-connection is serving a player, the new one is closed.
+A connection that has sent no complete request within `IDLE_CONNECTION_TIMEOUT_S` is closed. At the limit, a
+new connection replaces the first available of these: the oldest connection without a request, a stream that
+no player in a game needs (`bot.arena.traffic`), the oldest connection that a player keeps open between
+requests. When every connection is serving a player, the new one is closed.
 """
 
 import asyncio
@@ -16,18 +16,18 @@ from itertools import islice
 
 from aiohttp import web
 
-from bot.arena.proxies import limited_as
-from bot.arena.traffic.open_streams import Priority, cut
+from bot.arena.proxies import limit_key
+from bot.arena.traffic.open_streams import Priority, close_at_once
 from bot.base.config import is_loopback
 
 logger = logging.getLogger(__name__)
 
-IDLE_S = 30.0
+IDLE_CONNECTION_TIMEOUT_S = 30.0
 """Longest wait for the next request; aiohttp clients and browsers close idle connections sooner."""
 MAX_CONNECTIONS = 4096
 MAX_DESCRIPTORS = 65_536
-_WARN_EVERY_S = 60.0
-_AT_ONCE = 32  # this part of the connections makes room at once
+_WARNING_INTERVAL_S = 60.0
+_EVICTION_DIVISOR = 32  # this part of the connections makes room at once
 
 
 def max_connections() -> int:
@@ -86,7 +86,7 @@ class ConnectionLimiter:
     def admit(self, transport: asyncio.Transport) -> None:
         """Serve a new connection, or close it if the limits do not allow it."""
         host = _host(transport.get_extra_info("peername"))
-        address = limited_as(host)
+        address = limit_key(host)
         if host not in self._proxies:
             most = max(1, self._most // (2 if is_loopback(host) else 8))
             if self._by_address[address] >= most and not self._has_room(most, host, address):
@@ -106,20 +106,20 @@ class ConnectionLimiter:
         self._open = {each: by for each, by in self._open.items() if each.transport is not None}
         self._by_address = Counter(self._open.values())
         crowd = [each for each, by in self._open.items() if address in (None, by)]
-        return len(crowd) < most or self._make_room(crowd, host)
+        return len(crowd) < most or self._close_unneeded(crowd, host)
 
-    def _make_room(self, crowd: list[web.RequestHandler], host: str) -> bool:
+    def _close_unneeded(self, crowd: list[web.RequestHandler], host: str) -> bool:
         now = asyncio.get_running_loop().time()
-        if now - self._warned_at >= _WARN_EVERY_S:
+        if now - self._warned_at >= _WARNING_INTERVAL_S:
             self._warned_at = now
             logger.warning("too many connections: %d; the latest is from %s", len(crowd), host)
         idle = [each for each in crowd if each not in self._busy]
         for priority in (Priority.ANONYMOUS, Priority.PLAYER):
             candidates = (each for each in idle if self._priority_of(each) is priority)
             # Several at once: otherwise a flood makes us look through all of them for each that comes.
-            if oldest := list(islice(candidates, max(1, len(crowd) // _AT_ONCE))):
+            if oldest := list(islice(candidates, max(1, len(crowd) // _EVICTION_DIVISOR))):
                 for each in oldest:
-                    cut(each)
+                    close_at_once(each)
                 return True
             if priority is Priority.ANONYMOUS and self._make_stream_room(crowd):
                 return True

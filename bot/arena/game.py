@@ -15,14 +15,14 @@ from bot.base.events import Clock
 from engine.game import IllegalMove
 from storage.arena.accounts import STARTED, AccountRecord, ArenaGameRecord
 
-UNLIMITED_MOVE_S = 24 * 3600
+MAX_UNTIMED_MOVE_S = 24 * 3600
 """Maximum time per move, in seconds, in a game without a clock; ensures that every game ends."""
 
 MAX_GAME_PLIES = 600
 """Number of plies after which a game is a draw. Normal games are much shorter, and the limit keeps work on
 all moves of a game cheap."""
 
-_MARKED = 16
+_MARK_INTERVAL_PLIES = 16
 """Interval, in moves, between cached positions; a takeback replays fewer moves than this."""
 
 T = TypeVar("T")
@@ -65,7 +65,7 @@ class ReplayedGame:
     turn_began: float
     """When the side to move started to think, in seconds of the arena's time."""
     marks: tuple[Any, ...]
-    """The positions after 0, `_MARKED`, 2 `_MARKED`, ... moves; empty for a finished game."""
+    """The positions at intervals of `_MARK_INTERVAL_PLIES` moves, from move 0; empty for a finished game."""
 
     @property
     def id(self) -> str:
@@ -108,7 +108,7 @@ class ReplayedGame:
         return self.variant.rules.side_to_move(self.position)
 
     def side_of(self, account_id: str) -> int | None:
-        """0 or 1, or None if the account does not play in this game."""
+        """The account's side, 0 or 1; None if the account does not play in this game."""
         return self.record.players.index(account_id) if account_id in self.record.players else None
 
     def remaining_ms(self, now: float) -> tuple[int, int] | None:
@@ -129,7 +129,7 @@ class ReplayedGame:
         if self.is_abortable:
             return self.turn_began + first_move_s if first_move_s else None
         left = self.record.remaining_ms
-        return self.turn_began + (UNLIMITED_MOVE_S if left is None else left[self.to_move] / 1000)
+        return self.turn_began + (MAX_UNTIMED_MOVE_S if left is None else left[self.to_move] / 1000)
 
 
 def replay_record(
@@ -139,7 +139,7 @@ def replay_record(
     turn_began = now if record.turn_began_ms is None else record.turn_began_ms / 1000
     start = variant.start(record.initial_fen)
     bare = ReplayedGame(record, variant, players, start, (), (), (), turn_began, (start,))
-    game = _played_on(bare, record.moves)
+    game = _with_moves_played(bare, record.moves)
     return replace(game, marks=()) if game.is_over else game
 
 
@@ -186,15 +186,15 @@ def move(
         return answer_draw(game, side, when, yes=True)
     clock = game.clock
     if left is not None and clock is not None and not game.is_abortable:
-        left = _with(left, side, left[side] + 1000 * clock.increment_s)
+        left = _set_side(left, side, left[side] + 1000 * clock.increment_s)
     # In the game's own notation, because the parser accepts other forms too.
-    after = _played_on(game, (rules.move_text(played),))
+    after = _with_moves_played(game, (rules.move_text(played),))
     record = replace(
         record,
         moves=(*record.moves, rules.move_text(played)),
         remaining_ms=left,
         # A move declines the other side's offers; the mover's own draw offer stands.
-        draw_offers=_with((False, False), side, draw or record.draw_offers[side]),
+        draw_offers=_set_side((False, False), side, draw or record.draw_offers[side]),
         takeback_offers=(False, False),
         last_move_at=when.at,
     )
@@ -239,7 +239,7 @@ def answer_draw(game: ReplayedGame, side: int, when: Instant, *, yes: bool) -> R
         return _end(game, "draw", None, when)
     if not yes and not offers[1 - side]:
         raise ArenaRefusal("There is no draw offer to decline")
-    offers = _with(offers, side, True) if yes else _with(offers, 1 - side, False)
+    offers = _set_side(offers, side, True) if yes else _set_side(offers, 1 - side, False)
     return replace(game, record=replace(game.record, draw_offers=offers))
 
 
@@ -270,7 +270,8 @@ def answer_takeback(
         if not record.takeback_offers[1 - side]:
             raise ArenaRefusal("There is no takeback to decline")
         return replace(
-            game, record=replace(record, takeback_offers=_with(record.takeback_offers, 1 - side, False))
+            game,
+            record=replace(record, takeback_offers=_set_side(record.takeback_offers, 1 - side, False)),
         )
     if record.rated:
         raise ArenaRefusal("Moves cannot be taken back in a rated game")
@@ -280,7 +281,9 @@ def answer_takeback(
     if not game.is_abortable and left < 2:
         # The clocks run: the time for first moves, and aborting, must not come back.
         raise ArenaRefusal("The first moves cannot be taken back once both sides have moved")
-    return replace(game, record=replace(record, takeback_offers=_with(record.takeback_offers, side, True)))
+    return replace(
+        game, record=replace(record, takeback_offers=_set_side(record.takeback_offers, side, True))
+    )
 
 
 def _plies_back(game: ReplayedGame, side: int) -> int:
@@ -300,8 +303,8 @@ def _take_back(game: ReplayedGame, side: int, when: Instant) -> ReplayedGame:
         last_move_at=when.at,
     )
     # The last mark before the last move that stays, whose squares are wanted.
-    marks = game.marks[: max(0, len(moves) - 1) // _MARKED + 1]
-    known = _MARKED * (len(marks) - 1)
+    marks = game.marks[: max(0, len(moves) - 1) // _MARK_INTERVAL_PLIES + 1]
+    known = _MARK_INTERVAL_PLIES * (len(marks) - 1)
     back = replace(
         game,
         record=record,
@@ -312,10 +315,10 @@ def _take_back(game: ReplayedGame, side: int, when: Instant) -> ReplayedGame:
         turn_began=when.now,
         marks=marks,
     )
-    return _played_on(back, moves[known:])
+    return _with_moves_played(back, moves[known:])
 
 
-def _played_on(game: ReplayedGame, moves: tuple[str, ...]) -> ReplayedGame:
+def _with_moves_played(game: ReplayedGame, moves: tuple[str, ...]) -> ReplayedGame:
     """The game after further moves; changes the position and the public move data but not the record."""
     variant, rules = game.variant, game.variant.rules
     names, api_moves, marks = list(game.names), list(game.api_moves), list(game.marks)
@@ -326,7 +329,7 @@ def _played_on(game: ReplayedGame, moves: tuple[str, ...]) -> ReplayedGame:
         api_moves.append(variant.api_move(position, move))
         squares = rules.move_squares(move)
         position = rules.play(position, move)
-        if len(names) % _MARKED == 0:
+        if len(names) % _MARK_INTERVAL_PLIES == 0:
             marks.append(position)
     return replace(
         game,
@@ -339,7 +342,7 @@ def _played_on(game: ReplayedGame, moves: tuple[str, ...]) -> ReplayedGame:
 
 
 def claim(game: ReplayedGame, side: int, when: Instant, *, victory: bool) -> ReplayedGame:
-    """End a game that the other side has left; the caller must check that it has."""
+    """End a game that the other side has left; the caller must first check this."""
     _require_open(game)
     if game.clock is None:
         # As on Lichess: programs may leave such games between their moves.
@@ -349,7 +352,7 @@ def claim(game: ReplayedGame, side: int, when: Instant, *, victory: bool) -> Rep
     return _end(game, "timeout", side, when) if victory else _end(game, "draw", None, when)
 
 
-def run_out(game: ReplayedGame, when: Instant) -> ReplayedGame:
+def end_by_deadline(game: ReplayedGame, when: Instant) -> ReplayedGame:
     """End a game whose deadline has passed: aborted before both have moved, otherwise lost on time."""
     _require_open(game)
     if game.is_abortable:
@@ -375,5 +378,5 @@ def _end(game: ReplayedGame, status: str, winner: int | None, when: Instant) -> 
     return replace(game, record=record, marks=())
 
 
-def _with(pair: tuple[T, T], side: int, value: T) -> tuple[T, T]:
+def _set_side(pair: tuple[T, T], side: int, value: T) -> tuple[T, T]:
     return (value, pair[1]) if side == 0 else (pair[0], value)

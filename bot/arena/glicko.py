@@ -8,12 +8,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_SCALE = 173.7178  # Glicko points for one unit of Glickman's inner scale: 400 / ln 10
-_TAU = 0.5  # how far the volatility may move; Glickman suggests 0.3 to 1.2
+_GLICKO_SCALE = 173.7178  # Glicko points for one unit of Glickman's inner scale: 400 / ln 10
+_VOLATILITY_CONSTRAINT = 0.5  # how far the volatility may move; Glickman suggests 0.3 to 1.2
 _EPSILON = 1e-6
 # Below 45 a rating would hardly change (lila has the same floor); 350 is a newcomer's deviation.
 _MIN_DEVIATION, _MAX_DEVIATION = 45.0, 350.0
-PROVISIONAL_DEVIATION = 110.0
+MIN_PROVISIONAL_DEVIATION = 110.0
 """Ratings with a larger deviation are provisional, as on Lichess."""
 
 
@@ -29,10 +29,12 @@ class Rating:
 
     @property
     def is_provisional(self) -> bool:
-        return self.deviation > PROVISIONAL_DEVIATION
+        return self.deviation > MIN_PROVISIONAL_DEVIATION
 
 
-def update(player: Rating, results: Sequence[tuple[Rating, float]], *, tau: float = _TAU) -> Rating:
+def update_rating(
+    player: Rating, results: Sequence[tuple[Rating, float]], *, tau: float = _VOLATILITY_CONSTRAINT
+) -> Rating:
     """The player's rating after one rating period.
 
     Args:
@@ -41,21 +43,21 @@ def update(player: Rating, results: Sequence[tuple[Rating, float]], *, tau: floa
         tau: Glickman's system constant.
     """
     # Step 2: to the inner scale.
-    mu, phi = (player.rating - 1500) / _SCALE, player.deviation / _SCALE
+    mu, phi = (player.rating - 1500) / _GLICKO_SCALE, player.deviation / _GLICKO_SCALE
     if not results:  # only the uncertainty grows
-        return _bounded(mu, math.hypot(phi, player.volatility), player.volatility)
+        return _bounded_rating(mu, math.hypot(phi, player.volatility), player.volatility)
     # Steps 3 and 4: the variance of the results, and the improvement they suggest.
     weight = gain = 0.0
     for opponent, score in results:
-        g = 1 / math.sqrt(1 + 3 * (opponent.deviation / _SCALE) ** 2 / math.pi**2)
-        expected = 1 / (1 + math.exp(-g * (mu - (opponent.rating - 1500) / _SCALE)))
+        g = 1 / math.sqrt(1 + 3 * (opponent.deviation / _GLICKO_SCALE) ** 2 / math.pi**2)
+        expected = 1 / (1 + math.exp(-g * (mu - (opponent.rating - 1500) / _GLICKO_SCALE)))
         weight += g * g * expected * (1 - expected)
         gain += g * (score - expected)
     variance = 1 / weight
     # Steps 5 to 7.
     volatility = _new_volatility(player.volatility, phi, variance, variance * gain, tau)
     phi = 1 / math.sqrt(1 / (phi * phi + volatility * volatility) + weight)
-    return _bounded(mu + phi * phi * gain, phi, volatility)
+    return _bounded_rating(mu + phi * phi * gain, phi, volatility)
 
 
 def _new_volatility(sigma: float, phi: float, variance: float, delta: float, tau: float) -> float:
@@ -87,7 +89,7 @@ def _new_volatility(sigma: float, phi: float, variance: float, delta: float, tau
     return math.exp(low / 2)
 
 
-def _bounded(mu: float, phi: float, volatility: float) -> Rating:
+def _bounded_rating(mu: float, phi: float, volatility: float) -> Rating:
     """Step 8: convert back to the usual scale, within sensible bounds."""
-    deviation = min(max(phi * _SCALE, _MIN_DEVIATION), _MAX_DEVIATION)
-    return Rating(min(max(mu * _SCALE + 1500, 100.0), 4000.0), deviation, volatility)
+    deviation = min(max(phi * _GLICKO_SCALE, _MIN_DEVIATION), _MAX_DEVIATION)
+    return Rating(min(max(mu * _GLICKO_SCALE + 1500, 100.0), 4000.0), deviation, volatility)

@@ -18,10 +18,10 @@ from bot.arena.fairness.seen_addresses import SeenAddresses
 from bot.arena.game import ArenaRefusal
 from bot.arena.proxies import FORWARDED, Proxies
 from bot.arena.streams import Stream
-from bot.arena.traffic.budgets import COSTS, DAY_S, USUAL, Budgets, TooMany, spend
+from bot.arena.traffic.budgets import DAY_S, DEFAULT_COST, REQUEST_COSTS, Budgets, LimitReached, spend
 from bot.arena.traffic.open_streams import OpenStreamEntry, OpenStreams, Priority
 from bot.base.config import ArenaConfig
-from bot.base.log import LineLimit
+from bot.base.log import LogLineLimiter
 from bot.base.rate_limiter import Rate, RateLimiter
 from engine.errors import RecordError
 from storage.arena.accounts import AccountRecord, ArenaAccess
@@ -33,7 +33,7 @@ MAX_BODY_BYTES = 16 * 1024
 BODY_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S = 30.0
 """Seconds after which a connection is closed if its client reads nothing."""
-SILENT_S = 10.0
+OFFLINE_AFTER_S = 10.0
 """Seconds without a TCP acknowledgement on its event stream's connection after which an account counts as
 offline."""
 ID = "[A-Za-z0-9]{8}"
@@ -47,18 +47,18 @@ STREAM_HEADERS: Mapping[str, str] = {
     "X-Accel-Buffering": "no",
 }
 """Headers of every stream of lines; they tell proxies not to buffer it."""
-_LINES_PER_MINUTE = 20
+_MAX_LOG_LINES_PER_MINUTE = 20
 """Limit on log lines about failed requests, because every request fails while the database is down."""
-_POLL_S = 1.0  # how often a quiet stream checks whether its client has gone
+_DISCONNECT_POLL_INTERVAL_S = 1.0  # how often a quiet stream checks whether its client has gone
 
-CHALLENGES = Rate("challenge.create", burst=300, per_s=5)
-ADDRESS_CHALLENGES = Rate("challenge.address", burst=500, per_s=1)
+CHALLENGE_RATE = Rate("challenge.create", burst=300, per_s=5)
+ADDRESS_CHALLENGE_RATE = Rate("challenge.address", burst=500, per_s=1)
 """Limit on challenges from all accounts at one address together (lila: 500 in ten minutes)."""
-MOVE_CODES = Rate("account.code", burst=20, per_s=1 / 60)
-CHAT = Rate("chat", burst=50, per_s=1)
-REFUSAL_S = 0.5
+MOVE_CODE_RATE = Rate("account.code", burst=20, per_s=1 / 60)
+CHAT_RATE = Rate("chat", burst=50, per_s=1)
+ANONYMOUS_429_DELAY_S = 0.5
 """Delay before a 429 to anonymous clients, in seconds, to slow retries."""
-STREAMS_WAIT_S = 15
+STREAM_RETRY_AFTER_S = 15
 """Retry-After for a stream beyond the limit, in seconds."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -132,15 +132,15 @@ class RequestGate:
         self._holders: dict[web.RequestHandler, str] = {}
         """The account of each connection's latest request; may include closed connections."""
         self._most_holders = 0
-        self._challenges = RateLimiter(CHALLENGES, clock)
-        self._address_challenges = RateLimiter(ADDRESS_CHALLENGES, clock)
+        self._challenges = RateLimiter(CHALLENGE_RATE, clock)
+        self._address_challenges = RateLimiter(ADDRESS_CHALLENGE_RATE, clock)
         a_day = config.accounts_per_day
         self.new_accounts = RateLimiter(Rate("account.create", a_day, a_day / DAY_S), clock)
         a_day = config.bots_per_address
         self.new_bots = RateLimiter(Rate("bot.create", a_day, a_day / DAY_S), clock)
-        self.move_codes = RateLimiter(MOVE_CODES, clock)
-        self.chat = RateLimiter(CHAT, clock)
-        self._lines = LineLimit(_LINES_PER_MINUTE, clock)
+        self.move_codes = RateLimiter(MOVE_CODE_RATE, clock)
+        self.chat = RateLimiter(CHAT_RATE, clock)
+        self._lines = LogLineLimiter(_MAX_LOG_LINES_PER_MINUTE, clock)
         self.pause: Callable[[float], Awaitable[None]] = asyncio.sleep
         """Waits the given number of seconds."""
         self.busy: set[web.RequestHandler] = set()
@@ -155,12 +155,12 @@ class RequestGate:
             await _read_body(request)
             self.busy.add(request.protocol)  # not before: a body that trickles in may make room for others
             return await handler(request)
-        except TooMany as error:
+        except LimitReached as error:
             if self.priority_of(request.protocol) is Priority.ANONYMOUS:
-                await self.pause(REFUSAL_S)
-            return _slow_down(str(error), error.key, error.wait_s)
+                await self.pause(ANONYMOUS_429_DELAY_S)
+            return _limit_reached_error(str(error), error.key, error.wait_s)
         except ServerBusy as error:
-            return _slow_down(str(error), error.key, error.wait_s)
+            return _limit_reached_error(str(error), error.key, error.wait_s)
         except (HttpError, ArenaRefusal) as error:
             return refusal(error.status, str(error))
         except web.HTTPException as error:
@@ -193,7 +193,7 @@ class RequestGate:
             logger.log(level, "%s", text, exc_info=has_traceback or None)
 
     def priority(self, account_id: str) -> Priority:
-        """Priority of an account; an empty id is anonymous."""
+        """Priority of an account; an empty id means an anonymous client."""
         if account_id in self.embedded:
             return Priority.OURS
         return Priority.PLAYER if self._is_playing(account_id) else Priority.ANONYMOUS
@@ -206,7 +206,7 @@ class RequestGate:
             cost: Points to charge.
 
         Raises:
-            TooMany: The cost exceeds the budget of the account, the address or the server.
+            LimitReached: The cost exceeds the budget of the account, the address or the server.
         """
         token = _token(request)
         account = None
@@ -216,11 +216,11 @@ class RequestGate:
             self._holders.pop(request.protocol, None)
         else:
             self._hold(request.protocol, account.id)
-            self._budgets.of_account(account.id, cost, is_bot=account.is_bot)
+            self._budgets.charge_account(account.id, cost, is_bot=account.is_bot)
         priority = Priority.ANONYMOUS if account is None else self.priority(account.id)
         if priority is not Priority.OURS:
             is_playing = priority is Priority.PLAYER
-            self._budgets.of_address(self.address(request), cost, is_playing=is_playing)
+            self._budgets.charge_address(self.address(request), cost, is_playing=is_playing)
 
     def _hold(self, connection: web.RequestHandler, account_id: str) -> None:
         self._holders[connection] = account_id
@@ -233,7 +233,7 @@ class RequestGate:
         return self.priority(self._holders.get(connection, ""))
 
     def make_room(self, among: Iterable[web.RequestHandler]) -> bool:
-        """End an anonymous stream or a player's surplus stream; return whether there was one among these."""
+        """End an anonymous stream or a player's surplus stream; return whether one was found."""
         return self._streams.make_room(among)
 
     def open_stream(
@@ -251,12 +251,12 @@ class RequestGate:
             A function to call when the stream ends.
 
         Raises:
-            TooMany: The account or its address has too many streams.
+            LimitReached: The account or its address has too many streams.
         """
         address = self.address(request) if account is None else self.counted_address(request, account)
         account_id = "" if account is None else account.id
         if not self._streams.admit(OpenStreamEntry(stream, account_id, address, kind, request.protocol)):
-            raise TooMany("streams", STREAMS_WAIT_S)
+            raise LimitReached("streams", STREAM_RETRY_AFTER_S)
         return partial(self._streams.release, stream)
 
     def count_challenge(self, request: web.Request, account: AccountRecord) -> str:
@@ -266,7 +266,7 @@ class RequestGate:
             The address; empty for an embedded bot, to which limits by address do not apply.
 
         Raises:
-            TooMany: A limit has been reached.
+            LimitReached: A limit has been reached.
         """
         spend(self._challenges, account.id)
         if address := self.counted_address(request, account):
@@ -279,9 +279,11 @@ class RequestGate:
 
     def address(self, request: web.Request) -> str:
         """The address that a request comes from, in the form that the limits use."""
-        return self._proxies.origin(request.remote or "unknown", request.headers.getall(FORWARDED, ()))
+        return self._proxies.client_address(
+            request.remote or "unknown", request.headers.getall(FORWARDED, ())
+        )
 
-    async def visitor(self, request: web.Request) -> AccountRecord | None:
+    async def optional_account(self, request: web.Request) -> AccountRecord | None:
         """The account of the request's token, or None if there is no token.
 
         Raises:
@@ -305,7 +307,7 @@ class RequestGate:
         Raises:
             HttpError: 401, the token is missing or unknown.
         """
-        account = await self.visitor(request)
+        account = await self.optional_account(request)
         if account is None:
             raise HttpError(401, "Missing or invalid token: send the header 'Authorization: Bearer <token>'")
         return account
@@ -325,10 +327,10 @@ def _cost(request: web.Request) -> float:
     resource = request.match_info.route.resource
     # Patterns are no part of the path: {game:[A-Za-z0-9]{8}}.
     path = "" if resource is None else resource.canonical
-    return COSTS.get(path, USUAL)
+    return REQUEST_COSTS.get(path, DEFAULT_COST)
 
 
-def _slow_down(message: str, key: str, wait_s: int) -> web.Response:
+def _limit_reached_error(message: str, key: str, wait_s: int) -> web.Response:
     body = {"error": message, "ratelimit": {"key": key, "seconds": wait_s}}
     return web.json_response(body, status=429, headers={"Retry-After": str(wait_s)})
 
@@ -432,15 +434,16 @@ def as_bool(data: Mapping[str, Any], key: str) -> bool:
     raise HttpError(400, f"{key} is neither true nor false")
 
 
-def expire_silent(request: web.Request) -> None:
-    """Close a connection after `SILENT_S` without acknowledgements, for instance when the network is lost.
+def set_ack_timeout(request: web.Request) -> None:
+    """Close a connection after `OFFLINE_AFTER_S` without acknowledgements, for instance when the network is
+    lost.
 
     An account is online while its event stream is open. Without this, an account whose machine vanished would
     stay online for a quarter of an hour.
     """
     connection = request.get_extra_info("socket")
     if connection is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(SILENT_S * 1000))
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(OFFLINE_AFTER_S * 1000))
 
 
 async def send_stream(
@@ -455,7 +458,7 @@ async def send_stream(
     try:
         await response.prepare(request)
         written = time()
-        while (lines := await stream.read(min(_POLL_S, keep_alive_s))) is not None:
+        while (lines := await stream.read(min(_DISCONNECT_POLL_INTERVAL_S, keep_alive_s))) is not None:
             if not lines and time() - written >= keep_alive_s * 0.9:
                 lines = b"\n"
             if lines:

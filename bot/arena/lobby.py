@@ -23,14 +23,14 @@ from bot.base.config import ArenaConfig
 from bot.base.events import Clock, DeclineReason
 from storage.arena.accounts import AccountRecord
 
-MAX_FOR_ONE = 30
+MAX_CHALLENGES_PER_ACCOUNT = 30
 """Maximum number of unanswered challenges to one account."""
-PLACE_WAIT_S = 60
+SLOT_RETRY_AFTER_S = 60
 """Retry-After when all slots are busy, in seconds."""
-HELD_S = 300.0
+CHALLENGE_LIFETIME_S = 300.0
 """Lifetime of a challenge, in seconds, while its challenger keeps the connection open. The lifetime is
 limited because the challenge uses part of a quota shared with others at the same address."""
-_REMEMBERED = 1000  # settled challenges that can still be looked up
+_MAX_SETTLED_CHALLENGES = 1000  # settled challenges that can still be looked up
 
 _ALPHABET = string.ascii_letters + string.digits
 
@@ -92,9 +92,9 @@ class ArenaLobby:
             raise ArenaRefusal(f"{opponent.name} is a person and cannot be challenged; programs can")
         check(variant, clock, rated=rated)
         for_one = [each for each in self._waiting.values() if each.opponent.id == opponent.id]
-        if len(for_one) >= MAX_FOR_ONE:
-            raise self._crowded(f"Too many challenges are waiting for {opponent.name}", for_one)
-        self._check_place(challenger.id, address, opponent)
+        if len(for_one) >= MAX_CHALLENGES_PER_ACCOUNT:
+            raise self._server_busy(f"Too many challenges are waiting for {opponent.name}", for_one)
+        self._require_quota(challenger.id, address, opponent)
         challenge = ArenaChallenge(
             id=new_id(),
             challenger=challenger,
@@ -123,7 +123,7 @@ class ArenaLobby:
         further requests return the waiting or accepted challenge.
 
         Raises:
-            ArenaRefusal: The game is still running, or as in `create`.
+            ArenaRefusal: The game is still running; also see `create`.
         """
         if not game.is_over:
             raise ArenaRefusal("The game is not over yet")
@@ -168,7 +168,7 @@ class ArenaLobby:
         # Removed before the first await, so that only one of two concurrent answers wins.
         del self._waiting[challenge_id]
         try:
-            self._check_place(account.id, address, challenge.challenger)
+            self._require_quota(account.id, address, challenge.challenger)
             self._starting[challenge_id] = challenge
             game = await self._referee.start(challenge, address)
         except BaseException:
@@ -179,12 +179,12 @@ class ArenaLobby:
         self._settle(replace(challenge, status=ChallengeStatus.ACCEPTED))
         return game
 
-    def hold(self, challenge: ArenaChallenge) -> Stream:
-        """Extend a challenge's deadline to `HELD_S`; the returned stream reports its outcome."""
+    def extend_deadline(self, challenge: ArenaChallenge) -> Stream:
+        """Extend a challenge's deadline to `CHALLENGE_LIFETIME_S`; the stream reports its outcome."""
         stream = self._held[challenge.id] = Stream()
         stream.send(self.shown(challenge, challenge.challenger.id))
         if challenge.id in self._waiting:
-            deadline = self._referee.clock() + HELD_S
+            deadline = self._referee.clock() + CHALLENGE_LIFETIME_S
             self._waiting[challenge.id] = replace(challenge, deadline=deadline)
             self._wake()
         return stream
@@ -274,7 +274,7 @@ class ArenaLobby:
             raise NotFound("No such challenge")
         return challenge
 
-    def _check_place(self, account_id: str, address: str, opponent: AccountRecord) -> None:
+    def _require_quota(self, account_id: str, address: str, opponent: AccountRecord) -> None:
         """Check that an account may have another game or challenge.
 
         Raises:
@@ -287,9 +287,9 @@ class ArenaLobby:
         taken = chain(self._referee.quota_entries(), waiting)
         program_id = opponent.id if opponent.is_bot else None
         if why := quota_refusal(self._config, taken, account_id, address, program_id):
-            raise ServerBusy(why, PLACE_WAIT_S, "games")
+            raise ServerBusy(why, SLOT_RETRY_AFTER_S, "games")
 
-    def _crowded(self, message: str, crowd: list[ArenaChallenge]) -> ServerBusy:
+    def _server_busy(self, message: str, crowd: list[ArenaChallenge]) -> ServerBusy:
         # Held challenges have late deadlines, but their challengers may hang up at any time.
         wait_s = min(each.deadline for each in crowd) - self._referee.clock()
         wait_s = min(wait_s, self._config.challenge_expiry_s)
@@ -308,7 +308,7 @@ class ArenaLobby:
         if stream := self._held.pop(challenge.id, None):
             stream.send({"done": challenge.status.value})
             stream.close()
-        while len(self._settled) > _REMEMBERED:
+        while len(self._settled) > _MAX_SETTLED_CHALLENGES:
             self._settled.popitem(last=False)
 
     def _publish(self, kind: str, challenge: ArenaChallenge) -> None:

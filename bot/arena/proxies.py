@@ -24,8 +24,8 @@ class Proxies:
         address = _parsed(str(host))
         return address is not None and self._trusts(address)
 
-    def origin(self, peer: str, forwarded: Sequence[str]) -> str:
-        """The address that a request comes from, in the form returned by `limited_as`.
+    def client_address(self, peer: str, forwarded: Sequence[str]) -> str:
+        """The address that a request comes from, in the form returned by `limit_key`.
 
         Args:
             peer: Address of the connection's other end.
@@ -38,7 +38,7 @@ class Proxies:
         """
         last = _parsed(peer)
         if last is None or not self._trusts(last):
-            return limited_as(peer)
+            return limit_key(peer)
         for entry in reversed(",".join(forwarded).split(",")):
             address = _parsed(entry.strip())
             if address is None:
@@ -46,13 +46,13 @@ class Proxies:
             last = address
             if not self._trusts(address):
                 break
-        return limited_as(str(last))
+        return limit_key(str(last))
 
     def _trusts(self, address: IPv4Address | IPv6Address) -> bool:
         return any(address in network for network in self._networks)
 
 
-def limited_as(host: str) -> str:
+def limit_key(host: str) -> str:
     """The key for an address in limits: for IPv6 its /64 network, which usually belongs to one person. Other
     text is returned unchanged."""
     address = _parsed(host)

@@ -17,7 +17,7 @@ from bot.arena import game as transitions
 from bot.arena import wire
 from bot.arena.accounts import Accounts
 from bot.arena.challenges import ArenaChallenge
-from bot.arena.fairness.rating_rules import Unrated, rate, weight_of
+from bot.arena.fairness.rating_rules import UnratedReason, game_weight, rate_game
 from bot.arena.game import ArenaRefusal, Instant, ReplayedGame
 from bot.arena.streams import Listeners, Stream, line_of
 from bot.arena.traffic.game_quota import QuotaEntry
@@ -39,10 +39,10 @@ from storage.tables.types import now_utc
 
 logger = logging.getLogger(__name__)
 
-CHAT_LINES = 300
+MAX_CHAT_LINES = 300
 """Maximum number of lines in one game's chat."""
 
-MAX_FINISHED = 200
+MAX_CACHED_FINISHED_GAMES = 200
 """Number of finished games kept in memory."""
 
 PlayerSide = tuple[str, int]
@@ -76,7 +76,7 @@ class Referee:
         *,
         clock: Callable[[], float],
         wake: asyncio.Event,
-        is_standing: Callable[[], bool],
+        are_clocks_stopped: Callable[[], bool],
         share_address: Callable[[AccountRecord, AccountRecord], bool],
     ) -> None:
         """
@@ -86,27 +86,27 @@ class Referee:
             config: The limits, and the rules for rated games.
             clock: The arena's time in seconds.
             wake: Set when the next deadline may be earlier than before.
-            is_standing: Returns whether an outage has stopped the arena's time.
+            are_clocks_stopped: Returns whether an outage has stopped the arena's time.
             share_address: Returns whether two accounts share a network address, and so may be one person's.
         """
         self._database = database
         self._accounts = accounts
         self.clock = clock
         self._wake = wake
-        self._is_standing = is_standing
+        self._are_clocks_stopped = are_clocks_stopped
         self._config = config
         self._share_address = share_address
         self._live: dict[str, _LiveGame] = {}
         self._over: SingleFlightCache[ReplayedGame] = SingleFlightCache(
-            MAX_FINISHED, keep=lambda game: game.is_over
+            MAX_CACHED_FINISHED_GAMES, keep=lambda game: game.is_over
         )
         self._game_ids: dict[str, dict[str, None]] = {}
         self._rating_lock = asyncio.Lock()
         self.account_streams: Listeners[str] = Listeners()
-        self.game_streams: Listeners[PlayerSide] = Listeners(self._left)
+        self.game_streams: Listeners[PlayerSide] = Listeners(self._record_departure)
         self.on_change: Callable[[ReplayedGame], None] = lambda _game: None
         """Called with each changed game, after its players are notified."""
-        self._away_since: dict[PlayerSide, float] = {}
+        self._gone_since: dict[PlayerSide, float] = {}
         self._announced_gone: set[PlayerSide] = set()
 
     def instant(self) -> Instant:
@@ -121,7 +121,7 @@ class Referee:
             ids = await arena.list_open_ids(session)
         for game_id in ids:
             try:
-                self._seat(await self.find(game_id))
+                self._add_live_game(await self.find(game_id))
             except StorageError:
                 raise
             except Exception as error:  # the edge of a game: one must not stop the others
@@ -198,11 +198,11 @@ class Referee:
     def _replay(self, record: ArenaGameRecord, players: tuple[AccountRecord, AccountRecord]) -> ReplayedGame:
         return transitions.replay_record(record, VARIANTS[record.variant], players, self.clock())
 
-    def _seat(self, game: ReplayedGame, addresses: tuple[str, str] = ("", "")) -> None:
+    def _add_live_game(self, game: ReplayedGame, addresses: tuple[str, str] = ("", "")) -> None:
         self._live[game.id] = _LiveGame(game, addresses)
         for side, account in enumerate(game.players):
             self._game_ids.setdefault(account.id, {})[game.id] = None
-            self._left((game.id, side))  # until the player opens its stream
+            self._record_departure((game.id, side))  # until the player opens its stream
         self._wake.set()
 
     # --- Changing games ---------------------------------------------------------------------------------
@@ -217,14 +217,14 @@ class Referee:
         async with self._accounts.start_lock:
             game = await self._begin(challenge)
         addresses = (challenge.address, address)
-        self._seat(game, addresses if challenge.challenger_side == 0 else addresses[::-1])
+        self._add_live_game(game, addresses if challenge.challenger_side == 0 else addresses[::-1])
         self._publish_to_accounts("gameStart", game)
         return game
 
     async def _begin(self, challenge: ArenaChallenge) -> ReplayedGame:
         at = now_utc()
         # Read again: the ratings may have changed since the challenge was made.
-        players = [await self._allowed(account.id) for account in challenge.by_side()]
+        players = [await self._require_active_account(account.id) for account in challenge.by_side()]
         variant, clock = challenge.variant, challenge.clock
         ratings = [wire.rating_in(account, variant.key) for account in players]
         remaining_ms = None
@@ -257,7 +257,7 @@ class Referee:
             await arena.add_game(session, record)
         return self._replay(record, await self._players(record))
 
-    async def _allowed(self, account_id: str) -> AccountRecord:
+    async def _require_active_account(self, account_id: str) -> AccountRecord:
         account = await self._accounts.get(account_id)
         if account is None or account.access is not ArenaAccess.ACTIVE:
             raise NotFound("A player of this challenge may not play here")
@@ -291,7 +291,7 @@ class Referee:
                 after = replace(after, turn_began=max(after.turn_began, self.clock()))
             live.game = after
             if after.is_over:
-                self._clear(after)
+                self._remove_live_game(after)
             self._publish_state(after)
         self._wake.set()
         return after
@@ -305,14 +305,14 @@ class Referee:
             return game
         async with self._rating_lock:  # two games of one account may end together
             players = await self._players(record)
-            weight, unrated = await self._weight(record, players)
+            weight, unrated = await self._rating_weight(record, players)
             if not weight:
                 record = replace(record, unrated=unrated)
                 await self._save(record)
                 return replace(game, record=record)
             before = [wire.rating_in(account, record.variant) for account in players]
             score = 0.5 if record.winner is None else 1.0 - record.winner
-            after = rate((before[0], before[1]), score, weight)
+            after = rate_game((before[0], before[1]), score, weight)
             diffs = [round(new.rating) - round(old.rating) for new, old in zip(after, before, strict=True)]
             record = replace(record, rating_diffs=(diffs[0], diffs[1]))
             ratings: dict[str, RatingRecord | None] = {}
@@ -337,21 +337,21 @@ class Referee:
         for account_id, rating in ratings.items():
             self._accounts.put_rating(account_id, record.variant, rating)
 
-    async def _weight(
+    async def _rating_weight(
         self, record: ArenaGameRecord, players: tuple[AccountRecord, AccountRecord]
     ) -> tuple[float, str | None]:
         """A finished game's weight in the ratings, and the reason if it is 0."""
         if len(record.moves) < self._config.rated_plies:
-            return 0.0, Unrated.SHORT
+            return 0.0, UnratedReason.SHORT
         if self._share_address(*players):
-            return 0.0, Unrated.ADDRESS
+            return 0.0, UnratedReason.ADDRESS
         since = now_utc() - timedelta(hours=self._config.rating_window_h)
         async with self._database.read() as session:
             earlier = await arena.count_rated_games(session, record.players, record.variant, since)
-        weight = weight_of(earlier, self._config.full_games)
-        return weight, None if weight else Unrated.PAIR
+        weight = game_weight(earlier, self._config.full_games)
+        return weight, None if weight else UnratedReason.PAIR
 
-    async def void(self, game_id: str) -> ReplayedGame:
+    async def void_ratings(self, game_id: str) -> ReplayedGame:
         """Undo a game's effect on its players' ratings.
 
         Returns:
@@ -373,18 +373,18 @@ class Referee:
                     games = rating.games - 1
                     changed = replace(rating, rating=rating.rating - diff, games=games)
                     after[account.id] = changed if games > 0 else None
-            await self._save(replace(record, rating_diffs=None, unrated=Unrated.VOID), after)
+            await self._save(replace(record, rating_diffs=None, unrated=UnratedReason.VOID), after)
             self._accounts.edition += 1  # what is kept of the game shows what it did to the ratings
         return game
 
-    def _clear(self, game: ReplayedGame) -> None:
+    def _remove_live_game(self, game: ReplayedGame) -> None:
         del self._live[game.id]
         for side, account in enumerate(game.players):
             games = self._game_ids[account.id]
             del games[game.id]
             if not games:
                 del self._game_ids[account.id]
-            self._away_since.pop((game.id, side), None)
+            self._gone_since.pop((game.id, side), None)
             self._announced_gone.discard((game.id, side))
 
     async def say(self, game: ReplayedGame, account: AccountRecord, room: str, text: str) -> None:
@@ -394,7 +394,7 @@ class Referee:
             ArenaRefusal: The game's chat is full.
         """
         async with self._database.write() as session:
-            if await arena.count_chat(session, game.id) >= CHAT_LINES:
+            if await arena.count_chat(session, game.id) >= MAX_CHAT_LINES:
                 raise ArenaRefusal("The chat of this game is full")
             await arena.add_chat(
                 session, game.id, account_id=account.id, room=room, text=text, created_at=now_utc()
@@ -431,28 +431,28 @@ class Referee:
         if game.is_over:
             stream.close()
             return
-        self._away_since.pop(seat, None)
+        self._gone_since.pop(seat, None)
         if seat in self._announced_gone:
             self._announced_gone.discard(seat)
             self._announce_gone(seat, gone=False)
         if (game.id, 1 - side) in self._announced_gone:
             stream.send(wire.opponent_gone(True))
 
-    def has_left(self, game: ReplayedGame, side: int) -> bool:
+    def is_claimable(self, game: ReplayedGame, side: int) -> bool:
         """Whether the player has been away long enough for the opponent to claim the game."""
-        since = self._away_since.get((game.id, side))
+        since = self._gone_since.get((game.id, side))
         return since is not None and self.clock() - since >= self._config.gone_s
 
-    def _left(self, seat: PlayerSide) -> None:
+    def _record_departure(self, seat: PlayerSide) -> None:
         live = self._live.get(seat[0])
         if live is not None and live.game.clock is not None:  # without a clock players may leave
-            self._away_since[seat] = self.clock()
+            self._gone_since[seat] = self.clock()
             self._wake.set()
 
     def _with_view(self, message: wire.Json, game: ReplayedGame, side: int, stream: Stream) -> wire.Json:
         if not stream.wants_view:
             return message
-        return views.with_view(message, game, side, is_standing=self._is_standing())
+        return views.with_view(message, game, side, are_clocks_stopped=self._are_clocks_stopped())
 
     def _publish_state(self, game: ReplayedGame) -> None:
         now = self.clock()
@@ -492,7 +492,7 @@ class Referee:
         deadlines = [live.game.deadline(self._config.first_move_s) for live in self._live.values()]
         gone = [
             since + self._config.gone_s
-            for seat, since in self._away_since.items()
+            for seat, since in self._gone_since.items()
             if seat not in self._announced_gone
         ]
         return min([each for each in deadlines if each is not None] + gone, default=float("inf"))
@@ -503,7 +503,7 @@ class Referee:
             if self._is_due(live.game):
                 await self.change(game_id, self._run_out)
         now = self.clock()
-        for seat, since in self._away_since.items():
+        for seat, since in self._gone_since.items():
             if seat not in self._announced_gone and now - since >= self._config.gone_s:
                 self._announced_gone.add(seat)
                 self._announce_gone(seat, gone=True)
@@ -514,4 +514,4 @@ class Referee:
 
     def _run_out(self, game: ReplayedGame) -> ReplayedGame:
         # Checked again: a move may have come in while this waited for the lock.
-        return transitions.run_out(game, self.instant()) if self._is_due(game) else game
+        return transitions.end_by_deadline(game, self.instant()) if self._is_due(game) else game

@@ -7,6 +7,7 @@ from aiohttp import web
 
 from bot.arena import game as transitions
 from bot.arena import wire
+from bot.arena.arena_services import ArenaServices
 from bot.arena.game import ArenaRefusal, Instant, ReplayedGame
 from bot.arena.http import (
     GAME,
@@ -15,19 +16,18 @@ from bot.arena.http import (
     as_bool,
     as_int,
     as_text,
-    expire_silent,
     fields,
     ok,
     require_approved,
     send_stream,
+    set_ack_timeout,
 )
-from bot.arena.parts import ArenaParts
 from bot.arena.play.unsupported_calls import NO_CORRESPONDENCE, unsupported_calls
-from bot.arena.referee import CHAT_LINES, NotFound
+from bot.arena.referee import MAX_CHAT_LINES, NotFound
 from bot.arena.streams import Stream
-from bot.arena.traffic.budgets import TooMany, spend
+from bot.arena.traffic.budgets import LimitReached, spend
 from bot.arena.variants import FROM_POSITION, USUAL, VARIANTS, ArenaVariant
-from bot.base.events import CHAT_LIMIT, Clock, DeclineReason
+from bot.base.events import MAX_CHAT_LENGTH, Clock, DeclineReason
 from engine.game import BadPosition
 from storage.arena import accounts as arena
 from storage.arena.accounts import AccountRecord
@@ -35,7 +35,7 @@ from storage.arena.accounts import AccountRecord
 # A program has one stream of each kind, and a new one closes the old; a person may open several tabs.
 PERSON_STREAMS, BOT_STREAMS = 8, 1
 
-MAX_FEN = 120
+MAX_FEN_LENGTH = 120
 """Maximum length of a challenge's FEN, in characters."""
 MAX_MOVE_NUMBER = 1000
 """Maximum full-move number in the FEN; with a larger one all mate scores would be equal."""
@@ -48,7 +48,7 @@ Step = Callable[[ReplayedGame, int, Instant], ReplayedGame]
 class PlayRoutes:
     """Handlers for players."""
 
-    def __init__(self, parts: ArenaParts) -> None:
+    def __init__(self, parts: ArenaServices) -> None:
         self._database = parts.database
         self._gate = parts.gate
         self._accounts = parts.accounts
@@ -108,7 +108,7 @@ class PlayRoutes:
 
     async def event_stream(self, request: web.Request) -> web.StreamResponse:
         account = await self._gate.account(request)
-        expire_silent(request)
+        set_ack_timeout(request)
         # A new stream gets all open games and challenges, however many there are.
         backlog = 32 + len(self._referee.games_of(account.id)) + len(self._lobby.waiting_for(account.id))
         stream = Stream(backlog=backlog)
@@ -175,7 +175,7 @@ class PlayRoutes:
 
     async def claim(self, request: web.Request, *, victory: bool) -> web.Response:
         def step(game: ReplayedGame, side: int, when: Instant) -> ReplayedGame:
-            if not game.is_over and game.clock and not self._referee.has_left(game, 1 - side):
+            if not game.is_over and game.clock and not self._referee.is_claimable(game, 1 - side):
                 raise ArenaRefusal("Your opponent is still here")
             return transitions.claim(game, side, when, victory=victory)
 
@@ -195,8 +195,8 @@ class PlayRoutes:
         text = "".join(letter for letter in as_text(data, "text") if letter.isprintable()).strip()
         if not text:
             raise HttpError(400, "text is empty")
-        if len(text) > CHAT_LIMIT:
-            raise HttpError(400, f"text is longer than {CHAT_LIMIT} characters")
+        if len(text) > MAX_CHAT_LENGTH:
+            raise HttpError(400, f"text is longer than {MAX_CHAT_LENGTH} characters")
         spend(self._gate.chat, f"{account.id} {game.id}")
         await self._referee.say(game, account, room, text)
         return ok()
@@ -205,7 +205,7 @@ class PlayRoutes:
         _, game, _ = await self._own_game(request)
         room = _room(request.query.get("room", "player"))
         async with self._database.read() as session:
-            lines = await arena.list_chat(session, game.id, room, CHAT_LINES)
+            lines = await arena.list_chat(session, game.id, room, MAX_CHAT_LINES)
         return web.json_response([{"user": line.name, "text": line.text} for line in lines])
 
     # --- Challenges -------------------------------------------------------------------------------------
@@ -237,11 +237,11 @@ class PlayRoutes:
             address=address,
         )
         if is_held:
-            stream = self._lobby.hold(challenge)
+            stream = self._lobby.extend_deadline(challenge)
             release = partial(self._lobby.release, challenge.id)
             try:
                 leave = self._gate.open_stream(request, account, stream, challenge.id)
-            except TooMany:
+            except LimitReached:
                 release()
                 self._lobby.cancel(challenge.id, account)
                 raise
@@ -324,7 +324,7 @@ def _start(variant: ArenaVariant, fen: str) -> tuple[ArenaVariant, str | None]:
     """The variant and its starting position; chess from a custom position is a separate variant.
 
     Raises:
-        HttpError: 400, the position is invalid or the game is over in it, or the variant does not allow one.
+        HttpError: 400, the position is invalid or the game is over in it, or the variant forbids a FEN.
     """
     if not fen:
         if variant.key == FROM_POSITION:
@@ -333,7 +333,7 @@ def _start(variant: ArenaVariant, fen: str) -> tuple[ArenaVariant, str | None]:
     if variant.key not in ("standard", FROM_POSITION):
         raise HttpError(400, f"The variant {variant.key} does not allow a fen")
     # At most six fields: in our own notation moves may follow, which take long to replay.
-    if len(fen) > MAX_FEN or len(fen.split()) > 6:
+    if len(fen) > MAX_FEN_LENGTH or len(fen.split()) > 6:
         raise HttpError(400, "fen: not a FEN")
     rules = variant.rules
     try:

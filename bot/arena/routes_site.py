@@ -11,27 +11,27 @@ from aiohttp import web
 from bot.arena import board_view as views
 from bot.arena import export, wire
 from bot.arena.accounts import NAME
-from bot.arena.fairness.move_codes import LIFETIME_S, MoveCodes
-from bot.arena.fairness.names import imitated
+from bot.arena.arena_services import ArenaServices
+from bot.arena.fairness.move_codes import CODE_LIFETIME_S, MoveCodes
+from bot.arena.fairness.names import imitated_name
 from bot.arena.game import ReplayedGame
 from bot.arena.http import GAME, NOT_PUBLIC, HttpError, as_int, as_text, fields, ok
-from bot.arena.parts import ArenaParts
-from bot.arena.play.analysis import analyse, is_played
+from bot.arena.play.analysis import analyse, is_position_being_played
 from bot.arena.referee import NotFound
 from bot.arena.traffic.assets import assets
-from bot.arena.traffic.budgets import PER_PLY, spend
+from bot.arena.traffic.budgets import COST_PER_PLY, spend
 from bot.arena.traffic.cached_response import CachedResponse
 from bot.arena.traffic.single_flight import SingleFlightCache
 from storage.arena import accounts as arena
 from storage.arena.accounts import AccountRecord, AccountTaken, ArenaAccess
 
-_MAX_IDS = 100
+_MAX_STATUS_IDS = 100
 _MAX_TOKENS = 50  # all of them count as one request
-_CACHE_BYTES = 16 * 1024 * 1024  # of answers that are costly to make
-_CACHED_ANALYSES = 2000  # positions, of a kilobyte each
-_REPORT_S = 10.0  # how long a report is sent as it was made
+_MAX_CACHE_BYTES = 16 * 1024 * 1024  # of answers that are costly to make
+_MAX_CACHED_ANALYSES = 2000  # positions, of a kilobyte each
+_REPORT_CACHE_TTL_S = 10.0  # how long a report is sent as it was made
 _MAX_BOTS = 100
-_HEALTH_S = 5.0  # how long the database counts as writable after a test write
+_HEALTH_CACHE_TTL_S = 5.0  # how long the database counts as writable after a test write
 
 LoadReport = Callable[[str], Awaitable[dict[str, Any] | None]]
 """Loads the trap report of a finished game by the game's id; returns None if there is none."""
@@ -41,7 +41,11 @@ class SiteRoutes:
     """Handlers for everyone, with or without an account."""
 
     def __init__(
-        self, parts: ArenaParts, report: LoadReport | None, plain_share: float, no_takebacks: Collection[str]
+        self,
+        parts: ArenaServices,
+        report: LoadReport | None,
+        plain_share: float,
+        no_takebacks: Collection[str],
     ) -> None:
         """
         Args:
@@ -59,9 +63,9 @@ class SiteRoutes:
         self._no_takebacks = no_takebacks
         self._codes = MoveCodes(parts.clock)
         self._written = float("-inf")
-        self._analyses: SingleFlightCache[CachedResponse] = SingleFlightCache(_CACHED_ANALYSES)
+        self._analyses: SingleFlightCache[CachedResponse] = SingleFlightCache(_MAX_CACHED_ANALYSES)
         self._answers: SingleFlightCache[CachedResponse] = SingleFlightCache(
-            _CACHE_BYTES, lambda answer: len(answer.body)
+            _MAX_CACHE_BYTES, lambda answer: len(answer.body)
         )
 
     def table(self) -> list[web.AbstractRouteDef]:
@@ -104,7 +108,7 @@ class SiteRoutes:
         name = as_text(await fields(request), "name").strip()
         if not NAME.fullmatch(name):
             raise HttpError(400, "A name has 2 to 20 letters (a to z), digits, - or _")
-        if whose := imitated(name, self._gate.embedded):
+        if whose := imitated_name(name, self._gate.embedded):
             if whose == name.lower():
                 raise HttpError(409, f"The name {name} is reserved; choose another")
             raise HttpError(409, f"The name {name} looks like {whose}; choose another")
@@ -123,7 +127,7 @@ class SiteRoutes:
         if account.is_bot:
             raise HttpError(400, "This endpoint cannot be used with a Bot account")
         spend(self._gate.move_codes, account.id)
-        return web.json_response({"code": self._codes.issue(account.id), "seconds": round(LIFETIME_S)})
+        return web.json_response({"code": self._codes.issue(account.id), "seconds": round(CODE_LIFETIME_S)})
 
     async def move_here(self, request: web.Request) -> web.Response:
         code = as_text(await fields(request), "code")
@@ -155,7 +159,7 @@ class SiteRoutes:
         if len(tokens) > _MAX_TOKENS:
             raise HttpError(400, f"At most {_MAX_TOKENS} tokens per request")
         accounts = await self._accounts.by_tokens(token for token in map(str.strip, tokens) if token)
-        return web.json_response({token: _scopes(account) for token, account in accounts.items()})
+        return web.json_response({token: _token_info(account) for token, account in accounts.items()})
 
     async def bots_online(self, request: web.Request) -> web.Response:
         wanted = as_int(request.query, "nb")
@@ -166,8 +170,8 @@ class SiteRoutes:
 
     async def users_status(self, request: web.Request) -> web.Response:
         ids = [each for each in request.query.get("ids", "").split(",") if each]
-        if len(ids) > _MAX_IDS:
-            raise HttpError(400, f"At most {_MAX_IDS} ids per request")
+        if len(ids) > _MAX_STATUS_IDS:
+            raise HttpError(400, f"At most {_MAX_STATUS_IDS} ids per request")
         accounts = await self._accounts.get_all(each.strip() for each in ids)
         return web.json_response(
             [
@@ -195,7 +199,7 @@ class SiteRoutes:
 
     async def replay(self, request: web.Request) -> web.Response:
         answer = await self._of_game(
-            request, lambda game: CachedResponse.of_json(views.replay_json(game)), PER_PLY
+            request, lambda game: CachedResponse.of_json(views.replay_json(game)), COST_PER_PLY
         )
         return answer.send(request)
 
@@ -208,7 +212,7 @@ class SiteRoutes:
         """
         game = await self._referee.find(request.match_info["game"])
         if not self._parts.config.public_games:
-            you = await self._gate.visitor(request)
+            you = await self._gate.optional_account(request)
             if you is None or game.side_of(you.id) is None:
                 raise HttpError(403, NOT_PUBLIC)
         return game
@@ -248,7 +252,7 @@ class SiteRoutes:
             return await self._answers.in_thread(CachedResponse.of_json, report)
 
         # A deeper search may add to it for a while.
-        key = ("report", game.id, self._referee.clock() // _REPORT_S, self._accounts.edition)
+        key = ("report", game.id, self._referee.clock() // _REPORT_CACHE_TTL_S, self._accounts.edition)
         try:
             return (await self._answers.get(key, make)).send(request)
         except NotFound:
@@ -264,11 +268,13 @@ class SiteRoutes:
             raise HttpError(400, "ply is missing: the number of moves after which to analyse")
         if ply > len(game.record.moves):
             raise HttpError(400, "This game has fewer moves")
-        if await self._would_help(request, game.variant.game_name):  # before all that is kept, as the next
+        if await self._forbids_analysis(
+            request, game.variant.game_name
+        ):  # before all that is kept, as the next
             raise HttpError(
                 403, "No analysis while you or someone at your address is playing a rated game of this kind"
             )
-        if is_played(game, ply, self._referee.running()):
+        if is_position_being_played(game, ply, self._referee.running()):
             raise HttpError(403, "A rated game is currently at this position; please try again later")
 
         async def make() -> CachedResponse:
@@ -277,12 +283,12 @@ class SiteRoutes:
 
         return (await self._analyses.get((game.id, ply), make)).send(request)
 
-    async def _would_help(self, request: web.Request, game_name: str) -> bool:
+    async def _forbids_analysis(self, request: web.Request, game_name: str) -> bool:
         """Whether the caller or their address is playing a rated game of this kind.
 
         They get no analysis at all, because mirrored boards or positions one move later would help them.
         """
-        you, address = await self._gate.visitor(request), self._gate.address(request)
+        you, address = await self._gate.optional_account(request), self._gate.address(request)
         return any(
             (you is not None and player.id == you.id) or self._gate.seen.was_at(player.id, address)
             for game in self._referee.running()
@@ -293,7 +299,7 @@ class SiteRoutes:
     # --- The page ---------------------------------------------------------------------------------------
 
     async def lobby(self, request: web.Request) -> web.Response:
-        you = await self._gate.visitor(request)
+        you = await self._gate.optional_account(request)
         config = self._parts.config
         lobby = wire.lobby(await self._bots(), you, config.keep_alive_s, self._no_takebacks)
         fields = {
@@ -305,14 +311,14 @@ class SiteRoutes:
 
     async def health(self, _request: web.Request) -> web.Response:
         time = asyncio.get_running_loop().time()
-        if time - self._written >= _HEALTH_S:
+        if time - self._written >= _HEALTH_CACHE_TTL_S:
             async with self._parts.database.write() as session:
                 await arena.try_writing(session)
             self._written = time
         return web.json_response({"ok": True, "games": self._referee.open_count})
 
 
-def _scopes(account: AccountRecord | None) -> dict[str, Any] | None:
+def _token_info(account: AccountRecord | None) -> dict[str, Any] | None:
     if account is None:
         return None
     scope = "bot:play" if account.is_bot else "board:play"

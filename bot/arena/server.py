@@ -11,16 +11,16 @@ from typing import Any
 from aiohttp import web
 from aiohttp.http import HttpProcessingError
 
+from bot.arena.account_admin import ArenaAccountAdmin
 from bot.arena.accounts import Accounts, add_bot
+from bot.arena.arena_services import ArenaServices
 from bot.arena.blind_report import blind_report, open_report
-from bot.arena.connection_limiter import IDLE_S, ConnectionLimiter, max_connections
+from bot.arena.connection_limiter import IDLE_CONNECTION_TIMEOUT_S, ConnectionLimiter, max_connections
 from bot.arena.fairness.arena_time import ArenaTime
-from bot.arena.fairness.freeze_watch import watch_freezes
+from bot.arena.fairness.freeze_detector import detect_freezes
 from bot.arena.fairness.seen_addresses import SeenAddresses
 from bot.arena.http import MAX_BODY_BYTES, SECURITY_HEADERS, RequestGate
 from bot.arena.lobby import ArenaLobby
-from bot.arena.owner import ArenaOwner
-from bot.arena.parts import ArenaParts
 from bot.arena.proxies import Proxies
 from bot.arena.public.routes import PublicRoutes
 from bot.arena.puzzles.puzzle_importer import PuzzleImporter
@@ -31,7 +31,7 @@ from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import LoadReport, SiteRoutes
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
-from bot.base.log import LineLimit
+from bot.base.log import LogLineLimiter
 from bot.base.malformed_rows import MalformedRows
 from bot.text.trap_report import game_report
 from storage.arena.accounts import AccountRecord
@@ -45,9 +45,9 @@ logger = logging.getLogger(__name__)
 
 SITE = "arena"
 """The arena's name as a site in the bot's database."""
-_SHUTDOWN_S = 5.0  # for requests in progress when the arena stops
-_LINES_PER_MINUTE = 5
-_RETRY_S = 1.0  # after a failure of the clock task, for instance of the database
+_SHUTDOWN_TIMEOUT_S = 5.0  # for requests in progress when the arena stops
+_MAX_LOG_LINES_PER_MINUTE = 5
+_CLOCK_RETRY_INTERVAL_S = 1.0  # after a failure of the clock task, for instance of the database
 
 
 def _http_logger() -> logging.Logger:
@@ -66,8 +66,8 @@ class ClientErrorFilter(logging.Filter):
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
-        self._not_http = LineLimit(_LINES_PER_MINUTE, clock)
-        self._others = LineLimit(_LINES_PER_MINUTE, clock)
+        self._not_http = LogLineLimiter(_MAX_LOG_LINES_PER_MINUTE, clock)
+        self._others = LogLineLimiter(_MAX_LOG_LINES_PER_MINUTE, clock)
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Change a log record in place; return False to drop it."""
@@ -106,9 +106,9 @@ class Arena:
             database: An open database, which stays open after the arena stops.
             clock: A clock in seconds; game clocks and all deadlines follow this clock minus outages.
             report: Loads trap reports for the page.
-            plain_share: The share of its bot's games played by a strategy without traps
+            plain_share: The share of our bot's games played by a strategy without traps
                 (`bot.arena.blind_report.plain_share`).
-            no_takebacks: Names of its bots that never allow a takeback.
+            no_takebacks: Names of our bots that never allow a takeback.
         """
         self._config = config
         self._database = database
@@ -123,7 +123,7 @@ class Arena:
             config,
             clock=self._time.now,
             wake=self._wake,
-            is_standing=lambda: self._time.is_standing,
+            are_clocks_stopped=lambda: self._time.are_clocks_stopped,
             share_address=self._share_address,
         )
         self._lobby = ArenaLobby(
@@ -143,7 +143,7 @@ class Arena:
         )
         self.bot_tokens: dict[str, str] = {}
         """Tokens of the accounts named in `running`, by name."""
-        self._parts = parts = ArenaParts(
+        self._parts = parts = ArenaServices(
             config=config,
             site=SITE,
             base_url=config.public_url.rstrip("/"),
@@ -157,7 +157,7 @@ class Arena:
         )
         self._public = PublicRoutes(parts)
         self._referee.on_change = self._public.spectators.publish
-        self.owner = ArenaOwner(parts)
+        self.owner = ArenaAccountAdmin(parts)
         """The owner's changes to accounts, effective in the running arena."""
         self.importer = PuzzleImporter(database, SITE)
         """Imports positions for the trainer."""
@@ -226,7 +226,7 @@ class Arena:
         for account in (first, second):
             if account.id in self._gate.embedded or (account.is_bot and not self._config.open_bots):
                 return False
-        return self._gate.seen.share(first.id, second.id)
+        return self._gate.seen.have_shared_address(first.id, second.id)
 
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[str]:
@@ -235,9 +235,9 @@ class Arena:
         runner = web.AppRunner(
             self._app,
             access_log=None,
-            shutdown_timeout=_SHUTDOWN_S,
+            shutdown_timeout=_SHUTDOWN_TIMEOUT_S,
             handler_cancellation=False,
-            keepalive_timeout=IDLE_S,
+            keepalive_timeout=IDLE_CONNECTION_TIMEOUT_S,
             auto_decompress=False,
             logger=_http_logger(),
         )
@@ -253,7 +253,7 @@ class Arena:
                 asyncio.create_task(self.importer.run(), name="arena trainer"),
             ]
             if self._clock is time.monotonic:  # another one does not say whether the process runs
-                tasks.append(asyncio.create_task(watch_freezes(self._suspect_freeze), name="arena freezes"))
+                tasks.append(asyncio.create_task(detect_freezes(self._suspect_freeze), name="arena freezes"))
             try:
                 yield local_url
             finally:
@@ -268,30 +268,30 @@ class Arena:
         try:
             await self._time.save(is_needed=self.open_games > 0)
             self._lobby.tick()
-            if not self._time.is_standing:
+            if not self._time.are_clocks_stopped:
                 await self._referee.tick()
         except StorageError:
-            self._time.suspect(began)
+            self._time.stop_for_outage(began)
             raise
         finally:
-            if self._stood != self._time.is_standing:
-                self._stood = self._time.is_standing
+            if self._stood != self._time.are_clocks_stopped:
+                self._stood = self._time.are_clocks_stopped
                 self._referee.publish_clocks()
 
     def _suspect_outage(self, since: float) -> None:
-        self._time.suspect(since)
+        self._time.stop_for_outage(since)
         self._wake.set()
 
     def _suspect_freeze(self, seconds: float) -> None:
         if self.open_games:
             logger.warning("the program did not run for %.0f s; the clocks are set back", seconds)
-            self._time.froze(seconds)
+            self._time.stop_for_freeze(seconds)
             self._wake.set()
 
     def _wait_s(self) -> float:
         """Seconds until `tick` is due; infinity if never."""
         wait_s = self._time.wait_s(is_needed=self.open_games > 0)
-        if self._time.is_standing:
+        if self._time.are_clocks_stopped:
             return wait_s
         deadline = min(self._referee.next_deadline(), self._lobby.next_deadline())
         return min(wait_s, deadline - self._time.now())
@@ -326,11 +326,11 @@ class Arena:
             except StorageError as error:
                 if has_database:  # log once: a full disk lasts
                     logger.error("the arena's clock task is waiting for the database: %s", error)
-                has_database, wait_s = False, _RETRY_S
+                has_database, wait_s = False, _CLOCK_RETRY_INTERVAL_S
             except Exception:
                 # The edge of every game: the clocks keep running when one change fails.
                 logger.exception("the arena's clock task failed; it continues")
-                wait_s = _RETRY_S
+                wait_s = _CLOCK_RETRY_INTERVAL_S
             with suppress(TimeoutError):
                 async with asyncio.timeout(max(0.0, wait_s) if wait_s != float("inf") else None):
                     await self._wake.wait()

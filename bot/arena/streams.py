@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, Generic, TypeVar
 
-QUEUE_LINES = 32
+MAX_QUEUED_LINES = 32
 """Maximum number of lines queued for a slow reader (the same as in lila)."""
 
 K = TypeVar("K", bound=Hashable)
@@ -24,7 +24,7 @@ def line_of(message: dict[str, Any]) -> bytes:
 class Stream:
     """One listener's queue."""
 
-    def __init__(self, *, wants_view: bool = False, backlog: int = QUEUE_LINES) -> None:
+    def __init__(self, *, wants_view: bool = False, backlog: int = MAX_QUEUED_LINES) -> None:
         self.wants_view = wants_view
         """Whether states include the page's view of the board."""
         self._lines: deque[bytes] = deque(maxlen=backlog)

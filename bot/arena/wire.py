@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from bot.arena import glicko
-from bot.arena.challenges import OFFERED, ArenaChallenge, ChallengeStatus, show
+from bot.arena.challenges import OFFERED_CLOCKS, ArenaChallenge, ChallengeStatus, show
 from bot.arena.game import ReplayedGame
 from bot.arena.variants import VARIANTS, ArenaVariant
 from bot.base.events import Clock, speed_of
@@ -344,7 +344,7 @@ def lobby(
         ],
         "clocks": [
             {"limit": clock.initial_s, "increment": clock.increment_s, "show": show(clock)}
-            for clock in OFFERED
+            for clock in OFFERED_CLOCKS
         ],
         # Seconds between the keep-alives of a quiet stream, so that the page can detect a dead one.
         "keepAlive": keep_alive_s,

@@ -8,7 +8,7 @@ COLOURS = Path(__file__).parent / "static" / "colours.css"
 
 
 def file_route(folder: str, path: Path) -> web.RouteDef:
-    """Serve a file from another folder as `folder`/its name; add this route before that of the folder.
+    """Serve a file from another folder under the URL `folder`/NAME; add this route before the folder's own.
 
     Args:
         folder: URL path of the folder, without a trailing slash.

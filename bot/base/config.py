@@ -44,29 +44,29 @@ from pydantic_settings import (
 
 from bot.base.dialects import DIALECTS
 from bot.base.errors import ConfigError
-from bot.base.events import CHAT_LIMIT, CHESS960, FROM_POSITION, OTHELLO_RANDOM, Clock, Speed, speed_of
+from bot.base.events import CHESS960, FROM_POSITION, MAX_CHAT_LENGTH, OTHELLO_RANDOM, Clock, Speed, speed_of
 from bot.base.files import read_regular
-from bot.base.old_names import notice_of, with_new_names, with_new_variables
+from bot.base.old_names import rename_notice, rename_settings, rename_variables
 from engine.games import ENGINE_GAMES, GAMES
 from engine.games.chess_variants import CHESS_VARIANTS
 from engine.human.model import BadModel
 from engine.human.registry import ModelRegistry, ModelSettings
-from engine.lookup.polyglot import BookChoice, BookUse, PolyglotBook
+from engine.lookup.polyglot import BookChoice, BookMoveChoice, PolyglotBook
 from engine.lookup.registry import ROOT_SOURCES
 from engine.lookup.source import BadSource, RootSource
 from engine.params import (
     Assessment,
-    Decided,
+    DecidedScores,
+    OpponentParams,
+    OpponentScale,
     RandomisedParams,
     Scale,
     TrapParams,
-    ValueParams,
-    ValueScale,
 )
 from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.strategies.gentle import GENTLE
 from engine.strategies.move_context import StrongOptions
-from engine.strategies.registry import compared_strategies, strategies_for, strategy_named
+from engine.strategies.registry import strategies_for, strategies_in_comparison, strategy_named
 from engine.variety import LEVELS
 
 ENV_PREFIX = "DESDEMONA_"
@@ -78,10 +78,10 @@ TOKEN_PREFIX = f"{ENV_PREFIX}TOKEN_"
 """Prefix of an account's name in the environment variable of its token."""
 EXAMPLE_VARIABLE = f"{ENV_PREFIX}ENGINE__MAX_DEPTH"
 _TRAP = TrapParams()
-_VALUE = ValueParams()
+_VALUE = OpponentParams()
 _RANDOMISED = RandomisedParams()
 
-FILE_LIMIT = 1 << 20
+MAX_CONFIG_BYTES = 1 << 20
 """Largest settings or token file that is read, in bytes."""
 MIN_TOKEN_LENGTH = 16
 """Minimum length of the dashboard's token, in characters."""
@@ -130,14 +130,14 @@ def _network(text: str) -> str:
 AllowedNetwork = Annotated[str, AfterValidator(_network)]
 
 
-def _known_game(name: str) -> str:
+def _check_game_name(name: str) -> str:
     if name not in GAMES:
         raise ValueError(f"no game named {name!r}; known: {', '.join(GAMES)}")
     return name
 
 
-def _is_plain(text: str) -> bool:
-    """Whether a text is a single line of characters that are safe to display, to send, and in file names."""
+def _is_safe_line(text: str) -> bool:
+    """Whether a text is a single line of characters that are safe in displays, messages and file names."""
     return not any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in text)
 
 
@@ -177,7 +177,7 @@ class Section(BaseModel):
     @classmethod
     def _texts_are_plain(cls, value: object) -> object:
         for text in value if isinstance(value, tuple) else (value,):
-            if isinstance(text, str) and not _is_plain(text):
+            if isinstance(text, str) and not _is_safe_line(text):
                 raise ValueError("control characters and line breaks are not allowed")
         return value
 
@@ -225,7 +225,7 @@ class ArenaConfig(Section):
     """Whether people with a new account may play only after `desdemona arena-account approve NAME`."""
     open_bots: bool = False
     """Whether anybody may turn an account that has not played yet into a bot account; otherwise only the
-    owner creates them: `desdemona arena-account add-bot NAME`."""
+    server's owner creates them: `desdemona arena-account add-bot NAME`."""
     bots_per_address: int = Field(default=3, ge=1, le=1000)
     """With open_bots: maximum number of new bot accounts per address and day."""
     challenge_expiry_s: float = Field(default=20.0, gt=0, le=3600)
@@ -243,7 +243,7 @@ class ArenaConfig(Section):
     games_per_address: int = Field(default=40, ge=1, le=10_000)
     """Maximum concurrent games and unanswered challenges of all accounts at one address."""
     games_per_opponent: int = Field(default=3, ge=1, le=10_000)
-    """Maximum games and open challenges between a player and one bot, so that nobody takes all its slots."""
+    """Maximum games and open challenges between a player and one bot, so that nobody can use all slots."""
     streams_per_account: int = Field(default=16, ge=1, le=1000)
     """Maximum open streams of one account; a tab of the page opens at most two."""
     streams_per_address: int = Field(default=64, ge=1, le=10_000)
@@ -257,11 +257,11 @@ class ArenaConfig(Section):
     rated_plies: int = Field(default=10, ge=0, le=200)
     """Minimum number of moves by both sides together for a rated game to change ratings."""
     rating_window_h: float = Field(default=24.0, ge=0, le=24 * 31)
-    """For how many hours an earlier game between the same two players, or an address that they shared,
-    affects rating changes."""
+    """Hours for which an earlier game between the same two players, or an address that they shared, affects
+    rating changes."""
     full_games: int = Field(default=5, ge=1, le=1000)
     """Number of rated games between the same two players in a variant that count in full within these hours.
-    Each further game counts half as much as the one before, and nothing from the fifth on."""
+    Each further game counts half as much as the one before, down to 1/16; after that, games do not count."""
     levels: tuple[Annotated[int, Field(ge=1, le=len(LEVELS))], ...] = ()
     """Levels at which a bot plays at the arena, each with its own account and rating: 3 creates Level-3,
     which plays the strategy gentle at level 3. Example: [1, 2, 3, 4, 5, 6]"""
@@ -298,7 +298,7 @@ class ServerConfig(Section):
 
 
 class AccountConfig(Section):
-    """One of several accounts that the bot plays concurrently, on one or more sites; omit [server] then. The
+    """One of several accounts that the bot plays concurrently, on one or more sites, instead of [server]. The
     tables here override individual settings of the tables of the same name, for this account only."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9_-]{2,20}$")
@@ -371,9 +371,9 @@ class OpeningBook(Section):
             raise ValueError(f"there are no books for this game; known: {', '.join(known)}")
         return game
 
-    def use(self) -> BookUse:
+    def use(self) -> BookMoveChoice:
         """Convert the section to the engine's own type."""
-        return BookUse(
+        return BookMoveChoice(
             game=self.game,
             side={"white": 0, "black": 1}.get(self.colour),
             choice=self.choose,
@@ -391,8 +391,8 @@ class EngineConfig(Section):
     """Longest time for a move in seconds of processor time; the clock may allow less. On a busy machine up to
     three times as much real time may pass, ten times as much in games without a clock."""
     overhead_s: float = Field(default=0.3, ge=0, le=60)
-    """Seconds reserved on each move for network lag until the lag has been measured; after that a lower bound
-    on the reserve when the clock is nearly empty."""
+    """Seconds reserved on each move for network lag until the lag has been measured; afterwards, the
+    minimum reserve when little time is left."""
     ponder: bool = True
     """Whether to think about the expected reply while the opponent thinks."""
     slow_time_s: float = Field(default=10.0, gt=0, le=86_400)
@@ -429,11 +429,11 @@ class EngineConfig(Section):
     min_weight (1). Example: [{ file = "white.bin", colour = "white", choose = "best" }, { file = "all.bin",
     max_ply = 16 }]"""
     polyglot: str = ""
-    """One such book for chess, used before `books`, with moves chosen at random by weight; empty: none."""
+    """A Polyglot book for chess, used before `books`, with moves chosen at random by weight; empty: none."""
     syzygy: str = ""
     """Folder of Syzygy endgame tablebases (*.rtbw, *.rtbz) for the strategy strong at chess; empty: none."""
 
-    def strong(self) -> StrongOptions:
+    def strong_options(self) -> StrongOptions:
         """Options of the strong player (one thread if `threads` is 0); opens its books and tablebases.
 
         Raises:
@@ -474,9 +474,9 @@ class TrapConfig(Section):
     """How the opponent is assumed to judge a reply from its scores at smaller depths: median (people), best
     (optimistic people), last (programs that search one ply less)."""
     margin_centi: int = Field(default=_TRAP.margin_centi, ge=0, le=10_000)
-    """Lower bound on the magnitude of a score, so that even positions get a bonus too; 0 is the paper's rule,
+    """Lower bound on the magnitude of a score, so that equal positions get a bonus; 0 is the paper's rule,
     and the only value allowed with the expected scale."""
-    decided: Decided = _TRAP.decided
+    decided: DecidedScores = _TRAP.decided
     """Behaviour in decided games: swindle (no bonus when winning; when losing, the trap that is hardest to
     see) or paper (the paper's rule)."""
     threshold_percent: float = Field(default=_TRAP.threshold_percent, gt=0, le=100)
@@ -505,7 +505,7 @@ class HumanConfig(Section):
 
     models: tuple[str, ...] = ()
     """Human-move models, at most one per game: files written by `desdemona lab import-model`, or a folder of
-    them for different ratings. By default, Othello uses a built-in model, and other games use shallow
+    such files for different ratings. By default, Othello uses a built-in model, and other games use shallow
     searches. Example: ["data/models"]"""
     calibrated: tuple[str, ...] = ()
     """Calibrated models (files written by `desdemona lab fit`), at most one per game, replacing the
@@ -514,19 +514,19 @@ class HumanConfig(Section):
     """Maximum loss of a move against best play, in points of expected score out of 100."""
     share_percent: float = Field(default=_VALUE.share_percent, gt=0, le=100)
     """Maximum loss in per cent of the remaining expected score; a move that loses by force is also excluded
-    unless all do. 100: no such limit."""
+    unless all moves do. 100: no such limit."""
     min_reply_percent: float = Field(default=_VALUE.least_percent, ge=0, le=50)
     """Replies less probable than this, in per cent, are not searched; their value is taken to be the best
     reply's. A calibrated model searches all replies."""
-    scale: ValueScale = _VALUE.scale
+    scale: OpponentScale = _VALUE.scale
     """Unit of a move's value: expected (points of expected score) or pawns (hundredths of a pawn or disc, at
     most checkmate_centi)."""
     checkmate_centi: int = Field(default=_VALUE.checkmate_centi, ge=1, le=100_000)
     """Scale pawns: the value of a won game, and the maximum of any score."""
 
-    def value(self) -> ValueParams:
+    def opponent_params(self) -> OpponentParams:
         """The valuation of moves as the engine's own type."""
-        return ValueParams(
+        return OpponentParams(
             scale=self.scale,
             budget_percent=self.budget_percent,
             share_percent=self.share_percent,
@@ -542,20 +542,20 @@ class HumanConfig(Section):
         """
         try:
             return ModelRegistry(
-                ModelSettings(models=self.models, calibrated=self.calibrated, value=self.value())
+                ModelSettings(models=self.models, calibrated=self.calibrated, value=self.opponent_params())
             )
         except BadModel as error:
             raise ConfigError(f"human.models or human.calibrated: {error}") from None
 
 
 class RandomisedConfig(Section):
-    """The strategy randomised: trappy, except that against people a random draw decides on some moves whether
-    to set the trap (docs/trials.md)."""
+    """The strategy randomised: trappy, except that against people a random number decides on some moves
+    whether to set the trap (docs/trials.md)."""
 
     probability: float = Field(default=_RANDOMISED.chance, ge=0.1, le=0.9)
     """Probability of the move that sets the trap."""
     budget_percent: float = Field(default=_RANDOMISED.budget_percent, gt=0, le=5)
-    """Draw at random only if the best move without a trap loses at most this much, in points of expected
+    """Randomise only if the best move without a trap loses at most this much, in points of expected
     score out of 100."""
     max_profiles: int = Field(default=_RANDOMISED.most_profiles, ge=1, le=100)
     """Maximum number of moves to examine, best first, when looking for one without a trap."""
@@ -608,7 +608,7 @@ class UciEngine(Section):
             for name, value in self.options.items()
         )
         values: dict[str, Any] = {**dict(self), "options": options}
-        return EngineSettings(**values, start_s=start_s, silence_s=silence_s)
+        return EngineSettings(**values, start_s=start_s, response_timeout_s=silence_s)
 
 
 class UciConfig(Section):
@@ -671,7 +671,7 @@ class AssignmentRule(Section):
     """A rule that chooses a strategy; a missing key matches every game."""
 
     strategy: StrategyName
-    game: Annotated[str, AfterValidator(_known_game)] | None = None
+    game: Annotated[str, AfterValidator(_check_game_name)] | None = None
     site: DialectName | None = None
     speed: Speed | None = None
     min_rating: int | None = None
@@ -687,7 +687,7 @@ class AssignmentConfig(Section):
     """The strategy for `fixed`, and for `rules` when no rule matches: standard, trappy, strong,
     opponent_model, calibrated, tempting, randomised, gentle, or trappy_uci, standard_uci, opponent_model_uci,
     calibrated_uci (which need another engine for every game they play: see uci.engines)."""
-    strategies: tuple[StrategyName, ...] = Field(default=compared_strategies(), min_length=1)
+    strategies: tuple[StrategyName, ...] = Field(default=strategies_in_comparison(), min_length=1)
     """The strategies that `balanced` compares."""
     rules: tuple[AssignmentRule, ...] = ()
     """Rules for `rules`; the first match decides. Keys: strategy, and any of game, site, speed, min_rating,
@@ -696,12 +696,12 @@ class AssignmentConfig(Section):
     level: int = Field(default=3, ge=1, le=len(LEVELS))
     """Playing strength of the strategy gentle."""
     seed: int = Field(default=0, ge=0)
-    """Random seed for `balanced`, for tests only: people who know it can predict the strategy. 0: the
-    operating system's cryptographic generator, which a trial requires."""
+    """Random seed for `balanced`, for tests only: people who know the seed can predict the strategy. 0:
+    the operating system's cryptographic generator, which a trial requires."""
 
     @property
     def drawn_from(self) -> tuple[str, ...]:
-        """The strategies of which each game draws one uniformly; empty: no draw."""
+        """The strategies from which one is chosen uniformly for each game; empty: no random choice."""
         return (
             self.strategies if self.method is AssignmentMethod.BALANCED and len(self.strategies) > 1 else ()
         )
@@ -715,7 +715,7 @@ class AssignmentConfig(Section):
         return self
 
     @model_validator(mode="after")
-    def _strategy_counts(self) -> "AssignmentConfig":
+    def _check_strategy_setting(self) -> "AssignmentConfig":
         default = type(self).model_fields["strategy"].default
         if self.method is AssignmentMethod.BALANCED and self.strategy != default:
             raise ValueError(
@@ -730,7 +730,7 @@ class TrialConfig(Section):
 
     reveal: bool = False
     """Whether chat, reports and pages reveal the strategy of a game when `assignment` chose it at random, and
-    the draws of single moves. A fair comparison needs false, and `desdemona trial start` requires it."""
+    random choices of single moves. A fair trial needs false, and `desdemona trial start` requires it."""
     hold_s: float = Field(default=2.0, ge=0, le=60)
     """In trial games, hold each move back until the time planned for it has passed, but at most this many
     seconds; otherwise thinking times would reveal the strategy. 0: send at once."""
@@ -901,7 +901,7 @@ class MannersConfig(Section):
 
 
 class MatchmakingConfig(Section):
-    """Challenges sent to other bots while ours is idle."""
+    """Challenges that our bot sends to other bots while idle."""
 
     enabled: bool = False
     """Whether to challenge other bots."""
@@ -967,7 +967,7 @@ class GgsConfig(Section):
     """Names of bots on GGS, because the site does not mark them. They count as bots in the limits of
     `challenges`, and `matchmaking` challenges them."""
     public: bool = False
-    """Whether `matchmaking` sends public requests when none of these bots can be challenged."""
+    """Whether `matchmaking` sends public requests when none of `bots` can be challenged."""
     extension_s: int = Field(default=120, ge=0, le=3600)
     """Overtime in games that we request, in seconds; using it loses the game by 2 discs."""
 
@@ -977,22 +977,22 @@ class ChatConfig(Section):
 
     enabled: bool = True
     """Whether the bot chats."""
-    greeting: str = Field(default="Good luck, {opponent}! I am a program.", max_length=CHAT_LIMIT)
+    greeting: str = Field(default="Good luck, {opponent}! I am a program.", max_length=MAX_CHAT_LENGTH)
     """Message at the start of a game; empty: none. Placeholders about the result or the traps work only in
     the farewell."""
     farewell: str = Field(
         default="Good game, {opponent}! Traps set: {traps}, baits taken: {fell}; slips: {slips}.",
-        max_length=CHAT_LIMIT,
+        max_length=MAX_CHAT_LENGTH,
     )
     """Message after a game; empty: none. {result} is won, lost, drawn or aborted, from the bot's view.
     Sentences with {traps} or {fell} are omitted if the strategy is not secret (see `trial.reveal`) and sets
     no traps."""
-    spectators: str = Field(default="", max_length=CHAT_LIMIT)
+    spectators: str = Field(default="", max_length=MAX_CHAT_LENGTH)
     """Message to spectators at the start of a game; empty: none."""
     commands: bool = True
     """Whether to answer !help, !engine, !eval, !trap and !stats. During a game, !engine does not reveal the
     strategy, and !eval and !trap answer only spectators, if `spectator_commands` allows it. While the
-    strategy is secret (see `trial.reveal`), neither reveals anything to anybody."""
+    strategy is secret (see `trial.reveal`), !eval and !trap reveal nothing to anybody."""
     spectator_commands: bool = False
     """Whether spectators may use !eval and !trap during a game. A spectator may be the opponent."""
 
@@ -1138,7 +1138,7 @@ class Config(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The environment takes precedence over the file, whose values are the constructor's arguments."""
         if isinstance(env_settings, EnvSettingsSource):
-            env_settings.env_vars, _ = with_new_variables(env_settings.env_vars, ENV_PREFIX)
+            env_settings.env_vars, _ = rename_variables(env_settings.env_vars, ENV_PREFIX)
         return env_settings, init_settings
 
     def by_account(self) -> dict[str, "Config"]:
@@ -1189,7 +1189,7 @@ class Config(BaseSettings):
                 changes[name] = type(common).model_validate({**dict(common), **getattr(account, name)})
             except ValidationError as error:
                 first = error.errors()[0]
-                problem = _problem({**first, "loc": (name, *first["loc"])})
+                problem = _error_text({**first, "loc": (name, *first["loc"])})
                 raise ConfigError(f"account {account.name}: {problem}") from None
         return self.model_copy(update=changes)
 
@@ -1232,7 +1232,7 @@ def choose_accounts(config: Config, only: Collection[str]) -> dict[str, Config]:
     return chosen
 
 
-def source_of(path: Path | None) -> str:
+def config_source(path: Path | None) -> str:
     """Describe for the operator what `load_config` reads when called with this path."""
     if path is None and not Path("config.toml").exists():
         return f"defaults (no config.toml in {Path.cwd()}) and environment"
@@ -1250,9 +1250,9 @@ def load_config(path: Path | None = None) -> Config:
     """
     if path is None and Path("config.toml").exists():
         path = Path("config.toml")
-    values = {} if path is None else _read(path)
+    values = {} if path is None else _read_config_file(path)
     try:
-        values, used = with_new_names(values)
+        values, used = rename_settings(values)
     except ValueError as error:
         raise ConfigError(f"{path}: {error}") from None
     given = values.get("accounts")
@@ -1267,14 +1267,14 @@ def load_config(path: Path | None = None) -> Config:
                 f"{path}: {section}.token does not belong in this file; "
                 f"set {_variable(section, 'token')} or {section}.token_file"
             )
-    _refuse_unknown_variables()
+    _refuse_unknown_environment_variables()
     try:
         config = Config(**values)
     except SettingsError as error:
         raise ConfigError(f"environment: {error.__cause__ or error} (lists are written as JSON)") from error
     except ValidationError as error:
         first = error.errors()[0]
-        raise ConfigError(f"{_where(first['loc'], path)}: {_problem(first)}") from None
+        raise ConfigError(f"{_setting_source(first['loc'], path)}: {_error_text(first)}") from None
     _refuse_unknown_tokens(config)
     _refuse_equal_accounts(config)
     try:
@@ -1283,15 +1283,15 @@ def load_config(path: Path | None = None) -> Config:
         raise ConfigError(f"{path}: {error}") from None
     for name, each in accounts.items():
         try:
-            _check(each)
+            _check_account_config(each)
         except ConfigError as error:
             raise ConfigError(f"account {name}: {error}" if config.accounts else str(error)) from None
-    used |= with_new_variables(os.environ, ENV_PREFIX)[1]
-    config._old_names = tuple(map(notice_of, sorted(used)))
+    used |= rename_variables(os.environ, ENV_PREFIX)[1]
+    config._old_names = tuple(map(rename_notice, sorted(used)))
     return config
 
 
-def _check(config: Config) -> None:
+def _check_account_config(config: Config) -> None:
     """Check the consistency of one account's settings."""
     if config.uses_arena and not config.arena.enabled:
         raise ConfigError("server.url is empty and arena.enabled is false: there is no server to play on")
@@ -1362,7 +1362,7 @@ def read_token(config: ServerConfig) -> str:
             f"{config.url or config.dialect} needs a token: "
             f"set {config.token_variable} or {config.token_setting}_file"
         )
-    return _token_in(config.token_file, f"{config.token_setting}_file")
+    return _read_token_file(config.token_file, f"{config.token_setting}_file")
 
 
 def read_dashboard_token(config: DashboardConfig) -> str:
@@ -1374,7 +1374,7 @@ def read_dashboard_token(config: DashboardConfig) -> str:
     """
     token = config.token.get_secret_value().strip()
     if not token and config.token_file:
-        token = _token_in(config.token_file, "dashboard.token_file")
+        token = _read_token_file(config.token_file, "dashboard.token_file")
     if not token.isprintable():  # a byte in the environment that is no UTF-8, for instance
         raise ConfigError("dashboard.token: has characters that cannot be sent")
     if token and len(token) < MIN_TOKEN_LENGTH:
@@ -1399,9 +1399,9 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _token_in(file: str, setting: str) -> str:
+def _read_token_file(file: str, setting: str) -> str:
     try:
-        token = read_regular(Path(file), FILE_LIMIT).decode().strip()
+        token = read_regular(Path(file), MAX_CONFIG_BYTES).decode().strip()
     except (OSError, ValueError) as error:
         raise ConfigError(f"{setting}: cannot read {file}: {error}") from None
     if not token:
@@ -1409,9 +1409,9 @@ def _token_in(file: str, setting: str) -> str:
     return token
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_config_file(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(read_regular(path, FILE_LIMIT).decode())
+        return tomllib.loads(read_regular(path, MAX_CONFIG_BYTES).decode())
     except OSError as error:
         raise ConfigError(f"cannot read the configuration {path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
@@ -1440,7 +1440,7 @@ NOT_SETTINGS = {f"{ENV_PREFIX}UNIT"}
 """Variables with our prefix that are not settings: the instruction set of the C++ core."""
 
 
-def _refuse_unknown_variables() -> None:
+def _refuse_unknown_environment_variables() -> None:
     known = (
         NOT_SETTINGS
         | {_variable(section) for section in Config.model_fields}
@@ -1449,7 +1449,7 @@ def _refuse_unknown_variables() -> None:
     for name in sorted(os.environ):
         if name.upper().startswith(TOKEN_PREFIX):
             continue  # `_refuse_unknown_tokens`
-        new = [each.upper() for each in with_new_variables({name: ""}, ENV_PREFIX)[0]]
+        new = [each.upper() for each in rename_variables({name: ""}, ENV_PREFIX)[0]]
         if name.upper().startswith(ENV_PREFIX) and not known.issuperset(new):
             raise ConfigError(
                 f"environment: {name} is not a setting; settings look like {_variable('engine', 'max_depth')}"
@@ -1475,17 +1475,17 @@ def _refuse_equal_accounts(config: Config) -> None:
 
 
 def _login_of(account: AccountConfig) -> tuple[str, str, str]:
-    """Settings that together must differ between accounts; on other sites the token tells accounts apart."""
+    """Settings that together must be unique; outside the arena and GGS, the token identifies an account."""
     names_account = account.dialect in ("arena", "ggs")
     name = (account.login if names_account else "") or account.name
     return account.dialect, account.url, name.casefold()
 
 
-def _problem(error: ErrorDetails) -> str:
+def _error_text(error: ErrorDetails) -> str:
     loc = error["loc"]
     key = ".".join(str(part) for part in loc)
     if error["type"] == "extra_forbidden":
-        return f"{key} is not a setting; known here: {', '.join(_known(loc))}"
+        return f"{key} is not a setting; known here: {', '.join(_known_settings(loc))}"
     message = error["msg"].removeprefix("Value error, ")
     given = error["input"]
     is_secret = key in ("storage.url", "server.token", "dashboard.ask_url")
@@ -1493,7 +1493,7 @@ def _problem(error: ErrorDetails) -> str:
     return f"{key}: {message}{shown}"
 
 
-def _where(loc: tuple[int | str, ...], path: Path | None) -> str:
+def _setting_source(loc: tuple[int | str, ...], path: Path | None) -> str:
     """The source of a value; names both the file and the variables if the value combines them."""
     set_here = {name.upper() for name in os.environ}
     for variable in (_variable(*loc[:2]), _variable(loc[0])):
@@ -1505,7 +1505,7 @@ def _where(loc: tuple[int | str, ...], path: Path | None) -> str:
     return ", ".join([file, *sorted(name for name in set_here if name.startswith(f"{_variable(loc[0])}__"))])
 
 
-def _known(loc: tuple[int | str, ...]) -> list[str]:
+def _known_settings(loc: tuple[int | str, ...]) -> list[str]:
     if len(loc) == 1:
         return list(Config.model_fields)
     if loc[0] == "accounts":

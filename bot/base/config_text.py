@@ -19,19 +19,19 @@ def render() -> str:
     ]
     for section, model in sections().items():
         lines += ["", f"# {_line(model.__doc__)}", f"[{section}]"]
-        meanings = _meanings(model)
+        meanings = _field_docstrings(model)
         for key, field in model.model_fields.items():
             if field.exclude:
                 continue
-            meaning = _line(meanings[key]) + _allowed(field.metadata)
+            meaning = _line(meanings[key]) + _range_text(field.metadata)
             lines += _comment(meaning)
-            lines.append(f"{key} = {_toml(field.get_default(call_default_factory=True))}")
+            lines.append(f"{key} = {_toml_value(field.get_default(call_default_factory=True))}")
     return "\n".join([*lines, *_accounts()]) + "\n"
 
 
 def _accounts() -> list[str]:
     """The list of accounts, which is empty by default, as a comment."""
-    meanings = _meanings(AccountConfig)
+    meanings = _field_docstrings(AccountConfig)
     lines = ["", *_comment(_line(AccountConfig.__doc__)), "# [[accounts]]"]
     for key in AccountConfig.model_fields:
         if key in meanings:
@@ -39,7 +39,7 @@ def _accounts() -> list[str]:
     return [*lines, "# For instance:", *(f"# {line}" for line in EXAMPLE_ACCOUNT)]
 
 
-def _meanings(model: type) -> dict[str, str]:
+def _field_docstrings(model: type) -> dict[str, str]:
     """The docstrings of a model's own fields.  (Pydantic can read them, but would do so at every start.)"""
     definition: Any = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0]
     meanings = {}
@@ -50,21 +50,21 @@ def _meanings(model: type) -> dict[str, str]:
     return meanings
 
 
-def _toml(value: object) -> str:
+def _toml_value(value: object) -> str:
     match value:
         case bool():
             return "true" if value else "false"
         case str():
             return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
         case tuple():
-            return "[" + ", ".join(_toml(item) for item in value) + "]"
+            return "[" + ", ".join(_toml_value(item) for item in value) + "]"
         case dict():
-            return "{ " + ", ".join(f"{key} = {_toml(item)}" for key, item in value.items()) + " }"
+            return "{ " + ", ".join(f"{key} = {_toml_value(item)}" for key, item in value.items()) + " }"
         case _:
             return str(value)
 
 
-def _allowed(metadata: list[Any]) -> str:
+def _range_text(metadata: list[Any]) -> str:
     """The range of a number, as `(2 to 60)`."""
     low = next((f"{m.ge}" for m in metadata if hasattr(m, "ge")), None)
     low = low or next((f"above {m.gt}" for m in metadata if hasattr(m, "gt")), None)

@@ -10,11 +10,11 @@ from enum import StrEnum
 
 from bot.base.errors import ConfigError
 from bot.base.events import CHESS960, FROM_POSITION, OTHELLO_RANDOM, Proposal, speed_of
-from bot.base.notation import DROPS, PLAIN, ROOK_CASTLING, Notation
+from bot.base.notation import DROP_NOTATION, PLAIN_NOTATION, ROOK_CASTLING, Notation
 from engine.games.chess_variants import CHESS_VARIANTS
 
 
-class Ability(StrEnum):
+class Capability(StrEnum):
     """A feature that some sites lack."""
 
     DRAW = "draw"
@@ -53,12 +53,12 @@ class SiteVariant:
     """Name of the game in `engine.games`."""
     sides: tuple[SiteColour, SiteColour]
     """The colours of side 0, which moves first, and side 1."""
-    notation: Notation = PLAIN
+    notation: Notation = PLAIN_NOTATION
     kind: str = ""
     """`bot.base.events.Challenge.kind` of the variant; empty: the game's name, or `FROM_POSITION` for a
     custom starting position."""
     boards: int = 1
-    """Number of simultaneous games that a challenge to it starts."""
+    """Number of simultaneous games that a challenge to this variant starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Dialect:
     """Maximum time between two lines from the server, in seconds."""
     variants: Mapping[str, SiteVariant]
     """Variants, keyed by the site's key."""
-    abilities: frozenset[Ability] = frozenset(Ability)
+    abilities: frozenset[Capability] = frozenset(Capability)
     """The site's features."""
     player_key: str = "id"
     """Field of a player's JSON object that identifies the account."""
@@ -84,10 +84,10 @@ class Dialect:
     rated: bool | None = None
     """Whether games are rated; None: ``gameFull`` states it."""
     increment_unit_s: float | None = None
-    """Unit of ``winc`` and ``binc`` in seconds, if every game has a clock but ``gameFull`` does not state it;
-    None: ``gameFull`` does."""
+    """Unit of ``winc`` and ``binc`` in seconds, if every game has a clock but ``gameFull`` does not state the
+    clock; None: ``gameFull`` states the clock."""
     limits_stream_opens: bool = True
-    """Whether the site limits openings of the account's stream (`bot.servers.lichess.STREAM_OPENINGS`)."""
+    """Whether the site limits how often the account's stream is opened (`STREAM_OPENING_RATE`)."""
     from_positions: bool = True
     """Whether games of variants other than `FROM_POSITION` may also begin from a custom position."""
     protocol: str = "lichess"
@@ -160,7 +160,7 @@ DIALECTS: Mapping[str, Dialect] = {
                 "xiangqi": SiteVariant("xiangqi", (WHITE, BLACK)),
                 "connect4": SiteVariant("connect4", (WHITE, BLACK)),
             },
-            abilities=frozenset(Ability) - {Ability.TOURNAMENTS, Ability.CORRESPONDENCE},
+            abilities=frozenset(Capability) - {Capability.TOURNAMENTS, Capability.CORRESPONDENCE},
             limits_stream_opens=False,
             shows_challenges=False,
             unanswered_s=20.0,
@@ -182,10 +182,10 @@ DIALECTS: Mapping[str, Dialect] = {
             home="https://playstrategy.org",
             keep_alive_s=6.0,
             variants={
-                "flipello": SiteVariant("othello", (P1, P2), DROPS),
+                "flipello": SiteVariant("othello", (P1, P2), DROP_NOTATION),
                 "xiangqi": SiteVariant("xiangqi", (P1, P2)),
             },
-            abilities=frozenset(Ability) - {Ability.TAKEBACK, Ability.CLAIM, Ability.TOURNAMENTS},
+            abilities=frozenset(Capability) - {Capability.TAKEBACK, Capability.CLAIM, Capability.TOURNAMENTS},
             speaker="playstrategy",  # User.playstrategyId of its source
         ),
         Dialect(
@@ -193,7 +193,7 @@ DIALECTS: Mapping[str, Dialect] = {
             home="https://www.pychess.org",
             keep_alive_s=6.0,
             variants=_PYCHESS_VARIANTS,
-            abilities=frozenset({Ability.UPGRADE}),
+            abilities=frozenset({Capability.UPGRADE}),
             player_key="name",
             variants_header="X-PyChess-Bot-Capabilities",
             shuffled_key="chess960",
@@ -206,7 +206,7 @@ DIALECTS: Mapping[str, Dialect] = {
             home="ggs://skatgame.net:5000",
             keep_alive_s=60.0,
             variants=_GGS_VARIANTS,
-            abilities=frozenset({Ability.CHALLENGE}),
+            abilities=frozenset({Capability.CHALLENGE}),
             from_positions=False,
             protocol="ggs",
             rated_by_speed=frozenset(),

@@ -13,7 +13,7 @@
 
 import errno
 
-OUT_OF_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+DISK_FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """Causes of a failed write that lie outside the program: a full disk, quota or file size limit."""
 
 

@@ -1,8 +1,8 @@
 """Stores events in the database, cleaned so that every database accepts the text.
 
 The wire modules clean names, keys and chat on arrival (`bot.servers.lichess_wire`, `bot.servers.ggs.wire`).
-Other texts of an event, such as a server's message in an error, can hold anything, and PostgreSQL always
-refuses a zero byte or a lone surrogate: so they are cleaned here, before they are stored.
+Other texts of an event, such as a server's message in an error, can hold anything, but PostgreSQL
+rejects zero bytes and lone surrogates. These texts are therefore cleaned here, before storage.
 """
 
 from collections.abc import Mapping
@@ -33,4 +33,4 @@ async def log_event(
     clean = {key: printable(value) if isinstance(value, str) else value for key, value in detail.items()}
     await record_event(session, owner, kind, clean, game_id)
     if metrics is not None:
-        metrics.event(kind)
+        metrics.count_event(kind)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-CHAT_LIMIT = 140
+MAX_CHAT_LENGTH = 140
 """Longest chat line that servers of the Lichess family accept, in characters."""
 
 
@@ -34,7 +34,7 @@ class Clock:
 
 
 # Upper bounds of the estimated duration in seconds (lila).
-_UP_TO = ((30, Speed.ULTRABULLET), (180, Speed.BULLET), (480, Speed.BLITZ), (1500, Speed.RAPID))
+_SPEED_BOUNDS_S = ((30, Speed.ULTRABULLET), (180, Speed.BULLET), (480, Speed.BLITZ), (1500, Speed.RAPID))
 
 
 def speed_of(clock: Clock | None) -> Speed:
@@ -42,7 +42,7 @@ def speed_of(clock: Clock | None) -> Speed:
     if clock is None:
         return Speed.CORRESPONDENCE
     estimate_s = clock.initial_s + 40 * clock.increment_s
-    return next((speed for limit_s, speed in _UP_TO if estimate_s < limit_s), Speed.CLASSICAL)
+    return next((speed for limit_s, speed in _SPEED_BOUNDS_S if estimate_s < limit_s), Speed.CLASSICAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class EndReason(StrEnum):
     """How a game ended, across sites."""
 
     NORMAL = "normal"
-    """The game ended by its rules: full board, mate, no moves."""
+    """The game ended under its rules: full board, mate, no moves."""
     RESIGNATION = "resignation"
     TIME = "time"
     """A clock ran out."""

@@ -25,20 +25,20 @@ def open_regular(path: Path) -> BinaryIO:
     return path.open("rb")
 
 
-def read_regular(path: Path, most_bytes: int) -> bytes:
+def read_regular(path: Path, max_bytes: int) -> bytes:
     """Return the content of a file.
 
     Raises:
-        OSError: It cannot be read, is not a regular file, or is larger than `most_bytes`.
+        OSError: It cannot be read, is not a regular file, or is larger than `max_bytes`.
     """
     with open_regular(path) as file:
-        content = file.read(most_bytes + 1)
-    if len(content) > most_bytes:
-        raise OSError(errno.EFBIG, f"larger than {most_bytes >> 20} MiB", str(path))
+        content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise OSError(errno.EFBIG, f"larger than {max_bytes >> 20} MiB", str(path))
     return content
 
 
-def write_whole(contents: Mapping[Path, bytes]) -> None:
+def write_atomically(contents: Mapping[Path, bytes]) -> None:
     """Replace files atomically: either all of them are replaced or none.
 
     Raises:

@@ -6,26 +6,26 @@ from typing import IO
 
 from bot.base.files import read_regular
 from engine.formats import files, wthor
-from engine.formats.record import MAX_GAME_LENGTH, BadGame, GameRecord
+from engine.formats.record import MAX_GAME_TEXT_LENGTH, BadGame, GameRecord
 
-_MAX_BASE_BYTES = 64 << 20
+_MAX_WTHOR_BYTES = 64 << 20
 """Maximum size of a WTHOR file, in bytes: nearly a million games, seven times as many as exist today."""
 
 
-def lines_of(file: IO[bytes], advance: Callable[[int], None] = lambda _: None) -> Iterator[str]:
+def read_lines(file: IO[bytes], advance: Callable[[int], None] = lambda _: None) -> Iterator[str]:
     """Yield the lines of a file of games; `advance` is called with the length of each, in bytes.
 
     Raises:
-        BadGame: A line is longer than `MAX_GAME_LENGTH`.
+        BadGame: A line is longer than `MAX_GAME_TEXT_LENGTH`.
     """
-    while line := file.readline(MAX_GAME_LENGTH + 1):
-        if len(line) > MAX_GAME_LENGTH:
-            raise BadGame(f"more than {MAX_GAME_LENGTH} bytes without a line break")
+    while line := file.readline(MAX_GAME_TEXT_LENGTH + 1):
+        if len(line) > MAX_GAME_TEXT_LENGTH:
+            raise BadGame(f"more than {MAX_GAME_TEXT_LENGTH} bytes without a line break")
         advance(len(line))
         yield files.decode(line)
 
 
-def wthor_games(
+def read_wthor_games(
     path: Path, names: list[Path], on_bad: Callable[[str], None]
 ) -> Iterator[GameRecord | BadGame]:
     """Yield the games of a .wtb file; for an unreadable game, yield the reason.
@@ -39,7 +39,7 @@ def wthor_games(
         BadGame: The file has another format, or its file of names is ambiguous.
         OSError: A file cannot be read.
     """
-    base = wthor.parse_games(read_regular(path, _MAX_BASE_BYTES))
+    base = wthor.parse_games(read_regular(path, _MAX_WTHOR_BYTES))
     players = _names(path, ".jou", names, on_bad)
     tournaments = _names(path, ".trn", names, on_bad)
     for game in base.games():
@@ -50,7 +50,7 @@ def wthor_games(
 
 
 def _names(path: Path, suffix: str, names: list[Path], on_bad: Callable[[str], None]) -> tuple[str, ...]:
-    """The names for a WTHOR file, from the user's file of names or else from the only one beside it.
+    """The names for a WTHOR file, from the user's file of names or the only such file beside it.
 
     Raises:
         BadGame: The file of names is ambiguous or has another format.
@@ -64,6 +64,6 @@ def _names(path: Path, suffix: str, names: list[Path], on_bad: Callable[[str], N
         on_bad(f"{path}: no {suffix} file beside it; using numbers instead of names")
         return ()
     try:
-        return wthor.parse_names(read_regular(found[0], _MAX_BASE_BYTES), suffix)
+        return wthor.parse_names(read_regular(found[0], _MAX_WTHOR_BYTES), suffix)
     except BadGame as error:
         raise BadGame(f"{found[0]}: {error}") from None

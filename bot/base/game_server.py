@@ -1,4 +1,4 @@
-"""The interface of all adapters to game servers (`bot.servers`), and the account behind one."""
+"""The interface of all adapters to game servers (`bot.servers`), and the account that an adapter uses."""
 
 # ruff: noqa: ARG002 - bodies that use no argument are for sites that cannot do it
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from bot.base.config import ChallengesConfig
-from bot.base.dialects import Ability
+from bot.base.dialects import Capability
 from bot.base.errors import AuthError, RefusedError, ServerError
 from bot.base.events import (
     AccountEvent,
@@ -61,16 +61,16 @@ class Server(Protocol):
     async def account(self) -> Account:
         """Request our own account."""
 
-    def follow(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:
+    def set_challenge_rules(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:
         """Apply the challenge rules that the site enforces, or that we cannot apply ourselves on this site.
 
         Args:
             challenges: The current settings; each change causes another call.
-            has_room: Returns whether that many further games may begin now.
+            has_room: Returns whether a given number of further games may begin now.
         """
 
     def account_events(self) -> AsyncIterator[AccountEvent | None]:
-        """Challenges and the starts and ends of games.  A new stream repeats all current ones."""
+        """Challenges, game starts and game ends.  A new stream repeats all current challenges and games."""
 
     def game_events(self, game_id: str) -> AsyncIterator[GameEvent | None]:
         """One game: a `GameSnapshot`, then its events; works for finished games, too.
@@ -79,7 +79,7 @@ class Server(Protocol):
         `RefusedError` with status 404 when there is no such game, `ProtocolError` when it cannot be parsed.
         """
 
-    async def playing(self) -> list[str]:
+    async def running_game_ids(self) -> list[str]:
         """Ids of the running games."""
 
     async def accept(self, challenge_id: str) -> None:
@@ -87,7 +87,7 @@ class Server(Protocol):
 
     async def decline(self, challenge_id: str, reason: DeclineReason) -> None: ...
 
-    def can(self, ability: Ability) -> bool:
+    def supports(self, ability: Capability) -> bool:
         """Whether the site supports a kind of request; unsupported requests raise `RefusedError`."""
 
     @property
@@ -101,17 +101,17 @@ class Server(Protocol):
 
         `RefusedError`: not our turn, not legal, or the game is over: read the state again. After a
         `TransientError` the server may have played the move although the answer was lost, or it may be
-        temporarily unable to find the game; only `game_events` shows which.
+        temporarily unable to find the game; only `game_events` shows which is the case.
         """
 
     async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
         """Send a chat message, cut to the site's limit."""
 
     async def answer_draw(self, game_id: str, accept: bool) -> None:
-        raise _lacking(self, "draws by agreement")
+        raise _unsupported_error(self, "draws by agreement")
 
     async def answer_takeback(self, game_id: str, accept: bool) -> None:
-        raise _lacking(self, "takebacks")
+        raise _unsupported_error(self, "takebacks")
 
     async def abort(self, game_id: str) -> None:
         """Abort a game that has not begun; `RefusedError` once both players have moved."""
@@ -120,11 +120,11 @@ class Server(Protocol):
 
     async def claim_victory(self, game_id: str) -> None:
         """Claim a win because the opponent left (see `OpponentGone.claim_win_in_s`)."""
-        raise _lacking(self, "claims")
+        raise _unsupported_error(self, "claims")
 
     async def claim_draw(self, game_id: str) -> None:
         """Claim a draw because the opponent left."""
-        raise _lacking(self, "claims")
+        raise _unsupported_error(self, "claims")
 
     async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
         """Challenge a player and wait for the answer.  Cancelling withdraws the challenge.
@@ -138,11 +138,11 @@ class Server(Protocol):
         """Other programs that we could challenge."""
 
     def rating_list(self, proposal: Proposal) -> str:
-        """The key of `Bot.ratings` for such games."""
+        """The key of `Bot.ratings` for the proposed games."""
 
     async def tournament(self, tournament_id: str) -> Tournament:
         """Request the description of a tournament; `RefusedError` with status 404: there is none."""
-        raise _lacking(self, "tournaments to join")
+        raise _unsupported_error(self, "tournaments to join")
 
     async def join_tournament(self, tournament_id: str, *, password: str = "", team: str = "") -> None:
         """Join a tournament, or return to it after a pause; its games begin without challenges.
@@ -155,22 +155,22 @@ class Server(Protocol):
         Raises:
             RefusedError: We may not join; where a permission may be missing, the message names it.
         """
-        raise _lacking(self, "tournaments to join")
+        raise _unsupported_error(self, "tournaments to join")
 
     async def leave_tournament(self, tournament_id: str) -> None:
         """Leave a tournament, or pause until we join it again; a game that has begun continues.
 
         Raises the same errors as `join_tournament`.
         """
-        raise _lacking(self, "tournaments to join")
+        raise _unsupported_error(self, "tournaments to join")
 
     async def upgrade(self) -> None:
         """Turn the account into a bot account for good; `RefusedError`: it has played games."""
-        raise _lacking(self, "bot accounts")
+        raise _unsupported_error(self, "bot accounts")
 
     async def export(self, game_id: str) -> dict[str, Any]:
         """The site's record of a game in its own format, for the operator and for checks."""
-        raise _lacking(self, "game records")
+        raise _unsupported_error(self, "game records")
 
     async def rating_diff(self, game_id: str, name: str) -> int | None:
         """Rating change of an account after a finished game; None: unrated, or not reported."""
@@ -180,18 +180,18 @@ class Server(Protocol):
         """Close the connections; the adapter cannot be used afterwards."""
 
 
-def _lacking(server: Server, what: str) -> RefusedError:
+def _unsupported_error(server: Server, what: str) -> RefusedError:
     return RefusedError(f"{server.site} has no {what}", 404)
 
 
-async def goes_on(server: Server, game_id: str) -> bool | None:
+async def is_game_running(server: Server, game_id: str) -> bool | None:
     """Whether a server lists a game as running; None: it cannot answer now.
 
     Raises:
         AuthError: The server no longer accepts our account.
     """
     try:
-        return game_id in await server.playing()
+        return game_id in await server.running_game_ids()
     except AuthError:
         raise
     except ServerError as error:

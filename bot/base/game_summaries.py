@@ -6,18 +6,18 @@ from storage.database import Database
 from storage.errors import StorageError
 from storage.evidence.statistics.group_rows import count_outdated
 from storage.evidence.summaries import (
-    BATCH,
-    SMALL_BATCH,
-    games_over,
+    SUMMARY_BATCH_GAMES,
+    SUMMARY_BATCH_GAMES_IN_PLAY,
     games_to_summarise,
-    remake,
+    list_finished_games,
+    repair_summaries,
     summarise,
 )
 
 logger = logging.getLogger(__name__)
 
 
-async def make_summaries(database: Database, batch: int = BATCH) -> int:
+async def make_summaries(database: Database, batch: int = SUMMARY_BATCH_GAMES) -> int:
     """Summarise the finished games that lack a valid summary, with a separate transaction for each batch.
 
     It can be stopped at any time: the next run continues.  Games with damaged data get no summary.
@@ -49,17 +49,17 @@ async def check_summaries(database: Database) -> int:
     wrong = after = 0
     while True:
         async with database.read() as session:
-            games = await games_over(session, after, BATCH)
+            games = await list_finished_games(session, after, SUMMARY_BATCH_GAMES)
         if not games:
             return wrong
         async with database.write() as session:
-            wrong += len(await remake(session, games))
+            wrong += len(await repair_summaries(session, games))
         after = games[-1]
 
 
 async def unjudged_notice(database: Database) -> str:
-    """A line with the number of decisions that statistics ignore, and the command that judges them; empty:
-    none.
+    """A line with the number of decisions that statistics ignore, and the command that judges them; empty
+    if there are no such decisions.
 
     Decisions judged by an earlier release do not count as judged by today's rules.
     """
@@ -74,7 +74,7 @@ async def unjudged_notice(database: Database) -> str:
 async def summarise_in_background(database: Database) -> None:
     """Compute missing summaries while the program plays; until then, statistics are slower."""
     try:
-        if summaries := await make_summaries(database, SMALL_BATCH):
+        if summaries := await make_summaries(database, SUMMARY_BATCH_GAMES_IN_PLAY):
             logger.info("missing summaries created: %d", summaries)
         if notice := await unjudged_notice(database):
             logger.warning(notice)

@@ -19,16 +19,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bot.base.errors import ConfigError
-from bot.base.old_names import with_old_keys
+from bot.base.old_names import add_old_keys
 
 if TYPE_CHECKING:
     from bot.base.config import LogConfig  # takes long to import, and most want `printable` alone
 
-OWN = ("bot", "engine", "storage")
+OWN_PACKAGES = ("bot", "engine", "storage")
 """Our packages, whose loggers `log.level` sets."""
-_USUAL = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
+_STANDARD_RECORD_FIELDS = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
 """Attributes of every record; any other comes from the caller's ``extra``."""
-_MINUTE_S = 60.0
+_LINE_LIMIT_PERIOD_S = 60.0
 
 
 account: ContextVar[str] = ContextVar("account", default="")
@@ -41,7 +41,7 @@ game: ContextVar[str] = ContextVar("game", default="")
 """The site's key of the game that the current task plays."""
 
 
-def shown_account() -> str:
+def account_label() -> str:
     """The account's name if there are several accounts."""
     return "" if is_alone.get() else account.get()
 
@@ -79,16 +79,16 @@ class JsonFormatter(logging.Formatter):
         }
         if record.exc_info:
             entry["exception"] = self.formatException(record.exc_info)
-        entry |= {key: value for key, value in record.__dict__.items() if key not in _USUAL}
+        entry |= {key: value for key, value in record.__dict__.items() if key not in _STANDARD_RECORD_FIELDS}
         # ASCII only: a lone surrogate, for one, could not be encoded.
-        return json.dumps(with_old_keys(entry), default=str)
+        return json.dumps(add_old_keys(entry), default=str)
 
 
 class TextFormatter(logging.Formatter):
     """One line per message, followed by the indented lines of an exception."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
-        name = shown_account()
+        name = account_label()
         return printable(f"{super().formatMessage(record)}{name and f' [{name}]'}")
 
     def formatException(self, exc_info: Any) -> str:  # noqa: N802 - logging's name
@@ -103,7 +103,7 @@ def printable(text: str) -> str:
     )
 
 
-def set_up(config: "LogConfig") -> None:
+def configure_logging(config: "LogConfig") -> None:
     """Configure logging according to the settings.
 
     Raises:
@@ -129,7 +129,7 @@ def set_up(config: "LogConfig") -> None:
     # Lines of drivers, one for each statement and request, would bury ours: of others only warnings.
     others = max(logging.WARNING, logging.getLevelNamesMapping()[config.level])
     logging.basicConfig(level=others, handlers=[handler], force=True)
-    for name in OWN:
+    for name in OWN_PACKAGES:
         logging.getLogger(name).setLevel(config.level)
     # It logs every unparsable line of an engine; `engine.protocols.engine_source` reports the error once.
     logging.getLogger("chess.engine").setLevel(logging.CRITICAL)
@@ -148,14 +148,14 @@ def set_level(level: str) -> str:
     if level not in LEVELS:
         raise ConfigError(f"log level {level!a:.40} is not known; known: {', '.join(LEVELS)}")
     before = current_level()
-    for name in OWN:
+    for name in OWN_PACKAGES:
         logging.getLogger(name).setLevel(level)
     return before
 
 
 def current_level() -> str:
     """The current minimum level."""
-    return logging.getLevelName(logging.getLogger(OWN[0]).getEffectiveLevel())
+    return logging.getLevelName(logging.getLogger(OWN_PACKAGES[0]).getEffectiveLevel())
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,14 +183,14 @@ class ErrorMemory(logging.Handler):
             self.handleError(record)
             return
         at = datetime.fromtimestamp(record.created, UTC)
-        self.latest = LoggedError(at, shown_account(), printable(message)[:500])
+        self.latest = LoggedError(at, account_label(), printable(message)[:500])
 
 
 @contextmanager
-def remembering_errors() -> Iterator[ErrorMemory]:
+def capture_errors() -> Iterator[ErrorMemory]:
     """Remember the errors of our packages while the block runs."""
     memory = ErrorMemory()
-    loggers = [logging.getLogger(name) for name in OWN]
+    loggers = [logging.getLogger(name) for name in OWN_PACKAGES]
     for each in loggers:
         each.addHandler(memory)
     try:
@@ -200,7 +200,7 @@ def remembering_errors() -> Iterator[ErrorMemory]:
             each.removeHandler(memory)
 
 
-class LineLimit:
+class LogLineLimiter:
     """Limits the number of lines per minute."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float]) -> None:
@@ -213,7 +213,7 @@ class LineLimit:
     def next(self) -> str | None:
         """A suffix for the next line with the number of omitted lines; None: omit this line as well."""
         now = self._clock()
-        if now - self._began >= _MINUTE_S:
+        if now - self._began >= _LINE_LIMIT_PERIOD_S:
             self._began, self._lines = now, 0
         if self._lines >= self._per_minute:
             self._dropped += 1

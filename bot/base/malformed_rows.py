@@ -16,7 +16,7 @@ from storage.maintenance.malformed import Tables, quarantine_malformed, tables_n
 
 logger = logging.getLogger(__name__)
 
-CHECK_S = 3600.0
+MIN_CHECK_INTERVAL_S = 3600.0
 """Minimum time between two checks of all rows."""
 
 
@@ -58,7 +58,7 @@ class MalformedRows:
         async with self._turn:
             if self._last >= asked:  # another request waited for the same check
                 return self._has_moved
-            if asked - self._last < CHECK_S:
+            if asked - self._last < MIN_CHECK_INTERVAL_S:
                 return False
             self._has_moved = await _check(self._database, whole_database())
             self._last = self._clock()

@@ -23,13 +23,13 @@ SLOW_COMMIT_S = 0.25
 """Duration in seconds from which a commit counts as slow; a bucket bound of the histogram."""
 LATE_COMMIT_S = 2.5
 """Duration in seconds from which a commit endangers the clock; a bucket bound of the histogram."""
-SLOW_SHARE = 0.9
+SLOW_MOVE_SHARE = 0.9
 """Fraction of the maximum time from which a decision counts as slow."""
-_STRATEGY = ("strategy", "player")
+_STRATEGY_LABELS = ("strategy", "player")
 """The label for the strategy, and its old name, which is also exported until 0.4.0."""
 _COMMIT_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, SLOW_COMMIT_S, 0.5, 1, LATE_COMMIT_S, 10)
-_REQUEST_BOUNDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
-_DECISION_BOUNDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 120)
+_REQUEST_BUCKETS_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+_DECISION_BUCKETS_S = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 120)
 
 
 class ChallengeAnswer(StrEnum):
@@ -82,11 +82,13 @@ class Metrics:
             "rating", "Our rating at the start of the last rated game.", "site", "game", "speed"
         )
         self.alarm_firing = self._gauge("alarm_firing", "1 if the alarm is firing.", "alarm")
-        self._games = self._counter("games", "Games ended.", "site", "game", *_STRATEGY, "result")
+        self._games = self._counter("games", "Games ended.", "site", "game", *_STRATEGY_LABELS, "result")
         self._lost_on_time = self._counter("lost_on_time", "Games lost on time.", "site", "game")
-        self._decisions = self._counter("decisions", "Decisions committed.", "game", *_STRATEGY)
+        self._decisions = self._counter("decisions", "Decisions committed.", "game", *_STRATEGY_LABELS)
         self._decision_s = self._histogram(
-            "decision_seconds", "Time from the start of our turn to the committed decision.", _DECISION_BOUNDS
+            "decision_seconds",
+            "Time from the start of our turn to the committed decision.",
+            _DECISION_BUCKETS_S,
         )
         self._slow_decisions = self._counter(
             "slow_decisions", "Decisions that took more than 90 % of the maximum time."
@@ -96,7 +98,7 @@ class Metrics:
         self._traps = self._counter("traps", f"Old name of `baits`. {about}", "game", "player", "outcome")
         self._challenges = self._counter("challenges", "Challenges answered.", "site", "answer", "reason")
         self._request_s = self._histogram(
-            "request_seconds", "Time from a request to the response headers.", _REQUEST_BOUNDS, "site"
+            "request_seconds", "Time from a request to the response headers.", _REQUEST_BUCKETS_S, "site"
         )
         self._commit_s = self._histogram(
             "commit_seconds", "Duration of a game's transaction, including waits.", _COMMIT_BOUNDS
@@ -116,7 +118,7 @@ class Metrics:
     def _histogram(self, name: str, text: str, bounds: Sequence[float], *labels: str) -> Histogram:
         return Histogram(name, text, labels, namespace=NAMESPACE, registry=self.registry, buckets=bounds)
 
-    def decided(self, game: str, strategy: str, took_s: float, longest_s: float) -> None:
+    def count_decision(self, game: str, strategy: str, took_s: float, longest_s: float) -> None:
         """A decision was committed.
 
         Args:
@@ -125,48 +127,48 @@ class Metrics:
             took_s: Seconds since our turn was reported.
             longest_s: Maximum duration in seconds (`bot.game.thinking.GameThinker.longest_s`).
         """
-        is_slow = took_s > SLOW_SHARE * longest_s
+        is_slow = took_s > SLOW_MOVE_SHARE * longest_s
         self._decisions.labels(game, strategy, strategy).inc()
         self._decision_s.observe(took_s)
         if is_slow:
             self._slow_decisions.inc()
         self._add(decisions=1, slow_decisions=int(is_slow))
 
-    def finished(self, site: str, game: str, strategy: str, result: str, *, is_lost_on_time: bool) -> None:
+    def count_game(self, site: str, game: str, strategy: str, result: str, *, is_lost_on_time: bool) -> None:
         """A game's record was closed."""
         self._games.labels(site, game, strategy, strategy, result).inc()
         if is_lost_on_time:
             self._lost_on_time.labels(site, game).inc()
         self._add(games=1, lost_on_time=int(is_lost_on_time))
 
-    def baits(self, game: str, strategy: str, baits_set: int, taken: int) -> None:
+    def count_baits(self, game: str, strategy: str, baits_set: int, taken: int) -> None:
         """Count the confirmed baits of a closed game, and how many of them the opponent took."""
         for outcome, number in (("set", baits_set), ("taken", taken), ("held", baits_set - taken)):
             for counter in (self._baits, self._traps):
                 counter.labels(game, strategy, outcome).inc(number)
 
-    def challenge(self, site: str, answer: ChallengeAnswer, reason: str = "") -> None:
+    def count_challenge_answer(self, site: str, answer: ChallengeAnswer, reason: str = "") -> None:
         """A challenge was answered."""
         self._challenges.labels(site, answer, reason).inc()
         self._add(answered=1, declined=int(answer is ChallengeAnswer.DECLINED))
 
-    def requested(self, site: str, took_s: float) -> None:
+    def count_request(self, site: str, took_s: float) -> None:
         """A site has answered a request."""
         self._request_s.labels(site).observe(took_s)
 
-    def committed(self, took_s: float) -> None:
+    def count_commit(self, took_s: float) -> None:
         """A transaction of a game's record was committed."""
         self._commit_s.observe(took_s)
         self._add(
             commits=1, slow_commits=int(took_s > SLOW_COMMIT_S), late_commits=int(took_s > LATE_COMMIT_S)
         )
 
-    def commit_failed(self) -> None:
+    def count_failed_commit(self) -> None:
         """The database failed in a transaction."""
         self._failed_commits.inc()
         self._add(failed_commits=1)
 
-    def event(self, kind: str) -> None:
+    def count_event(self, kind: str) -> None:
         """An event was recorded."""
         self._events.labels(kind).inc()
 

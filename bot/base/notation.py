@@ -11,7 +11,7 @@ from typing import Any
 import chess
 
 from bot.base.errors import ProtocolError
-from engine.game import BadPosition, Game, IllegalMove, if_it_goes_on
+from engine.game import BadPosition, Game, IllegalMove, continued_position
 
 
 class Notation:
@@ -62,12 +62,12 @@ class RookCastling(Notation):
         return board.uci(chess.Move.from_uci(move), chess960=True)
 
 
-class Drops(Notation):
+class DropNotation(Notation):
     """Othello as Fairy-Stockfish's ``flipello``.
 
     Black is called white (``P``) and moves first.  Placing a disc is a drop, ``P@d3``, with ranks counted
     from below.  A pass moves the mover's first disc, counted from a1 along the ranks, onto its own square.
-    When neither side can move, both may still pass there, whereas here the game is over.
+    When neither side can move, flipello still lets both sides pass; in our rules, the game is over.
     """
 
     needs_positions = True
@@ -81,7 +81,7 @@ class Drops(Notation):
 
     def read(self, game: Game[Any], position: Any, text: str) -> str | None:
         if re.fullmatch("P@[a-h][1-8]", text):
-            return _upside_down(text[2:])
+            return _flip_rank(text[2:])
         if not re.fullmatch(r"([a-h][1-8])\1", text):
             raise IllegalMove(text, game.position_text(position))
         return "pass" if game.legal_moves(position) else None
@@ -89,7 +89,7 @@ class Drops(Notation):
     def write(self, game: Game[Any], position: Any, move: str) -> str:
         game.parse_move(position, move)
         if move != "pass":
-            return f"P@{_upside_down(move)}"
+            return f"P@{_flip_rank(move)}"
         disc = "bw"[game.side_to_move(position)]
         rows = game.board_rows(position)  # from the top, which is our first and their eighth rank
         square = next(
@@ -101,13 +101,13 @@ class Drops(Notation):
         return square * 2
 
 
-def _upside_down(square: str) -> str:
+def _flip_rank(square: str) -> str:
     return f"{square[0]}{9 - int(square[1])}"
 
 
-PLAIN = Notation()
+PLAIN_NOTATION = Notation()
 ROOK_CASTLING = RookCastling()
-DROPS = Drops()
+DROP_NOTATION = DropNotation()
 
 
 class MoveCodec:
@@ -148,7 +148,7 @@ class MoveCodec:
                     number = self._game.parse_move(self._position, move)
                     position = self._game.play(self._position, number)
                     # The server may continue a game that is a draw by our rules.
-                    self._position = if_it_goes_on(self._game, position)
+                    self._position = continued_position(self._game, position)
                     self._moves.append(move)
             except IllegalMove as error:
                 raise ProtocolError(f"the server shows an impossible game: {error}", site_moves) from error

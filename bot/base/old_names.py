@@ -24,7 +24,7 @@ RETIRED: Mapping[str, str] = {
     "trap.threshold_centi": "trap.threshold_percent, in points of expected score, replaces it",
 }
 """Settings of 0.2.0 that are ignored, each with the reason."""
-OLD_KEYS: Mapping[str, str] = {
+OLD_JSON_KEYS: Mapping[str, str] = {
     "at_depth_2": "at_a_glance",
     "control": "sound",
     "control_name": "sound_name",
@@ -47,12 +47,12 @@ OLD_KEYS: Mapping[str, str] = {
 """Old names of fields, keyed by new name."""
 
 
-def notice_of(old: str) -> str:
+def rename_notice(old: str) -> str:
     """One clause that says what replaces an old setting."""
     return f"{old} is now {RENAMED[old]}" if old in RENAMED else f"{old} is ignored: {RETIRED[old]}"
 
 
-def with_new_names(values: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
+def rename_settings(values: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
     """Settings under their new names (also in the tables of accounts), and the old names that were used.
 
     Args:
@@ -62,14 +62,14 @@ def with_new_names(values: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]
         ValueError: A setting is given under both names.
     """
     used: set[str] = set()
-    renamed = _renamed(values, "", used)
+    renamed = _rename_nested(values, "", used)
     accounts = renamed.get("accounts")
     if isinstance(accounts, list):
-        renamed["accounts"] = _renamed(accounts, "", used)
+        renamed["accounts"] = _rename_nested(accounts, "", used)
     return dict(renamed), used
 
 
-def with_new_variables(
+def rename_variables(
     variables: Mapping[str, str | None], prefix: str
 ) -> tuple[dict[str, str | None], set[str]]:
     """Environment variables under their new names, and the old names that were used.
@@ -106,9 +106,9 @@ def _new_name(name: str, used: set[str]) -> str:
     return RENAMED.get(name, name)
 
 
-def _renamed(value: Any, where: str, used: set[str]) -> Any:
+def _rename_nested(value: Any, where: str, used: set[str]) -> Any:
     if isinstance(value, list):
-        return [_renamed(each, where, used) for each in value]
+        return [_rename_nested(each, where, used) for each in value]
     if not isinstance(value, Mapping):
         return value
     renamed: dict[str, Any] = {}
@@ -121,7 +121,7 @@ def _renamed(value: Any, where: str, used: set[str]) -> Any:
         name = new.removeprefix(where)
         if name != key and name in value:
             raise ValueError(f"{old} is the old name of {new}: remove it")
-        renamed[name] = _renamed(below, f"{new}.", used)
+        renamed[name] = _rename_nested(below, f"{new}.", used)
     return renamed
 
 
@@ -131,16 +131,16 @@ def _new_json(name: str, value: str | None, used: set[str]) -> str | None:
         settings = json.loads(value or "")
     except ValueError:
         return value
-    renamed = _renamed(settings, f"{name}.", used)
+    renamed = _rename_nested(settings, f"{name}.", used)
     return value if renamed == settings else json.dumps(renamed)
 
 
-def with_old_keys(value: Any) -> Any:
-    """A plain JSON value with a copy of each renamed field under its old name, after all others."""
+def add_old_keys(value: Any) -> Any:
+    """A plain JSON value with a copy of each renamed field under its old name, after all other fields."""
     if isinstance(value, Mapping):
-        new = {name: with_old_keys(each) for name, each in value.items()}
-        old = {OLD_KEYS[name]: each for name, each in new.items() if name in OLD_KEYS}
+        new = {name: add_old_keys(each) for name, each in value.items()}
+        old = {OLD_JSON_KEYS[name]: each for name, each in new.items() if name in OLD_JSON_KEYS}
         return new | {name: each for name, each in old.items() if name not in new}
     if isinstance(value, list | tuple):
-        return [with_old_keys(each) for each in value]
+        return [add_old_keys(each) for each in value]
     return value

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-_MAX_KEYS = 10_000
+_MAX_CALLERS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class RateLimiter:
         needed = min(self._rate.burst, cost + spare * self._rate.burst)
         allowed = level >= needed
         self._buckets[key] = (level - cost if allowed else level, now)
-        if len(self._buckets) > _MAX_KEYS:
+        if len(self._buckets) > _MAX_CALLERS:
             self._buckets.popitem(last=False)
         return 0 if allowed else max(1, math.ceil((needed - level) / self._rate.per_s))
 
@@ -80,5 +80,5 @@ class RecentUse:
         used = self.of(key) + cost
         self._uses[key] = used, self._clock()
         self._uses.move_to_end(key)
-        if len(self._uses) > _MAX_KEYS:
+        if len(self._uses) > _MAX_CALLERS:
             self._uses.popitem(last=False)

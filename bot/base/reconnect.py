@@ -1,7 +1,7 @@
 """Reconnects with exponential back-off: which failures to retry, and how long to wait.
 
-`TransientError` and the plain end of a stream are retried, and any other exception passes through; `delays`
-determines the waits.
+`TransientError` and the plain end of a stream are retried, and any other exception passes through;
+`backoff_delays` determines the waits.
 """
 
 import asyncio
@@ -17,22 +17,24 @@ logger = logging.getLogger(__name__)
 
 E = TypeVar("E")
 
-FIRST_S = 0.5
+FIRST_WAIT_S = 0.5
 """Upper end of the first wait: short, because the game's clock is running."""
-CAP_S = 10.0
+MAX_RECONNECT_WAIT_S = 10.0
 """Longest wait: after a long outage, running games and challenges resume within this time plus that of one
 failed attempt (`bot.servers.lichess.CONNECT_TIMEOUT_S`)."""
-REASON_LIMIT = 500
+MAX_REASON_LENGTH = 500
 """Maximum length of a reason in the log and the database, because a server controls its text."""
-SETTLED_S = 5.0
+STABLE_CONNECTION_S = 5.0
 """Time in seconds after which a link counts as working and past failures are forgotten.
 
-The first event does not count: when two programs share an account, a server sends each one everything and
-then hangs up on the other, and they would evict each other twice a second for ever.
+The first event is not enough: when two programs share an account, a server sends each new connection
+everything and closes the other one, so the programs would evict each other twice a second for ever.
 """
 
 
-def delays(rng: random.Random, quick: int = 0, cap_s: float = CAP_S) -> Iterator[float]:
+def backoff_delays(
+    rng: random.Random, quick: int = 0, cap_s: float = MAX_RECONNECT_WAIT_S
+) -> Iterator[float]:
     """Yield the wait before each attempt, in seconds, without end: random, doubling, capped.
 
     The waits are random so that the clients of a restarted server do not all return at the same moment.
@@ -43,8 +45,8 @@ def delays(rng: random.Random, quick: int = 0, cap_s: float = CAP_S) -> Iterator
         cap_s: The longest wait.
     """
     for _ in range(quick):
-        yield rng.uniform(FIRST_S / 2, FIRST_S)
-    upper = FIRST_S
+        yield rng.uniform(FIRST_WAIT_S / 2, FIRST_WAIT_S)
+    upper = FIRST_WAIT_S
     while True:
         yield rng.uniform(upper / 2, upper)
         upper = min(2 * upper, cap_s)
@@ -62,7 +64,7 @@ async def stay_connected(
     clock: Callable[[], float] = time.monotonic,
     rng: random.Random | None = None,
     quick: int = 0,
-    cap_s: float = CAP_S,
+    cap_s: float = MAX_RECONNECT_WAIT_S,
 ) -> None:
     """Feed events to a handler, reconnecting whenever the link is lost, until `done`.
 
@@ -86,7 +88,7 @@ async def stay_connected(
     """
     # Spreading out retries needs no secrecy.
     rng = rng or random.Random()  # noqa: S311
-    waits = delays(rng, quick, cap_s)
+    waits = backoff_delays(rng, quick, cap_s)
     lost_at: float | None = None
     while not done():
         opened_at: float | None = None
@@ -106,7 +108,7 @@ async def stay_connected(
                     return
             reason, requested_s = "the stream ended", 0.0
         except TransientError as error:
-            reason, requested_s = str(error)[:REASON_LIMIT], error.retry_after_s or 0.0
+            reason, requested_s = str(error)[:MAX_REASON_LENGTH], error.retry_after_s or 0.0
         finally:
             # An abandoned generator would hold its connection until it is garbage-collected.
             aclose = getattr(events, "aclose", None)
@@ -114,8 +116,8 @@ async def stay_connected(
                 await aclose()
         if done():
             return
-        if opened_at is not None and clock() - opened_at >= SETTLED_S:
-            waits = delays(rng, quick, cap_s)
+        if opened_at is not None and clock() - opened_at >= STABLE_CONNECTION_S:
+            waits = backoff_delays(rng, quick, cap_s)
         wait_s = max(next(waits), requested_s)
         if lost_at is None:
             lost_at = clock()

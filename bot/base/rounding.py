@@ -10,7 +10,7 @@ from math import copysign, floor
 
 NO_VALUE = "\N{EN DASH}"
 """Placeholder for a missing number."""
-_LAST_BITS = 1e-9
+_ROUNDING_EPSILON = 1e-9
 _UNITS = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
@@ -20,10 +20,10 @@ def half_up(value: float, digits: int = 0) -> float:
     Halves are rounded up even if floating-point error puts a sum slightly below them.
     """
     power = 10**digits
-    return copysign(floor(abs(value) * power + 0.5 + _LAST_BITS) / power, value)
+    return copysign(floor(abs(value) * power + 0.5 + _ROUNDING_EPSILON) / power, value)
 
 
-def counted(count: int, one: str, many: str = "") -> str:
+def plural(count: int, one: str, many: str = "") -> str:
     """A number with its noun: ``1 game``, ``1,200 games``.
 
     Args:

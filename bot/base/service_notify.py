@@ -14,7 +14,7 @@ WATCHDOG = "WATCHDOG=1"
 """Watchdog ping; send it more often than the unit's WatchdogSec."""
 
 
-def notify(state: str, environment: Mapping[str, str] = os.environ) -> bool:
+def notify_systemd(state: str, environment: Mapping[str, str] = os.environ) -> bool:
     """Send one state; returns whether a service manager received it.
 
     Args:

@@ -17,12 +17,12 @@ from bot.charts.figure import (
     legend,
     texture,
 )
-from bot.charts.markup import fitted, tag, text_width
+from bot.charts.markup import cut_to_width, tag, text_width
 
 _ROW, _LABEL, _BAR = 58.0, 20.0, 28.0
 """Heights of a row, its label and its bar."""
 _RADIUS = 7.0
-_GAP = 2.0
+_PART_GAP = 2.0
 """Gap between two parts of a bar."""
 _TEXT = TEXT_SIZE + 1
 
@@ -108,7 +108,7 @@ def _row(chart: StackedBars, row: BarRow, width: float, top: float) -> Markup:
     room = width - text_width(total, TEXT_SIZE) - 10
     return tag(
         "g",
-        tag("text", fitted(row.label, _TEXT, room), class_="row-total", x=0, y=top + 13),
+        tag("text", cut_to_width(row.label, _TEXT, room), class_="row-total", x=0, y=top + 13),
         tag("text", total, class_="tick end", x=width, y=top + 13),
         *_bar(chart, row, width, top + _LABEL),
     )
@@ -126,7 +126,7 @@ def _bar(chart: StackedBars, row: BarRow, width: float, top: float) -> Iterator[
         if not count:
             continue
         is_last = before == total
-        right -= 0 if is_last else min(_GAP, (right - left) / 2)
+        right -= 0 if is_last else min(_PART_GAP, (right - left) / 2)
         kind, share = f"bar-{category.kind}", percent(count / total)
         middle = top + _BAR / 2
         parts = [tag("title", f"{category.name}: {count:,} ({share})")]

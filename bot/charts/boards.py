@@ -126,7 +126,7 @@ def board_svg(
     return tag(
         "svg",
         tag("title", title),
-        tag("desc", in_words(game, rows, last_move=last_move, marks=marks)),
+        tag("desc", board_description(game, rows, last_move=last_move, marks=marks)),
         frame,
         empty,
         *(_labels(grid) if is_large else ()),
@@ -139,7 +139,7 @@ def board_svg(
     )
 
 
-def in_words(
+def board_description(
     game: str, rows: Sequence[str], *, last_move: Sequence[str] = (), marks: Sequence[BoardMark] = ()
 ) -> str:
     """A position in words: where each side's pieces stand, the last move and the marks.

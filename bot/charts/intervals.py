@@ -13,15 +13,15 @@ from bot.charts.figure import (
     drawing,
     figure,
 )
-from bot.charts.markup import fitted, tag, text_width
+from bot.charts.markup import cut_to_width, tag, text_width
 from bot.charts.numbers import DIFFERENCE, Axis, NumberStyle, Ticks, span_of, ticks_within
 
 _ROW, _TALL_ROW = 34.0, 48.0
 """Heights of a row and of a tall row, which has the label above its interval."""
 _FOOT = 24.0
-_GAP = 14.0
-_TICK_WIDTH = 64.0
-_MARGIN = 0.03
+_LABEL_GAP = 14.0
+_MIN_TICK_WIDTH = 64.0
+_AXIS_MARGIN_SHARE = 0.03
 """Share of the axis left free beyond the outermost intervals."""
 
 
@@ -38,7 +38,7 @@ class IntervalRow:
     """Lower end of the interval; None if `value` is None."""
     high: float | None = None
     link: str = ""
-    """The label's link, a path or a query on this site; empty for no link."""
+    """The label's link, a path or a query on this site; empty if there is no link."""
     is_total: bool = False
     """Whether the row is the total of the others, shown in bold."""
 
@@ -118,14 +118,14 @@ def _drawing(chart: IntervalChart, width: float, *, is_narrow: bool) -> Markup:
 def _axis(chart: IntervalChart, width: float, *, is_narrow: bool) -> tuple[Ticks, Axis]:
     ends = [each for row in chart.rows for each in (row.low, row.high) if each is not None]
     low, high = span_of([*ends, chart.neutral])
-    low, high = low - _MARGIN * (high - low), high + _MARGIN * (high - low)
+    low, high = low - _AXIS_MARGIN_SHARE * (high - low), high + _AXIS_MARGIN_SHARE * (high - low)
     counts = max((text_width(f"{row.count:,}", TEXT_SIZE) for row in chart.rows), default=0.0)
     if is_narrow:
-        start, end = _GAP, width - _GAP
+        start, end = _LABEL_GAP, width - _LABEL_GAP
     else:
         labels = max((text_width(row.label, TEXT_SIZE + 1) for row in chart.rows), default=0.0)
-        start, end = min(labels, width * 0.5) + 2 * _GAP, width - counts - 2 * _GAP
-    ticks = ticks_within(low, high, max(3, int((end - start) / _TICK_WIDTH)))
+        start, end = min(labels, width * 0.5) + 2 * _LABEL_GAP, width - counts - 2 * _LABEL_GAP
+    ticks = ticks_within(low, high, max(3, int((end - start) / _MIN_TICK_WIDTH)))
     return ticks, Axis(low, high, start, end)
 
 
@@ -148,11 +148,11 @@ def _row(
     chart: IntervalChart, row: IntervalRow, axis: Axis, width: float, top: float, *, is_narrow: bool
 ) -> Markup:
     count = f"{row.count:,}"
-    room = width - text_width(count, TEXT_SIZE) - _GAP if is_narrow else axis.start - _GAP
+    room = width - text_width(count, TEXT_SIZE) - _LABEL_GAP if is_narrow else axis.start - _LABEL_GAP
     text_at, line_at = (top + 17, top + 34) if is_narrow else (top + _ROW / 2 + 4, top + _ROW / 2)
     label = tag(
         "text",
-        fitted(row.label, TEXT_SIZE + 1, room),
+        cut_to_width(row.label, TEXT_SIZE + 1, room),
         class_="row-total" if row.is_total else "row-label",
         x=0,
         y=text_at,

@@ -19,15 +19,15 @@ from bot.charts.thinning import LineSample, runs_of
 
 _NARROW_HEIGHT = 230
 _TOP, _BOTTOM = 14.0, 28.0
-_GAP = 8.0
+_LABEL_GAP = 8.0
 """Gap between an axis and its labels."""
-_TICK_HEIGHT = 44.0
+_MIN_TICK_HEIGHT = 44.0
 """Minimum height between two y ticks."""
 _LINE_HEIGHT = 16.0
-_TRIMMED = 0.05
-_FEW_S = 10
+_TRIMMED_SHARE = 0.05
+_SINGLE_TIME_TOLERANCE_S = 10
 _SINGLE_TIME_S = 86_400
-"""Width of a time axis, in seconds, if all its times lie within `_FEW_S`; it includes the day before."""
+"""Width of a time axis, in seconds, if all times are within the tolerance; the axis ends at the last time."""
 
 
 def line_chart(chart: LineChart) -> Markup:
@@ -105,14 +105,14 @@ def _drawing(chart: LineChart, lines: Sequence[DrawnLine], kind: str, width: flo
 
 def _plot(chart: LineChart, lines: Sequence[DrawnLine], width: float, height: float) -> _Plot:
     bottom = height - _BOTTOM
-    y_ticks = _y_ticks(chart, lines, int((bottom - _TOP) / _TICK_HEIGHT))
+    y_ticks = _y_ticks(chart, lines, int((bottom - _TOP) / _MIN_TICK_HEIGHT))
     y = Axis(y_ticks.values[0], y_ticks.values[-1], bottom, _TOP)
     labels = [chart.y_style.text(value, y_ticks.decimals) for value in y_ticks.values]
-    left = max(text_width(label, TEXT_SIZE) for label in labels) + _GAP
-    right = max(text_width(label, TEXT_SIZE + 2) for _, label in _end_labels(chart, lines)) + 2 * _GAP
+    left = max(text_width(label, TEXT_SIZE) for label in labels) + _LABEL_GAP
+    right = max(text_width(label, TEXT_SIZE + 2) for _, label in _end_labels(chart, lines)) + 2 * _LABEL_GAP
     low, high = span_of(sample.x for line in lines for sample in line.samples)
     times = {sample.x for line in lines for sample in line.samples}
-    if chart.is_over_time and max(times) - min(times) < _FEW_S:
+    if chart.is_over_time and max(times) - min(times) < _SINGLE_TIME_TOLERANCE_S:
         low, high = max(times) - _SINGLE_TIME_S, max(times)
     x = Axis(low, high, min(left, width / 3), width - min(right, width / 3))
     return _Plot(x, y, y_ticks, _x_ticks(chart, x), width, height)
@@ -124,7 +124,7 @@ def _y_ticks(chart: LineChart, lines: Sequence[DrawnLine], most: int) -> Ticks:
     samples = [sample for line in lines for sample in line.samples]
     lows = sorted(sample.low for sample in samples if sample.low is not None)
     highs = sorted(sample.high for sample in samples if sample.high is not None)
-    cut = int(len(lows) * _TRIMMED) if chart.trims_bands else 0
+    cut = int(len(lows) * _TRIMMED_SHARE) if chart.trims_bands else 0
     values = [sample.y for sample in samples if sample.y is not None]
     values += [*lows[cut:], *highs[: len(highs) - cut], *chart.references]
     return ticks_around(*span_of(values), most)
@@ -157,7 +157,7 @@ def _grid(chart: LineChart, plot: _Plot) -> Iterator[Markup]:
     yield tag("path", class_="grid", d=lines)
     for value in plot.y_ticks.values:
         label = chart.y_style.text(value, plot.y_ticks.decimals)
-        yield tag("text", label, class_="tick end", x=x.start - _GAP, y=y.at(value) + 4)
+        yield tag("text", label, class_="tick end", x=x.start - _LABEL_GAP, y=y.at(value) + 4)
     for value, label in plot.x_ticks:
         half = text_width(label, TEXT_SIZE) / 2
         at = min(max(x.at(value), half), plot.width - half)
@@ -208,4 +208,4 @@ def _ends(chart: LineChart, lines: Sequence[DrawnLine], plot: _Plot) -> Iterator
         places[upper], places[1 - upper] = middle - _LINE_HEIGHT / 2, middle + _LINE_HEIGHT / 2
     for number, ((last, text), height, at) in enumerate(zip(labels, heights, places, strict=True), start=1):
         yield tag("circle", class_=f"dot-{number}", cx=plot.x.at(last.x), cy=height, r=5)
-        yield tag("text", text, class_=f"end-{number}", x=plot.x.end + _GAP + 3, y=at + 4.5)
+        yield tag("text", text, class_=f"end-{number}", x=plot.x.end + _LABEL_GAP + 3, y=at + 4.5)

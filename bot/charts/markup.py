@@ -26,19 +26,19 @@ def tag(name: str, /, *children: str, **attributes: str | float | None) -> Marku
     start = name
     for key, value in attributes.items():
         if value is not None:
-            text = value if isinstance(value, str) else short(value)
+            text = value if isinstance(value, str) else short_number(value)
             start += f' {key.rstrip("_").replace("_", "-")}="{escape(text)}"'
     if name in _WITHOUT_CONTENT and not children:
         return Markup(f"<{start}/>")  # noqa: S704 - all parts are escaped
-    return Markup(f"<{start}>{joined(*children)}</{name}>")  # noqa: S704 - all parts are escaped
+    return Markup(f"<{start}>{join_markup(*children)}</{name}>")  # noqa: S704 - all parts are escaped
 
 
-def joined(*parts: str) -> Markup:
+def join_markup(*parts: str) -> Markup:
     """Concatenate texts, which are escaped, and markup, which is not."""
     return Markup("").join(parts)
 
 
-def short(value: float) -> str:
+def short_number(value: float) -> str:
     """A coordinate with at most two decimals, without trailing zeros.
 
     Raises:
@@ -83,7 +83,7 @@ def text_width(text: str, size: float) -> float:
     return size * sum(1.0 if east_asian_width(each) in "FW" else _MEAN_WIDTH for each in text)
 
 
-def fitted(text: str, size: float, width: float) -> str:
+def cut_to_width(text: str, size: float, width: float) -> str:
     """A text, cut off with an ellipsis if it is too wide."""
     if text_width(text, size) <= width:
         return text

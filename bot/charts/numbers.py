@@ -100,25 +100,25 @@ def span_of(values: Iterable[float]) -> tuple[float, float]:
     return low, high
 
 
-def ticks_around(low: float, high: float, most: int) -> Ticks:
-    """Ticks whose first and last enclose an interval, with between one and `most` steps.
+def ticks_around(low: float, high: float, max_ticks: int) -> Ticks:
+    """Ticks whose first and last enclose an interval, with between one and `max_ticks` steps.
 
     Args:
         low: Lower end; must be finite, like `high`.
         high: Upper end; must be above `low` (see `span_of`).
-        most: Maximum number of steps, at least 2.
+        max_ticks: Maximum number of steps, at least 2.
     """
-    return _ticks(low, high, most, is_around=True)
+    return _ticks(low, high, max_ticks, is_around=True)
 
 
-def ticks_within(low: float, high: float, most: int) -> Ticks:
-    """Ticks inside an interval, with at most `most` steps; takes the arguments of `ticks_around`."""
-    return _ticks(low, high, most, is_around=False)
+def ticks_within(low: float, high: float, max_ticks: int) -> Ticks:
+    """Ticks inside an interval, with at most `max_ticks` steps; takes the arguments of `ticks_around`."""
+    return _ticks(low, high, max_ticks, is_around=False)
 
 
-def _ticks(low: float, high: float, most: int, *, is_around: bool) -> Ticks:
+def _ticks(low: float, high: float, max_ticks: int, *, is_around: bool) -> Ticks:
     # Steps of 1, 2 or 5 times a power of ten, the least first.
-    exponent = math.floor(math.log10((high - low) / most))
+    exponent = math.floor(math.log10((high - low) / max_ticks))
     slack = 1e-9  # a multiple of the step may miss a tick by a rounding error
     while True:
         for digit in (1, 2, 5):
@@ -127,7 +127,7 @@ def _ticks(low: float, high: float, most: int, *, is_around: bool) -> Ticks:
                 first, last = math.floor(ends[0] + slack), math.ceil(ends[1] - slack)
             else:
                 first, last = math.ceil(ends[0] - slack), math.floor(ends[1] + slack)
-            if last - first <= most:
+            if last - first <= max_ticks:
                 return Ticks(
                     tuple(_multiple(n * digit, exponent) for n in range(first, last + 1)), max(0, -exponent)
                 )
@@ -150,33 +150,33 @@ def time_text(at_s: float, *, is_daily: bool) -> str:
     return day if is_daily else f"{day}, {at:%H:%M}"
 
 
-def time_ticks(low_s: float, high_s: float, most: int) -> tuple[tuple[float, str], ...]:
-    """At most `most` ticks of a time axis in UTC, with their labels.
+def time_ticks(low_s: float, high_s: float, max_ticks: int) -> tuple[tuple[float, str], ...]:
+    """At most `max_ticks` ticks of a time axis in UTC, with their labels.
 
     Args:
         low_s: Start as a POSIX time, like `high_s`.
         high_s: End; must be above `low_s`.
-        most: Maximum number of ticks, at least 2.
+        max_ticks: Maximum number of ticks, at least 2.
     """
-    need_s = (high_s - low_s) / most
+    need_s = (high_s - low_s) / max_ticks
     index = bisect_left(_STEPS_S, need_s)
     if index < len(_STEPS_S):
         step = _STEPS_S[index]
         origin = _MONDAY if step % (7 * _DAY) == 0 else 0
         first = math.ceil((low_s - origin) / step)
         last = math.floor((high_s - origin) / step)
-        ticks = [float(origin + n * step) for n in range(first, last + 1)][:most]
+        ticks = [float(origin + n * step) for n in range(first, last + 1)][:max_ticks]
         return tuple((at_s, _clock_label(at_s, step)) for at_s in ticks)
     months = next((n for n in _STEPS_MONTHS if n * _MONTH >= need_s), 0)
     if not months:
-        digits = ticks_within(low_s / _YEAR, high_s / _YEAR, most).values
+        digits = ticks_within(low_s / _YEAR, high_s / _YEAR, max_ticks).values
         months = 12 * max(1, round(digits[1] - digits[0])) if len(digits) > 1 else 12
     begin = datetime.fromtimestamp(low_s, UTC)
     end = datetime.fromtimestamp(high_s, UTC)
     first = -(-(begin.year * 12 + begin.month - 1) // months)
     last = (end.year * 12 + end.month - 1) // months
     marks = [datetime(n * months // 12, n * months % 12 + 1, 1, tzinfo=UTC) for n in range(first, last + 1)]
-    return tuple((m.timestamp(), _month_label(m)) for m in marks if low_s <= m.timestamp())[:most]
+    return tuple((m.timestamp(), _month_label(m)) for m in marks if low_s <= m.timestamp())[:max_ticks]
 
 
 def _clock_label(at_s: float, step: int) -> str:

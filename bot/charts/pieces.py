@@ -8,7 +8,7 @@ from itertools import product
 
 from markupsafe import Markup
 
-from bot.charts.markup import joined, tag
+from bot.charts.markup import join_markup, tag
 
 _FOOT = "M20 90v-4c0-5 4-8 9-8h42c5 0 9 3 9 8v4z"
 FIGURES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -99,7 +99,9 @@ def ball(colour: str) -> Markup:
 
 def disc(id_: str, colour: str) -> Markup:
     """A disc on the square at the origin."""
-    return joined(ball(colour), tag("circle", id=id_, cx=0.5, cy=0.5, r=0.41, fill=f"url(#ball-{colour})"))
+    return join_markup(
+        ball(colour), tag("circle", id=id_, cx=0.5, cy=0.5, r=0.41, fill=f"url(#ball-{colour})")
+    )
 
 
 def chessman(id_: str, kind: str, side: str) -> Markup:

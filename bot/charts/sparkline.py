@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from bot.charts.figure import DataTable, html_table
-from bot.charts.markup import joined, path_of, tag
+from bot.charts.markup import join_markup, path_of, tag
 from bot.charts.numbers import PLAIN, Axis, NumberStyle, span_of
 from bot.charts.thinning import LineSample, runs_of
 
@@ -47,7 +47,7 @@ def sparkline(chart: Sparkline) -> Markup:
         parts.append(tag("circle", class_="dot-1", cx=x.at(last.x), cy=y.at(last.y or 0.0), r=_EDGE))
     kind = "sparkline alert" if chart.is_alert else "sparkline"
     drawn = tag("svg", *parts, class_=kind, viewBox=f"0 0 {_WIDTH:g} {_HEIGHT:g}", role="img")
-    return joined(drawn, table)
+    return join_markup(drawn, table)
 
 
 def sparkline_table(chart: Sparkline) -> DataTable:

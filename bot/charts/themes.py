@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from markupsafe import Markup
 
-from bot.charts.markup import joined
+from bot.charts.markup import join_markup
 from bot.charts.pieces import ball, checks, chessman, disc, felt, river, stone
 from engine.games.chess_variants import CHESS_VARIANTS
 
@@ -125,7 +125,7 @@ def theme_of(game: str) -> GameTheme:
 
 def shapes(theme: GameTheme) -> Markup:
     """The shapes of a game's pieces, each with the id ``KEY-LETTER``; excludes the board."""
-    return joined(*_shapes(theme))
+    return join_markup(*_shapes(theme))
 
 
 def _shapes(theme: GameTheme) -> Iterator[Markup]:

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from bot.base.config import choose_accounts, read_token
-from bot.base.dialects import Ability, get_dialect
+from bot.base.dialects import Capability, get_dialect
 from bot.base.game_server import Server
-from bot.cli.common import T, UsageError, ask_database, config_of, note
+from bot.cli.common import T, UsageError, ask_database, config_of, print_note
 
 
 def add_bot(
@@ -26,14 +26,14 @@ def add_bot(
     if name.lower() in own:
         raise UsageError(f"{name} is an account of the bot: `run` gives it a token at every start")
     token = ask_database(context, lambda database: add(database, name), upgrade=True)
-    note(f"Token of {name}; it is not stored and will not be shown again:")
+    print_note(f"Token of {name}; it is not stored and will not be shown again:")
     print(token)
 
 
 def upgrade_account(
     context: typer.Context,
     name: Annotated[
-        str | None, typer.Option("--account", metavar="NAME", help="Required if there are several.")
+        str | None, typer.Option("--account", metavar="NAME", help="Required if there are several accounts.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Skip the confirmation.")] = False,
 ) -> None:
@@ -50,7 +50,7 @@ def upgrade_account(
     if config.uses_arena:
         raise UsageError("the embedded arena creates the bot's account itself")
     dialect = get_dialect(config.server.dialect)
-    if Ability.UPGRADE not in dialect.abilities:
+    if Capability.UPGRADE not in dialect.abilities:
         raise UsageError(f"{dialect.name} has no separate bot accounts")
     url = config.server.url or dialect.home
     token = read_token(config.server)

@@ -11,9 +11,9 @@ from pathlib import Path
 import typer
 
 from bot.account.account_runner import role_of
-from bot.arena.accounts import NameOfPerson, bot_account
-from bot.base.config import Config, read_dashboard_token, read_token, source_of
-from bot.base.dialects import Ability, get_dialect
+from bot.arena.accounts import NameTaken, bot_account
+from bot.base.config import Config, config_source, read_dashboard_token, read_token
+from bot.base.dialects import Capability, get_dialect
 from bot.base.errors import AuthError, ConfigError, DesdemonaError
 from bot.base.events import FROM_POSITION
 from bot.base.game_server import Server
@@ -27,7 +27,7 @@ from engine.completion import complete
 from engine.errors import EngineFault
 from engine.games import ENGINE_GAMES, get_rules
 from engine.human.model import SHALLOW, BadModel
-from engine.human.opponent_model_search import Models
+from engine.human.opponent_model_search import GameModels
 from engine.move_chooser import MoveChooser
 from engine.process import EngineError
 from engine.protocols.engine_source import EngineSource
@@ -42,11 +42,11 @@ from storage.errors import RoleTaken, StorageError
 from storage.maintenance.malformed import quarantine_malformed, tables_needed_at_start
 
 SELF_TEST_DEPTH = 6
-PEOPLE_DEPTH = 3
-OTHER_ENGINES_DEPTH = 4
-OTHER_ENGINES_NODES = 10_000
-OTHER_ENGINES_S = 10.0
-_MAX_NAMED = 3
+OPPONENT_MODEL_CHECK_DEPTH = 3
+EXTERNAL_ENGINE_DEPTH = 4
+MAX_EXTERNAL_ENGINE_NODES = 10_000
+EXTERNAL_ENGINE_TIMEOUT_S = 10.0
+_MAX_NAMED_GAMES = 3
 """Maximum number of database rows that a message names."""
 
 
@@ -65,7 +65,7 @@ def check_command(context: typer.Context) -> None:
 
     The exit status is 1 if any check fails.
     """
-    findings = asyncio.run(check(config_of(context), source_of(context.obj)))
+    findings = asyncio.run(check(config_of(context), config_source(context.obj)))
     for finding in findings:
         print(printable(f"{'ok  ' if finding.is_good else 'FAIL'}  {finding.what}: {finding.text}"))
     raise typer.Exit(0 if all(finding.is_good for finding in findings) else 1)
@@ -79,17 +79,19 @@ async def check(config: Config, source: str = "settings") -> list[Finding]:
         source: Where the settings come from, for the operator.
     """
     return [
-        await _try("configuration", lambda: _configuration(config, source)),
-        await _try("database", lambda: _database(config)),
-        await _try("engine", lambda: asyncio.to_thread(_engine, config)),
-        await _try("human", lambda: asyncio.to_thread(_people, config)),
+        await _run_check("configuration", lambda: _configuration(config, source)),
+        await _run_check("database", lambda: _database(config)),
+        await _run_check("engine", lambda: asyncio.to_thread(_engine, config)),
+        await _run_check("human", lambda: asyncio.to_thread(_check_opponent_models, config)),
         *[
-            await _try(f"uci.engines, {each.game}", partial(asyncio.to_thread, _other_engine, config, each))
+            await _run_check(
+                f"uci.engines, {each.game}", partial(asyncio.to_thread, _check_external_engine, config, each)
+            )
             for each in config.uci.settings()
         ],
-        *([await _try("online", lambda: _online(config))] if config.online.is_used else []),
+        *([await _run_check("online", lambda: _online(config))] if config.online.is_used else []),
         *[
-            await _try(f"{what} {name}" if config.accounts else what, partial(probe, each))
+            await _run_check(f"{what} {name}" if config.accounts else what, partial(probe, each))
             for name, each in config.by_account().items()
             for what, probe in (("site", _site), ("account", _account))
         ],
@@ -97,12 +99,12 @@ async def check(config: Config, source: str = "settings") -> list[Finding]:
 
 
 def _games(config: Config) -> list[str]:
-    """The games, over all accounts, that our own engine plays."""
+    """The games that our own engine plays, over all accounts."""
     names = dict.fromkeys(name for each in config.by_account().values() for name in each.challenges.games)
     return [name for name in names if name not in ENGINE_GAMES]
 
 
-async def _try(what: str, probe: Callable[[], Awaitable[str]]) -> Finding:
+async def _run_check(what: str, probe: Callable[[], Awaitable[str]]) -> Finding:
     try:
         return Finding(what, True, await probe())
     except (DesdemonaError, StorageError, EngineError, EngineFault, BadModel) as error:
@@ -124,7 +126,7 @@ async def _database(config: Config) -> str:
         await database.try_writing()
         moved += [row.text for row in await quarantine_malformed(database, tables_needed_at_start())]
         if moved:
-            names = "; ".join(moved[:_MAX_NAMED])
+            names = "; ".join(moved[:_MAX_NAMED_GAMES])
             raise StorageError(f"moved to the quarantine: {names}; `desdemona db recheck` checks all rows")
         return f"{_where(database.url)} can be read and written, and its schema is up to date"
     finally:
@@ -139,7 +141,7 @@ def _where(url: str) -> str:
 
 def _engine(config: Config) -> str:
     """Have each player choose a move in each game, and verify the decision from its record."""
-    shown, strong = [], config.engine.strong()
+    shown, strong = [], config.engine.strong_options()
     for name in _games(config):
         game = get_rules(name)
         position = game.initial()
@@ -154,12 +156,12 @@ def _engine(config: Config) -> str:
             verify(complete(decision, searcher, StopFlag()))
         took_s = time.monotonic() - began
         shown.append(f"{name} to depth {SELF_TEST_DEPTH} in {took_s:.2f} s ({searcher.source})")
-    sources = [source.about for found in strong.sources.values() for source in found]
+    sources = [source.description for found in strong.sources.values() for source in found]
     books = ", ".join(sources) or "no book"
     return f"version {ENGINE_VERSION} for {UNIT} processors, {books}: {', '.join(shown)}"
 
 
-def _people(config: Config) -> str:
+def _check_opponent_models(config: Config) -> str:
     """Have each player with an opponent model choose a move, and verify the decision from its record."""
     shown, registry = [], config.human.model_registry()
     for name in _games(config):
@@ -171,32 +173,32 @@ def _people(config: Config) -> str:
                 if kind.asks_engine or not kind.models_opponent:
                     continue
                 player = MoveChooser(kind, game, config.trap.params(), searcher, models=models)
-                decision = player.choose(position, Limits(PEOPLE_DEPTH), StopFlag())
+                decision = player.choose(position, Limits(OPPONENT_MODEL_CHECK_DEPTH), StopFlag())
                 verify(complete(decision, searcher, StopFlag()))
                 if decision.model_use is not None and decision.model_use.trouble:
                     raise BadModel(decision.model_use.trouble)
             calibrated = (
                 "" if models.calibrated is None else f", probabilities by {models.calibrated.info.name}"
             )
-            shown.append(f"{name} by {models.human.info.name}{calibrated}{_odd_pair(models)}")
+            shown.append(f"{name} by {models.human.info.name}{calibrated}{_model_mismatch_warning(models)}")
     return "replies expected: " + "; ".join(shown)
 
 
-def _odd_pair(models: Models) -> str:
+def _model_mismatch_warning(models: GameModels) -> str:
     """A warning if the calibrated model was learned with another human-move model than the one in use."""
     human, calibrated = models.human.info, models.calibrated
-    if human.kind == SHALLOW or calibrated is None or calibrated.learned_with in ("", human.name):
+    if human.kind == SHALLOW or calibrated is None or calibrated.trained_with_model in ("", human.name):
         return ""  # a calibrated model does not use a guess
-    return f" (which was trained with {calibrated.learned_with}, not with {human.name})"
+    return f" (which was trained with {calibrated.trained_with_model}, not with {human.name})"
 
 
-def _other_engine(config: Config, settings: EngineSettings) -> str:
+def _check_external_engine(config: Config, settings: EngineSettings) -> str:
     """Decide from another engine's scores and from its own move, and verify both decisions' records."""
     game = get_rules(settings.game)
     small = replace(
         settings,
-        depth=min(settings.depth, OTHER_ENGINES_DEPTH),
-        nodes=min(settings.nodes, OTHER_ENGINES_NODES),
+        depth=min(settings.depth, EXTERNAL_ENGINE_DEPTH),
+        nodes=min(settings.nodes, MAX_EXTERNAL_ENGINE_NODES),
         limit=MoveLimit.DEPTH if settings.limit is MoveLimit.CLOCK else settings.limit,
     )
     source = EngineSource(small)
@@ -207,7 +209,7 @@ def _other_engine(config: Config, settings: EngineSettings) -> str:
             player = MoveChooser(
                 strategy, game, config.trap.params(), make_searcher(game.name, 1), source=source
             )
-            limits = Limits(OTHER_ENGINES_DEPTH, OTHER_ENGINES_S)
+            limits = Limits(EXTERNAL_ENGINE_DEPTH, EXTERNAL_ENGINE_TIMEOUT_S)
             decision = player.choose(game.initial(), limits, StopFlag())
             verify(decision)
             if decision.source is None:
@@ -223,7 +225,7 @@ async def _online(config: Config) -> str:
     if lookup is None:
         return "nothing is looked up"
     try:
-        return await lookup.try_out()
+        return await lookup.check_services()
     finally:
         await lookup.close()
 
@@ -242,7 +244,7 @@ async def _site(config: Config) -> str:
         )
     others = [name for name in wanted if name not in kinds]
     absent = f"; not there: {', '.join(others)}" if others else ""
-    missing = [ability.value for ability in Ability if ability not in dialect.abilities]
+    missing = [ability.value for ability in Capability if ability not in dialect.abilities]
     without = f"; the site has no {', '.join(missing)}" if missing else ""
     return f"{dialect.name} plays {', '.join(played)}{absent}{without}"
 
@@ -255,7 +257,7 @@ async def _account(config: Config) -> str:
             async with database.read() as session:
                 try:
                     await bot_account(session, name)
-                except NameOfPerson as error:
+                except NameTaken as error:
                     if name not in config.level_names:
                         raise
                     return f"{name} cannot play: {error}"  # `run` goes on without it
@@ -266,7 +268,7 @@ async def _account(config: Config) -> str:
     url = config.server.url or dialect.home
     server = make_server(config, dialect, url, read_token(config.server))
     try:
-        async with _alone(config, server):
+        async with _hold_account_role(config, server):
             account = await server.account()
     except RoleTaken:
         who = f"{server.login} at {url}"
@@ -285,7 +287,7 @@ async def _account(config: Config) -> str:
 
 
 @asynccontextmanager
-async def _alone(config: Config, server: Server) -> AsyncIterator[None]:
+async def _hold_account_role(config: Config, server: Server) -> AsyncIterator[None]:
     """Hold the account's role on sites where signing in would disconnect a running bot.
 
     Raises:

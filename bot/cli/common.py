@@ -12,7 +12,7 @@ import typer
 
 from bot.base.errors import DesdemonaError
 from bot.base.log import printable
-from bot.base.old_names import with_old_keys
+from bot.base.old_names import add_old_keys
 
 # Slow imports are inside functions, so that `--help` does not wait for them.
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class UsageError(DesdemonaError):
 
 
 # The largest number that every database stores as an integer.
-MAX_INT = 2**31 - 1
+MAX_OPTION_VALUE = 2**31 - 1
 FormatOption = Annotated[CommandFormat, typer.Option("--format", help="Output format.")]
 
 
@@ -85,7 +85,7 @@ def ask_database(
     async def work() -> T:
         database = await Database.open(url or config_of(context).storage.url, upgrade=upgrade)
         try:
-            with damage_told():
+            with report_damage():
                 return await read(database)
         finally:
             await database.close()
@@ -110,11 +110,11 @@ def stop_on_signals() -> "tuple[asyncio.Event, list[int]]":
 
 
 @contextmanager
-def damage_told() -> Iterator[None]:
+def report_damage() -> Iterator[None]:
     """Report a damaged record in one line, for a block that reads records.
 
-    Only exceptions that `storage` raises while decoding a record are reported this way. Any other is a bug
-    and passes through with its traceback.
+    Only exceptions that `storage` raises while decoding a record are reported this way. Any other exception
+    is a bug and passes through with its traceback.
 
     Raises:
         DesdemonaError: A record is damaged; the message names it and the reason, as far as known.
@@ -164,12 +164,12 @@ def print_rows(rows: Rows) -> None:
     print_parts([TablePart("", tuple(columns), tuple(cells))])
 
 
-def note(text: str) -> None:
+def print_note(text: str) -> None:
     """Print one line to standard error; it may contain names from outside."""
     print(printable(text), file=sys.stderr)
 
 
-def write(
+def print_result(
     output: CommandFormat,
     parts: "Iterable[Part]",
     rows: Rows,
@@ -188,7 +188,7 @@ def write(
         if rows:
             print_parts(parts)
         else:
-            note("No games match these filters." if is_filtered else "No games yet.")
+            print_note("No games match these filters." if is_filtered else "No games yet.")
     else:
         print_csv(rows)
 
@@ -197,17 +197,17 @@ def print_csv(rows: Rows) -> None:
     """Write flat rows as CSV with a header; nothing if there are none."""
     from storage.evidence.exports.csv_cells import csv_text
 
-    print(csv_text(with_old_keys(rows)), end="")
+    print(csv_text(add_old_keys(rows)), end="")
 
 
 def print_json(value: object) -> None:
     """Write a result as JSON, with null for undefined numbers: JSON has no NaN."""
-    print(json.dumps(_finite(with_old_keys(value)), indent=2, ensure_ascii=False, allow_nan=False))
+    print(json.dumps(_replace_nan(add_old_keys(value)), indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def _finite(value: object) -> object:
+def _replace_nan(value: object) -> object:
     if isinstance(value, Mapping):
-        return {key: _finite(each) for key, each in value.items()}
+        return {key: _replace_nan(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(each) for each in value]
+        return [_replace_nan(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -27,11 +27,11 @@ def upgrade(context: typer.Context) -> None:
             await database.close()
         return database.url
 
-    print(f"{asyncio.run(work())}: schema {migrate.head()}, up to date")
+    print(f"{asyncio.run(work())}: schema {migrate.newest_revision()}, up to date")
 
 
 def current(context: typer.Context) -> None:
-    """Print the schema of the database and the newest one."""
+    """Print the database's schema version and the newest version."""
 
     async def schema() -> str | None:
         database, revision = await Database.open_unchecked(config_of(context).storage.url)
@@ -39,5 +39,5 @@ def current(context: typer.Context) -> None:
         return revision
 
     revision = asyncio.run(schema())
-    state = "up to date" if revision == migrate.head() else f"newest {migrate.head()}"
+    state = "up to date" if revision == migrate.newest_revision() else f"newest {migrate.newest_revision()}"
     print(f"schema {revision or 'empty'}, {state}")

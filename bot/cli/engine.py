@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.base.errors import OUT_OF_SPACE, ConfigError
+from bot.base.errors import DISK_FULL_ERRNOS, ConfigError
 from engine.protocols.settings import PROTOCOL_GAMES
 from engine.strategies.registry import own_strategies, strategy_named
 from engine.strategies.trappy import TRAPPY
@@ -14,7 +14,7 @@ from engine.strategies.trappy import TRAPPY
 # Functions import what takes long, so that `--help` need not wait for it.
 if TYPE_CHECKING:
     from bot.base.config import Config
-    from bot.protocols.search_driver import SearchDriver, Settings
+    from bot.protocols.search_driver import FrontEndSettings, SearchDriver
 
 
 class ProtocolName(StrEnum):
@@ -65,15 +65,15 @@ def engine(
     run(protocol, driver)
 
 
-def settings(config: "Config", strategy: str | None, depth: int | None) -> "Settings":
+def settings(config: "Config", strategy: str | None, depth: int | None) -> "FrontEndSettings":
     """The search driver's settings, from the options or else from the configuration."""
-    from bot.protocols.search_driver import Settings
+    from bot.protocols.search_driver import FrontEndSettings
 
     usual = config.assignment.strategy if config.assignment.strategy in own_strategies() else TRAPPY.name
-    return Settings(
+    return FrontEndSettings(
         strategy=strategy_named(strategy or usual),
         params=config.trap.params(),
-        strong=config.engine.strong(),
+        strong=config.engine.strong_options(),
         models=config.human.model_registry(),
         table_mb=config.engine.table_mb,
         depth=depth,
@@ -103,5 +103,5 @@ def run(protocol: str, driver: "SearchDriver") -> None:
         from bot.protocols.uci import Uci
 
         Uci(console, driver, protocol).run()
-    if console.write_error is not None and console.write_error.errno in OUT_OF_SPACE:
+    if console.write_error is not None and console.write_error.errno in DISK_FULL_ERRNOS:
         raise console.write_error

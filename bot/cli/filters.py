@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from bot.cli.common import MAX_INT, UsageError
+from bot.cli.common import MAX_OPTION_VALUE, UsageError
 from engine.strategies.registry import STRATEGIES
 
 if TYPE_CHECKING:
     from storage.filters import Filters
 
-WHOLE_GAMES = (
+PHASE_REFUSAL = (
     "--phase: selects moves, but this is about whole games; `stats`, `export --what` of moves, and the pages "
-    "traps and results have it"
+    "traps and results accept it"
 )
 Suspects = Annotated[
     bool | None,
@@ -43,10 +43,10 @@ OPTIONS = {
     "version": _Option("version", "Only games of this version of the engine."),
     "settings": _Option("settings", "Only games with these settings, as shown by `stats --by settings`."),
     "site": _Option("site", "Only games at this site, for instance arena."),
-    "account": _Option("account", "Only games of our account with this name, in any case."),
+    "account": _Option("account", "Only games of our account with this name, ignoring case."),
     "game": _Option("game", "Only this game, for instance othello."),
     "speed": _Option("speed", "Only games at this speed, for instance blitz."),
-    "opponent": _Option("opponent", "Only games against the opponent with exactly this name, in any case."),
+    "opponent": _Option("opponent", "Only games against the opponent with exactly this name, ignoring case."),
     "programs": _Option(
         "opponents",
         "Only games against programs, or against people.",
@@ -100,7 +100,7 @@ def filters_of(given: Mapping[str, Any]) -> "Filters":
 
 def _parameter(name: str, option: _Option) -> inspect.Parameter:
     kind: Any = bool if option.words is not None else int if option.is_number else str
-    most = MAX_INT if option.is_number else None
+    most = MAX_OPTION_VALUE if option.is_number else None
     shown = typer.Option(
         *option.names or (f"--{option.field}",), help=option.help, metavar=option.metavar, max=most
     )
@@ -109,7 +109,7 @@ def _parameter(name: str, option: _Option) -> inspect.Parameter:
     )
 
 
-def selects_games(command: Callable[..., None]) -> Callable[..., None]:
+def game_filter_options(command: Callable[..., None]) -> Callable[..., None]:
     """Replace a command's parameter `filters` by the options that select games; it receives the filters.
 
     An option that selects moves is refused.
@@ -118,14 +118,14 @@ def selects_games(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(*given: Any, filters: "Filters", **more: Any) -> None:
         if filters.phase is not None:
-            raise UsageError(WHOLE_GAMES)
+            raise UsageError(PHASE_REFUSAL)
         command(*given, filters=filters, **more)
 
-    return selects_moves(run)
+    return move_filter_options(run)
 
 
-def selects_moves(command: Callable[..., None]) -> Callable[..., None]:
-    """Like `selects_games`, for a command about moves or one that rejects unsuitable options itself."""
+def move_filter_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Like `game_filter_options`, for a command about moves or one that rejects unsuitable options itself."""
     own = inspect.signature(command).parameters
     options = [_parameter(name, option) for name, option in OPTIONS.items()]
 

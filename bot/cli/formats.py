@@ -12,37 +12,37 @@ from typing import IO, Annotated
 import typer
 
 from bot.base.files import open_regular
-from bot.base.game_files import lines_of, wthor_games
+from bot.base.game_files import read_lines, read_wthor_games
 from bot.base.log import printable
-from bot.base.rounding import counted
+from bot.base.rounding import plural
 from bot.cli.common import (
     UsageError,
     ask_database,
     config_of,
-    note,
+    print_note,
     require_known,
 )
 from bot.cli.exports.export_command import export_table
 from bot.cli.exports.writers import RowsFormat
-from bot.cli.filters import WHOLE_GAMES, Suspects, selects_moves
-from bot.cli.progress import counting
+from bot.cli.filters import PHASE_REFUSAL, Suspects, move_filter_options
+from bot.cli.progress import show_progress
 from engine.formats import files, wthor
 from engine.formats.files import GameFormat
 from engine.formats.record import BadGame, GameRecord
 from engine.games import GAMES
 from storage.database import Database
-from storage.evidence.exports.rows import EXPORTS, What
+from storage.evidence.exports.rows import EXPORTS, ExportName
 from storage.evidence.statistics.suspect_rows import suspect_games
 from storage.filters import Filters
 from storage.ledger.decisions import list_decisions
 from storage.ledger.games import list_games
 from storage.ledger.own_game_records import record_of
-from storage.maintenance.unfinished_files import BeingWritten, unfinished_file
-from storage.research.archive import BATCH, add_games, each_game
+from storage.maintenance.unfinished_files import FileInUse, unfinished_file
+from storage.research.archive import BATCH, add_imported_games, each_game
 
-_LARGE_BYTES = 1_000_000
+_MIN_PROGRESS_BYTES = 1_000_000
 """Minimum size of a file for a progress bar."""
-_MAX_REPORTED = 20
+_MAX_REPORTED_BAD_GAMES = 20
 """Number of bad games per file that are reported one by one."""
 
 
@@ -57,7 +57,7 @@ class TextFormat(StrEnum):
     PARQUET = RowsFormat.PARQUET
 
 
-@selects_moves
+@move_filter_options
 def export_games(
     context: typer.Context,
     filters: Filters,
@@ -71,7 +71,7 @@ def export_games(
         ),
     ] = TextFormat.PGN,
     what: Annotated[
-        What | None,
+        ExportName | None,
         typer.Option(help="Rows to write as csv, jsonl or parquet; by default games."),
     ] = None,
     output: Annotated[Path | None, typer.Option(help="File to write atomically; by default stdout.")] = None,
@@ -79,7 +79,7 @@ def export_games(
         bool, typer.Option("--imported", help="Export imported games instead of the bot's own.")
     ] = False,
     name: Annotated[
-        str | None, typer.Option(help="Only games of players with this in their name; needs --imported.")
+        str | None, typer.Option(help="Only games of players whose name contains this; needs --imported.")
     ] = None,
 ) -> None:
     """Write games as GGF, PGN and other formats, oldest first.
@@ -87,16 +87,21 @@ def export_games(
     Games that the format cannot express are left out and reported.  A suspect game has a tag "Suspect" with
     the reasons, except in transcripts.  The columns of csv, jsonl and parquet are in docs/formats.md.
     """
-    is_of_moves = EXPORTS[what or What.GAMES].is_of_moves
+    is_of_moves = EXPORTS[what or ExportName.GAMES].is_of_moves
     if filters.phase is not None and not is_of_moves:
-        raise UsageError(WHOLE_GAMES)
+        raise UsageError(PHASE_REFUSAL)
     if str(written_as) in {str(each) for each in RowsFormat}:
         if imported or name is not None:
             raise UsageError(f"--imported games cannot be written as {written_as}")
         count = export_table(
-            context, what or What.GAMES, RowsFormat(written_as), filters, suspect, lambda: _target(output)
+            context,
+            what or ExportName.GAMES,
+            RowsFormat(written_as),
+            filters,
+            suspect,
+            lambda: _target(output),
         )
-        note(f"{counted(count, 'row')} written")
+        print_note(f"{plural(count, 'row')} written")
         return
     if what is not None:
         raise UsageError(f"--what is for csv, jsonl and parquet, not for {written_as}")
@@ -135,11 +140,11 @@ def export_games(
         return written, left_out
 
     written, left_out = ask_database(context, write)
-    for reason in left_out[:_MAX_REPORTED]:
-        note(f"left out: {reason}")
-    if len(left_out) > _MAX_REPORTED:
-        note(f"and {len(left_out) - _MAX_REPORTED} more")
-    note(f"{counted(written, 'game')} written" + (f", {len(left_out)} left out" if left_out else ""))
+    for reason in left_out[:_MAX_REPORTED_BAD_GAMES]:
+        print_note(f"left out: {reason}")
+    if len(left_out) > _MAX_REPORTED_BAD_GAMES:
+        print_note(f"and {len(left_out) - _MAX_REPORTED_BAD_GAMES} more")
+    print_note(f"{plural(written, 'game')} written" + (f", {len(left_out)} left out" if left_out else ""))
 
 
 def import_games(
@@ -171,7 +176,7 @@ def import_games(
     tallies = ask_database(context, work, upgrade=True)
     if len(tallies) > 1:
         typer.echo(
-            f"{len(tallies)} files: {counted(sum(t.new for t in tallies), 'game')} new, "
+            f"{len(tallies)} files: {plural(sum(t.new for t in tallies), 'game')} new, "
             f"{sum(t.known for t in tallies)} already known, {sum(t.bad for t in tallies)} bad"
         )
     raise typer.Exit(1 if any(tally.failed for tally in tallies) else 0)
@@ -196,21 +201,21 @@ async def _import_file(
     try:
         with open_regular(path) as file:
             length = os.fstat(file.fileno()).st_size
-            form = form or files.detect(file.read(files.HEAD_BYTES), length)
+            form = form or files.detect_format(file.read(files.FORMAT_DETECTION_BYTES), length)
             if form is None:
                 raise BadGame("cannot detect the format; specify it with --format")
             file.seek(0)
-            is_large = length >= _LARGE_BYTES
-            with counting(path.name, length) if is_large else nullcontext(_ignore) as advance:
-                records = wthor_games(path, names, note) if form is GameFormat.WTHOR else None
-                lines = lines_of(file, advance)
+            is_large = length >= _MIN_PROGRESS_BYTES
+            with show_progress(path.name, length) if is_large else nullcontext(_ignore) as advance:
+                records = read_wthor_games(path, names, print_note) if form is GameFormat.WTHOR else None
+                lines = read_lines(file, advance)
                 for number, record in enumerate(records or files.read(lines, form, game), start=1):
                     if form is GameFormat.WTHOR:
                         advance(wthor.GAME_BYTES)
                     if isinstance(record, BadGame):
                         tally.bad += 1
-                        if tally.bad <= _MAX_REPORTED:
-                            note(f"{path}: game {number}: {record}")
+                        if tally.bad <= _MAX_REPORTED_BAD_GAMES:
+                            print_note(f"{path}: game {number}: {record}")
                         continue
                     tally.batch.append(record)
                     if len(tally.batch) == BATCH:
@@ -218,14 +223,12 @@ async def _import_file(
             await _store_batch(database, tally, path, form)
     except (OSError, BadGame) as error:
         await _store_batch(database, tally, path, form)
-        note(f"{path}: {error.strerror if isinstance(error, OSError) else error}")
+        print_note(f"{path}: {error.strerror if isinstance(error, OSError) else error}")
         tally.failed = True
         return tally
-    if tally.bad > _MAX_REPORTED:
-        note(f"{path}: and {tally.bad - _MAX_REPORTED} more bad games")
-    counts = (
-        f"{path} ({form}): {counted(tally.new, 'game')} new, {tally.known} already known, {tally.bad} bad"
-    )
+    if tally.bad > _MAX_REPORTED_BAD_GAMES:
+        print_note(f"{path}: and {tally.bad - _MAX_REPORTED_BAD_GAMES} more bad games")
+    counts = f"{path} ({form}): {plural(tally.new, 'game')} new, {tally.known} already known, {tally.bad} bad"
     typer.echo(printable(counts))
     return tally
 
@@ -234,7 +237,7 @@ async def _store_batch(database: Database, tally: _Tally, path: Path, form: Game
     if not tally.batch:
         return
     async with database.write() as session:
-        new = await add_games(session, tally.batch, source=path.name, source_format=str(form))
+        new = await add_imported_games(session, tally.batch, source=path.name, source_format=str(form))
     tally.new += new
     tally.known += len(tally.batch) - new
     tally.batch.clear()
@@ -261,7 +264,7 @@ def _target(path: Path | None) -> Iterator[IO[bytes]]:
                 file.flush()
                 os.fsync(file.fileno())
             unfinished.replace(path)
-    except BeingWritten as error:
+    except FileInUse as error:
         raise UsageError(f"--output: {error}") from None
     except OSError as error:
         raise UsageError(f"--output: {path} cannot be written: {error.strerror}") from None

@@ -77,7 +77,7 @@ def lazy_group(
             for count in (2, 1):
                 if (new := (old_names or {}).get(" ".join(args[:count]))) is not None:
                     _note_renamed(" ".join(args[:count]), new)
-                    return _resolved(self, ctx, new.split(), args[count:])
+                    return _resolve_command(self, ctx, new.split(), args[count:])
             name, command, rest = super().resolve_command(ctx, args)
             if name is not None and name in commands:
                 for option, new in commands[name].old_options:
@@ -105,7 +105,7 @@ def lazy_group(
 
     group = typer.Typer(cls=Group, no_args_is_help=not default, rich_markup_mode=None, **settings)
     for name in commands:
-        group.command(name)(_stand_in)
+        group.command(name)(_placeholder_command)
     return group
 
 
@@ -124,7 +124,7 @@ def _note_renamed(old: str, new: str) -> None:
     sys.stderr.write(f"desdemona: `{old}` is now `{new}`; the old name will be removed in the next release\n")
 
 
-def _resolved(
+def _resolve_command(
     group: Any, ctx: Any, names: Sequence[str], rest: list[str]
 ) -> tuple[str | None, Any, list[str]]:
     """The command that these words select below a group, with its name and arguments."""
@@ -134,7 +134,7 @@ def _resolved(
     return " ".join(names), command, rest
 
 
-def _stand_in() -> None:
+def _placeholder_command() -> None:
     """Placeholder for a command that is not imported yet; never called."""
 
 

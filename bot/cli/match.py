@@ -12,19 +12,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from bot.base.config import Config
 from bot.base.files import read_regular
-from bot.base.rounding import counted
-from bot.cli.common import UsageError, config_of, note, print_json, stop_on_signals
+from bot.base.rounding import plural
+from bot.cli.common import UsageError, config_of, print_json, print_note, stop_on_signals
 from bot.match.conditions import DEFAULT_MOVE_S, Terms, parse_adjudication, parse_clock, parse_id
-from bot.match.match_report import game_line, is_remarkable, result_json, result_text, short_text
+from bot.match.match_report import game_line, has_player_failed, result_json, result_text, short_text
 from bot.match.match_runner import Match, MatchStanding, OnGame, run_match
-from bot.match.openings import Opening, fingerprint, read_openings, shuffled
-from bot.match.play import Finished
+from bot.match.openings import Opening, fingerprint, read_openings, shuffle_openings
+from bot.match.play import FinishedGame
 from bot.match.player_specs import game_of, parse_spec
 from bot.match.sprt import parse_sprt
 from bot.workers.pools import ClusterWorkers, LocalWorkers, Workers
 from storage.database import LONG_BUSY_TIMEOUT_S, Database
 
-_OPENINGS_LIMIT = 64 << 20
+_MAX_OPENINGS_BYTES = 64 << 20
 """Maximum size of an openings file, in bytes."""
 
 
@@ -35,12 +35,12 @@ def match_command(
     games: Annotated[int, typer.Option(min=2, max=1_000_000, help="Even number of games.")] = 100,
     game: Annotated[
         str | None,
-        typer.Option("--game", help="The game; by default the one of the players' protocols, or othello."),
+        typer.Option("--game", help="The game; by default the game of the players' protocols, or othello."),
     ] = None,
     openings: Annotated[
         Path | None,
         typer.Option(
-            help="Positions, lists of moves, GGF or PGN; by default nearly balanced positions from the seed."
+            help="Positions, lists of moves, GGF or PGN; by default --seed selects balanced positions."
         ),
     ] = None,
     opening_plies: Annotated[
@@ -118,11 +118,11 @@ def match_command(
         terms=terms,
         games=games,
         seed=seed,
-        openings=None if given is None else shuffled(given, seed),
+        openings=None if given is None else shuffle_openings(given, seed),
         sprt=None if sprt is None else parse_sprt(sprt),
     )
     if given is not None and 2 * len(given) < games:
-        note(f"{openings} has {len(given)} openings for {games // 2} pairs: some are repeated")
+        print_note(f"{openings} has {len(given)} openings for {games // 2} pairs: some are repeated")
     workers = LocalWorkers(concurrency or 1) if cluster is None else ClusterWorkers(cluster, concurrency)
     try:
         standing, number = asyncio.run(_run(config, match, workers))
@@ -133,7 +133,7 @@ def match_command(
     else:
         typer.echo(result_text(standing))
     if number is not None and not standing.is_over:
-        note("stopped; the same command resumes")
+        print_note("stopped; the same command resumes")
         raise typer.Exit(128 + number)
 
 
@@ -149,12 +149,12 @@ async def _run(config: Config, match: Match, workers: Workers) -> tuple[MatchSta
     return standing, received[0] if received else None
 
 
-def _read_openings(path: Path, game: str, most_plies: int | None) -> list[Opening]:
+def _read_openings(path: Path, game: str, max_plies: int | None) -> list[Opening]:
     try:
-        data = read_regular(path, _OPENINGS_LIMIT)
+        data = read_regular(path, _MAX_OPENINGS_BYTES)
     except OSError as error:
         raise UsageError(f"--openings: {path} cannot be read: {error.strerror}") from None
-    return read_openings(data, game, str(path), most_plies)
+    return read_openings(data, game, str(path), max_plies)
 
 
 @contextmanager
@@ -168,17 +168,17 @@ def _progress(games: int) -> Iterator[OnGame]:
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
         task = bar.add_task("", total=games)
 
-        def show(game: Finished | None, now: MatchStanding) -> None:
-            if game is not None and is_remarkable(game):
+        def show(game: FinishedGame | None, now: MatchStanding) -> None:
+            if game is not None and has_player_failed(game):
                 bar.console.print(game_line(game, now))
             bar.update(task, completed=now.result.games, description=short_text(now))
 
         yield show
 
 
-def _report_lines(game: Finished | None, now: MatchStanding) -> None:
+def _report_lines(game: FinishedGame | None, now: MatchStanding) -> None:
     if game is not None:
-        note(game_line(game, now))
+        print_note(game_line(game, now))
     elif now.resumed:
         have = "has" if now.resumed == 1 else "have"
-        note(f"match {now.match.id}: {counted(now.resumed, 'game')} {have} been played already")
+        print_note(f"match {now.match.id}: {plural(now.resumed, 'game')} {have} been played already")

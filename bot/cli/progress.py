@@ -7,11 +7,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from bot.base.log import printable
-from bot.cli.common import note
+from bot.cli.common import print_note
 
 
 @contextmanager
-def counting(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+def show_progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
     """Show progress on standard error: a bar on a terminal, otherwise a line per 10 %."""
     what = printable(what)
     console = Console(stderr=True, markup=False, highlight=False)
@@ -32,6 +32,6 @@ def _report_tenths(what: str, total: int | None) -> Callable[[int], None]:
         count += more
         if total and count * 10 // total > reported:
             reported = count * 10 // total
-            note(f"{what}: {count} of {total}")
+            print_note(f"{what}: {count} of {total}")
 
     return on_count

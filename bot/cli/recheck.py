@@ -7,8 +7,8 @@ import typer
 
 from bot.base.log import printable
 from bot.cli.common import ShowFormat, ask_database, config_of, print_json
-from bot.cli.progress import counting
-from bot.game.recheck import Findings, OnCount, recheck
+from bot.cli.progress import show_progress
+from bot.game.recheck import OnCount, RecheckResults, recheck
 from storage.database import Database
 
 
@@ -24,11 +24,11 @@ def recheck_command(
     config = config_of(context)
     table_mb, models = config.engine.table_mb, config.human.model_registry()
 
-    async def work(database: Database) -> Findings:
+    async def work(database: Database) -> RecheckResults:
         with ExitStack() as shown:
 
             def begin(total: int) -> OnCount:
-                return shown.enter_context(counting("decisions", total))
+                return shown.enter_context(show_progress("decisions", total))
 
             return await recheck(database, table_mb, begin, models)
 
@@ -40,7 +40,7 @@ def recheck_command(
     raise typer.Exit(1 if findings.wrong or findings.quarantined else 0)
 
 
-def _print_findings(found: Findings) -> None:
+def _print_findings(found: RecheckResults) -> None:
     for wrong in found.wrong:
         print(printable(f"WRONG  {wrong.site} game {wrong.game}, ply {wrong.ply}: {wrong.reason}"))
     for row in found.quarantined:

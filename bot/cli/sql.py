@@ -8,12 +8,12 @@ import typer
 
 from bot.base.errors import DesdemonaError
 from bot.base.log import printable
-from bot.cli.common import CommandFormat, FormatOption, UsageError, config_of, console, note, print_json
+from bot.cli.common import CommandFormat, FormatOption, UsageError, config_of, console, print_json, print_note
 
 if TYPE_CHECKING:
-    from storage.ask.question import Answer
+    from storage.sql.question import Answer
 
-_WIDEST = 1_000_000
+_MAX_TABLE_WIDTH = 1_000_000
 """Maximum width of a table in a pipe, in characters."""
 
 
@@ -39,7 +39,7 @@ def sql(
         _print_views()
         return
     if examples:
-        note("The twenty example questions are in docs/sql.md.")
+        print_note("The twenty example questions are in docs/sql.md.")
         return
     if not question:
         raise UsageError("give a query, or --views")
@@ -55,9 +55,9 @@ def sql(
     elif answer.rows:
         _print_table(answer)
     else:
-        note("No rows.")
+        print_note("No rows.")
     if answer.is_cut:
-        note(f"More than {rows} rows; --rows shows more.")
+        print_note(f"More than {rows} rows; --rows shows more.")
 
 
 def _print_table(found: "Answer") -> None:
@@ -73,7 +73,7 @@ def _print_table(found: "Answer") -> None:
         table.add_row(*(Text("" if cell is None else printable(str(cell))) for cell in row))
     screen = console()
     if not screen.is_terminal:  # a pipe is as wide as the answer
-        width = Measurement.get(screen, screen.options.update(max_width=_WIDEST), table).maximum
+        width = Measurement.get(screen, screen.options.update(max_width=_MAX_TABLE_WIDTH), table).maximum
         screen.width = max(width, screen.width)
     screen.print(table)
 
@@ -81,8 +81,8 @@ def _print_table(found: "Answer") -> None:
 def _ask(context: typer.Context, text: str, limit_s: float, rows: int) -> "Answer":
     import asyncio
 
-    from storage.ask.question import BadQuestion, ask
     from storage.database import Database
+    from storage.sql.question import BadQuestion, ask
 
     url = config_of(context).storage.url
 
@@ -99,7 +99,7 @@ def _ask(context: typer.Context, text: str, limit_s: float, rows: int) -> "Answe
 
 
 def _print_views() -> None:
-    from storage.ask.views import VIEWS
+    from storage.sql.views import VIEWS
 
     for name, view in VIEWS.items():
         print(f"{name}: {view.about}")

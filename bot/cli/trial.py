@@ -4,16 +4,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.base.rounding import counted
+from bot.base.rounding import plural
 from bot.cli.common import (
     CommandFormat,
     FormatOption,
     UsageError,
     ask_database,
     config_of,
-    note,
     print_csv,
     print_json,
+    print_note,
     print_rows,
 )
 from storage.errors import TrialError
@@ -31,19 +31,19 @@ def start(
     planned_n: Annotated[
         int | None,
         typer.Option(
-            help="Planned number of games, by default 1000; with only a strategy that draws single "
-            "decisions, planned number of decisions, by default 6000. The interval is tightest there."
+            help="Planned number of games, by default 1000; with only a strategy that randomises "
+            "single decisions, planned number of decisions, by default 6000. The interval is tightest there."
         ),
     ] = None,
     alpha: Annotated[
         float, typer.Option(help="Maximum probability that the interval ever excludes the true value.")
     ] = ALPHA,
-    cap: Annotated[int, typer.Option(help="Number of each person's first games that count.")] = CAP_GAMES,
+    cap: Annotated[int, typer.Option(help="Count only the first N games of each person.")] = CAP_GAMES,
     endpoint: Annotated[
         Endpoint | None,
         typer.Option(
             help="Compare results (the default), or the cost of the opponents' replies (the default with "
-            "only a strategy that draws single decisions)."
+            "only a strategy that randomises single decisions)."
         ),
     ] = None,
 ) -> None:
@@ -70,7 +70,7 @@ def start(
 
     started = _attempt("start", context, work)
     print(f"trial {started.name} has started: {', '.join(started.arms)}; endpoint {started.endpoint.value}")
-    note(
+    print_note(
         "a running program uses the settings that it read last: "
         "after a change, run `desdemona control reload`"
     )
@@ -90,7 +90,7 @@ def end(
 
     ended = _attempt("end", context, work)
     running = f", {ended.open_games} of them still being played or analysed" if ended.open_games else ""
-    print(f"trial {ended.name} has ended: {counted(ended.games, 'game')}{running}")
+    print(f"trial {ended.name} has ended: {plural(ended.games, 'game')}{running}")
 
 
 def list_command(context: typer.Context, output: FormatOption = CommandFormat.TABLE) -> None:
@@ -118,7 +118,7 @@ def list_command(context: typer.Context, output: FormatOption = CommandFormat.TA
             [row | {key: (row[key] or "open")[:16].replace("T", " ") for key in times} for row in flat]
         )
     else:
-        note("There is no trial; `desdemona trial start` begins one.")
+        print_note("There is no trial; `desdemona trial start` begins one.")
 
 
 def _attempt(command: str, context: typer.Context, work: Any) -> "StoredTrial":

@@ -14,11 +14,11 @@ from typing import Any
 from bot.account.account_runner import AccountRunner
 from bot.account.lobby import Lobby
 from bot.account.pause import Pause
-from bot.alarms.board import AlarmBoard, AlarmStatus
+from bot.alarms.evaluator import AlarmEvaluator, AlarmStatus
 from bot.base import log
 from bot.base.dialects import DIALECTS
 from bot.base.errors import RefusedError
-from bot.base.events import CHAT_LIMIT, Clock, Proposal
+from bot.base.events import MAX_CHAT_LENGTH, Clock, Proposal
 from bot.base.metrics import Metrics
 from bot.control.audit import Audit, AuditEntry
 from bot.control.control_socket import ControlError
@@ -39,9 +39,9 @@ from storage.tables.types import now_utc
 
 MAX_PAUSE_MIN = 7 * 24 * 60.0
 """Maximum length of a pause, in minutes."""
-NOTED_S = 1.0
+PAUSE_POLL_INTERVAL_S = 1.0
 """Seconds between checks for expired pauses."""
-ANSWERED_S = 5.0
+CHALLENGE_REFUSAL_TIMEOUT_S = 5.0
 """Seconds for which `OperatorActions.begin_challenge` waits for a refusal."""
 
 Tell = Callable[[str], None]
@@ -55,7 +55,7 @@ class _FoundGame:
     key: str
     player: GameRunner
 
-    async def attempt(self, call: Awaitable[None], trouble: str) -> None:
+    async def request_site(self, call: Awaitable[None], trouble: str) -> None:
         """Send a request to the site, which may refuse it."""
         try:
             await call
@@ -80,7 +80,7 @@ class Runtime:
     """Returns the embedded arena's state, or None if there is no arena."""
     errors: log.ErrorMemory = field(default_factory=log.ErrorMemory)
     """The last error that was logged."""
-    alarms: AlarmBoard = field(default_factory=AlarmBoard)
+    alarms: AlarmEvaluator = field(default_factory=AlarmEvaluator)
     metrics: Metrics = field(default_factory=Metrics)
     """Counters of events."""
 
@@ -121,8 +121,8 @@ class OperatorActions:
 
     async def _end_pauses(self, sleep: Callable[[float], Any]) -> None:
         while True:
-            await sleep(NOTED_S)
-            if self._program.pause.has_run_out:
+            await sleep(PAUSE_POLL_INTERVAL_S)
+            if self._program.pause.has_expired:
                 self._program.pause.end()
                 self._admission = AdmissionStatus(Admission.OPEN, self._now(), None, "timer")
                 await self._audit.record(
@@ -147,7 +147,7 @@ class OperatorActions:
 
     @property
     def alarms(self) -> tuple[AlarmStatus, ...]:
-        """As `bot.alarms.board.AlarmBoard.alarms`."""
+        """As `bot.alarms.evaluator.AlarmEvaluator.alarms`."""
         return self._program.alarms.alarms
 
     @property
@@ -170,20 +170,20 @@ class OperatorActions:
         async with self._audit.recording("pause", by, minutes=minutes) as note:
             if minutes is not None and not (math.isfinite(minutes) and 0 < minutes <= MAX_PAUSE_MIN):
                 raise ControlError(f"minutes must be more than 0 and at most {MAX_PAUSE_MIN:g}")
-            self._require_going_on()
+            self._require_not_stopping()
             duration_s = None if minutes is None else 60 * minutes
             until = None if duration_s is None else self._now() + timedelta(seconds=duration_s)
             self._admission = AdmissionStatus(Admission.PAUSED, self._now(), until, by)
             self._program.pause.begin(duration_s)
             how_long = "until `resume`" if minutes is None else f"for {minutes:g} minutes"
-            note.result = f"paused {how_long}; {self._going_on()}"
+            note.result = f"paused {how_long}; {self._running_games_text()}"
         return note.result
 
     async def resume(self, *, by: str) -> str:
         """Let games start again."""
         async with self._audit.recording("resume", by) as note:
-            self._require_going_on()
-            if not self._program.pause.is_on:
+            self._require_not_stopping()
+            if not self._program.pause.holds_back_games:
                 raise ControlError("the program is not paused")
             self._program.pause.end()
             self._admission = AdmissionStatus(Admission.OPEN, self._now(), None, by)
@@ -193,10 +193,10 @@ class OperatorActions:
     async def drain(self, *, by: str) -> str:
         """Wait up to `shutdown.drain_s` for the running games to end, then stop the program."""
         async with self._audit.recording("drain", by) as note:
-            self._require_going_on()
+            self._require_not_stopping()
             self._admission = AdmissionStatus(Admission.DRAINING, self._now(), None, by)
             self._program.stop.set()
-            note.result = f"the program will stop after its games; {self._going_on()}"
+            note.result = f"the program will stop after its games; {self._running_games_text()}"
         return note.result
 
     async def reload(self, *, by: str) -> str:
@@ -224,11 +224,11 @@ class OperatorActions:
             note.result = self._program.alarms.snooze(alarm, minutes)
         return note.result
 
-    def _require_going_on(self) -> None:
+    def _require_not_stopping(self) -> None:
         if self._program.stop.is_set():
             raise ControlError("the program is already stopping")
 
-    def _going_on(self) -> str:
+    def _running_games_text(self) -> str:
         lobbies = [runner.lobby for runner in self._program.runners.values() if runner.lobby]
         closing = sum(lobby.closing for lobby in lobbies)
         more = f"; being closed: {closing}" if closing else ""
@@ -245,16 +245,16 @@ class OperatorActions:
             by: See the class.
         """
         async with self._audit.recording("abort", by, game=game) as note:
-            game_found = self._found(game, account, note)
-            await game_found.attempt(game_found.player.abort(), "the site refuses to abort it")
+            game_found = self._find_game(game, account, note)
+            await game_found.request_site(game_found.player.abort(), "the site refuses to abort it")
             note.result = f"game {game_found.key}: aborted"
         return note.result
 
     async def resign(self, game: str, *, account: str | None = None, by: str) -> str:
         """Resign a game; takes the arguments of `abort`."""
         async with self._audit.recording("resign", by, game=game) as note:
-            game_found = self._found(game, account, note)
-            await game_found.attempt(game_found.player.resign(), "cannot be resigned")
+            game_found = self._find_game(game, account, note)
+            await game_found.request_site(game_found.player.resign(), "cannot be resigned")
             note.result = f"game {game_found.key}: resigned"
         return note.result
 
@@ -267,22 +267,22 @@ class OperatorActions:
             account: See `abort`.
             by: See the class.
         """
-        async with self._audit.recording("say", by, game=game, text=text[:CHAT_LIMIT]) as note:
-            if not text.strip() or len(text) > CHAT_LIMIT or not text.isprintable():
-                raise ControlError(f"a message must have 1 to {CHAT_LIMIT} printable characters")
-            game_found = self._found(game, account, note)
-            await game_found.attempt(game_found.player.say(text), "the message was refused")
+        async with self._audit.recording("say", by, game=game, text=text[:MAX_CHAT_LENGTH]) as note:
+            if not text.strip() or len(text) > MAX_CHAT_LENGTH or not text.isprintable():
+                raise ControlError(f"a message must have 1 to {MAX_CHAT_LENGTH} printable characters")
+            game_found = self._find_game(game, account, note)
+            await game_found.request_site(game_found.player.say(text), "the message was refused")
             note.result = f"game {game_found.key}: said"
         return note.result
 
-    def _found(self, game: str, account: str | None, note: AuditEntry) -> _FoundGame:
+    def _find_game(self, game: str, account: str | None, note: AuditEntry) -> _FoundGame:
         """The only running game whose key has this prefix.
 
         Raises:
             ControlError: No game or more than one game matches.
         """
         beginning = word(game, "key of a game")
-        names = list(self._program.runners) if account is None else [self._account(account)]
+        names = list(self._program.runners) if account is None else [self._find_account(account)]
         games = []
         for name in names:
             lobby = self._program.runners[name].lobby
@@ -314,7 +314,7 @@ class OperatorActions:
             by: See the class.
         """
         async with self._audit.recording("block", by, name=name) as note:
-            name, lobby = word(name), self._lobby(account, note)
+            name, lobby = word(name), self._require_lobby(account, note)
             async with self._program.database.write() as session:
                 is_new = await add_block(session, lobby.owner.site, name)
             await self._refresh_blocks(lobby.owner.site)
@@ -325,7 +325,7 @@ class OperatorActions:
     async def unblock(self, name: str, *, account: str | None = None, by: str) -> str:
         """Undo `block`; the block lists in the settings still apply."""
         async with self._audit.recording("unblock", by, name=name) as note:
-            name, lobby = word(name), self._lobby(account, note)
+            name, lobby = word(name), self._require_lobby(account, note)
             async with self._program.database.write() as session:
                 was_blocked = await remove_block(session, lobby.owner.site, name)
             if not was_blocked:
@@ -365,7 +365,7 @@ class OperatorActions:
         """
         terms = {"variant": proposal.variant, "rated": proposal.rated}
         async with self._audit.recording("challenge", by, name=name, **terms) as note:
-            name, lobby = word(name), self._lobby(account, note)
+            name, lobby = word(name), self._require_lobby(account, note)
             known = DIALECTS[lobby.owner.site].variants
             if proposal.variant not in known:
                 raise ControlError(
@@ -391,7 +391,7 @@ class OperatorActions:
         *,
         account: str | None = None,
         by: str,
-        timeout_s: float = ANSWERED_S,
+        timeout_s: float = CHALLENGE_REFUSAL_TIMEOUT_S,
     ) -> str:
         """Challenge a player without waiting for the end of the game; takes the arguments of `challenge`.
 
@@ -426,7 +426,7 @@ class OperatorActions:
     ) -> str:
         """Join a tournament; takes the arguments of `bot.servers.Server.join_tournament`."""
         async with self._audit.recording("join tournament", by, tournament=key) as note:
-            key, lobby = word(key), self._lobby(account, note)
+            key, lobby = word(key), self._require_lobby(account, note)
             if not password.isprintable():
                 raise ControlError("the password contains characters that cannot be sent")
             joined = await lobby.join_tournament(key, password=password, team=team)
@@ -438,14 +438,14 @@ class OperatorActions:
     async def leave_tournament(self, key: str, *, account: str | None = None, by: str) -> str:
         """Leave or pause a tournament."""
         async with self._audit.recording("leave tournament", by, tournament=key) as note:
-            key, lobby = word(key), self._lobby(account, note)
+            key, lobby = word(key), self._require_lobby(account, note)
             await lobby.leave_tournament(key)
             note.result = f"left tournament {key}; a game that has started continues"
         return note.result
 
     # --- Accounts ---------------------------------------------------------------------------------------
 
-    def _account(self, account: str | None) -> str:
+    def _find_account(self, account: str | None) -> str:
         """The name of the requested account.
 
         Raises:
@@ -460,8 +460,8 @@ class OperatorActions:
             raise ControlError(f"there are several accounts ({', '.join(names)}): choose one with --account")
         return names[0]
 
-    def _lobby(self, account: str | None, note: AuditEntry) -> Lobby:
-        name = self._account(account)
+    def _require_lobby(self, account: str | None, note: AuditEntry) -> Lobby:
+        name = self._find_account(account)
         lobby = self._program.runners[name].lobby
         if lobby is None:
             raise ControlError(f"account {name} is not signed in at the moment")

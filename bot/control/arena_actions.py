@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from enum import StrEnum
 
-from bot.arena.owner import ArenaOwner, OwnedAccount
+from bot.arena.account_admin import AdministeredAccount, ArenaAccountAdmin
 from bot.arena.server import Arena
 from bot.base.config import Config
 from bot.control.audit import Audit
@@ -49,7 +49,7 @@ class ArenaActions:
         self._bots = bots
         self._audit = Audit(database)
 
-    async def list(self) -> list[OwnedAccount]:
+    async def list(self) -> list[AdministeredAccount]:
         """All accounts except deleted ones, by name.
 
         Raises:
@@ -69,7 +69,7 @@ class ArenaActions:
 
         Raises:
             ControlError: There is no such action.
-            OwnerError: See `bot.arena.owner.ArenaOwner`.
+            AdminError: See `bot.arena.account_admin.ArenaAccountAdmin`.
             StorageError: See `list`.
         """
         if action not in set(ArenaAction):
@@ -86,7 +86,7 @@ class ArenaActions:
         return note.result
 
     @asynccontextmanager
-    async def _owner(self) -> AsyncIterator[ArenaOwner]:
+    async def _owner(self) -> AsyncIterator[ArenaAccountAdmin]:
         arena = self._running()
         if arena is not None:
             yield arena.owner
@@ -96,7 +96,7 @@ class ArenaActions:
             yield arena.owner
 
 
-async def _carry_out(owner: ArenaOwner, action: ArenaAction, name: str, new_name: str) -> str:
+async def _carry_out(owner: ArenaAccountAdmin, action: ArenaAction, name: str, new_name: str) -> str:
     if action is ArenaAction.RENAME:
         return await owner.rename(name, new_name)
     changes = {

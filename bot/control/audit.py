@@ -17,7 +17,7 @@ from storage.records import AccountKey
 
 logger = logging.getLogger(__name__)
 
-ACTION = "operator_action"
+OPERATOR_ACTION_EVENT = "operator_action"
 """Kind of the events."""
 
 
@@ -54,8 +54,8 @@ class Audit:
             by: The caller.
             detail: The arguments; None for an argument that was not given.
         """
-        given = {key: shown(value) for key, value in detail.items() if value is not None}
-        note = AuditEntry(PROGRAM, {"action": action, "by": shown(by), **given})
+        given = {key: shortened(value) for key, value in detail.items() if value is not None}
+        note = AuditEntry(PROGRAM, {"action": action, "by": shortened(by), **given})
         try:
             yield note
         except asyncio.CancelledError:
@@ -77,11 +77,11 @@ class Audit:
         try:
             async with self._database.write() as session:
                 detail = {**note.detail, "result": note.result[:500]}
-                await log_event(session, note.owner, ACTION, detail, metrics=self._metrics)
+                await log_event(session, note.owner, OPERATOR_ACTION_EVENT, detail, metrics=self._metrics)
         except StorageError as error:  # the action is done all the same
             logger.error("cannot record the operator's action %s: %s", action, error)
 
 
-def shown(value: object) -> object:
+def shortened(value: object) -> object:
     """An external value, shortened for an event."""
     return value[:200] if isinstance(value, str) else value

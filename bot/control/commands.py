@@ -14,7 +14,7 @@ from bot.control.arena_actions import ArenaActions
 from bot.control.control_socket import Command, ControlError
 from bot.control.status_text import status_lines
 
-SOCKET = "socket"
+CALLER = "socket"
 """The caller's name in events of actions that came through the control socket."""
 MAX_GAMES = 1000
 """Maximum number of games in one challenge command."""
@@ -48,7 +48,7 @@ def operator_commands(actions: OperatorActions, arena: ArenaActions) -> dict[str
         for turn in range(games):
             ours = None if side is None else (side + turn) % 2
             proposal = Proposal(variant, rated, parse_minutes(clock), ours)
-            tell(await actions.challenge(name, proposal, account=account, by=SOCKET, tell=tell))
+            tell(await actions.challenge(name, proposal, account=account, by=CALLER, tell=tell))
 
     async def join_or_leave(
         id: str,  # noqa: A002 - as the socket's clients write it
@@ -58,25 +58,25 @@ def operator_commands(actions: OperatorActions, arena: ArenaActions) -> dict[str
         account: str | None = None,
     ) -> str:
         if withdraw:
-            return await actions.leave_tournament(id, account=account, by=SOCKET)
-        return await actions.join_tournament(id, password=password, team=team, account=account, by=SOCKET)
+            return await actions.leave_tournament(id, account=account, by=CALLER)
+        return await actions.join_tournament(id, password=password, team=team, account=account, by=CALLER)
 
     return {
-        "status": answering(show_status),
-        "pause": answering(actions.pause),
-        "resume": answering(actions.resume),
-        "drain": answering(actions.drain),
-        "reload": answering(actions.reload),
-        "log": answering(actions.set_log_level),
-        "ack": answering(actions.acknowledge),
-        "snooze": answering(actions.snooze),
-        "abort": answering(actions.abort),
-        "resign": answering(actions.resign),
-        "say": answering(actions.say),
-        "block": answering(actions.block),
-        "unblock": answering(actions.unblock),
-        "challenge": answering(challenge),
-        "tournament": answering(join_or_leave),
+        "status": command_for(show_status),
+        "pause": command_for(actions.pause),
+        "resume": command_for(actions.resume),
+        "drain": command_for(actions.drain),
+        "reload": command_for(actions.reload),
+        "log": command_for(actions.set_log_level),
+        "ack": command_for(actions.acknowledge),
+        "snooze": command_for(actions.snooze),
+        "abort": command_for(actions.abort),
+        "resign": command_for(actions.resign),
+        "say": command_for(actions.say),
+        "block": command_for(actions.block),
+        "unblock": command_for(actions.unblock),
+        "challenge": command_for(challenge),
+        "tournament": command_for(join_or_leave),
         **arena_commands(arena),
     }
 
@@ -87,10 +87,10 @@ def arena_commands(actions: ArenaActions) -> dict[str, Command]:
     async def list_accounts() -> str:
         return json.dumps([each.to_json() for each in await actions.list()])
 
-    return {"arena_accounts": answering(list_accounts), "arena_account": answering(actions.change)}
+    return {"arena_accounts": command_for(list_accounts), "arena_account": command_for(actions.change)}
 
 
-def answering(act: Callable[..., Awaitable[str | None]]) -> Command:
+def command_for(act: Callable[..., Awaitable[str | None]]) -> Command:
     """Create a command that carries out an action and sends its result.
 
     Args:
@@ -102,7 +102,7 @@ def answering(act: Callable[..., Awaitable[str | None]]) -> Command:
 
     async def command(request: Mapping[str, Any], tell: Tell) -> None:
         given = {key: value for key, value in request.items() if value is not None}
-        given |= {"by": SOCKET, "tell": tell}
+        given |= {"by": CALLER, "tell": tell}
         try:
             answer = await checked(**{key: value for key, value in given.items() if key in known})
         except ValidationError as error:

@@ -23,11 +23,11 @@ logger = logging.getLogger(__name__)
 Command = Callable[[Mapping[str, Any], Callable[[str], None]], Awaitable[None]]
 """A command, which receives the request and a function that sends a line of text to the client."""
 
-AGAIN_S = 5.0
+LISTEN_RETRY_INTERVAL_S = 5.0
 """Seconds between attempts to listen."""
-LAST_ANSWERS_S = 1.0
+SHUTDOWN_TIMEOUT_S = 1.0
 """Maximum time in seconds for commands to finish when the program stops."""
-LINE_LIMIT = 1 << 16
+MAX_REQUEST_BYTES = 1 << 16
 """Maximum size of a request, in bytes."""
 
 
@@ -40,7 +40,7 @@ class NotRunning(ControlError):
 
 
 @asynccontextmanager
-async def listening(
+async def serve_control_socket(
     path: Path,
     commands: Mapping[str, Command],
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -52,7 +52,7 @@ async def listening(
 
     Args:
         path: The socket's file.
-        commands: The commands, by name.
+        commands: The commands, keyed by name.
         sleep: Waits the given number of seconds.
     """
     clients: set[asyncio.Task[None]] = set()
@@ -70,7 +70,7 @@ async def listening(
         file: tuple[int, int] | None = None
         try:
             while True:
-                if file is None or _file(path) != file:  # or somebody has removed it
+                if file is None or _file_identity(path) != file:  # or somebody has removed it
                     try:
                         bound = _bind(path)
                     except OSError as error:
@@ -82,15 +82,17 @@ async def listening(
                     else:
                         if server is not None:
                             server.close()
-                        server = await asyncio.start_unix_server(connected, sock=bound, limit=LINE_LIMIT)
-                        file = _file(path)
+                        server = await asyncio.start_unix_server(
+                            connected, sock=bound, limit=MAX_REQUEST_BYTES
+                        )
+                        file = _file_identity(path)
                         if tried.is_set():
                             logger.info("listening on control socket %s", path)
                 tried.set()
-                await sleep(AGAIN_S)
+                await sleep(LISTEN_RETRY_INTERVAL_S)
         finally:
             if server is not None:
-                if _file(path) == file:  # not another program's by now
+                if _file_identity(path) == file:  # not another program's by now
                     _remove(path)
                 server.close()
 
@@ -101,7 +103,7 @@ async def listening(
     finally:
         keeping.cancel()
         if clients:  # above all the one that has made the program stop
-            await asyncio.wait(clients, timeout=LAST_ANSWERS_S)
+            await asyncio.wait(clients, timeout=SHUTDOWN_TIMEOUT_S)
         for task in (keeping, waiting, *clients):
             task.cancel()
         await asyncio.gather(keeping, waiting, *clients, return_exceptions=True)
@@ -112,7 +114,7 @@ def _remove(path: Path) -> None:
         path.unlink()
 
 
-def _file(path: Path) -> tuple[int, int] | None:
+def _file_identity(path: Path) -> tuple[int, int] | None:
     """The identity of the file at a path, or None if there is no file."""
     try:
         status = path.stat()
@@ -148,7 +150,7 @@ def _bind(path: Path) -> socket.socket:
 
 @contextmanager
 def _address(path: Path) -> Iterator[str]:
-    """The path as a socket address, through its folder's descriptor because addresses must be short."""
+    """The path as a socket address; goes through the folder's descriptor, because addresses must be short."""
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         yield f"/proc/self/fd/{folder}/{path.name}"

@@ -24,7 +24,7 @@ def exposition(
         status: The current status.
         recent: Our recent ratings, or None if not read yet.
         failures: See `engine.human.registry.ModelRegistry.failures`.
-        firing: Whether each alarm is firing, by name.
+        firing: Whether each alarm is firing, keyed by name.
     """
     metrics.follow_model_failures({game: total for game, (total, _) in failures.items()})
     metrics.build_info.clear()

@@ -15,7 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bot.alarms.board import AlarmBoard, AlarmChange, AlarmNotice
+from bot.alarms.evaluator import AlarmChange, AlarmEvaluator, AlarmNotice
 from bot.alarms.hooks import AlarmHooks
 from bot.alarms.lifecycle import AlarmState
 from bot.alarms.samples import DiskSample, HealthSample, RatingSample
@@ -34,16 +34,16 @@ from storage.tables.types import now_utc
 
 logger = logging.getLogger(__name__)
 
-EVERY_S = 15.0
+POLL_INTERVAL_S = 15.0
 """Seconds between samples."""
-WRITE_S = 10.0
+WRITE_TIMEOUT_S = 10.0
 """Seconds to wait for a test write before the database counts as not writable."""
-WRITTEN_S = 60.0
+MAX_WRITE_AGE_S = 60.0
 """Maximum age of the last successful database write, in seconds, for the program to be healthy."""
-RECENT_EVERY_S = 600.0
+RECENT_RESULTS_MAX_AGE_S = 600.0
 """Maximum interval between reads of ratings and results, in seconds; they are also read after each game."""
-RATING_DAYS = 30
-ALARM = "alarm"
+RATING_WINDOW_DAYS = 30
+ALARM_EVENT = "alarm"
 """Kind of the events that record alarms."""
 
 _LEVELS = {
@@ -61,9 +61,9 @@ class RecentResults:
     """Our recent results."""
 
     curves: tuple[RatingCurve, ...]
-    """Rating curves over the last `RATING_DAYS` days."""
+    """Rating curves over the last `RATING_WINDOW_DAYS` days."""
     losses: dict[str, int]
-    """Current number of consecutive losses, by account and site."""
+    """Current number of consecutive losses, keyed by account and site."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class HealthMonitor:
     def __init__(
         self,
         observed: MonitoredParts,
-        board: AlarmBoard,
+        board: AlarmEvaluator,
         hooks: AlarmHooks,
         clock: Callable[[], float] = time.monotonic,
         pinged: Callable[[], object] = lambda: None,
@@ -115,7 +115,7 @@ class HealthMonitor:
     def trouble(self) -> str:
         """Why the program is not healthy; empty if it is.  Any result shows that the event loop runs."""
         silent_s = self._clock() - self._written_s
-        if silent_s <= WRITTEN_S:
+        if silent_s <= MAX_WRITE_AGE_S:
             return ""
         why = f": {self._write_trouble}" if self._write_trouble else ""
         return f"the database has not been writable for {silent_s:.0f} s{why}"
@@ -130,12 +130,12 @@ class HealthMonitor:
             tasks.create_task(self._notify())
             while True:
                 await self.check()
-                await sleep(EVERY_S)
+                await sleep(POLL_INTERVAL_S)
 
     async def check(self) -> None:
         """Take one sample and act on it."""
         sample = await self._sample()
-        for change in self._board.take(sample):
+        for change in self._board.evaluate(sample):
             await self._record(change)
         for notice in self._board.due_notices():
             self._notices.put_nowait(notice)
@@ -154,7 +154,7 @@ class HealthMonitor:
         detail = {"alarm": change.name, "state": change.state.value, "reason": change.text}
         try:
             async with self._observed.database.write() as session:
-                await log_event(session, PROGRAM, ALARM, detail, metrics=self._observed.metrics)
+                await log_event(session, PROGRAM, ALARM_EVENT, detail, metrics=self._observed.metrics)
         except StorageError as error:
             logger.error("cannot record the alarm %s: %s", change.name, error)
 
@@ -162,13 +162,15 @@ class HealthMonitor:
 
     async def _sample(self) -> HealthSample:
         observed = self._observed
-        status = await self._found("status", observed.status())
-        written = await self._found("database", self._write())
-        form = await self._found("form", self._read_recent())
-        disk = await self._found("disk", asyncio.to_thread(disk_sample, observed.database_url))
+        status = await self._try_read("status", observed.status())
+        written = await self._try_read("database", self._database_write_trouble())
+        form = await self._try_read("form", self._read_recent())
+        disk = await self._try_read("disk", asyncio.to_thread(disk_sample, observed.database_url))
         backup_age_s = None
         if observed.backup_folder:
-            backup_age_s = await self._found("backup", asyncio.to_thread(backup_age, observed.backup_folder))
+            backup_age_s = await self._try_read(
+                "backup", asyncio.to_thread(backup_age, observed.backup_folder)
+            )
         failures = observed.models.failures()
         return HealthSample(
             at_s=self._clock(),
@@ -189,7 +191,7 @@ class HealthMonitor:
             else {rating_name(curve): RatingSample(curve.now, curve.highest) for curve in form.curves},
         )
 
-    async def _found(self, what: str, work: Awaitable[T]) -> T | None:
+    async def _try_read(self, what: str, work: Awaitable[T]) -> T | None:
         """A part of the sample, or None if reading it failed; a repeated failure is logged once."""
         try:
             value = await work
@@ -201,13 +203,13 @@ class HealthMonitor:
         self._failing.discard(what)
         return value
 
-    async def _write(self) -> str:
+    async def _database_write_trouble(self) -> str:
         """Why the database cannot be written; empty if it can."""
         try:
-            async with asyncio.timeout(WRITE_S):
+            async with asyncio.timeout(WRITE_TIMEOUT_S):
                 await self._observed.database.try_writing()
         except TimeoutError:
-            self._write_trouble = f"no answer in {WRITE_S:g} s"
+            self._write_trouble = f"no answer in {WRITE_TIMEOUT_S:g} s"
         except StorageError as error:
             self._write_trouble = str(error)
         else:
@@ -219,10 +221,10 @@ class HealthMonitor:
         if (
             self.recent is not None
             and self._recent_as_of[0] == games
-            and at_s - self._recent_as_of[1] < RECENT_EVERY_S
+            and at_s - self._recent_as_of[1] < RECENT_RESULTS_MAX_AGE_S
         ):
             return self.recent
-        since = now_utc() - timedelta(days=RATING_DAYS)
+        since = now_utc() - timedelta(days=RATING_WINDOW_DAYS)
         async with self._observed.database.read() as session:
             curves = await rating_curves(session, Filters(since=since))
             streaks = await losing_streaks(session)

@@ -10,7 +10,7 @@ from engine.games import get_rules
 
 @dataclass(frozen=True, slots=True)
 class BaitStatus:
-    """A bait of our last move that awaits the reply. For the operator only, because the opponent can read
+    """A bait set by our last move, not answered yet. For the operator only, because the opponent can read
     everything that is published."""
 
     reply: str
@@ -32,7 +32,7 @@ class LiveGame:
     """The account's name in the settings."""
     site: str
     game: str
-    """Name of the game; like opponent and strategy, empty until the site has sent the game."""
+    """Name of the game. Empty until the site has sent the game, as are opponent and strategy."""
     variant: str
     rated: bool
     speed: str

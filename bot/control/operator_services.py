@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-from bot.alarms.board import AlarmBoard, AlarmStatus
+from bot.alarms.evaluator import AlarmEvaluator, AlarmStatus
 from bot.base.metrics import Metrics
 from bot.control.actions import OperatorActions
 from bot.control.exporter import exposition
@@ -18,7 +18,7 @@ class OperatorServices:
 
     actions: OperatorActions
     health: HealthMonitor
-    board: AlarmBoard
+    board: AlarmEvaluator
     models: ModelRegistry
     metrics: Metrics
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from bot.account.account_runner import AccountRunner
 from bot.account.lobby import Lobby
-from bot.alarms.board import AlarmStatus
+from bot.alarms.evaluator import AlarmStatus
 from bot.base.log import LoggedError
 from bot.control.live_games import LiveGame, live_games
 from bot.game.search_pool import PoolLoad
@@ -22,7 +22,7 @@ from storage.database import Database
 from storage.errors import StorageError
 from storage.tables.types import now_utc
 
-PING_S = 2.0
+DATABASE_PING_TIMEOUT_S = 2.0
 """Timeout of the query, in seconds."""
 
 
@@ -44,7 +44,7 @@ class AdmissionStatus:
     since: datetime | None = None
     """Time of the latest change, or None if unchanged since the start."""
     until: datetime | None = None
-    """When the pause ends by itself; None if it does not, or if there is no pause."""
+    """When the pause ends by itself; None if the operator must end it, or if there is no pause."""
     by: str = ""
     """The caller: ``socket``, ``signal``, or a user of the dashboard."""
 
@@ -210,10 +210,10 @@ def waiting_challenges(name: str, lobby: Lobby) -> list[WaitingChallenge]:
 async def database_status(database: Database) -> DatabaseStatus:
     """Check whether the database responds, and how fast."""
     try:
-        async with asyncio.timeout(PING_S):
+        async with asyncio.timeout(DATABASE_PING_TIMEOUT_S):
             answer_s = await database.ping()
     except TimeoutError:
-        return DatabaseStatus(database.url, None, f"no answer in {PING_S:g} s")
+        return DatabaseStatus(database.url, None, f"no answer in {DATABASE_PING_TIMEOUT_S:g} s")
     except StorageError as error:
         return DatabaseStatus(database.url, None, str(error))
     return DatabaseStatus(database.url, round(1000 * answer_s, 1), "")
@@ -234,7 +234,7 @@ async def gather_status(
     """Gather the status.
 
     Args:
-        runners: The accounts, by name.
+        runners: The accounts, keyed by name.
         database: The database, which is sent a test query.
         started_at: When the program started.
         admission: Whether new games may start.

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from bot.alarms.board import AlarmStatus
+from bot.alarms.evaluator import AlarmStatus
 from bot.base.rounding import duration
 from bot.control.live_games import LiveGame
 from bot.control.status import (
@@ -53,7 +53,7 @@ def status_lines(status: Status) -> list[str]:
 
 
 def _health(status: Status) -> str:
-    """A sentence that all is well, or else the problems."""
+    """A sentence saying that all is well, or else the problems."""
     wrong = [alarm.headline for alarm in status.firing]
     if status.database.trouble:
         wrong.append("The database does not answer.")
@@ -75,7 +75,7 @@ def _alarm(alarm: AlarmStatus, at: datetime) -> str:
 
 
 def admission_words(admission: AdmissionStatus, at: datetime) -> str:
-    """Whether new games may start, in a sentence."""
+    """Return a sentence that says whether new games may start."""
     by = f" by {admission.by}" if admission.by else ""
     match admission.state:
         case Admission.OPEN:
@@ -113,7 +113,7 @@ def _game(game: LiveGame) -> str:
     if game.our_clock_s is not None and game.their_clock_s is not None:
         clocks = f", clocks {_clock(game.our_clock_s)} : {_clock(game.their_clock_s)}"
     kind = "rated" if game.rated else "casual"
-    drawn = ", drawn" if game.is_drawn else ""
+    drawn = ", at random" if game.is_drawn else ""
     about = f"{where}: {kind} {game.variant} against {who}, ply {game.ply}, {turn}{clocks}"
     return f"{about}; {game.strategy}{drawn}"
 

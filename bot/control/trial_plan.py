@@ -12,7 +12,7 @@ from storage.evidence.inference.any_time import PlannedN
 from storage.evidence.trials import NewTrial
 from storage.records import Endpoint
 
-_SETTINGS = ("engine", "trap", "human", "randomised", "uci", "online")
+_STRATEGY_SETTINGS = ("engine", "trap", "human", "randomised", "uci", "online")
 """The tables of settings that affect how a strategy plays."""
 
 
@@ -28,9 +28,9 @@ def plan(
     """Plan a trial of the strategies among which the accounts choose at random.
 
     Args:
-        configs: The settings of each account, by its name.
+        configs: The settings of each account, keyed by its name.
         name: Name of the trial.
-        planned_n: As `storage.evidence.trials.NewTrial`, like the other arguments; None for the default.
+        planned_n: See `storage.evidence.trials.NewTrial`, also for alpha and cap; None for the default.
         endpoint: The endpoint, or None for the default.
 
     Raises:
@@ -61,7 +61,7 @@ def plan(
                 f"{', '.join(arms)}; {', '.join(_arms_of(other))}"
             )
     is_alone = len(arms) == 1
-    settings = {table: getattr(config, table).model_dump(mode="json") for table in _SETTINGS}
+    settings = {table: getattr(config, table).model_dump(mode="json") for table in _STRATEGY_SETTINGS}
     how = {
         "engine_version": ENGINE_VERSION,
         "params": asdict(config.trap.params()),
@@ -81,7 +81,7 @@ def plan(
 
 
 def _arms_of(config: Config) -> tuple[str, ...]:
-    """The strategies that an account compares, sorted; only one if it randomises each decision; or none."""
+    """The strategies that an account compares, sorted; one if it randomises each decision; may be empty."""
     assignment = config.assignment
     match assignment.method:
         case AssignmentMethod.BALANCED:

@@ -33,5 +33,5 @@ def arena(context: typer.Context) -> None:
     from bot.daemon import program
 
     config = config_of(context)
-    log.set_up(config.log)
+    log.configure_logging(config.log)
     asyncio.run(program.serve_arena(config))

@@ -14,8 +14,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from bot.account.account_runner import STANDBY_S, AccountRunner, SharedResources
-from bot.alarms.board import AlarmBoard
+from bot.account.account_runner import STANDBY_POLL_INTERVAL_S, AccountRunner, SharedResources
+from bot.alarms.evaluator import AlarmEvaluator
 from bot.alarms.hooks import AlarmHooks
 from bot.arena.blind_report import plain_share
 from bot.arena.server import Arena, stored_report
@@ -30,14 +30,14 @@ from bot.base.metrics import Metrics
 from bot.control.actions import OperatorActions, Runtime
 from bot.control.arena_actions import ArenaActions
 from bot.control.commands import arena_commands, operator_commands
-from bot.control.control_socket import listening
+from bot.control.control_socket import serve_control_socket
 from bot.control.health_monitor import HealthMonitor, MonitoredParts
 from bot.control.operator_services import OperatorServices
 from bot.control.status import ArenaStatus
 from bot.daemon.games_to_resume import games_to_resume
 from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.server import Dashboard
-from bot.game.game_runner import first_error
+from bot.game.game_runner import most_severe_error
 from bot.game.offer_policy import may_grant_takebacks
 from bot.game.search_pool import SearchPool
 from bot.game.shared_game_limit import SharedGameLimit
@@ -52,7 +52,7 @@ from storage.records import AccountKey
 
 logger = logging.getLogger(__name__)
 
-THREADS = 32
+MAX_IO_THREADS = 32
 """Number of threads, mainly so that host name look-ups of one account do not wait for those of another."""
 
 
@@ -61,8 +61,8 @@ def run(
 ) -> int:
     """Play until SIGINT or SIGTERM, and return the exit status.
 
-    The first signal stops accepting challenges and waits for running games as long as the settings say; the
-    next start resumes the rest.  A second signal exits immediately; nothing is lost in this case either.
+    The first signal stops accepting challenges and waits for running games up to the limit in the settings;
+    the next start resumes unfinished games.  A second signal exits immediately, which loses nothing either.
 
     Args:
         config: The settings.
@@ -73,7 +73,7 @@ def run(
     Raises:
         ConfigError, AuthError, StorageError: The message is one line for the operator to act on.
     """
-    log.set_up(config.log)
+    log.configure_logging(config.log)
     if config.notices:
         logger.warning(
             "settings have new names; the old ones work until 0.4.0: %s", "; ".join(config.notices)
@@ -89,23 +89,23 @@ async def play(
     try:
         await _play(config, path, only, is_standby)
     except BaseExceptionGroup as group:
-        raise first_error(group) from group
+        raise most_severe_error(group) from group
 
 
 async def _play(config: Config, path: Path | None, only: Collection[str], is_standby: bool) -> None:
-    stop = _signalled()
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS))
+    stop = _stop_signal_event()
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(MAX_IO_THREADS))
     configs = choose_accounts(config, only)
     for each in configs.values():
         if not each.uses_arena:
             read_token(each.server)  # a missing token must not result in an arena without a bot
     async with AsyncExitStack() as stack:
-        errors = stack.enter_context(log.remembering_errors())
-        strong, models = config.engine.strong(), config.human.model_registry()
+        errors = stack.enter_context(log.capture_errors())
+        strong, models = config.engine.strong_options(), config.human.model_registry()
         database = await Database.open(config.storage.url)
         stack.push_async_callback(database.close)
         await check_at_start(database)
-        configs = await without_taken_levels(config, configs, database)
+        configs = await drop_taken_levels(config, configs, database)
         engines = EnginePool(config.uci.settings())
         stack.push_async_callback(asyncio.to_thread, engines.close)  # closed after the pool, its user
         pool = await stack.enter_async_context(SearchPool(config.engine.workers, config.engine.table_mb))
@@ -142,13 +142,15 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
             settings.reload,
             lambda: arena.status,
             errors,
-            AlarmBoard(config.alarms),
+            AlarmEvaluator(config.alarms),
             shared.metrics,
         )
         actions = OperatorActions(program)
-        watch = health_watch(config, program, actions, models)
+        watch = create_health_monitor(config, program, actions, models)
         owner = ArenaActions(config, database, lambda: arena.open, arena.bots)
-        await stack.enter_async_context(listening(config.control_socket, operator_commands(actions, owner)))
+        await stack.enter_async_context(
+            serve_control_socket(config.control_socket, operator_commands(actions, owner))
+        )
         if config.dashboard.enabled:
             operator = OperatorServices(actions, watch, program.alarms, models, shared.metrics)
             shown = pages(actions)
@@ -161,9 +163,9 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
             opened = tasks.create_task(arena.run()) if opens_arena else None
             helpers = [tasks.create_task(actions.run()), tasks.create_task(watch.run())]
             helpers.append(tasks.create_task(summarise_in_background(database)))
-            helpers.append(tasks.create_task(_tell_of_stop(stop)))
-            _spare_garbage_collector()
-            service_notify.notify(service_notify.READY)
+            helpers.append(tasks.create_task(_notify_stopping(stop)))
+            _freeze_garbage_collector()
+            service_notify.notify_systemd(service_notify.READY)
             async with asyncio.TaskGroup() as playing:
                 for runner in runners.values():
                     playing.create_task(runner.run(stop), name=f"account {runner.name}")
@@ -173,11 +175,11 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
                 opened.cancel()
 
 
-async def without_taken_levels(
+async def drop_taken_levels(
     config: Config, configs: Mapping[str, Config], database: Database
 ) -> dict[str, Config]:
-    """The accounts that can play. A level's bot cannot if a person took its name before `arena.levels`
-    included the level.
+    """The accounts that can play. A level's bot cannot play if a person took its name before
+    `arena.levels` included the level.
 
     Args:
         config: All settings.
@@ -198,7 +200,7 @@ async def without_taken_levels(
     return {name: each for name, each in configs.items() if name not in taken}
 
 
-def health_watch(
+def create_health_monitor(
     config: Config, program: Runtime, actions: OperatorActions, models: ModelRegistry
 ) -> HealthMonitor:
     """The health monitor of the running program, with the notification hooks from the settings."""
@@ -216,21 +218,21 @@ def health_watch(
         watched,
         program.alarms,
         hooks,
-        pinged=lambda: service_notify.notify(service_notify.WATCHDOG),
+        pinged=lambda: service_notify.notify_systemd(service_notify.WATCHDOG),
     )
 
 
-def _spare_garbage_collector() -> None:
+def _freeze_garbage_collector() -> None:
     """Exempt permanent objects from full garbage collections, which would otherwise delay games and searches
     by 0.1 s each."""
     gc.collect()  # what is garbage by now would stay, too
     gc.freeze()
 
 
-async def _tell_of_stop(stop: asyncio.Event) -> None:
+async def _notify_stopping(stop: asyncio.Event) -> None:
     """Notify the service manager when the program begins to stop."""
     await stop.wait()
-    service_notify.notify(service_notify.STOPPING)
+    service_notify.notify_systemd(service_notify.STOPPING)
 
 
 async def serve_arena(config: Config) -> None:
@@ -240,15 +242,15 @@ async def serve_arena(config: Config) -> None:
         ConfigError: The arena cannot listen.
         StorageError: The database is not available, or another program runs the arena.
     """
-    stop = _signalled()
+    stop = _stop_signal_event()
     database = await Database.open(config.storage.url)
     try:
         await check_at_start(database)
         arena = Arena(config.arena, database, report=stored_report(database, reveal=config.trial.reveal))
         async with arena.running() as url:
             owner = ArenaActions(config, database, lambda: arena)
-            async with listening(config.control_socket, arena_commands(owner)):
-                _spare_garbage_collector()
+            async with serve_control_socket(config.control_socket, arena_commands(owner)):
+                _freeze_garbage_collector()
                 logger.info("the arena is open: %s", config.arena.public_url or url)
                 await stop.wait()
     finally:
@@ -261,7 +263,7 @@ class ArenaHost:
     Args:
         config: The settings.
         configs: Settings of each account; accounts at the arena get their tokens from the arena.
-        database: For its games, and for the role.
+        database: Stores the arena's games and the exclusive role of running the arena.
         is_standby: Whether to wait while another program runs the arena on this database.
     """
 
@@ -323,7 +325,7 @@ class ArenaHost:
                 if self._is_standby and isinstance(error, RoleTaken):
                     self._taken = error
                     self._tried.set()
-            await asyncio.sleep(STANDBY_S)
+            await asyncio.sleep(STANDBY_POLL_INTERVAL_S)
 
     async def _run_once(self) -> None:
         report = stored_report(self._database, reveal=self._config.trial.reveal)
@@ -389,7 +391,7 @@ async def open_server(
     else:
         token = read_token(config.server)
     owner = AccountKey(dialect.name, config.server.name.lower())
-    on_answer = partial((metrics or Metrics()).requested, dialect.name)
+    on_answer = partial((metrics or Metrics()).count_request, dialect.name)
     recall = partial(games_to_resume, database, owner)
     server = make_server(config, dialect, url, token, recall, on_answer)
     try:
@@ -404,7 +406,7 @@ class LiveSettings:
     Args:
         config: The settings read at the start.
         path: See `load_config`.
-        runners: The accounts to update, by name.
+        runners: The accounts to update, keyed by name.
     """
 
     def __init__(self, config: Config, path: Path | None, runners: Mapping[str, AccountRunner]) -> None:
@@ -446,7 +448,7 @@ class LiveSettings:
             logger.error("the settings are unchanged: %s", error)
 
 
-def _signalled() -> asyncio.Event:
+def _stop_signal_event() -> asyncio.Event:
     """An event that the first SIGINT or SIGTERM sets; a second signal ends the program."""
     stop = asyncio.Event()
 

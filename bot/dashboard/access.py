@@ -24,25 +24,25 @@ from bot.base.config import DashboardConfig
 from bot.base.rate_limiter import Rate, RateLimiter
 
 COOKIE = "desdemona"
-SESSION_S = 30 * 86_400
+SESSION_TTL_S = 30 * 86_400
 """A session's length in seconds."""
-ATTEMPTS = Rate("dashboard.login", burst=10, per_s=0.1)
+LOGIN_RATE = Rate("dashboard.login", burst=10, per_s=0.1)
 """Limit on login attempts per address."""
-ALL_ATTEMPTS = Rate("dashboard.login.all", burst=100, per_s=1)
+TOTAL_LOGIN_RATE = Rate("dashboard.login.all", burst=100, per_s=1)
 """Limit on login attempts of all addresses together."""
-BODY_S = 10.0
+BODY_TIMEOUT_S = 10.0
 """Maximum wait for the rest of a request, in seconds."""
-MAX_FIELDS = 50
+MAX_FORM_FIELDS = 50
 LOGIN, STATIC = "/dash/login", "/dash/static/"
-OPEN_PATHS = ("/healthz",)
+PUBLIC_PATHS = ("/healthz",)
 """The paths that need no token, for supervisors; they reveal only whether the program is alive."""
 
-_LOCAL = ("localhost", "127.0.0.1", "::1")
+_LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-class Refused(Exception):
+class AccessDenied(Exception):
     """A request is not allowed.
 
     Args:
@@ -73,11 +73,11 @@ class Access:
         self._token = token.encode()
         self._key = hashlib.sha256(b"desdemona session " + self._token).digest()
         public = urlsplit(config.public_url)
-        self._hosts = {*_LOCAL, config.host.lower(), *([public.hostname] if public.hostname else [])}
+        self._hosts = {*_LOCAL_HOSTS, config.host.lower(), *([public.hostname] if public.hostname else [])}
         self._origin = f"{public.scheme}://{public.netloc}".lower() if public.netloc else ""
         self._is_secure = public.scheme == "https"
-        self._attempts = RateLimiter(ATTEMPTS, clock)
-        self._all_attempts = RateLimiter(ALL_ATTEMPTS, clock)
+        self._attempts = RateLimiter(LOGIN_RATE, clock)
+        self._all_attempts = RateLimiter(TOTAL_LOGIN_RATE, clock)
         self._ended: dict[str, int] = {}
         """Sessions that were signed out, each with its expiry."""
 
@@ -88,7 +88,7 @@ class Access:
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Middleware: let a request pass, send a page's visitor to the login, or raise `Refused`."""
+        """Middleware: let a request pass, send a page's visitor to the login, or raise `AccessDenied`."""
         self._require_host(request)
         if request.method not in ("GET", "HEAD"):
             self._require_origin(request)
@@ -96,24 +96,24 @@ class Access:
             return await handler(request)
         if request.method == "GET" and request.path.startswith("/dash") and "/api/" not in request.path:
             raise web.HTTPSeeOther(f"{LOGIN}?next={quote(request.rel_url.raw_path_qs, safe='/?=')}")
-        raise Refused(401, "Sign in first, or send the header 'Authorization: Bearer <token>'")
+        raise AccessDenied(401, "Sign in first, or send the header 'Authorization: Bearer <token>'")
 
     def sign_in(self, request: web.Request, token: str, response: web.Response) -> None:
         """Check a token, and give the response a session.
 
         Raises:
-            Refused: 403, the token is wrong; 429, too many attempts.
+            AccessDenied: 403, the token is wrong; 429, too many attempts.
         """
         if wait := self._attempts.wait_s(request.remote or "") or self._all_attempts.wait_s(""):
-            raise Refused(429, f"Too many attempts. Please try again in {wait} s.")
+            raise AccessDenied(429, f"Too many attempts. Please try again in {wait} s.")
         if not hmac.compare_digest(token.strip().encode(errors="replace"), self._token):
-            raise Refused(403, "Wrong token.")
-        ends = int(self._now()) + SESSION_S
+            raise AccessDenied(403, "Wrong token.")
+        ends = int(self._now()) + SESSION_TTL_S
         said = f"{ends}.{secrets.token_hex(8)}"
         response.set_cookie(
             COOKIE,
             f"{said}.{self._signed(said)}",
-            max_age=SESSION_S,
+            max_age=SESSION_TTL_S,
             path="/",
             httponly=True,
             samesite="Strict",
@@ -140,7 +140,7 @@ class Access:
         return ends > self._now() and said not in self._ended
 
     def _session(self, request: web.Request) -> tuple[str, int]:
-        """The cookie's content and its expiry in seconds since 1970; 0: the cookie is not ours."""
+        """The cookie's content and its expiry in seconds since 1970, or 0 if the cookie is not ours."""
         said, _, signature = request.cookies.get(COOKIE, "").rpartition(".")
         ends = said.partition(".")[0]
         is_ours = hmac.compare_digest(signature.encode(errors="replace"), self._signed(said).encode())
@@ -157,11 +157,11 @@ class Access:
 
     @staticmethod
     def _is_open(path: str) -> bool:
-        return path == LOGIN or path.startswith(STATIC) or path in OPEN_PATHS
+        return path == LOGIN or path.startswith(STATIC) or path in PUBLIC_PATHS
 
     def _require_host(self, request: web.Request) -> None:
         if _host_of(request.host) not in self._hosts:
-            raise Refused(403, "Unknown host name; see dashboard.public_url")
+            raise AccessDenied(403, "Unknown host name; see dashboard.public_url")
 
     def _require_origin(self, request: web.Request) -> None:
         if self._has_bearer(request):
@@ -169,7 +169,7 @@ class Access:
         origin = request.headers.get("Origin", "").lower()
         own = {f"{request.scheme}://{request.host}".lower(), *([self._origin] if self._origin else [])}
         if origin not in own:
-            raise Refused(403, "This request does not come from a page of the dashboard")
+            raise AccessDenied(403, "This request does not come from a page of the dashboard")
 
 
 def _host_of(text: str) -> str:
@@ -180,7 +180,7 @@ def _host_of(text: str) -> str:
         return ""
 
 
-def safe_next(text: str) -> str:
+def safe_redirect_path(text: str) -> str:
     """The redirect after the login, always to an address of ours."""
     return text if re.fullmatch(r"/dash([/?][!-~]*)?", text) else "/dash"
 
@@ -189,15 +189,15 @@ async def read_form(request: web.Request) -> dict[str, str]:
     """The fields of a form, within limits of size and time.
 
     Raises:
-        Refused: The body is not a form, or does not arrive.
+        AccessDenied: The body is not a form, or does not arrive.
     """
     if request.content_type != "application/x-www-form-urlencoded":
-        raise Refused(415, "Send application/x-www-form-urlencoded")
+        raise AccessDenied(415, "Send application/x-www-form-urlencoded")
     try:
-        async with asyncio.timeout(BODY_S):
+        async with asyncio.timeout(BODY_TIMEOUT_S):
             body = await request.read()
-        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MAX_FIELDS))
+        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MAX_FORM_FIELDS))
     except TimeoutError:
-        raise Refused(408, "The form did not arrive in time") from None
+        raise AccessDenied(408, "The form did not arrive in time") from None
     except ValueError:
-        raise Refused(400, "This is no form") from None
+        raise AccessDenied(400, "This is no form") from None

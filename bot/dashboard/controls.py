@@ -15,16 +15,16 @@ from bot.base.events import Proposal
 from bot.control.actions import OperatorActions
 from bot.control.commands import parse_minutes
 from bot.control.control_socket import ControlError
-from bot.dashboard.access import read_form, safe_next
+from bot.dashboard.access import read_form, safe_redirect_path
 from storage.errors import StorageError
 
 PATH = "/dash/do"
-WHO = "dashboard"
+ACTOR = "dashboard"
 """The caller's name in events of actions."""
-SAID = "desdemona_said"
+RESULT_COOKIE = "desdemona_said"
 """The cookie with the outcome of the last action."""
-SAID_S = 60
-MAX_SAID_LENGTH = 300
+RESULT_COOKIE_S = 60
+MAX_OUTCOME_LENGTH = 300
 """Maximum length of the outcome in the cookie, in characters."""
 
 Fields = Mapping[str, str]
@@ -72,7 +72,7 @@ def _minutes(fields: Fields, *, is_needed: bool = False) -> float | None:
 
 
 async def _snooze(actions: OperatorActions, fields: Fields) -> str:
-    return await actions.snooze(fields["alarm"], _minutes(fields, is_needed=True) or 0.0, by=WHO)
+    return await actions.snooze(fields["alarm"], _minutes(fields, is_needed=True) or 0.0, by=ACTOR)
 
 
 async def _challenge(actions: OperatorActions, fields: Fields) -> str:
@@ -83,50 +83,52 @@ async def _challenge(actions: OperatorActions, fields: Fields) -> str:
     if fields["rated"] not in ("rated", "casual"):
         raise ControlError(f"rated: {fields['rated']!a:.40} is neither 'rated' nor 'casual'")
     proposal = Proposal(fields["variant"], fields["rated"] == "rated", parse_minutes(fields["clock"].strip()))
-    return await actions.begin_challenge(fields["name"], proposal, account=_account(fields), by=WHO)
+    return await actions.begin_challenge(fields["name"], proposal, account=_account(fields), by=ACTOR)
 
 
 ACTIONS: Mapping[str, PageAction] = {
-    "pause": PageAction(lambda actions, fields: actions.pause(_minutes(fields), by=WHO), ("minutes",)),
-    "resume": PageAction(lambda actions, _: actions.resume(by=WHO)),
+    "pause": PageAction(lambda actions, fields: actions.pause(_minutes(fields), by=ACTOR), ("minutes",)),
+    "resume": PageAction(lambda actions, _: actions.resume(by=ACTOR)),
     "drain": PageAction(
-        lambda actions, _: actions.drain(by=WHO),
+        lambda actions, _: actions.drain(by=ACTOR),
         question="Finish the running games and stop the program?  It must be started again by hand.",
         button="Drain and stop",
     ),
     "abort": PageAction(
-        lambda actions, fields: actions.abort(fields["game"], account=_account(fields), by=WHO),
+        lambda actions, fields: actions.abort(fields["game"], account=_account(fields), by=ACTOR),
         ("game", "account"),
         "Ask the site to abort game {game}?  Most sites allow this only before both players have moved.",
         "Abort the game",
     ),
     "resign": PageAction(
-        lambda actions, fields: actions.resign(fields["game"], account=_account(fields), by=WHO),
+        lambda actions, fields: actions.resign(fields["game"], account=_account(fields), by=ACTOR),
         ("game", "account"),
         "Resign game {game}?  This cannot be undone.",
         "Resign",
     ),
     "say": PageAction(
-        lambda actions, fields: actions.say(fields["game"], fields["text"], account=_account(fields), by=WHO),
+        lambda actions, fields: actions.say(
+            fields["game"], fields["text"], account=_account(fields), by=ACTOR
+        ),
         ("game", "text", "account"),
     ),
     "block": PageAction(
-        lambda actions, fields: actions.block(fields["name"], account=_account(fields), by=WHO),
+        lambda actions, fields: actions.block(fields["name"], account=_account(fields), by=ACTOR),
         ("name", "account"),
         "Play no more games with {name}, on any of our accounts on the site?  A running game continues.",
         "Block",
     ),
     "unblock": PageAction(
-        lambda actions, fields: actions.unblock(fields["name"], account=_account(fields), by=WHO),
+        lambda actions, fields: actions.unblock(fields["name"], account=_account(fields), by=ACTOR),
         ("name", "account"),
     ),
     "challenge": PageAction(_challenge, ("name", "account", "variant", "clock", "rated")),
-    "reload": PageAction(lambda actions, _: actions.reload(by=WHO)),
-    "log": PageAction(lambda actions, fields: actions.set_log_level(fields["level"], by=WHO), ("level",)),
-    "ack": PageAction(lambda actions, fields: actions.acknowledge(fields["alarm"], by=WHO), ("alarm",)),
+    "reload": PageAction(lambda actions, _: actions.reload(by=ACTOR)),
+    "log": PageAction(lambda actions, fields: actions.set_log_level(fields["level"], by=ACTOR), ("level",)),
+    "ack": PageAction(lambda actions, fields: actions.acknowledge(fields["alarm"], by=ACTOR), ("alarm",)),
     "snooze": PageAction(_snooze, ("alarm", "minutes")),
 }
-"""All actions by name."""
+"""All actions, keyed by name."""
 
 
 class Controls:
@@ -148,10 +150,10 @@ class Controls:
     async def _do(self, request: web.Request) -> web.Response:
         form = await read_form(request)
         name = form.get("action", "")
-        back = safe_next(form.get("next", ""))
+        back = safe_redirect_path(form.get("next", ""))
         action = ACTIONS.get(name)
         if action is None:
-            return _go_back(back, ActionResult(f"There is no action {name!a:.40}.", is_error=True))
+            return _redirect(back, ActionResult(f"There is no action {name!a:.40}.", is_error=True))
         fields = {field: form.get(field, "") for field in action.fields}
         if action.question and not form.get("confirmed"):
             text = self._render(
@@ -166,26 +168,28 @@ class Controls:
             said = ActionResult(await action.carry_out(self._actions, fields), is_error=False)
         except (DesdemonaError, StorageError) as error:
             said = ActionResult(str(error), is_error=True)
-        return _go_back(back, said)
+        return _redirect(back, said)
 
 
-def _go_back(path: str, said: ActionResult) -> web.Response:
+def _redirect(path: str, said: ActionResult) -> web.Response:
     response = web.Response(status=303, headers={"Location": path})
-    value = quote(("!" if said.is_error else "") + said.text[:MAX_SAID_LENGTH])
-    response.set_cookie(SAID, value, max_age=SAID_S, path="/dash", httponly=True, samesite="Strict")
+    value = quote(("!" if said.is_error else "") + said.text[:MAX_OUTCOME_LENGTH])
+    response.set_cookie(
+        RESULT_COOKIE, value, max_age=RESULT_COOKIE_S, path="/dash", httponly=True, samesite="Strict"
+    )
     return response
 
 
-def said_last(request: web.Request) -> ActionResult | None:
+def last_action_result(request: web.Request) -> ActionResult | None:
     """The outcome of the last action; None: nothing to show."""
-    value = request.cookies.get(SAID, "")
+    value = request.cookies.get(RESULT_COOKIE, "")
     if not value:
         return None
-    text = unquote(value, errors="replace")[: MAX_SAID_LENGTH + 1]
+    text = unquote(value, errors="replace")[: MAX_OUTCOME_LENGTH + 1]
     return ActionResult(text.removeprefix("!"), text.startswith("!"))
 
 
-def forget_said(request: web.Request, response: web.Response) -> None:
+def delete_outcome_cookie(request: web.Request, response: web.Response) -> None:
     """Delete the cookie, so that the outcome is not shown again."""
-    if SAID in request.cookies:
-        response.del_cookie(SAID, path="/dash")
+    if RESULT_COOKIE in request.cookies:
+        response.del_cookie(RESULT_COOKIE, path="/dash")

@@ -13,11 +13,11 @@ from aiohttp import web
 
 from storage.errors import StorageError
 
-EVERY_S = 1.0
-KEEP_ALIVE_S = 15.0
-WRITE_S = 10.0
+POLL_INTERVAL_S = 1.0
+KEEP_ALIVE_INTERVAL_S = 15.0
+WRITE_TIMEOUT_S = 10.0
 MAX_LISTENERS = 64
-_QUEUE = 8
+_MAX_QUEUED_EVENTS = 8
 
 
 class LiveStream:
@@ -86,14 +86,14 @@ class LiveStream:
                     for listener in self._listeners:
                         listener.tell(event)
                     known = version
-            await self._sleep(EVERY_S)
+            await self._sleep(POLL_INTERVAL_S)
 
 
 class _Listener:
     """The queued events of a page."""
 
     def __init__(self) -> None:
-        self._waiting: deque[bytes] = deque(maxlen=_QUEUE)
+        self._waiting: deque[bytes] = deque(maxlen=_MAX_QUEUED_EVENTS)
         self._told = asyncio.Event()
 
     def tell(self, event: bytes) -> None:
@@ -105,7 +105,7 @@ class _Listener:
         if not self._waiting:
             self._told.clear()
             try:
-                async with asyncio.timeout(KEEP_ALIVE_S):
+                async with asyncio.timeout(KEEP_ALIVE_INTERVAL_S):
                     await self._told.wait()
             except TimeoutError:
                 return b": alive\n\n"
@@ -113,5 +113,5 @@ class _Listener:
 
 
 async def _write(response: web.StreamResponse, data: bytes) -> None:
-    async with asyncio.timeout(WRITE_S):
+    async with asyncio.timeout(WRITE_TIMEOUT_S):
         await response.write(data)

@@ -13,33 +13,33 @@ from storage.evidence.queries.changes import ChangeWatch
 
 logger = logging.getLogger(__name__)
 
-MAX_S = 10.0
+PAGE_TIMEOUT_S = 10.0
 """Timeout of a computation, in seconds."""
-MAX_VIEWS = 60
+MAX_CACHED_VIEWS = 60
 """Maximum number of views in memory. A view of ten thousand games takes a megabyte."""
-MAX_AGE_S = 60.0
+MAX_VIEW_AGE_S = 60.0
 """Maximum age of a view, in seconds, even if the database has not changed: its text may contain "today"."""
-WATCH_S = 1.0
+VERSION_TTL_S = 1.0
 """Shortest interval between checks of the database for changes, in seconds."""
 
 Key = tuple[str, tuple[tuple[str, str], ...]]
 Version = tuple[int, int]
 
 
-class TooSlow(DesdemonaError):
+class PageTimeout(DesdemonaError):
     """A page takes too long; a narrower query may succeed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cached:
+class CachedView:
     """A view, and the database version that it was computed from."""
 
     view: View
     version: Version
     at: float
-    fresh_s: float
+    cache_ttl_s: float
     """Seconds after `at` for which the view is served regardless of the database's version. After that it is
-    served until the database changes, for at most `MAX_AGE_S`."""
+    served until the database changes, for at most `MAX_VIEW_AGE_S`."""
 
 
 class PageCache:
@@ -57,26 +57,26 @@ class PageCache:
         self._watching = asyncio.Lock()
         self._version: Version = (0, 0)
         self._seen_at = float("-inf")
-        self._views: OrderedDict[Key, Cached] = OrderedDict()
-        self._running: dict[Key, asyncio.Task[Cached]] = {}
+        self._views: OrderedDict[Key, CachedView] = OrderedDict()
+        self._running: dict[Key, asyncio.Task[CachedView]] = {}
 
     async def version(self) -> Version:
-        """The database's version, at most `WATCH_S` old.
+        """The database's version, at most `VERSION_TTL_S` old.
 
         Raises:
             StorageError: The database failed.
         """
         async with self._watching:
-            if self._clock() - self._seen_at >= WATCH_S:
+            if self._clock() - self._seen_at >= VERSION_TTL_S:
                 self._version = await self._watch.version()
                 self._seen_at = self._clock()
         return self._version
 
-    async def get(self, page: Page, query: Query) -> Cached:
+    async def get(self, page: Page, query: Query) -> CachedView:
         """A page's view.
 
         Raises:
-            TooSlow: The computation took longer than `MAX_S`.
+            PageTimeout: The computation took longer than `PAGE_TIMEOUT_S`.
             StorageError, DesdemonaError: As in the page's `load`.
         """
         key = (page.name, tuple(sorted(query.texts().items())))
@@ -101,7 +101,7 @@ class PageCache:
         await asyncio.gather(*self._running.values(), return_exceptions=True)
         await self._watch.close()
 
-    def _forget(self, key: Key, done: asyncio.Task[Cached]) -> None:
+    def _forget(self, key: Key, done: asyncio.Task[CachedView]) -> None:
         self._running.pop(key, None)
         if not done.cancelled():
             done.exception()  # everybody who waited for it may have gone
@@ -112,23 +112,23 @@ class PageCache:
             if not self._is_fresh(each, self._version):
                 del self._views[key]
 
-    def _is_fresh(self, cached: Cached, version: Version | None) -> bool:
+    def _is_fresh(self, cached: CachedView, version: Version | None) -> bool:
         """Whether a view may be served while the database has this version; None: not looked up yet."""
-        has_changed = cached.version != version or cached.fresh_s <= 0
-        return self._clock() - cached.at < (cached.fresh_s if has_changed else MAX_AGE_S)
+        has_changed = cached.version != version or cached.cache_ttl_s <= 0
+        return self._clock() - cached.at < (cached.cache_ttl_s if has_changed else MAX_VIEW_AGE_S)
 
-    async def _compute(self, page: Page, query: Query, version: Version, key: Key) -> Cached:
+    async def _compute(self, page: Page, query: Query, version: Version, key: Key) -> CachedView:
         try:
-            async with asyncio.timeout(MAX_S):
+            async with asyncio.timeout(PAGE_TIMEOUT_S):
                 view = await page.load(self._database, query)
         except TimeoutError:
-            raise TooSlow(
-                f"This query takes longer than {MAX_S:.0f} s. Narrow it, for instance to a month or one game."
+            raise PageTimeout(
+                f"This query takes longer than {PAGE_TIMEOUT_S:.0f} s. Narrow it, say to a month or one game."
             ) from None
-        cached = Cached(view, version, self._clock(), page.fresh_s)
+        cached = CachedView(view, version, self._clock(), page.cache_ttl_s)
         self._forget_stale()
         self._views[key] = cached
         self._views.move_to_end(key)
-        if len(self._views) > MAX_VIEWS:
+        if len(self._views) > MAX_CACHED_VIEWS:
             self._views.popitem(last=False)
         return cached

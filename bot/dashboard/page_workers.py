@@ -13,19 +13,19 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from bot.base.errors import DesdemonaError
-from bot.dashboard.answers import PageRenderer, PageRequest, RenderedPage
-from bot.dashboard.page_cache import MAX_S, PageCache, TooSlow
+from bot.dashboard.page_cache import PAGE_TIMEOUT_S, PageCache, PageTimeout
+from bot.dashboard.page_renderer import PageRenderer, PageRequest, RenderedPage
 from bot.dashboard.rendering import environment
 from bot.views.menu import pages
 from bot.workers.process_pool import ProcessPool, WorkerDied
 from storage.database import Database
-from storage.evidence.reading import keep_replies
+from storage.evidence.reading import enable_reply_cache
 
-PROCESSES = 2
+PAGE_WORKERS = 2
 """Number of processes: with two, a slow page does not delay the others. The second starts when needed."""
-NICE = 5
+NICENESS = 5
 """Increase of the processes' niceness."""
-TIMEOUT_S = 3 * MAX_S
+WORKER_TIMEOUT_S = 3 * PAGE_TIMEOUT_S
 """Timeout of an answer in seconds; includes time in the queue and the start of a process."""
 
 
@@ -38,22 +38,22 @@ class PageWorkers:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._pool = ProcessPool(PROCESSES)
+        self._pool = ProcessPool(PAGE_WORKERS)
 
     async def answer(self, asked: PageRequest) -> RenderedPage:
         """The answer to a request for one of `bot.views.menu.pages`.
 
         Raises:
-            TooSlow: The computation took too long.
+            PageTimeout: The computation took too long.
             DesdemonaError: The process died, for instance for lack of memory.
-            StorageError, DesdemonaError: As in `bot.dashboard.answers.PageRenderer.answer`.
+            StorageError, DesdemonaError: As in `bot.dashboard.page_renderer.PageRenderer.answer`.
         """
         job = self._pool.run(_answer, _Job(self._url, asked))
         try:
-            async with asyncio.timeout(TIMEOUT_S):
+            async with asyncio.timeout(WORKER_TIMEOUT_S):
                 return await asyncio.wrap_future(job)
         except TimeoutError:
-            raise TooSlow("Earlier requests are taking too long; try again.") from None
+            raise PageTimeout("Earlier requests are taking too long; try again.") from None
         except WorkerDied:
             raise DesdemonaError("The process that renders the pages has died; try again.") from None
 
@@ -76,19 +76,19 @@ class _Worker:
 
     def __init__(self, job: _Job) -> None:
         with suppress(OSError):
-            os.nice(NICE)
+            os.nice(NICENESS)
         self._runner = asyncio.Runner()
         database = self._runner.run(Database.open(job.url, upgrade=False))
-        keep_replies(database)
+        enable_reply_cache(database)
         cache = PageCache(database, time.monotonic)
         self._maker = PageRenderer(pages(), environment(), cache)
-        collect_seldom()
+        reduce_garbage_collection()
 
     def answer(self, asked: PageRequest) -> RenderedPage:
         return self._runner.run(self._maker.answer(asked))
 
 
-def collect_seldom() -> None:
+def reduce_garbage_collection() -> None:
     """Exempt existing objects from garbage collection, and collect cycles less often.
 
     A page creates tens of thousands of objects. With its default threshold, the collector would also scan all
@@ -96,10 +96,10 @@ def collect_seldom() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(_NEW_OBJECTS)
+    gc.set_threshold(_GC_THRESHOLD_OBJECTS)
 
 
-_NEW_OBJECTS = 10_000
+_GC_THRESHOLD_OBJECTS = 10_000
 _worker: _Worker | None = None
 
 

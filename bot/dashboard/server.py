@@ -13,7 +13,7 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.arena.connection_limiter import IDLE_S, ConnectionLimiter, max_connections
+from bot.arena.connection_limiter import IDLE_CONNECTION_TIMEOUT_S, ConnectionLimiter, max_connections
 from bot.arena.proxies import Proxies
 from bot.base.colours import COLOURS, file_route
 from bot.base.config import DashboardConfig, read_dashboard_token
@@ -21,37 +21,37 @@ from bot.base.errors import DesdemonaError
 from bot.base.malformed_rows import MalformedRows
 from bot.charts.files import CHART_FILES
 from bot.control.operator_services import OperatorServices
-from bot.dashboard.access import LOGIN, STATIC, Access, Handler, Refused, read_form, safe_next
-from bot.dashboard.answers import OutputFormat, PageRenderer, PageRequest, RequestContext
-from bot.dashboard.controls import ActionResult, Controls, forget_said, said_last
+from bot.dashboard.access import LOGIN, STATIC, Access, AccessDenied, Handler, read_form, safe_redirect_path
+from bot.dashboard.controls import ActionResult, Controls, delete_outcome_cookie, last_action_result
 from bot.dashboard.live import LiveStream
 from bot.dashboard.monitoring import monitoring_routes
-from bot.dashboard.page_cache import PageCache, TooSlow
+from bot.dashboard.page_cache import PageCache, PageTimeout
+from bot.dashboard.page_renderer import OutputFormat, PageRenderer, PageRequest, RequestContext
 from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.rendering import environment
 from bot.parts.html import PARTS_STYLE
-from bot.views.page import BadQuery, Download, NoSuchThing, Page, Query
+from bot.views.page import BadQuery, Download, Page, PageNotFound, Query
 from engine.errors import RecordError
 from storage.database import Database
 from storage.errors import FilterError, StorageError, UnreadableRow, damage_text
 
 logger = logging.getLogger(__name__)
 
-FILES = Path(__file__).parent / "static"
+STATIC_FOLDER = Path(__file__).parent / "static"
 MAX_BODY_BYTES = 16 * 1024
-MAX_ADDRESS_BYTES = 1 << 16
+MAX_URL_BYTES = 1 << 16
 """Maximum length of a page's address."""
 MAX_CONNECTIONS = 1024
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 """Networks whose clients may use every connection."""
-AGAIN_S = 30.0
+LISTEN_RETRY_INTERVAL_S = 30.0
 """Seconds between two attempts to listen."""
-SHUTDOWN_S = 2.0
+SHUTDOWN_TIMEOUT_S = 2.0
 _SQL_PAGE = ("/dash/ask", "/dash/api/ask", "/dash/api/ask.csv")
-"""Addresses of a page that earlier releases had."""
+"""Addresses of a page that existed in earlier releases."""
 _TYPES = {OutputFormat.HTML: "text/html", OutputFormat.JSON: "application/json", OutputFormat.CSV: "text/csv"}
 
-HEADERS = {
+SECURITY_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
         "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -134,7 +134,7 @@ class Dashboard:
                 *(web.get(path, _sql_page_gone) for path in _SQL_PAGE),
                 *(controls.routes() if controls is not None else ()),
                 *(file_route(STATIC.rstrip("/"), path) for path in (COLOURS, *CHART_FILES, PARTS_STYLE)),
-                web.static(STATIC, FILES),
+                web.static(STATIC, STATIC_FOLDER),
             ]
         )
         self._app.on_response_prepare.append(_add_headers)
@@ -145,9 +145,9 @@ class Dashboard:
         runner = web.AppRunner(
             self._app,
             access_log=None,
-            shutdown_timeout=SHUTDOWN_S,
-            max_line_size=MAX_ADDRESS_BYTES,
-            keepalive_timeout=IDLE_S,
+            shutdown_timeout=SHUTDOWN_TIMEOUT_S,
+            max_line_size=MAX_URL_BYTES,
+            keepalive_timeout=IDLE_CONNECTION_TIMEOUT_S,
             auto_decompress=False,
         )
         await runner.setup()
@@ -158,7 +158,7 @@ class Dashboard:
                 address = await self._listen(runner)
             except (OSError, UnicodeError) as error:  # the latter: no name of a host
                 logger.warning("the dashboard cannot listen at %s: %s", self._where, _reason(error))
-                trying = asyncio.create_task(self._try_again(runner))
+                trying = asyncio.create_task(self._retry_listening(runner))
             yield address
         finally:
             if trying is not None:
@@ -187,9 +187,9 @@ class Dashboard:
         host, port = self._listener.sockets[0].getsockname()[:2]
         return f"http://{f'[{host}]' if ':' in host else host}:{port}/dash"
 
-    async def _try_again(self, runner: web.AppRunner) -> None:
+    async def _retry_listening(self, runner: web.AppRunner) -> None:
         while True:
-            await self._sleep(AGAIN_S)
+            await self._sleep(LISTEN_RETRY_INTERVAL_S)
             with suppress(OSError, UnicodeError):
                 logger.info("the dashboard is at %s", await self._listen(runner))
                 return
@@ -208,7 +208,7 @@ class Dashboard:
                 form,
                 dict(request.match_info),
                 wanted,
-                self._context(said_last(request) if form is OutputFormat.HTML else None),
+                self._context(last_action_result(request) if form is OutputFormat.HTML else None),
                 None if page.live is None else await page.live(),
             )
             rendered = await answer(asked)
@@ -216,11 +216,11 @@ class Dashboard:
             body = rendered.text.encode(errors="backslashreplace" if form is OutputFormat.JSON else "replace")
             response = web.Response(body=body, content_type=_TYPES[form], charset="utf-8")
             if form is OutputFormat.HTML:
-                forget_said(request, response)
+                delete_outcome_cookie(request, response)
             if form is OutputFormat.CSV:
                 name = f"{page.name}-{rendered.table}.csv"
                 response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-            return _private(response)
+            return _set_private_headers(response)
 
         return handle
 
@@ -229,7 +229,7 @@ class Dashboard:
             download = await make(self._database, page.query(dict(request.query), request.match_info))
             response = web.Response(text=download.text, content_type=download.media_type, charset="utf-8")
             response.headers["Content-Disposition"] = f'attachment; filename="{download.name}"'
-            return _private(response)
+            return _set_private_headers(response)
 
         return handle
 
@@ -243,17 +243,17 @@ class Dashboard:
     # --- Signing in -------------------------------------------------------------------------------------
 
     async def _login_page(self, request: web.Request) -> web.Response:
-        return self._login(request.query.get("next", ""))
+        return self._render_login(request.query.get("next", ""))
 
     async def _sign_in(self, request: web.Request) -> web.Response:
         form = await read_form(request)
-        after = safe_next(form.get("next", ""))
+        after = safe_redirect_path(form.get("next", ""))
         response = web.Response(status=303, headers={"Location": after})
         try:
             self._access.sign_in(request, form.get("token", ""), response)
-        except Refused as error:
+        except AccessDenied as error:
             logger.warning("dashboard: a login from %s was refused: %s", request.remote, error)
-            return self._login(after, str(error), error.status)
+            return self._render_login(after, str(error), error.status)
         return response
 
     async def _sign_out(self, request: web.Request) -> web.Response:
@@ -261,8 +261,8 @@ class Dashboard:
         self._access.sign_out(request, response)
         return response
 
-    def _login(self, after: str, error: str = "", status: int = 200) -> web.Response:
-        text = self._render("login.html", after=safe_next(after), error=error)
+    def _render_login(self, after: str, error: str = "", status: int = 200) -> web.Response:
+        text = self._render("login.html", after=safe_redirect_path(after), error=error)
         return web.Response(text=text, content_type="text/html", status=status)
 
     # --- Errors -----------------------------------------------------------------------------------------
@@ -273,35 +273,35 @@ class Dashboard:
         self._busy.add(request.protocol)
         try:
             return await handler(request)
-        except Refused as error:
-            return self._failure(request, error.status, str(error))
+        except AccessDenied as error:
+            return self._render_failure(request, error.status, str(error))
         except (BadQuery, FilterError) as error:
-            return self._failure(request, 400, str(error))
-        except NoSuchThing as error:
-            return self._failure(request, 404, str(error))
-        except TooSlow as error:
-            return self._failure(request, 503, str(error))
+            return self._render_failure(request, 400, str(error))
+        except PageNotFound as error:
+            return self._render_failure(request, 404, str(error))
+        except PageTimeout as error:
+            return self._render_failure(request, 503, str(error))
         except web.HTTPException as error:
             if error.status < 400:
                 raise
             said = "There is no such page." if error.status == 404 else error.reason
-            return self._failure(request, error.status, said)
+            return self._render_failure(request, error.status, said)
         except (RecordError, UnreadableRow) as error:
             logger.error("dashboard: %s %s: %s", request.method, request.path, damage_text(error))
-            return self._failure(request, 500, f"On this page {damage_text(error)}.")
+            return self._render_failure(request, 500, f"On this page {damage_text(error)}.")
         except (StorageError, DesdemonaError) as error:
             logger.error("dashboard: %s %s: %s", request.method, request.path, error)
-            return self._failure(request, 503, str(error))
+            return self._render_failure(request, 503, str(error))
         except ConnectionError:
             raise
         except Exception:
             # The edge of a request: one that fails must not stop the bot.
             logger.exception("dashboard: %s %s failed", request.method, request.path)
-            return self._failure(request, 500, "Something went wrong; see the log.")
+            return self._render_failure(request, 500, "Something went wrong; see the log.")
         finally:
             self._busy.discard(request.protocol)
 
-    def _failure(self, request: web.Request, status: int, message: str) -> web.Response:
+    def _render_failure(self, request: web.Request, status: int, message: str) -> web.Response:
         if request.path.startswith("/dash") and "/api/" not in request.path and request.method == "GET":
             text = self._render("failure.html", message=message, status=status)
             return web.Response(text=text, content_type="text/html", status=status)
@@ -312,7 +312,7 @@ def _reason(error: Exception) -> str:
     return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
-def _private(response: web.Response) -> web.Response:
+def _set_private_headers(response: web.Response) -> web.Response:
     """Response headers: private, and revalidated each time."""
     response.headers["Cache-Control"] = "private, no-cache"
     response.enable_compression()
@@ -320,7 +320,7 @@ def _private(response: web.Response) -> web.Response:
 
 
 def _parts(page: Page) -> str:
-    """The values of the parts in braces of a page's path, from the path of its JSON."""
+    """The variable parts of a page's path, such as ``/{game}``, for the routes of its data."""
     return "".join(f"/{part}" for part in page.path.split("/") if part.startswith("{"))
 
 
@@ -333,6 +333,6 @@ async def _to_first_page(_request: web.Request) -> web.Response:
 
 
 async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:
-    response.headers.update(HEADERS)
+    response.headers.update(SECURITY_HEADERS)
     if request.path.startswith(STATIC):
         response.headers["Cache-Control"] = "public, max-age=300"

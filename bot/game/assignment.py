@@ -14,9 +14,9 @@ BIASED_COIN_PROBABILITY = 0.75
 be reached sooner, while the next strategy stays uncertain."""
 
 BLIND_COIN_PROBABILITY = 0.6
-"""The same probability in blind trials: a person who knew all earlier draws could predict the next one in at
-most 60 % of the games. It is also nearly as precise as a fair coin: the variance of an effect that is
-weighted by the inverse probability grows by 1 / (4 * .6 * .4) = 4 %, with .75 by 33 % (docs/trials.md)."""
+"""The same probability in blind trials: a person who knew all earlier choices could predict the next one in
+at most 60 % of the games. Effects weighted by the inverse probability are nearly as precise as with a fair
+coin: the variance is 1 / (4 * .6 * .4) = 1.04 times as large; with .75, 1.33 times (docs/trials.md)."""
 
 DRAW_BITS = 64
 """Number of bits of a draw's random number."""
@@ -51,7 +51,7 @@ def assign(
     number: int,
     coin_probability: float = BIASED_COIN_PROBABILITY,
 ) -> Assignment:
-    """Choose the strategy of a game; if the settings yield none that can play it, take the first that can.
+    """Choose the strategy of a game; if the settings yield none for it, take the first available strategy.
 
     Args:
         context: The facts about the game.

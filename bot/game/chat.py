@@ -16,7 +16,7 @@ from bot.game.side_tasks import SideTasks
 from engine.games import get_rules
 from engine.strategies.registry import strategy_named
 
-LAST_S = 2.0
+EXTRA_CHAT_WAIT_S = 2.0
 """Extra seconds that chat waits after a pause that the server demanded, so that other requests go first."""
 
 
@@ -54,7 +54,7 @@ class GameChat:
         """The latest answer in each room; `_answered_at` has the time of its question."""
         self._answered_at: dict[Room, float] = {}
         self._asked: set[tuple[Room, Command]] = set()
-        """Questions that were answered, by room."""
+        """Questions that were answered, each with its room."""
 
     def greet(self) -> None:
         """Send the greetings at the start of a game."""
@@ -70,13 +70,13 @@ class GameChat:
 
     def on_message(self, line: ChatLine) -> None:
         """Answer a question if it is the first of its kind, or if the room has not just had an answer."""
-        command = commands.command_of(line, self._services.bot_name)
+        command = commands.parse_command(line, self._services.bot_name)
         if command is None or not (self._config.enabled and self._config.commands):
             return
         now, room = self._services.clock(), line.room
         if (room, command) in self._asked:
             last, under_way = self._answered_at[room], self._answers[room]
-            if now - last < commands.PAUSE_S or not under_way.done():
+            if now - last < commands.MIN_ANSWER_INTERVAL_S or not under_way.done():
                 return
         self._asked.add((room, command))
         self._answered_at[room] = now
@@ -92,11 +92,11 @@ class GameChat:
             strategy=game.strategy,
             is_over=self._is_over(),
             is_blind=self._services.is_blind(game),
-            may_tell=commands.may_tell(line, game.opponent_name, self._config),
+            may_show=commands.may_show(line, game.opponent_name, self._config),
         )
         match command:
-            case Command.EVAL | Command.TRAP if (facts.may_tell or facts.is_over) and not facts.is_blind:
-                stored = await self._ledger.latest(moves)
+            case Command.EVAL | Command.TRAP if (facts.may_show or facts.is_over) and not facts.is_blind:
+                stored = await self._ledger.latest_decision(moves)
                 if stored is not None:
                     forecast = await self._ledger.forecast_of(stored)
                     facts = replace(facts, latest=stored.decision, forecast=forecast)
@@ -104,7 +104,7 @@ class GameChat:
                 facts = replace(facts, earlier=await self._ledger.earlier_games())
             case _:
                 pass
-        text = talk.cut(commands.answer(command, facts))
+        text = talk.truncate_chat(commands.answer_text(command, facts))
         await self._say(text, line.room)
 
     async def _say(self, text: str, room: Room) -> None:
@@ -119,7 +119,7 @@ class GameChat:
                 if error.retry_after_s is None:
                     raise
                 # Whatever is more urgent goes first.
-                await self._services.sleep(error.retry_after_s + LAST_S)
+                await self._services.sleep(error.retry_after_s + EXTRA_CHAT_WAIT_S)
             else:
                 return
 

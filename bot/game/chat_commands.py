@@ -20,7 +20,7 @@ from engine.human.reply_forecast import ReplyForecast
 from engine.strategies.registry import strategy_named
 from storage.evidence.statistics.encounters import Encounters
 
-PAUSE_S = 5.0
+MIN_ANSWER_INTERVAL_S = 5.0
 """Minimum time between two answers in one room of a game, in seconds."""
 
 
@@ -46,8 +46,8 @@ class ChatFacts:
     """Whether the game is over, so that nothing is secret any more unless `is_blind`."""
     is_blind: bool
     """Whether the strategy stays secret after the game."""
-    may_tell: bool
-    """Whether the room may see the engine's evaluation; see `may_tell`."""
+    may_show: bool
+    """Whether the room may see the engine's evaluation; see `may_show`."""
     latest: Decision | None = None
     """The decision behind our last move on the board; only for !eval and !trap."""
     forecast: ReplyForecast | None = None
@@ -56,7 +56,7 @@ class ChatFacts:
     """Earlier games with this opponent; only for !stats."""
 
 
-def command_of(line: ChatLine, bot: str) -> Command | None:
+def parse_command(line: ChatLine, bot: str) -> Command | None:
     """The question in a line of chat; None if there is none, or if the line is our own or the site's."""
     if line.by_site or line.name.casefold() == bot.casefold():
         return None
@@ -64,13 +64,13 @@ def command_of(line: ChatLine, bot: str) -> Command | None:
     return next((command for command in Command if words and words[0].casefold() == command), None)
 
 
-def may_tell(line: ChatLine, opponent: str, config: ChatConfig) -> bool:
+def may_show(line: ChatLine, opponent: str, config: ChatConfig) -> bool:
     """Whether the sender and everyone who can read the answer may see scores during the game."""
     is_spectator = line.room is Room.SPECTATOR and line.name.casefold() != opponent.casefold()
     return config.spectator_commands and is_spectator
 
 
-def answer(command: Command, facts: ChatFacts) -> str:
+def answer_text(command: Command, facts: ChatFacts) -> str:
     """Return the answer to a question; the caller cuts it to the chat's limit."""
     match command:
         case Command.HELP:
@@ -81,7 +81,7 @@ def answer(command: Command, facts: ChatFacts) -> str:
             return _stats(facts)
         case Command.EVAL | Command.TRAP if facts.is_blind:
             return "I keep that to myself."
-        case Command.EVAL | Command.TRAP if not (facts.may_tell or facts.is_over):
+        case Command.EVAL | Command.TRAP if not (facts.may_show or facts.is_over):
             return "I keep that to myself while we play."
         case Command.EVAL | Command.TRAP if facts.latest is None:
             return "I have not moved yet."
@@ -101,7 +101,7 @@ def _engine(facts: ChatFacts) -> str:
         return f"I am {who}. Some of my moves set traps, others do not; I do not say yet which."
     name = f"I am {who}"
     if strategy_named(facts.strategy).draws_decisions:
-        return f"{name}, player {facts.strategy}: in some moves of this game a draw decided if I set a trap."
+        return f"{name}, player {facts.strategy}: on some moves of this game chance decided if I set a trap."
     manner = "I set traps" if strategy_named(facts.strategy).sets_traps else "I did not mean to set traps"
     return f"{name}, player {facts.strategy}: {manner} in this game."
 

@@ -4,7 +4,7 @@ import re
 from enum import StrEnum
 
 from bot.base.config import ChatConfig
-from bot.base.events import CHAT_LIMIT
+from bot.base.events import MAX_CHAT_LENGTH
 from storage.evidence.statistics.encounters import BaitCounts
 
 
@@ -28,7 +28,7 @@ def greeting(config: ChatConfig, template: str, *, opponent: str, bot: str, game
     Args:
         template: The setting for the room.
     """
-    return _say(config, template, opponent=opponent, bot=bot, game=game)
+    return _fill(config, template, opponent=opponent, bot=bot, game=game)
 
 
 def farewell(
@@ -44,8 +44,8 @@ def farewell(
     """The farewell after a game; None if there is none.
 
     Args:
-        names_traps: Whether to include sentences about traps; they are omitted after a game of a strategy
-            that sets none on purpose, unless that would reveal a secret strategy.
+        names_traps: Whether to include sentences about traps; they are omitted if the strategy sets no traps
+            on purpose, unless the omission would reveal a secret strategy.
         counts: Counts of the game, as on its page.
     """
     template = config.farewell
@@ -57,13 +57,13 @@ def farewell(
         "fell": str(counts.baits_taken),
         "slips": str(counts.slips),
     }
-    return _say(config, template, opponent=opponent, bot=bot, game=game, result=result.value, **numbers)
+    return _fill(config, template, opponent=opponent, bot=bot, game=game, result=result.value, **numbers)
 
 
-def cut(text: str) -> str:
+def truncate_chat(text: str) -> str:
     """Cut a line to the length that sites of the Lichess family accept."""
-    return text if len(text) <= CHAT_LIMIT else f"{text[: CHAT_LIMIT - 1]}…"
+    return text if len(text) <= MAX_CHAT_LENGTH else f"{text[: MAX_CHAT_LENGTH - 1]}…"
 
 
-def _say(config: ChatConfig, template: str, **words: str) -> str | None:
-    return cut(template.format(**words)) if config.enabled and template else None
+def _fill(config: ChatConfig, template: str, **words: str) -> str | None:
+    return truncate_chat(template.format(**words)) if config.enabled and template else None

@@ -1,8 +1,8 @@
 """Cache of a game's standing decisions, so that the ledger need not read its own writes.
 
 Only the ledger of one program writes a game's decisions, so its writes stay valid until its next transaction.
-A transaction works on a copy, which replaces the original once it is committed, so the cache holds nothing
-that might not be stored. A failure empties the cache.
+A transaction works on a copy, which replaces the original after the commit, so the cache holds only stored
+data. A failure empties the cache.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from engine.human.reply_forecast import ReplyForecast
 from storage.records import StoredDecision
 
-MAX_WHOLE = 4
+MAX_CACHED_DECISIONS = 4
 """Number of decisions cached as a whole: a chess decision takes a few hundred kilobytes."""
 
 
@@ -30,15 +30,15 @@ class CurrentDecisions:
         """A copy for a transaction to change."""
         return CurrentDecisions(self.plies, dict(self.latest), dict(self.forecasts))
 
-    def knows(self, ply: int) -> bool:
+    def knows_ply(self, ply: int) -> bool:
         """Whether the standing decision at a ply, or its absence, is known."""
         return ply in self.latest or (self.plies is not None and ply not in self.plies)
 
-    def learn(self, stored: Iterable[StoredDecision]) -> None:
+    def remember_all(self, stored: Iterable[StoredDecision]) -> None:
         """Remember all standing decisions of the game."""
         in_order = sorted(stored, key=lambda each: each.ply)
         self.plies = frozenset(each.ply for each in in_order)
-        self.latest = {each.ply: each for each in in_order[-MAX_WHOLE:]}
+        self.latest = {each.ply: each for each in in_order[-MAX_CACHED_DECISIONS:]}
         self.forecasts = {}
 
     def add(self, stored: StoredDecision) -> None:
@@ -46,11 +46,11 @@ class CurrentDecisions:
         if self.plies is not None:
             self.plies |= {stored.ply}
         self.latest[stored.ply] = stored
-        for ply in sorted(self.latest)[:-MAX_WHOLE]:
+        for ply in sorted(self.latest)[:-MAX_CACHED_DECISIONS]:
             self.forecasts.pop(self.latest.pop(ply).id, None)
 
     def update(self, stored: StoredDecision) -> None:
-        """Remember a change of a decision, unless it was taken back or forgotten meanwhile."""
+        """Remember a change to a decision, unless the decision was taken back or forgotten meanwhile."""
         if self._remembers(stored):
             self.latest[stored.ply] = stored
 
@@ -63,7 +63,7 @@ class CurrentDecisions:
         if self._remembers(stored):
             self.forecasts[stored.id] = made
 
-    def void(self, ply: int) -> None:
+    def forget_from(self, ply: int) -> None:
         """Forget the decisions from a ply on, because they were taken back."""
         if self.plies is not None:
             self.plies = frozenset(each for each in self.plies if each < ply)

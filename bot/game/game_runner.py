@@ -15,8 +15,8 @@ from typing import Any
 from bot.base import log
 from bot.base.errors import AuthError, RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd, GameEvent, GameSnapshot, GameState, MoveInfo
-from bot.base.game_server import goes_on
-from bot.base.reconnect import delays, stay_connected
+from bot.base.game_server import is_game_running
+from bot.base.reconnect import backoff_delays, stay_connected
 from bot.game.assignment import (
     BIASED_COIN_PROBABILITY,
     BLIND_COIN_PROBABILITY,
@@ -26,21 +26,21 @@ from bot.game.assignment import (
 )
 from bot.game.chat import GameChat
 from bot.game.ledger import DECISION_UNJUDGED, GameLedger, crash_detail, sets_bait
-from bot.game.offer_policy import BEGUN_PLIES, score_centi
+from bot.game.offer_policy import MIN_COUNTED_PLIES, score_centi
 from bot.game.offers import GameOffers
 from bot.game.reply_times import ReplyTimer
-from bot.game.search_pool import Rank
+from bot.game.search_pool import JobRank
 from bot.game.services import GameServices
 from bot.game.session import (
     Action,
     Adjourn,
     AnswerDraw,
     AnswerTakeback,
+    CancelClaim,
     ClaimGame,
     Finish,
     HandleChat,
     Join,
-    KeepPlaying,
     Record,
     Session,
     SessionState,
@@ -57,7 +57,7 @@ from engine.completion import MAX_COMPLETION_S, complete
 from engine.decision import Decision
 from engine.errors import EngineMismatch
 from engine.forecasts import forecast_job
-from engine.game import IllegalMove, if_it_goes_on, positions, replay
+from engine.game import IllegalMove, continued_position, positions, replay
 from engine.games import get_rules
 from engine.human.reply_forecast import TemptingReply
 from engine.search.reference import Searcher
@@ -67,19 +67,19 @@ from storage.records import StoredDecision, StoredGame
 
 logger = logging.getLogger(__name__)
 
-QUICK_TRIES = 8
+MAX_QUICK_RECONNECTS = 8
 """Reconnection attempts less than half a second apart, because the clock runs on while the stream is lost."""
-MOVE_CAP_S = 4.0
+MAX_MOVE_RETRY_WAIT_S = 4.0
 """Maximum wait before a move is sent again, in seconds; short, because our clock is running."""
-WARN_REFUSALS = 5
+MIN_REFUSALS_TO_WARN = 5
 """Number of refusals of a move in one position after which the operator is warned."""
-UNKNOWN_TRIES = 4
-"""Number of further queries, over a few seconds, before we believe the server that a game does not exist."""
-REFUSED_TRIES = 40
+MAX_NOT_FOUND_RETRIES = 4
+"""Number of further queries, over a few seconds, before we accept that a game does not exist."""
+MAX_REFUSAL_RETRIES = 40
 """Number of queries, over two minutes, after other refusals: the server may still report the game's end."""
-LIST_S = 2.0
+GAME_LIST_TIMEOUT_S = 2.0
 """Timeout of the list of running games, in seconds; the stream is not requested meanwhile."""
-STREAM_CAP_S = 3.0
+MAX_STREAM_RETRY_WAIT_S = 3.0
 """Maximum wait before a game's stream is reopened, in seconds: its clock may be running."""
 
 
@@ -106,7 +106,7 @@ class GameRunner:
         """Tasks that complete profiles, keyed by the decision's key."""
         self._refusals = 0
         """Number of times our move in this position was refused and the game read again."""
-        self._refusal_waits = self._move_waits()
+        self._refusal_waits = self._move_retry_delays()
         self._timer = ReplyTimer()
         self._increment_s = 0.0
         self._clocks_s: tuple[float, float] | None = None
@@ -117,7 +117,7 @@ class GameRunner:
         self._pending_bait: tuple[int, TemptingReply] | None = None
         """Ply of our latest move with a forecast, and the confirmed bait that it sets."""
         self._unknown = 0
-        """Number of consecutive answers by the server that it has no such game."""
+        """Number of consecutive answers from the server that the game does not exist."""
         self._tasks: asyncio.TaskGroup
         self._search: GameThinker
         self._side_tasks: SideTasks
@@ -144,7 +144,7 @@ class GameRunner:
         if self._clocks_s is None or session.moves is None:
             return None
         left = list(self._clocks_s)
-        if len(session.moves) >= BEGUN_PLIES and not self.is_over:
+        if len(session.moves) >= MIN_COUNTED_PLIES and not self.is_over:
             mover = get_rules(session.game).side_to_move(session.position)
             left[mover] = max(0.0, left[mover] - (self._services.clock() - self._clocks_at))
         return left[0], left[1]
@@ -183,7 +183,7 @@ class GameRunner:
         """
         if self.is_over:
             raise RefusedError("the game is over", HTTPStatus.CONFLICT)
-        if len(self.session.moves or ()) < BEGUN_PLIES:
+        if len(self.session.moves or ()) < MIN_COUNTED_PLIES:
             raise RefusedError("not both players have moved: abort the game instead", HTTPStatus.CONFLICT)
         await self._server.resign(self.game_id)
         if self._end is None:  # some servers do not report it
@@ -196,7 +196,7 @@ class GameRunner:
     async def run(self) -> None:
         """Play until the server ends the game, then settle every decision and close the ledger.
 
-        A game that the server adjourns leaves its ledger open. It does not query the server for a game that
+        A game that the server adjourns leaves its ledger open. The server is not queried for a game that
         is over in the ledger but not settled.
 
         Raises:
@@ -208,17 +208,17 @@ class GameRunner:
         try:
             async with asyncio.TaskGroup() as self._tasks:
                 self._set_up()
-                self._end = await self._ledger.resume_end()
+                self._end = await self._ledger.find_unsettled_end()
                 if self._end is None:
                     try:
                         await self._listen()
                     except RefusedError as error:
-                        await self._server_forgot(error)
-                self._leave()
+                        await self._close_forgotten_game(error)
+                self._cancel_tasks()
                 if self._end is not None and self._ledger.is_open:
                     await self._finish(self._end)
         except BaseExceptionGroup as group:
-            raise first_error(group) from group
+            raise most_severe_error(group) from group
 
     def _set_up(self) -> None:
         services, ledger = self._services, self._ledger
@@ -243,7 +243,7 @@ class GameRunner:
             RefusedError: The server keeps refusing the stream, and does not list the game as running;
                 status 404 means that it has no such game.
         """
-        waits = delays(self._services.rng, cap_s=STREAM_CAP_S)
+        waits = backoff_delays(self._services.rng, cap_s=MAX_STREAM_RETRY_WAIT_S)
         while True:
             try:
                 await stay_connected(
@@ -251,40 +251,40 @@ class GameRunner:
                     self._handle,
                     name=f"{self._server.site} game {self.game_id}",
                     done=lambda: self.is_over,
-                    on_change=self._link_changed,
+                    on_change=self._record_link_change,
                     sleep=self._services.sleep,
                     clock=self._services.clock,
                     rng=self._services.rng,
-                    quick=QUICK_TRIES,
-                    cap_s=STREAM_CAP_S,
+                    quick=MAX_QUICK_RECONNECTS,
+                    cap_s=MAX_STREAM_RETRY_WAIT_S,
                 )
             except RefusedError as error:  # a site that is shaky refuses what it knows a moment later
                 self._unknown += 1
-                tries = UNKNOWN_TRIES if error.status == HTTPStatus.NOT_FOUND else REFUSED_TRIES
-                if self._unknown > tries and await self._is_gone():
+                tries = MAX_NOT_FOUND_RETRIES if error.status == HTTPStatus.NOT_FOUND else MAX_REFUSAL_RETRIES
+                if self._unknown > tries and await self._is_unlisted():
                     raise
                 if self._unknown == 1:
-                    waits = delays(self._services.rng, cap_s=STREAM_CAP_S)
+                    waits = backoff_delays(self._services.rng, cap_s=MAX_STREAM_RETRY_WAIT_S)
                 wait_s = next(waits)
                 logger.info("game %s: %s; retrying in %.1f s", self.game_id, error, wait_s)
                 await self._services.sleep(wait_s)
             else:
                 return
 
-    async def _is_gone(self) -> bool:
+    async def _is_unlisted(self) -> bool:
         """Whether the server's list of running games lacks this game."""
         try:
-            async with asyncio.timeout(LIST_S):
-                return await goes_on(self._server, self.game_id) is False
+            async with asyncio.timeout(GAME_LIST_TIMEOUT_S):
+                return await is_game_running(self._server, self.game_id) is False
         except TimeoutError:
             return False
 
     async def _handle(self, event: GameEvent) -> None:
         self._unknown = 0
         async with self._handling:
-            await self._take(event)
+            await self._apply_event(event)
 
-    async def _take(self, event: GameEvent) -> None:
+    async def _apply_event(self, event: GameEvent) -> None:
         if isinstance(event, GameState) and self.session.is_ahead_of(event):
             raise TransientError("an older state of the game came after a newer one")  # ask for the newest
         self.session, actions = step(self.session, event)
@@ -294,12 +294,12 @@ class GameRunner:
             if isinstance(action, Join) and not self._ledger.is_open:  # settled by an earlier run
                 self._end = GameEnd(EndReason.OTHER, None, "settled")
                 return
-        self._offers.watch_beginning()
+        self._offers.watch_first_move()
 
     async def _perform(self, action: Action) -> None:
         match action:
             case Join(snapshot):
-                await self._join(snapshot)
+                await self._open_ledger(snapshot)
             case StopThinking():
                 if self._move_search is not None:
                     self._move_search.cancel()
@@ -307,7 +307,7 @@ class GameRunner:
                 self._search.forget()
                 await self._ledger.take_back(ply)
             case Think():
-                self._turn = self._tasks.create_task(self._act(action, self._services.clock()))
+                self._turn = self._tasks.create_task(self._decide_and_send(action, self._services.clock()))
             case Record(moves, since_ply):
                 await self._record(moves, since_ply)
             case AnswerDraw():
@@ -316,8 +316,8 @@ class GameRunner:
                 self._offers.answer_takeback()
             case ClaimGame(in_s):
                 self._offers.claim(in_s)
-            case KeepPlaying():
-                self._offers.keep_playing()
+            case CancelClaim():
+                self._offers.cancel_claim()
             case HandleChat(line):
                 self._chat.on_message(line)
             case Adjourn(reason):
@@ -325,7 +325,7 @@ class GameRunner:
                 await self._ledger.record_event("game_adjourned", {"reason": reason})
                 self.is_adjourned = True
             case Finish(_, end):
-                self._finished(end)
+                self._set_end(end)
 
     def _time_reply(self, event: GameEvent) -> None:
         """Update the clocks from a state that the session has accepted."""
@@ -337,7 +337,7 @@ class GameRunner:
             return
         clocks_s = state.remaining_s
         self._clocks_s, self._clocks_at = clocks_s, self._services.clock()
-        self._timer.see(
+        self._timer.update_clocks(
             state.moves,
             is_theirs=get_rules(session.game).side_to_move(session.position) == session.their_side,
             clock_s=None if clocks_s is None else clocks_s[session.their_side],
@@ -349,12 +349,12 @@ class GameRunner:
 
     async def _record(self, moves: tuple[str, ...], since_ply: int, end: GameEnd | None = None) -> None:
         """Record the server's state, and complete missing outcomes."""
-        lacking = await self._ledger.record(moves, since_ply, end, self._timer.times)
+        lacking = await self._ledger.record_moves(moves, since_ply, end, self._timer.times)
         self._timer.times.clear()
         for stored in lacking:
-            self._complete_later(stored)
+            self._start_completion(stored)
 
-    async def _join(self, snapshot: GameSnapshot) -> None:
+    async def _open_ledger(self, snapshot: GameSnapshot) -> None:
         self.was_running = snapshot.state.end is None
         config = self._services.config
 
@@ -370,11 +370,11 @@ class GameRunner:
                 detail |= {"seed": config.assignment.seed} if config.assignment.seed else {}
             engine = self._services.engines.settings(context.game)
             if kind.asks_engine and engine is not None:
-                detail["engine"] = engine.asked()
+                detail["engine"] = engine.search_settings_record()
                 if kind.plays_engine_moves:
-                    detail["engine"] |= engine.asked_for_moves()
+                    detail["engine"] |= engine.move_settings_record()
             if kind.models_opponent:
-                detail["value"] = asdict(config.human.value())
+                detail["value"] = asdict(config.human.opponent_params())
             return replace(assignment, detail=detail)
 
         is_new = await self._ledger.open(snapshot, choose, config.trap.params())
@@ -391,16 +391,16 @@ class GameRunner:
         if is_new:
             self._chat.greet()
 
-    def _is_explained(self) -> bool:
+    def _is_end_reported(self) -> bool:
         """Whether the server has reported how the game ended; otherwise we may know more than the server."""
         return self.is_adjourned or (self._end is not None and self._end.reason is not EndReason.UNKNOWN)
 
-    def _finished(self, end: GameEnd) -> None:
+    def _set_end(self, end: GameEnd) -> None:
         # When the server does not report how a game ended, we may know more than it does.
         if self._end is None or end.reason is not EndReason.UNKNOWN:
             self._end = end
 
-    async def _link_changed(self, reason: str | None) -> None:
+    async def _record_link_change(self, reason: str | None) -> None:
         if reason is None:
             await self._ledger.record_event("game_link_back", {})
         else:
@@ -408,10 +408,10 @@ class GameRunner:
 
     # --- Our move ---------------------------------------------------------------------------------------
 
-    async def _act(self, think: Think, received_at: float) -> None:
+    async def _decide_and_send(self, think: Think, received_at: float) -> None:
         stored = await self._find_or_commit_decision(think, received_at)
         if stored is not None:
-            await self._send(think, stored, received_at)
+            await self._send_move(think, stored, received_at)
 
     def _is_current(self, think: Think) -> bool:
         session = self.session
@@ -420,9 +420,9 @@ class GameRunner:
     async def _find_or_commit_decision(self, think: Think, received_at: float) -> StoredDecision | None:
         """Return the decision for our turn, committed to the ledger; None: the turn has passed."""
         game, position = position_of(self.session, think.moves)
-        position = if_it_goes_on(game, position)
+        position = continued_position(game, position)
         at = PositionToMove(self._ledger.game, game, position, think.moves)
-        longest_s = self._search.longest_s(at, think.remaining_s)
+        longest_s = self._search.max_move_time_s(at, think.remaining_s)
         self._due = received_at, longest_s
         stored = await self._ledger.find_committed_decision(think.ply, at.text)
         if stored is not None or not self._is_current(think):
@@ -434,33 +434,33 @@ class GameRunner:
         await asyncio.wait([task])
         if task.cancelled():
             return None
-        committed = await self._ledger.commit(think.moves, task.result())
+        committed = await self._ledger.commit_decision(think.moves, task.result())
         if committed is not None:
             stored_game = self._ledger.game
             took_s = self._services.clock() - received_at
-            self._services.metrics.decided(stored_game.game, stored_game.strategy, took_s, longest_s)
+            self._services.metrics.count_decision(stored_game.game, stored_game.strategy, took_s, longest_s)
         return committed
 
-    async def _send(self, think: Think, stored: StoredDecision, received_at: float) -> None:
+    async def _send_move(self, think: Think, stored: StoredDecision, received_at: float) -> None:
         """Send a committed move until the server accepts it or shows that the turn has passed.
 
-        The game may end instead by resignation or an agreed draw; the move then stays unsent. This is tried
+        The game may end instead by resignation or an agreed draw, without sending the move. Both are tried
         only once per move, so that a game always continues.
         """
         if self._refusals == 0 and self._is_current(think):
-            given_up = await self._offers.resign_or_agree()
-            if given_up is not None and not self._is_explained():
+            given_up = await self._offers.resign_or_accept_draw()
+            if given_up is not None and not self._is_end_reported():
                 self._end = given_up
-        offers_draw = self._offers.offers_draw()
-        waits = self._move_waits()
+        should_offer_draw = self._offers.should_offer_draw()
+        waits = self._move_retry_delays()
         while self._is_current(think):
             took_s = self._services.clock() - received_at
-            self._timer.sent(think.ply, self._services.clock())
+            self._timer.start(think.ply, self._services.clock())
             try:
                 await self._server.move(
                     self.game_id,
                     stored.decision.move,
-                    offer_draw=offers_draw,
+                    offer_draw=should_offer_draw,
                     info=self._move_info(stored.decision, took_s),
                 )
             except TransientError as error:
@@ -469,13 +469,13 @@ class GameRunner:
                 logger.warning("game %s: %s; sending it again in %.1f s", self.game_id, error, wait_s)
                 await self._services.sleep(wait_s)
             except RefusedError as error:
-                if not self._is_current(think) or await self._read_again(think, error):
+                if not self._is_current(think) or await self._reread_game(think, error):
                     return
             else:
-                self._refusals, self._refusal_waits = 0, self._move_waits()
-                self._expect(think, stored)
-                await self._ledger.sent(stored)
-                self._complete_later(stored)
+                self._refusals, self._refusal_waits = 0, self._move_retry_delays()
+                self._start_pondering(think, stored)
+                await self._ledger.mark_sent(stored)
+                self._start_completion(stored)
                 return
 
     def _move_info(self, decision: Decision, took_s: float) -> MoveInfo:
@@ -484,25 +484,25 @@ class GameRunner:
         # A score shows whose search it is from: its depth, and whether the move is the best by it.
         return MoveInfo(None if is_blind else score_centi(decision), took_s)
 
-    def _move_waits(self) -> Iterator[float]:
-        return delays(self._services.rng, cap_s=MOVE_CAP_S)
+    def _move_retry_delays(self) -> Iterator[float]:
+        return backoff_delays(self._services.rng, cap_s=MAX_MOVE_RETRY_WAIT_S)
 
-    def _expect(self, think: Think, stored: StoredDecision) -> None:
+    def _start_pondering(self, think: Think, stored: StoredDecision) -> None:
         """Start pondering when the opponent's time begins."""
         moves = (*think.moves, stored.decision.move)
         if self._end is None and self.session.moves in (think.moves, moves):  # no reply yet
             game, position = position_of(self.session, moves)
             if game.legal_moves(position):
                 after = PositionToMove(self._ledger.game, game, position, moves)
-                self._search.expect(after, stored.decision)
+                self._search.start_pondering(after, stored.decision)
 
-    async def _read_again(self, think: Think, error: RefusedError) -> bool:
+    async def _reread_game(self, think: Think, error: RefusedError) -> bool:
         """After a refused move, read the game again, which restarts the turn if it is still ours.
 
         A failing server may refuse a move for a while, so this is repeated until the game is over.
 
         Returns:
-            Whether the state arrived, here or meanwhile through the game's stream.
+            Whether the state arrived, in this call or meanwhile through the game's stream.
         """
         wait_s = next(self._refusal_waits)
         logger.info("game %s: %s; reading the game again in %.1f s", self.game_id, error, wait_s)
@@ -515,14 +515,14 @@ class GameRunner:
             async for event in events:
                 if isinstance(event, GameSnapshot):
                     self._refusals += 1
-                    if self._refusals == WARN_REFUSALS:
+                    if self._refusals == MIN_REFUSALS_TO_WARN:
                         logger.warning("game %s: the server keeps refusing our move: %s", self.game_id, error)
                         await self._ledger.record_event(
                             "move_refused", {"ply": think.ply, "reason": str(error)}
                         )
                     async with self._handling:
                         self.session = self.session.rejoin()
-                        await self._take(event)
+                        await self._apply_event(event)
                     return True
         except (TransientError, RefusedError) as lost:
             logger.info("game %s: %s", self.game_id, lost)
@@ -534,17 +534,17 @@ class GameRunner:
 
     # --- On the opponent's time -------------------------------------------------------------------------
 
-    def _complete_later(self, stored: StoredDecision) -> None:
+    def _start_completion(self, stored: StoredDecision) -> None:
         if stored.id not in self._profiles:
-            self._profiles[stored.id] = self._tasks.create_task(self._complete(stored))
+            self._profiles[stored.id] = self._tasks.create_task(self._complete_and_forecast(stored))
 
-    async def _complete(self, stored: StoredDecision) -> None:
+    async def _complete_and_forecast(self, stored: StoredDecision) -> None:
         """Complete the chosen move's profile so that the reply can be judged, and forecast the reply."""
-        decision = stored.decision if stored.is_complete else await self._completed(stored)
+        decision = stored.decision if stored.is_complete else await self._complete_profile(stored)
         if decision is not None:
             await self._forecast(stored, decision)
 
-    async def _completed(self, stored: StoredDecision) -> Decision | None:
+    async def _complete_profile(self, stored: StoredDecision) -> Decision | None:
         """The decision with its chosen move's profile completed and stored; None: completion failed."""
 
         def search(searcher: Searcher, stop: StopFlag) -> Decision:
@@ -553,7 +553,7 @@ class GameRunner:
 
         try:
             decision = await self._services.pool.run(
-                search, stored.decision.game, self._services.clock(), rank=Rank.BACKGROUND
+                search, stored.decision.game, self._services.clock(), rank=JobRank.BACKGROUND
             )
         except (EngineMismatch, Stopped) as error:  # of another version, or so deep that it takes for ever
             is_long = isinstance(error, Stopped)
@@ -566,7 +566,7 @@ class GameRunner:
             logger.exception("game %s, ply %d: completing the profile crashed", self.game_id, stored.ply)
             await self._ledger.record_event(DECISION_UNJUDGED, crash_detail(stored.ply, error))
             return None
-        await self._ledger.complete(stored, decision)
+        await self._ledger.store_profile(stored, decision)
         return decision
 
     async def _forecast(self, stored: StoredDecision, decision: Decision) -> None:
@@ -583,13 +583,13 @@ class GameRunner:
         )
         try:
             forecast = await self._services.pool.run(
-                job, decision.game, self._services.clock(), rank=Rank.BACKGROUND
+                job, decision.game, self._services.clock(), rank=JobRank.BACKGROUND
             )
         except Exception as error:  # the game matters more; `desdemona db recheck` makes the forecast later
             logger.exception("game %s, ply %d: the forecast crashed", self.game_id, stored.ply)
             await self._ledger.record_event(DECISION_UNJUDGED, crash_detail(stored.ply, error))
             return
-        await self._ledger.forecast(stored, decision, forecast)
+        await self._ledger.store_forecast(stored, decision, forecast)
         bait = forecast.bait if sets_bait(decision, forecast) else None
         if bait is not None and (self._pending_bait is None or self._pending_bait[0] <= stored.ply):
             self._pending_bait = stored.ply, bait
@@ -607,7 +607,7 @@ class GameRunner:
 
     # --- The end ----------------------------------------------------------------------------------------
 
-    def _leave(self) -> None:
+    def _cancel_tasks(self) -> None:
         """Cancel the unfinished tasks of a finished game."""
         self._search.forget()
         if self._move_search is not None:
@@ -629,13 +629,13 @@ class GameRunner:
         start = None if stored.initial_position is None else rules.parse_position(stored.initial_position)
         return moves, end_by_rules(end, rules, replay(rules, moves, start))
 
-    async def _server_forgot(self, error: RefusedError) -> None:
-        """Finish a game that the server no longer has, from our own knowledge of it."""
+    async def _close_forgotten_game(self, error: RefusedError) -> None:
+        """Finish a game that the server no longer has, using our own records."""
         if error.status != 404 or not await self._ledger.reopen():
             raise error
         logger.warning("game %s: %s; closing its ledger", self.game_id, error)
         await self._ledger.record_event("game_unknown", {"reason": str(error)})
-        has_begun = len(self.session.moves or self._ledger.game.moves) >= BEGUN_PLIES
+        has_begun = len(self.session.moves or self._ledger.game.moves) >= MIN_COUNTED_PLIES
         self._end = GameEnd(EndReason.UNKNOWN if has_begun else EndReason.ABORTED, None, "unknown")
 
     async def _finish(self, end: GameEnd) -> None:
@@ -644,7 +644,7 @@ class GameRunner:
         if end.reason is EndReason.UNKNOWN:
             moves, end = await self._with_accepted_move(moves, end)
         await self._record(moves, 0, end)
-        result = await self._ledger.finish(end, ended_at)
+        result = await self._ledger.finish_game(end, ended_at)
         self._services.non_wins.add(self._ledger.game, moves, result)
         # Completing the last profiles may take minutes beside other games.
         while pending := [task for task in self._profiles.values() if not task.done()]:
@@ -666,9 +666,10 @@ class GameRunner:
         await self._chat.say_farewell(closed)
 
 
-def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
+def most_severe_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """Return the most important error of a group; a refused account takes precedence."""
     leaves = [
-        first_error(error) if isinstance(error, BaseExceptionGroup) else error for error in group.exceptions
+        most_severe_error(error) if isinstance(error, BaseExceptionGroup) else error
+        for error in group.exceptions
     ]
     return next((error for error in leaves if isinstance(error, AuthError)), leaves[0])

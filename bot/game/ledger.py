@@ -27,9 +27,9 @@ from bot.game.current_decisions import CurrentDecisions
 from bot.game.offer_policy import score_centi
 from bot.game.session import common_plies
 from engine import ENGINE_VERSION
-from engine.bait_rule import RULE as FORECAST
+from engine.bait_rule import FORECAST_RULE
 from engine.decision import Decision
-from engine.forecasts import expectations_of
+from engine.forecasts import decision_expectations
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import classify_by_figure_9, judge_decision, judge_profile
@@ -38,7 +38,7 @@ from storage.database import Database, Role
 from storage.errors import DuplicateDecision, RoleLost, StorageError
 from storage.evidence.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters
 from storage.evidence.summaries import summarise
-from storage.evidence.trials import trial_for
+from storage.evidence.trials import eligible_trial_id
 from storage.filters import Filters
 from storage.ledger.decisions import (
     commit_decision,
@@ -47,11 +47,11 @@ from storage.ledger.decisions import (
     mark_confirmed,
     mark_dropped,
     mark_sent,
+    mark_taken_back,
     store_profile,
-    void_after,
 )
 from storage.ledger.events import list_events
-from storage.ledger.forecasts import get_forecast, lacking_forecasts, store_forecast
+from storage.ledger.forecasts import get_forecast, list_unforecast, store_forecast
 from storage.ledger.games import (
     count_by_strategy,
     finish_game,
@@ -80,7 +80,7 @@ TAKEBACK_GRANTED = "takeback_granted"
 DECISION_UNJUDGED = "decision_unjudged"
 """A bug left a decision without an outcome; `desdemona db recheck` may supply it."""
 
-_VERDICTS = {
+_RESULTS_FOR_US = {
     GameResult.WIN: ResultForUs.WON,
     GameResult.LOSS: ResultForUs.LOST,
     GameResult.DRAW: ResultForUs.DRAWN,
@@ -170,9 +170,9 @@ class GameLedger:
             if known is None:
                 assignment = choose(await self._assignment_context(session, snapshot))
                 new = self._new_game(snapshot, assignment, params)
-                new = replace(new, trial_id=await trial_for(session, new))
+                new = replace(new, trial_id=await eligible_trial_id(session, new))
                 self._game = await open_game(session, new)
-                self._draft.learn(await list_decisions(session, self._game.id))
+                self._draft.remember_all(await list_decisions(session, self._game.id))
                 return True
             if known.state is not GameStatus.OPEN and snapshot.state.end is None:
                 logger.warning("game %s: still running; reopening its ledger", self._site_game_id)
@@ -199,7 +199,7 @@ class GameLedger:
             self._moves, self._is_closed = self._game.moves, self._game.is_settled
         return self._game is not None
 
-    async def resume_end(self) -> GameEnd | None:
+    async def find_unsettled_end(self) -> GameEnd | None:
         """Look up a game that is over but not settled, without data from the server.
 
         Returns:
@@ -218,7 +218,7 @@ class GameLedger:
 
     async def find_committed_decision(self, ply: int, position: str) -> StoredDecision | None:
         """The standing decision at a ply, if it was made in this position."""
-        if self._current_decisions.knows(ply):
+        if self._current_decisions.knows_ply(ply):
             stored = self._current_decisions.latest.get(ply)
         else:
             async with self._database.read() as session:
@@ -226,13 +226,13 @@ class GameLedger:
         if stored is None:
             return None
         if stored.decision.position == position:
-            self._keep_score(stored)
+            self._cache_score(stored)
             return stored
         logger.warning("game %s: the decision at ply %d is for another position", self._site_game_id, ply)
         await self._void(ply)
         return None
 
-    async def commit(self, moves: tuple[str, ...], decision: Decision) -> StoredDecision | None:
+    async def commit_decision(self, moves: tuple[str, ...], decision: Decision) -> StoredDecision | None:
         """Commit a decision before its move is sent; None: the server now shows other moves.
 
         If a decision already stands, return it, because its move may have been sent.
@@ -247,10 +247,10 @@ class GameLedger:
         except DuplicateDecision:
             logger.warning("game %s: two decisions for ply %d", self._site_game_id, ply)
             return await self.find_committed_decision(ply, decision.position)
-        self._keep_score(stored)
+        self._cache_score(stored)
         return stored
 
-    async def sent(self, stored: StoredDecision) -> None:
+    async def mark_sent(self, stored: StoredDecision) -> None:
         """Record that the server has accepted the move."""
         async with self._transaction() as session:
             now = now_utc()
@@ -262,12 +262,12 @@ class GameLedger:
     async def take_back(self, ply: int) -> None:
         """Void the decisions from a ply on, whose moves are no longer on the board.
 
-        The outcome of a reply stands even if it is taken back: it has shown what the opponent saw.
+        The outcome of a reply stands even if the reply is taken back: it has shown what the opponent saw.
         """
         self._moves = self._moves[:ply]
         await self._void(ply)
 
-    async def record(
+    async def record_moves(
         self,
         moves: tuple[str, ...],
         since_ply: int,
@@ -280,11 +280,11 @@ class GameLedger:
             moves: The game's complete list of moves.
             since_ply: First ply whose move is not recorded yet.
             end: The end of the game; None while it is running.
-            times: Measured times of replies, by ply.
+            times: Measured times of replies, keyed by ply.
 
         Returns:
-            Decisions without a complete profile, and those that may lack a forecast: moves shown for the
-            first time, and at the beginning and the end all moves without one.
+            Decisions without a complete profile, and those that may lack a forecast: for moves shown for
+            the first time; at the beginning and the end, for all moves without a forecast.
         """
         self._moves, self._end = moves, end or self._end
         incomplete = []
@@ -292,7 +292,7 @@ class GameLedger:
             await set_moves(session, self.game.id, moves)
             is_first_or_last = since_ply == 0 or end is not None
             unforeseen = (
-                await lacking_forecasts(session, self.game.id, FORECAST) if is_first_or_last else set()
+                await list_unforecast(session, self.game.id, FORECAST_RULE) if is_first_or_last else set()
             )
             # If the first new move is a reply, the one before it is ours.
             for ply in range(max(0, since_ply - 1), len(moves)):
@@ -300,7 +300,7 @@ class GameLedger:
                     continue
                 stored = await self._current_at(session, ply)
                 if stored is None or stored.decision.move != moves[ply]:
-                    await self._played_by_others(session, ply, stored)
+                    await self._foreign_move(session, ply, stored)
                     continue
                 if ply + 1 < len(moves):
                     self._replies.setdefault(stored.id, moves[ply + 1])
@@ -316,10 +316,10 @@ class GameLedger:
                 if not stored.is_complete or is_unforeseen:
                     incomplete.append(stored)
             if end is not None:
-                await self._drop_after(session, len(moves))
+                await self._drop_late_decisions(session, len(moves))
         return incomplete
 
-    async def complete(self, stored: StoredDecision, decision: Decision) -> None:
+    async def store_profile(self, stored: StoredDecision, decision: Decision) -> None:
         """Store the chosen move's complete profile, and judge the reply if there is one."""
         judged = judge_profile(decision)
         async with self._transaction() as session:
@@ -328,9 +328,9 @@ class GameLedger:
             self._draft.update(replace(known, decision=decision, is_complete=True, is_trap=judged.is_trap))
             await self._judge(session, stored, decision)
 
-    async def forecast(self, stored: StoredDecision, decision: Decision, made: ReplyForecast) -> None:
+    async def store_forecast(self, stored: StoredDecision, decision: Decision, made: ReplyForecast) -> None:
         """Store the forecast of people's replies to a move with a complete profile."""
-        expected = expectations_of(decision, made)
+        expected = decision_expectations(decision, made)
         async with self._transaction() as session:
             if await store_forecast(session, stored.id, made, expected):
                 self._draft.add_forecast(stored, made)
@@ -341,12 +341,12 @@ class GameLedger:
             return await get_forecast(session, stored.id)
 
     async def accepted_move(self, ply: int) -> str | None:
-        """Our move at a ply if the server accepted it, though it may not have shown it."""
+        """Our move at a ply if the server has accepted the move but not shown it yet."""
         async with self._database.read() as session:
             stored = await get_decision(session, self.game.id, ply)
         return stored.decision.move if stored and stored.state is DecisionState.SENT else None
 
-    async def finish(self, end: GameEnd, ended_at: datetime | None = None) -> GameResult | None:
+    async def finish_game(self, end: GameEnd, ended_at: datetime | None = None) -> GameResult | None:
         """End the game, once; its ledger stays open.
 
         Args:
@@ -355,7 +355,7 @@ class GameLedger:
         Returns:
             Our result; None if there is none or the server does not report it.
         """
-        result = _result(end, self.game.our_side)
+        result = _our_result(end, self.game.our_side)
         is_aborted = end.reason is EndReason.ABORTED
         async with self._transaction() as session:
             await finish_game(
@@ -368,7 +368,7 @@ class GameLedger:
                 moves=self._moves,
                 at=ended_at,
             )
-        self._metrics.finished(
+        self._metrics.count_game(
             self._owner.site,
             self.game.game,
             self.game.strategy,
@@ -383,12 +383,12 @@ class GameLedger:
             await settle_game(session, self.game.id)
             self._is_closed = True
             counts = await bait_counts(session, self.game.id)
-        self._metrics.baits(self.game.game, self.game.strategy, counts.baits_set, counts.baits_taken)
+        self._metrics.count_baits(self.game.game, self.game.strategy, counts.baits_set, counts.baits_taken)
         is_aborted = end.reason is EndReason.ABORTED
-        verdict = ResultForUs.ABORTED if is_aborted else _VERDICTS[_result(end, self.game.our_side)]
+        verdict = ResultForUs.ABORTED if is_aborted else _RESULTS_FOR_US[_our_result(end, self.game.our_side)]
         return ClosedGame(verdict, counts)
 
-    async def latest(self, moves: tuple[str, ...]) -> StoredDecision | None:
+    async def latest_decision(self, moves: tuple[str, ...]) -> StoredDecision | None:
         """The last decision whose move is on the board."""
         async with self._database.read() as session:
             for ply in range(len(moves) - 1, max(-1, len(moves) - 3), -1):
@@ -430,8 +430,8 @@ class GameLedger:
     async def _void(self, ply: int) -> None:
         self._scores = {known: score for known, score in self._scores.items() if known < ply}
         async with self._transaction() as session:
-            await void_after(session, self.game.id, ply)
-            self._draft.void(ply)
+            await mark_taken_back(session, self.game.id, ply)
+            self._draft.forget_from(ply)
 
     # --- Inside a transaction ---------------------------------------------------------------------------
 
@@ -452,13 +452,13 @@ class GameLedger:
                 self._current_decisions = CurrentDecisions()
                 # Without the role another program goes on, and the database is well.
                 if isinstance(error, StorageError) and not isinstance(error, RoleLost):
-                    self._metrics.commit_failed()
+                    self._metrics.count_failed_commit()
                 raise
             self._current_decisions = self._draft
-            self._metrics.committed(time.perf_counter() - began)
+            self._metrics.count_commit(time.perf_counter() - began)
 
     async def _current_at(self, session: AsyncSession, ply: int) -> StoredDecision | None:
-        if self._draft.knows(ply):
+        if self._draft.knows_ply(ply):
             return self._draft.latest.get(ply)
         return await get_decision(session, self.game.id, ply)
 
@@ -466,7 +466,7 @@ class GameLedger:
         game_id = None if self._game is None else self._game.id
         await log_event(session, self._owner, kind, detail, game_id, metrics=self._metrics)
 
-    def _keep_score(self, stored: StoredDecision) -> None:
+    def _cache_score(self, stored: StoredDecision) -> None:
         if stored.state is not DecisionState.DROPPED:
             self._scores[stored.ply] = score_centi(stored.decision)
 
@@ -495,16 +495,16 @@ class GameLedger:
     async def _load_standing(self, session: AsyncSession, known: StoredGame, moves: tuple[str, ...]) -> None:
         common = common_plies(known.moves, moves)
         if common < len(known.moves):  # taken back while we were away
-            await void_after(session, known.id, common)
+            await mark_taken_back(session, known.id, common)
             answered = await get_decision(session, known.id, common - 1)
             if answered is not None:
                 self._replies[answered.id] = known.moves[common]
         standing = await list_decisions(session, known.id)
-        self._draft.learn(standing)
+        self._draft.remember_all(standing)
         for stored in standing:
-            self._keep_score(stored)
+            self._cache_score(stored)
 
-    async def _played_by_others(self, session: AsyncSession, ply: int, stored: StoredDecision | None) -> None:
+    async def _foreign_move(self, session: AsyncSession, ply: int, stored: StoredDecision | None) -> None:
         """Handle a move of ours that was not decided here: another program uses the account, or the ledger is
         out of date."""
         if ply in self._strange:
@@ -517,7 +517,7 @@ class GameLedger:
         detail = {"ply": ply, "move": self._moves[ply], "decided": stored and stored.decision.move}
         await self._log_event(session, "undecided_move", detail)
 
-    async def _drop_after(self, session: AsyncSession, ply: int) -> None:
+    async def _drop_late_decisions(self, session: AsyncSession, ply: int) -> None:
         """Drop decisions that came too late: the game ended before the server accepted their moves."""
         for stored in await list_decisions(session, self.game.id):
             if stored.ply >= ply:
@@ -580,7 +580,7 @@ def crash_detail(ply: int, error: Exception) -> dict[str, Any]:
     return {"ply": ply, "error": f"{type(error).__name__}: {error!s:.500}"}
 
 
-def _result(end: GameEnd, our_side: int) -> GameResult | None:
+def _our_result(end: GameEnd, our_side: int) -> GameResult | None:
     """Our result; None if there is none or the server does not report it."""
     if end.winner is not None:
         return GameResult.WIN if end.winner == our_side else GameResult.LOSS

@@ -12,13 +12,13 @@ from engine.decision import Decision
 from engine.game import Game
 from engine.strategies.registry import strategy_named
 
-PLIES_BETWEEN_OFFERS = 20
+MIN_PLIES_BETWEEN_OFFERS = 20
 """Minimum number of plies between two draw offers of ours."""
 
-BEGUN_PLIES = 2
+MIN_COUNTED_PLIES = 2
 """Minimum length of a game that counts, in plies; sites abort shorter games, even when a player resigns."""
 
-ENDLESS_PLIES = 1_000
+MIN_DRAWABLE_GAME_PLIES = 1_000
 """Players can agree on draws only in games that may last longer than this many plies. A game that fills its
 board (Othello, at most 120 plies) soon ends anyway."""
 
@@ -39,7 +39,7 @@ class OfferFacts:
     in_trial: bool = False
     """Whether the game belongs to a trial (`storage.evidence.trials`)."""
     is_randomised: bool = False
-    """Whether our strategy was assigned at random, or draws its moves at random."""
+    """Whether our strategy was assigned at random, or randomises its moves."""
     plies_since_offer: int | None = None
     """Plies since our last draw offer; None if there was none."""
 
@@ -52,12 +52,12 @@ def score_centi(decision: Decision) -> int:
     return decision.chosen.raw_centi
 
 
-def knows_draws(game: Game[Any]) -> bool:
+def has_draw_offers(game: Game[Any]) -> bool:
     """Whether players of a game can agree on draws."""
-    return game.most_plies_left(game.initial()) > ENDLESS_PLIES
+    return game.most_plies_left(game.initial()) > MIN_DRAWABLE_GAME_PLIES
 
 
-def accepts_draw(facts: OfferFacts, config: MannersConfig) -> bool:
+def should_accept_draw(facts: OfferFacts, config: MannersConfig) -> bool:
     """Whether to accept a draw offer."""
     last = facts.scores_centi[-config.draw_moves :]
     return (
@@ -66,29 +66,29 @@ def accepts_draw(facts: OfferFacts, config: MannersConfig) -> bool:
         and facts.plies >= config.draw_ply
         and len(last) == config.draw_moves
         and all(abs(score) <= config.draw_score_centi for score in last)
-        and (facts.opponent_is_bot or _is_strong(facts.opponent_rating, config.draw_min_rating))
+        and (facts.opponent_is_bot or _is_rated_at_least(facts.opponent_rating, config.draw_min_rating))
     )
 
 
-def offers_draw(facts: OfferFacts, config: MannersConfig) -> bool:
+def should_offer_draw(facts: OfferFacts, config: MannersConfig) -> bool:
     """Whether to offer a draw with the next move."""
     since = facts.plies_since_offer
-    return accepts_draw(facts, config) and (since is None or since >= PLIES_BETWEEN_OFFERS)
+    return should_accept_draw(facts, config) and (since is None or since >= MIN_PLIES_BETWEEN_OFFERS)
 
 
-def resigns(facts: OfferFacts, config: MannersConfig) -> bool:
+def should_resign(facts: OfferFacts, config: MannersConfig) -> bool:
     """Whether to resign instead of moving."""
     last = facts.scores_centi[-config.resign_moves :]
     return (
         config.resign
-        and facts.plies >= BEGUN_PLIES
+        and facts.plies >= MIN_COUNTED_PLIES
         and len(last) == config.resign_moves
         and all(score <= -config.resign_score_centi for score in last)
-        and _is_strong(facts.opponent_rating, config.resign_min_rating)
+        and _is_rated_at_least(facts.opponent_rating, config.resign_min_rating)
     )
 
 
-def takebacks(facts: OfferFacts, config: MannersConfig) -> int:
+def max_takebacks(facts: OfferFacts, config: MannersConfig) -> int:
     """Maximum number of takebacks to grant the opponent in this game.
 
     No takebacks in a trial, or if the strategy or its moves are chosen at random: comparisons exclude
@@ -108,16 +108,16 @@ def may_grant_takebacks(assignment: AssignmentConfig, config: MannersConfig) -> 
     return config.takebacks > 0 and not (assignment.drawn_from or draws_decisions)
 
 
-def claim(facts: OfferFacts, config: MannersConfig) -> Claim:
+def choose_claim(facts: OfferFacts, config: MannersConfig) -> Claim:
     """What to claim against an opponent who left; a win instead of a draw if they should have resigned."""
     is_won = bool(facts.scores_centi) and facts.scores_centi[-1] >= config.resign_score_centi
     return Claim.VICTORY if config.claim is Claim.DRAW and is_won else config.claim
 
 
-def abort_after_s(has_clock: bool, config: MannersConfig) -> float | None:
+def first_move_timeout_s(has_clock: bool, config: MannersConfig) -> float | None:
     """Seconds to wait for the opponent's first move; None: no limit, as in games without a clock."""
     return config.abort_after_s if has_clock and config.abort_after_s else None
 
 
-def _is_strong(rating: int | None, least: int) -> bool:
+def _is_rated_at_least(rating: int | None, least: int) -> bool:
     return rating is None or rating >= least

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from bot.base.config import Claim
-from bot.base.dialects import Ability
+from bot.base.dialects import Capability
 from bot.base.errors import RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd
 from bot.game import offer_policy
@@ -18,7 +18,7 @@ from engine.games import get_rules
 
 logger = logging.getLogger(__name__)
 
-AGREED_S = 1.0
+DRAW_CONFIRMATION_S = 1.0
 """Seconds that the server may take to report the end of the game after we have accepted a draw."""
 
 
@@ -63,13 +63,14 @@ class GameOffers:
             rated=game.rated,
             in_trial=game.trial_id is not None,
             is_randomised=game.is_drawn,
-            has_draws=self._server.can(Ability.DRAW) and offer_policy.knows_draws(get_rules(game.game)),
+            has_draws=self._server.supports(Capability.DRAW)
+            and offer_policy.has_draw_offers(get_rules(game.game)),
             plies_since_offer=None if self._offered_ply is None else plies - self._offered_ply,
         )
 
     # --- With our move ----------------------------------------------------------------------------------
 
-    async def resign_or_agree(self) -> GameEnd | None:
+    async def resign_or_accept_draw(self) -> GameEnd | None:
         """Resign or accept the offered draw if our decision requires it.
 
         This is tried only once, because the clock is running and the move is ready.
@@ -79,13 +80,13 @@ class GameOffers:
         """
         facts = self._facts()
         try:
-            if offer_policy.resigns(facts, self._config):
+            if offer_policy.should_resign(facts, self._config):
                 await self._server.resign(self._game_id)
                 return GameEnd(EndReason.RESIGNATION, self._session().their_side, "resign")
-            if self._session().draw_offered and offer_policy.accepts_draw(facts, self._config):
+            if self._session().draw_offered and offer_policy.should_accept_draw(facts, self._config):
                 self._offered_ply = facts.plies  # it counts as our offer if theirs has just been withdrawn
                 await self._server.answer_draw(self._game_id, True)
-                await self._services.sleep(AGREED_S)
+                await self._services.sleep(DRAW_CONFIRMATION_S)
         except TransientError as error:
             # It may have succeeded all the same; then the stream shows it, and no move is sent.
             logger.info("game %s: %s; playing on", self._game_id, error)
@@ -93,10 +94,10 @@ class GameOffers:
             logger.info("game %s: %s; playing on", self._game_id, error)
         return None
 
-    def offers_draw(self) -> bool:
+    def should_offer_draw(self) -> bool:
         """Whether to offer a draw with the move about to be sent; call it once per move."""
         facts = self._facts()
-        offers = offer_policy.offers_draw(facts, self._config)
+        offers = offer_policy.should_offer_draw(facts, self._config)
         if offers:
             self._offered_ply = facts.plies
         return offers
@@ -106,27 +107,27 @@ class GameOffers:
     def answer_draw(self) -> None:
         """Answer a draw offer on the opponent's turn. On our turn we search first, because the last move may
         be a blunder."""
-        if not self._server.can(Ability.DRAW) or self._session().state is not SessionState.WAITING:
+        if not self._server.supports(Capability.DRAW) or self._session().state is not SessionState.WAITING:
             return
-        accepts = offer_policy.accepts_draw(self._facts(), self._config)
+        accepts = offer_policy.should_accept_draw(self._facts(), self._config)
         call = partial(self._server.answer_draw, self._game_id, accepts)
-        is_wanted = self._may_agree if accepts else lambda: True
+        is_needed = self._is_draw_offer_open if accepts else lambda: True
         self._side_tasks.start(
-            "answering a draw", partial(self._side_tasks.repeat_until_done, call, is_wanted)
+            "answering a draw", partial(self._side_tasks.repeat_until_done, call, is_needed)
         )
 
-    def _may_agree(self) -> bool:
+    def _is_draw_offer_open(self) -> bool:
         """Whether the opponent's offer still stands; if not, accepting it would become an offer of ours."""
         session = self._session()
         return session.draw_offered and session.state is SessionState.WAITING
 
     def answer_takeback(self) -> None:
-        """Grant a takeback, up to the number in the settings."""
-        if self._server.can(Ability.TAKEBACK):
+        """Grant a takeback unless the maximum in the settings has been reached."""
+        if self._server.supports(Capability.TAKEBACK):
             self._side_tasks.start("answering a takeback", self._answer_takeback)
 
     async def _answer_takeback(self) -> None:
-        most = offer_policy.takebacks(self._facts(), self._config)
+        most = offer_policy.max_takebacks(self._facts(), self._config)
         is_granted = most > 0 and await self._ledger.grant_takeback(most)
         await self._side_tasks.repeat_until_done(
             partial(self._server.answer_takeback, self._game_id, is_granted),
@@ -137,24 +138,24 @@ class GameOffers:
 
     def claim(self, in_s: float) -> None:
         """Claim the game after `in_s` seconds, unless the opponent who left comes back."""
-        self.keep_playing()
+        self.cancel_claim()
         self._claim = self._side_tasks.start("claiming the game", partial(self._claim_game, in_s))
 
     async def _claim_game(self, in_s: float) -> None:
         await self._services.sleep(in_s)
-        claim = offer_policy.claim(self._facts(), self._config)
-        if claim is Claim.NOTHING or not self._server.can(Ability.CLAIM):
+        claim = offer_policy.choose_claim(self._facts(), self._config)
+        if claim is Claim.NOTHING or not self._server.supports(Capability.CLAIM):
             return
         ask = self._server.claim_victory if claim is Claim.VICTORY else self._server.claim_draw
         await self._side_tasks.repeat_until_done(partial(ask, self._game_id))
 
-    def keep_playing(self) -> None:
+    def cancel_claim(self) -> None:
         """Drop the claim, because the opponent is back."""
         if self._claim is not None:
             self._claim.cancel()
             self._claim = None
 
-    def watch_beginning(self) -> None:
+    def watch_first_move(self) -> None:
         """Abort the game if the opponent does not begin; called after every change of the game."""
         if not self._session().awaits_beginning:
             if self._abort is not None:
@@ -162,7 +163,7 @@ class GameOffers:
                 self._abort = None
         elif self._abort is None:
             has_clock = self._ledger.game.clock_initial_s is not None
-            after_s = offer_policy.abort_after_s(has_clock, self._config)
+            after_s = offer_policy.first_move_timeout_s(has_clock, self._config)
             if after_s is not None:
                 self._abort = self._side_tasks.start("aborting the game", partial(self._abort_game, after_s))
 

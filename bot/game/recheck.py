@@ -19,45 +19,44 @@ from typing import Any
 from bot.base.game_summaries import check_summaries
 from bot.game.ledger import TAKEBACK_GRANTED
 from bot.game.record_checks import RecordChecks
-from bot.game.search_pool import Rank, SearchPool
-from engine.bait_rule import RULE as FORECAST
+from bot.game.search_pool import JobRank, SearchPool
+from engine.bait_rule import FORECAST_RULE
 from engine.completion import MAX_COMPLETION_S, complete
 from engine.decision import Decision
 from engine.errors import EngineMismatch, PrunedRecord, RecordError
-from engine.forecasts import expectations_of, forecast_job
-from engine.game import if_it_goes_on
+from engine.forecasts import decision_expectations, forecast_job
+from engine.game import continued_position
 from engine.games import get_rules
 from engine.human.registry import ModelRegistry
 from engine.human.reply_forecast import ReplyForecast
-from engine.judgement import RULE as JUDGED
-from engine.judgement import classify_by_figure_9, judge_profile
+from engine.judgement import JUDGE_RULE, classify_by_figure_9, judge_profile
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from engine.verification import verify
 from storage.database import Database
 from storage.errors import StorageError
 from storage.ledger.events import list_events
-from storage.maintenance.malformed import (
-    MalformedRow,
-    quarantine_malformed,
-    whole_database,
-)
-from storage.maintenance.recheck import (
+from storage.maintenance.decision_batches import (
     NextDecision,
     RecordedDecision,
+    complete_decision,
     count_decisions,
     decisions_between,
     next_decision,
     restore_columns,
-    settle_later,
     wrong_columns,
+)
+from storage.maintenance.malformed import (
+    MalformedRow,
+    quarantine_malformed,
+    whole_database,
 )
 from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus
 
 logger = logging.getLogger(__name__)
 
-BATCH = 100
+RECHECK_BATCH_DECISIONS = 100
 """Number of decisions in memory at a time: a few MB."""
 
 OnCount = Callable[[int], None]
@@ -77,7 +76,7 @@ class WrongRecord:
 
 
 @dataclass(slots=True)
-class Findings:
+class RecheckResults:
     """The results for all decisions."""
 
     verified: int = 0
@@ -98,7 +97,7 @@ class Findings:
     quarantined: list[MalformedRow] = field(default_factory=list)
     """Rows with invalid values, which were moved to the quarantine."""
     left: Counter[str] = field(default_factory=Counter)
-    """Decisions that still lack an outcome or a complete profile, by reason."""
+    """Decisions that still lack an outcome or a complete profile, counted by reason."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -117,7 +116,7 @@ async def recheck(
     table_mb: int = 16,
     counting: Callable[[int], OnCount] | None = None,
     models: ModelRegistry | None = None,
-) -> Findings:
+) -> RecheckResults:
     """Verify every decision, and judge those still unjudged or judged by earlier rules.
 
     Args:
@@ -125,7 +124,7 @@ async def recheck(
         counting: Takes the number of decisions and returns a progress callback; None: no progress.
         models: Models of people for the forecasts; None: the built-in models.
     """
-    findings = Findings()
+    findings = RecheckResults()
     models = models or ModelRegistry()
     findings.quarantined = await quarantine_malformed(database, whole_database())
     async with database.read() as session:
@@ -136,7 +135,7 @@ async def recheck(
         done_id = 0
         while True:
             async with database.read() as session:
-                batch = await decisions_between(session, done_id, last_id, BATCH)
+                batch = await decisions_between(session, done_id, last_id, RECHECK_BATCH_DECISIONS)
             if not batch:
                 findings.summaries = await check_summaries(database)
                 return findings
@@ -147,7 +146,7 @@ async def recheck(
             done_id = batch[-1].id
 
 
-class _Left(Exception):
+class _Incomplete(Exception):
     """A decision stays incomplete; the message says why."""
 
 
@@ -159,7 +158,7 @@ class _Recheck:
         database: Database,
         pool: SearchPool,
         models: ModelRegistry,
-        findings: Findings,
+        findings: RecheckResults,
         checks: RecordChecks,
         found: RecordedDecision,
     ) -> None:
@@ -178,12 +177,12 @@ class _Recheck:
             is_pruned = decision.is_pruned
             await self._restore(decision)
             await self._check_reply(decision)
-            if self._lacks(decision):
+            if self._is_incomplete(decision):
                 await self._settle(decision)
         except RecordError as error:
             self._note_wrong(str(error))
             return
-        except _Left as left:
+        except _Incomplete as left:
             self._findings.left[str(left)] += 1
         except StorageError:
             raise
@@ -230,58 +229,58 @@ class _Recheck:
             return
         try:
             reply = await self._reply(decision)
-        except _Left:  # unknown
+        except _Incomplete:  # unknown
             return
         if row.outcome_reply != reply:
             raise RecordError(
                 f"its outcome judges {row.outcome_reply or 'no reply'}, but the reply was {reply or 'none'}"
             )
 
-    def _lacks(self, decision: Decision) -> bool:
+    def _is_incomplete(self, decision: Decision) -> bool:
         """Whether a decision lacks an outcome or profile that it should have."""
         row = self._found
         if row.is_taken_back or row.state is DecisionState.DROPPED:  # these count nowhere
             return False
-        is_judged = row.outcome_rule == JUDGED and decision.is_complete and row.rule == JUDGED
-        return not (is_judged and row.forecast_rule == FORECAST)
+        is_judged = row.outcome_rule == JUDGE_RULE and decision.is_complete and row.rule == JUDGE_RULE
+        return not (is_judged and row.forecast_rule == FORECAST_RULE)
 
     async def _settle(self, decision: Decision) -> None:
         row = self._found
         if row.game_state is GameStatus.OPEN:
-            raise _Left("its game is still open")
+            raise _Incomplete("its game is still open")
         if not row.is_settled:
-            raise _Left("its game is over, and the program that played it is still judging it")
+            raise _Incomplete("its game is over, and the program that played it is still judging it")
         if row.state is not DecisionState.CONFIRMED:
-            raise _Left("the server never showed its move")
+            raise _Incomplete("the server never showed its move")
         if row.ply >= len(row.moves) or row.moves[row.ply] != decision.move:
-            raise _Left("its move is not in the game's list of moves")
+            raise _Incomplete("its move is not in the game's list of moves")
         trouble = ""
         full = decision
         try:
             full = await self._completed(decision)
-        except _Left as left:
+        except _Incomplete as left:
             trouble = str(left)
         outcome = settled = None
-        if row.outcome_rule != JUDGED:
+        if row.outcome_rule != JUDGE_RULE:
             is_first = row.outcome_rule is None  # else the reply was judged before, by earlier rules
             reply = await self._reply(decision) if is_first else row.outcome_reply
             if reply is None or full.is_complete:
                 outcome = classify_by_figure_9(full, reply)
         judged = judge_profile(full) if full.is_complete else None
-        if judged is not None and row.forecast_rule != FORECAST:
+        if judged is not None and row.forecast_rule != FORECAST_RULE:
             forecast = await self._forecast(full)
-            settled = forecast, expectations_of(full, forecast)
-        is_old = judged is not None and row.rule != JUDGED
+            settled = forecast, decision_expectations(full, forecast)
+        is_old = judged is not None and row.rule != JUDGE_RULE
         if outcome is not None or settled is not None or is_old:
             async with self._database.write() as session:
-                is_judged = await settle_later(session, row, full, judged, outcome, settled)
+                is_judged = await complete_decision(session, row, full, judged, outcome, settled)
             if is_judged is None:
-                raise _Left("it was changed meanwhile")
+                raise _Incomplete("it was changed meanwhile")
             self._findings.judged += is_judged
             self._findings.completed += full is not decision
             self._findings.forecast += settled is not None
         if trouble:
-            raise _Left(trouble)
+            raise _Incomplete(trouble)
 
     async def _completed(self, decision: Decision) -> Decision:
         """Return the decision with its chosen move's complete profile.
@@ -297,18 +296,18 @@ class _Recheck:
             return complete(decision, searcher, stop)
 
         try:
-            full = await self._pool.run(search, decision.game, 0.0, rank=Rank.BACKGROUND)
+            full = await self._pool.run(search, decision.game, 0.0, rank=JobRank.BACKGROUND)
             verify(full)
         except RecordError:
             raise
         except EngineMismatch as error:
-            raise _Left(str(error)) from None
+            raise _Incomplete(str(error)) from None
         except Stopped:
-            raise _Left(f"completing its profile took more than {MAX_COMPLETION_S:g} s") from None
+            raise _Incomplete(f"completing its profile took more than {MAX_COMPLETION_S:g} s") from None
         except Exception as error:
             row = self._found
             logger.exception("game %s, ply %d: completing the profile crashed", row.site_game_id, row.ply)
-            raise _Left(f"completing its profile crashed: {type(error).__name__}: {error}") from error
+            raise _Incomplete(f"completing its profile crashed: {type(error).__name__}: {error}") from error
         return full
 
     async def _forecast(self, full: Decision) -> ReplyForecast:
@@ -322,7 +321,7 @@ class _Recheck:
             initial_s=row.clock_initial_s,
             increment_s=row.clock_increment_s,
         )
-        return await self._pool.run(job, full.game, 0.0, rank=Rank.BACKGROUND)
+        return await self._pool.run(job, full.game, 0.0, rank=JobRank.BACKGROUND)
 
     async def _reply(self, decision: Decision) -> str | None:
         """Return the reply to judge: the first one, even if it was taken back; None if there was none."""
@@ -334,7 +333,7 @@ class _Recheck:
         for event in granted:
             is_before = known_at is None or event.at < known_at
             if event.detail.get("ply") == row.ply + 2 and event.at >= row.created_at and is_before:
-                raise _Left("the reply to it was taken back, and there is no record of it")
+                raise _Incomplete("its reply was taken back, and the ledger has no record of the reply")
         if following is not None and following.is_taken_back:
             return _reply_before(decision, following)
         return row.moves[row.ply + 1] if row.ply + 1 < len(row.moves) else None
@@ -347,8 +346,8 @@ def _reply_before(decision: Decision, following: NextDecision) -> str:
         position = game.parse_position(decision.position)
         after = game.play(position, game.parse_move(position, decision.move))
         for reply in game.legal_moves(after):
-            if game.position_text(if_it_goes_on(game, game.play(after, reply))) == following.position:
+            if game.position_text(continued_position(game, game.play(after, reply))) == following.position:
                 return game.move_text(reply)
     except Exception as error:  # a damaged record may contain anything
         raise RecordError(f"its position cannot be read: {type(error).__name__}: {error}") from error
-    raise _Left("the reply to it was taken back, and the ledger does not show which it was")
+    raise _Incomplete("its reply was taken back, and the ledger does not identify the reply")

@@ -6,14 +6,14 @@ the wrong row or of another game.
 
 from dataclasses import asdict
 
-from engine.bait_rule import RULE
+from engine.bait_rule import FORECAST_RULE
 from engine.decision import Decision
 from engine.errors import RecordError
-from engine.game import IllegalMove, if_it_goes_on, positions
+from engine.game import IllegalMove, continued_position, positions
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import judge_decision
-from storage.maintenance.recheck import RecordedDecision
+from storage.maintenance.decision_batches import RecordedDecision
 from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus
 
@@ -68,7 +68,7 @@ class RecordChecks:
             start = None if found.initial_position is None else game.parse_position(found.initial_position)
             try:
                 self._positions[found.game_id] = [
-                    game.position_text(if_it_goes_on(game, position))
+                    game.position_text(continued_position(game, position))
                     for position in positions(game, found.moves, start)
                 ]
             except IllegalMove as error:
@@ -81,7 +81,7 @@ class RecordChecks:
         selection = found.selection if isinstance(found.selection, dict) else {}
         settings = selection.get("randomised")
         if settings is not None and settings != asdict(draw.params):
-            raise RecordError(f"it was drawn with {asdict(draw.params)}, but its game has {settings}")
+            raise RecordError(f"it was randomised with {asdict(draw.params)}, but its game has {settings}")
         if "seed" in selection:  # for tests: seeds follow from it
             return
         decision_id, *earlier = self._seeds.setdefault(
@@ -93,7 +93,7 @@ class RecordChecks:
 
 
 def _check_forecast(found: RecordedDecision, decision: Decision) -> None:
-    if found.forecast_rule != RULE or not decision.is_complete:
+    if found.forecast_rule != FORECAST_RULE or not decision.is_complete:
         return
     try:
         forecast = ReplyForecast.from_record(unpack(found.forecast))
@@ -102,4 +102,4 @@ def _check_forecast(found: RecordedDecision, decision: Decision) -> None:
     if forecast.replies != tuple(each.reply for each in judge_decision(decision).replies):
         raise RecordError(f"its forecast does not match the replies to {decision.move}")
     if (forecast.other is None) is not (decision.trial_draw is None):
-        raise RecordError("a forecast of the other move belongs only to a draw")
+        raise RecordError("only a randomised decision may have a forecast of the other move")

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.game import BadPosition, Game, IllegalMove, if_it_goes_on
+from engine.game import BadPosition, Game, IllegalMove, continued_position
 from engine.variety import RepetitionAvoidance
 from storage.database import Database
 from storage.errors import StorageError
@@ -20,23 +20,23 @@ from storage.records import AccountKey, GameResult, NonWinLine, StoredGame
 
 logger = logging.getLogger(__name__)
 
-GAMES = 2
+AVOIDED_RECENT_GAMES = 2
 """Number of latest games, per opponent and result, that must not be repeated."""
-PLIES = 20
+WINDOW_PLIES = 20
 """A game counts as different if it deviates within this many plies."""
 
-OPENING_PLIES = 8
+MIN_COPIED_PLIES = 8
 """A game copies one that we did not win if at least this many first plies are equal."""
-NON_WINS = 300
+MAX_NON_WINS = 300
 """Number of latest games, of each kind and account, that we did not win and must not repeat."""
-MAX_DOUBLINGS = 3
+MAX_LOSS_DOUBLINGS = 3
 """The allowed loss doubles with each repetition of a line, at most this many times."""
 
 Paths = Mapping[str, tuple[str, ...]]
 """Recently played moves, keyed by the text of their position."""
 
 
-async def latest_paths(database: Database, game: Game[Any], stored: StoredGame) -> Paths:
+async def recent_paths(database: Database, game: Game[Any], stored: StoredGame) -> Paths:
     """The openings of the latest games against a game's opponent; empty if they cannot be read.
 
     Games without a result do not count, as on the server; otherwise two aborted games would hide the games
@@ -51,7 +51,7 @@ async def latest_paths(database: Database, game: Game[Any], stored: StoredGame) 
     )
     try:
         async with database.read() as session:
-            latest = await list_games(session, filters, limit=GAMES)
+            latest = await list_games(session, filters, limit=AVOIDED_RECENT_GAMES)
     except StorageError as error:  # finding a move matters more
         logger.warning("game %s: %s; it may repeat an opening", stored.site_game_id, error)
         return {}
@@ -59,16 +59,16 @@ async def latest_paths(database: Database, game: Game[Any], stored: StoredGame) 
 
 
 def paths(game: Game[Any], games: Sequence[StoredGame]) -> Paths:
-    """The moves in the first `PLIES` plies of games, keyed by position."""
+    """The moves in the first `WINDOW_PLIES` plies of games, keyed by position."""
     paths: dict[str, tuple[str, ...]] = {}
     for stored in games:
         try:
             text = stored.initial_position
             position = game.initial() if text is None else game.parse_position(text)
-            for move in stored.moves[:PLIES]:
+            for move in stored.moves[:WINDOW_PLIES]:
                 here = game.position_text(position)
                 paths[here] = tuple(dict.fromkeys((*paths.get(here, ()), move)))
-                position = if_it_goes_on(game, game.play(position, game.parse_move(position, move)))
+                position = continued_position(game, game.play(position, game.parse_move(position, move)))
         except (BadPosition, IllegalMove) as error:
             logger.warning("game %s cannot be read any more: %s", stored.site_game_id, error)
     return paths
@@ -88,12 +88,12 @@ class NonWins:
         """Kinds of games whose lines have been read."""
 
     async def load(self, database: Database, owner: AccountKey, game: str) -> None:
-        """Read the lines of a kind of game once; if they cannot be read, there are none."""
+        """Read the lines of a kind of game once; if this fails, the kind has no lines."""
         if game in self._read:
             return
         try:
             async with database.read() as session:
-                lines = await list_non_win_lines(session, owner, game, NON_WINS)
+                lines = await list_non_win_lines(session, owner, game, MAX_NON_WINS)
         except StorageError as error:  # finding a move matters more
             logger.warning("%s; games may be repeated", error)
             return
@@ -109,14 +109,14 @@ class NonWins:
 
     def _keep(self, game: str, line: NonWinLine) -> None:
         known = self._lines.setdefault(game, {})
-        known[line.game_id] = line, _joined(_turned(game, line.initial_position, line.moves))
-        if len(known) > NON_WINS:
+        known[line.game_id] = line, _joined(_normal_form(game, line.initial_position, line.moves))
+        if len(known) > MAX_NON_WINS:
             del known[min(known)]
 
     def avoidance(
         self, stored: StoredGame, moves: Sequence[str], avoid: Sequence[str], within_centi: int
     ) -> RepetitionAvoidance | None:
-        """How to deviate from the earlier games that a game has followed so far; None: it follows none.
+        """How to avoid repeating earlier games with the same moves so far; None: there are no such games.
 
         Args:
             stored: The game in the database.
@@ -126,20 +126,20 @@ class NonWins:
                 repeated once, quadruples if they were repeated twice, and so on.
         """
         nexts: Counter[tuple[str, ...]] = Counter()
-        if len(moves) >= OPENING_PLIES:
-            now = _joined(_turned(stored.game, stored.initial_position, moves))
+        if len(moves) >= MIN_COPIED_PLIES:
+            now = _joined(_normal_form(stored.game, stored.initial_position, moves))
             for line, text in self._lines.get(stored.game, {}).values():
                 is_alike = (line.initial_position, line.our_side) == (
                     stored.initial_position,
                     stored.our_side,
                 )
                 if is_alike and len(text) > len(now) and text.startswith(now):
-                    nexts[tuple(text[len(now) :].split(maxsplit=PLIES)[:PLIES])] += 1
-        turned = [_turned(stored.game, stored.initial_position, moves, (each[0],))[0] for each in nexts]
+                    nexts[tuple(text[len(now) :].split(maxsplit=WINDOW_PLIES)[:WINDOW_PLIES])] += 1
+        turned = [_normal_form(stored.game, stored.initial_position, moves, (each[0],))[0] for each in nexts]
         avoided = tuple(dict.fromkeys((*avoid, *turned)))
         if not avoided:
             return None
-        doublings = min(max(nexts.values(), default=1) - 1, MAX_DOUBLINGS)
+        doublings = min(max(nexts.values(), default=1) - 1, MAX_LOSS_DOUBLINGS)
         return RepetitionAvoidance(avoided, within_centi, within_centi << doublings)
 
 
@@ -152,7 +152,7 @@ _FIRST_MOVES = {"f5": (False, False), "e6": (True, False), "c4": (False, True), 
 degrees, so that the move becomes f5. Each of these changes is its own inverse."""
 
 
-def _turned(
+def _normal_form(
     game: str, start: str | None, moves: Sequence[str], after: Sequence[str] | None = None
 ) -> tuple[str, ...]:
     """Moves in normal form: Othello games begin with f5, because the four first moves are equivalent.
@@ -166,10 +166,10 @@ def _turned(
     turned = tuple(moves if after is None else after)
     is_usual = game == "othello" and start is None
     swap, turn = _FIRST_MOVES.get(moves[0], (False, False)) if is_usual and moves else (False, False)
-    return tuple(_turned_move(move, swap, turn) for move in turned) if swap or turn else turned
+    return tuple(_normal_form_move(move, swap, turn) for move in turned) if swap or turn else turned
 
 
-def _turned_move(move: str, swap: bool, turn: bool) -> str:
+def _normal_form_move(move: str, swap: bool, turn: bool) -> str:
     if len(move) != 2:  # a pass
         return move
     column, row = ord(move[0]) - ord("a"), ord(move[1]) - ord("1")

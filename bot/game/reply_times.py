@@ -6,7 +6,7 @@ the reply, so that lags on the way to us cancel out. If it shows both at once, t
 send our move, and the known lag is subtracted.
 
 The server's number is used only if it agrees with ours: it cannot be longer than the time from sending our
-move to seeing the reply, nor shorter than our measurement by more than servers forgive for lag. Clocks with a
+move to seeing the reply, nor shorter than our measurement by more than servers' lag allowance. Clocks with a
 delay instead of an increment, and byo-yomi, disagree. For these, for clocks in whole seconds, and for moves
 before a clock starts, we use our measurement. A reply that could not be timed (the link was down, the program
 restarted, several moves came at once) has no time.
@@ -16,13 +16,13 @@ from collections.abc import Sequence
 
 from storage.records import ReplyTime, TimeSource
 
-FORGIVEN_S = 1.0
+MAX_LAG_COMPENSATION_S = 1.0
 """Maximum time that a server takes off a turn for the opponent's lag (lichess.org)."""
-SLACK_S = 0.05
+CLOCK_TOLERANCE_S = 0.05
 """Tolerance in seconds: servers round clocks, and stop them after showing the move."""
-UNTIMED_PLIES = 2
+MIN_SERVER_TIMED_PLY = 2
 """Clocks of the Lichess family do not run until both sides have moved."""
-_DIGITS = 3
+_CLOCK_DECIMALS = 3
 
 
 class ReplyTimer:
@@ -43,12 +43,12 @@ class ReplyTimer:
         self._stopped_s: float | None = None
         """The opponent's clock during our latest turn."""
 
-    def sent(self, ply: int, now: float) -> None:
+    def start(self, ply: int, now: float) -> None:
         """Record that our move is about to be sent; of several attempts, the first counts."""
         if self._sent is None or self._sent[0] != ply:
             self._sent = (ply, now)
 
-    def see(
+    def update_clocks(
         self,
         moves: Sequence[str],
         *,
@@ -75,7 +75,7 @@ class ReplyTimer:
         if added == 0:
             return
         if added is not None and not is_theirs and added == (1 if self._is_theirs else 2):
-            took = self._took(len(moves) - 1, clock_s, increment_s, now, lag_s, is_prompt=is_prompt)
+            took = self._measure(len(moves) - 1, clock_s, increment_s, now, lag_s, is_prompt=is_prompt)
             if took is not None:
                 self.times.setdefault(len(moves) - 1, took)
         # In the middle of their turn, and after a takeback, their clock has run already.
@@ -87,7 +87,7 @@ class ReplyTimer:
             self._stopped_s = None
         self._moves, self._is_theirs = moves, is_theirs
 
-    def _took(
+    def _measure(
         self,
         ply: int,
         clock_s: float | None,
@@ -105,10 +105,10 @@ class ReplyTimer:
             measured, longest = max(0.0, now - sent_at - lag_s), now - sent_at
         else:
             return None
-        stopped_s = self._stopped_s if ply >= UNTIMED_PLIES else None
+        stopped_s = self._stopped_s if ply >= MIN_SERVER_TIMED_PLY else None
         if stopped_s is not None and clock_s is not None and clock_s % 1:
             spent_s = stopped_s + increment_s - clock_s
-            least = measured - FORGIVEN_S - lag_s if is_prompt else -SLACK_S
-            if max(least, -SLACK_S) <= spent_s <= longest + SLACK_S:
-                return ReplyTime(round(max(0.0, spent_s), _DIGITS), TimeSource.SERVER)
-        return ReplyTime(round(measured, _DIGITS), TimeSource.MEASURED) if is_prompt else None
+            least = measured - MAX_LAG_COMPENSATION_S - lag_s if is_prompt else -CLOCK_TOLERANCE_S
+            if max(least, -CLOCK_TOLERANCE_S) <= spent_s <= longest + CLOCK_TOLERANCE_S:
+                return ReplyTime(round(max(0.0, spent_s), _CLOCK_DECIMALS), TimeSource.SERVER)
+        return ReplyTime(round(measured, _CLOCK_DECIMALS), TimeSource.MEASURED) if is_prompt else None

@@ -5,7 +5,7 @@ import logging
 import re
 from pathlib import Path
 
-from bot.base.files import write_whole
+from bot.base.files import write_atomically
 from engine.formats import files
 from engine.formats.files import GameFormat
 from engine.formats.record import BadGame
@@ -64,4 +64,4 @@ def _name(game: StoredGame, form: GameFormat) -> str:
 
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole({path: text.encode()})
+    write_atomically({path: text.encode()})

@@ -33,7 +33,7 @@ T = TypeVar("T")
 _MIN_HURRY_S = 0.005
 
 
-class Rank(IntEnum):
+class JobRank(IntEnum):
     """Priority of a job: a job never occupies a thread while a job with a lower number waits."""
 
     LIVE = 0
@@ -66,7 +66,7 @@ Job = Callable[[Searcher, JobStop], T]
 
 @dataclass(order=True)
 class _Task:
-    urgency: tuple[Rank, float, int]
+    urgency: tuple[JobRank, float, int]
     """Sort key: rank, then deadline, then arrival."""
     job: Job[Any] = field(compare=False)
     game: str = field(compare=False)
@@ -82,7 +82,7 @@ class _Task:
     """Whether the caller no longer waits for the result."""
 
     @property
-    def rank(self) -> Rank:
+    def rank(self) -> JobRank:
         return self.urgency[0]
 
     @property
@@ -127,7 +127,7 @@ class SearchPool:
         self._running: list[_Task] = []
         self._closed = False
         self._threads = [
-            threading.Thread(target=self._work, name=f"search-{number}", daemon=True)
+            threading.Thread(target=self._run_jobs, name=f"search-{number}", daemon=True)
             for number in range(workers or os.cpu_count() or 1)
         ]
 
@@ -157,9 +157,9 @@ class SearchPool:
             return PoolLoad(
                 len(self._threads),
                 len(self._running),
-                sum(task.rank is Rank.LIVE for task in self._running),
-                sum(task.rank < Rank.SPARE for task in self._queue),
-                sum(task.rank < Rank.BACKGROUND for task in self._queue),
+                sum(task.rank is JobRank.LIVE for task in self._running),
+                sum(task.rank < JobRank.SPARE for task in self._queue),
+                sum(task.rank < JobRank.BACKGROUND for task in self._queue),
             )
 
     async def run(
@@ -168,7 +168,7 @@ class SearchPool:
         game: str,
         deadline: float,
         *,
-        rank: Rank = Rank.LIVE,
+        rank: JobRank = JobRank.LIVE,
         hurry_after_s: float | None = None,
     ) -> T:
         """Run a job. If the caller is cancelled, the job is stopped and the call waits for its thread.
@@ -176,13 +176,13 @@ class SearchPool:
         Args:
             job: Called on one of the threads; possibly more than once unless it is a live job.
             game: Name of the searcher's game.
-            deadline: When the result is needed, in seconds of a common clock; the earliest is served first.
+            deadline: Time by which the result is needed, in seconds on the shared clock; earliest first.
             rank: Jobs with a lower number are served first, whatever their deadlines.
             hurry_after_s: For a live job: each time it has waited this many seconds for a thread, a live job
                 with a later deadline must end early. None: the job can wait.
 
         Raises:
-            Any exception of the job.
+            Any exception that the job raises.
         """
         loop = asyncio.get_running_loop()
         urgency = (rank, deadline, next(self._numbers))
@@ -197,7 +197,7 @@ class SearchPool:
         try:
             return await asyncio.shield(task.result)
         except asyncio.CancelledError:
-            await self._withdraw(task)
+            await self._remove_task(task)
             raise
 
     def promote(self, job: Job[Any], deadline: float, hurry_after_s: float | None = None) -> None:
@@ -212,7 +212,7 @@ class SearchPool:
             task = next((t for t in [*self._queue, *self._running] if t.job is job), None)
             if task is None:  # it has ended
                 return
-            task.urgency = (Rank.LIVE, deadline, next(self._numbers))
+            task.urgency = (JobRank.LIVE, deadline, next(self._numbers))
             heapq.heapify(self._queue)
             self._make_room()
         self._hurry_later(task, hurry_after_s)
@@ -236,19 +236,19 @@ class SearchPool:
             task.loop.call_later(max(hurry_after_s, _MIN_HURRY_S), self._hurry, task, hurry_after_s)
 
     def _hurry(self, task: _Task, hurry_after_s: float) -> None:
-        """Make the live job with the latest deadline end early, if this one still waits and has an earlier
-        one."""
+        """Make the live job with the latest deadline end early, if this job still waits and has an earlier
+        deadline."""
         with self._changed:
             if task not in self._queue:
                 return
-            live = (other for other in self._running if other.rank is Rank.LIVE and not other.is_leaving)
+            live = (other for other in self._running if other.rank is JobRank.LIVE and not other.is_leaving)
             victim = max(live, default=task)
             if victim > task and victim.stop is not None:
                 victim.is_hurried = True
                 victim.stop.set()
         self._hurry_later(task, hurry_after_s)
 
-    async def _withdraw(self, task: _Task) -> None:
+    async def _remove_task(self, task: _Task) -> None:
         with self._changed:
             task.cancelled = True
             if task.stop is not None:
@@ -267,7 +267,7 @@ class SearchPool:
 
     # --- On the threads ---------------------------------------------------------------------------------
 
-    def _work(self) -> None:
+    def _run_jobs(self) -> None:
         searchers: dict[str, Searcher] = {}
         while (job := self._next()) is not None:
             task, stop = job
@@ -278,7 +278,7 @@ class SearchPool:
                 value = task.job(searchers[task.game], stop)
             except Exception as caught:  # passed on to the job's caller
                 error = caught
-            self._done(task, value, error)
+            self._finish_task(task, value, error)
 
     def _next(self) -> tuple[_Task, JobStop] | None:
         with self._changed:
@@ -288,12 +288,12 @@ class SearchPool:
                 return None
             task = heapq.heappop(self._queue)
             self._running.append(task)
-            live = sum(other.rank is Rank.LIVE for other in self._queue)
+            live = sum(other.rank is JobRank.LIVE for other in self._queue)
             task.borrowed = 0
-            task.stop = JobStop(live / len(self._threads), partial(self._borrow, task))
+            task.stop = JobStop(live / len(self._threads), partial(self._borrow_cores, task))
             return task, task.stop
 
-    def _borrow(self, task: _Task, most: int) -> int:
+    def _borrow_cores(self, task: _Task, most: int) -> int:
         with self._changed:
             # Jobs of lower rank that were told to stop, perhaps in favour of this one, count as gone.
             staying = (other for other in self._running if not (other.is_leaving and other.rank > task.rank))
@@ -304,7 +304,7 @@ class SearchPool:
             task.borrowed = max(0, min(most, len(self._threads) - busy))
             return task.borrowed
 
-    def _done(self, task: _Task, value: object, error: Exception | None) -> None:
+    def _finish_task(self, task: _Task, value: object, error: Exception | None) -> None:
         with self._changed:
             self._running.remove(task)
             if isinstance(error, Stopped) and task.is_leaving and not task.cancelled:

@@ -37,7 +37,7 @@ class MoveLookup(Protocol):
         Args:
             game_name: Name in `engine.games`.
             position: A position of that game.
-            remaining_s: Time on our clock, in seconds; None without one.
+            remaining_s: Time on our clock, in seconds; None without a clock.
             avoid: Moves not to repeat.
         """
 
@@ -85,19 +85,19 @@ class GameServices:
         return AccountKey(self.server.site, self.bot_name.lower())
 
     def draw_number(self) -> int:
-        """A random number for a draw of the strategy.
+        """A random number for choosing the strategy.
 
-        It cannot be predicted from other draws, unless the settings have a seed (for tests).
+        It cannot be predicted from other such numbers, unless the settings have a seed (for tests).
         """
         if self.config.assignment.seed:
             return self.rng.getrandbits(DRAW_BITS)
         return secrets.randbits(DRAW_BITS)
 
     def decision_seed(self, game: NewGame, position: str) -> int | None:
-        """64 random bits with which the strategy may draw a decision (`engine.randomised`).
+        """64 random bits with which the strategy may randomise a decision (`engine.randomised`).
 
         They cannot be predicted, unless the settings have a seed (for tests); then they depend on the seed,
-        the game's key and the position. None: the strategy draws no decisions, or the opponent is a program.
+        the game's key and the position. None: no decisions are randomised, or the opponent is a program.
         """
         if not game.draws_decisions or game.opponent_is_bot:
             return None

@@ -27,8 +27,8 @@ from bot.base.events import (
     GameState,
     OpponentGone,
 )
-from bot.game.offer_policy import BEGUN_PLIES
-from engine.game import BadPosition, Game, IllegalMove, if_it_goes_on, replay
+from bot.game.offer_policy import MIN_COUNTED_PLIES
+from engine.game import BadPosition, Game, IllegalMove, continued_position, replay
 from engine.games import get_rules
 
 
@@ -45,7 +45,7 @@ class SessionState(StrEnum):
     """The server has reported the end of the game."""
 
 
-class Kind(StrEnum):
+class MessageKind(StrEnum):
     """The kinds of messages, by their meaning for a session."""
 
     OUR_TURN = "our turn"
@@ -54,23 +54,23 @@ class Kind(StrEnum):
     END = "end"
 
 
-TRANSITIONS: dict[tuple[SessionState, Kind], SessionState] = {
-    (SessionState.JOINING, Kind.OUR_TURN): SessionState.THINKING,
-    (SessionState.JOINING, Kind.THEIR_TURN): SessionState.WAITING,
-    (SessionState.JOINING, Kind.END): SessionState.OVER,
+TRANSITIONS: dict[tuple[SessionState, MessageKind], SessionState] = {
+    (SessionState.JOINING, MessageKind.OUR_TURN): SessionState.THINKING,
+    (SessionState.JOINING, MessageKind.THEIR_TURN): SessionState.WAITING,
+    (SessionState.JOINING, MessageKind.END): SessionState.OVER,
     (
         SessionState.THINKING,
-        Kind.OUR_TURN,
+        MessageKind.OUR_TURN,
     ): SessionState.THINKING,  # both moves were taken back, or two messages were missed
-    (SessionState.THINKING, Kind.THEIR_TURN): SessionState.WAITING,
-    (SessionState.THINKING, Kind.SAME): SessionState.THINKING,
-    (SessionState.THINKING, Kind.END): SessionState.OVER,
-    (SessionState.WAITING, Kind.OUR_TURN): SessionState.THINKING,
-    (SessionState.WAITING, Kind.THEIR_TURN): SessionState.WAITING,
-    (SessionState.WAITING, Kind.SAME): SessionState.WAITING,
-    (SessionState.WAITING, Kind.END): SessionState.OVER,
-    (SessionState.OVER, Kind.SAME): SessionState.OVER,
-    (SessionState.OVER, Kind.END): SessionState.OVER,  # an automatic draw arrives as two states
+    (SessionState.THINKING, MessageKind.THEIR_TURN): SessionState.WAITING,
+    (SessionState.THINKING, MessageKind.SAME): SessionState.THINKING,
+    (SessionState.THINKING, MessageKind.END): SessionState.OVER,
+    (SessionState.WAITING, MessageKind.OUR_TURN): SessionState.THINKING,
+    (SessionState.WAITING, MessageKind.THEIR_TURN): SessionState.WAITING,
+    (SessionState.WAITING, MessageKind.SAME): SessionState.WAITING,
+    (SessionState.WAITING, MessageKind.END): SessionState.OVER,
+    (SessionState.OVER, MessageKind.SAME): SessionState.OVER,
+    (SessionState.OVER, MessageKind.END): SessionState.OVER,  # an automatic draw arrives as two states
 }
 
 
@@ -140,7 +140,7 @@ class ClaimGame:
 
 
 @dataclass(frozen=True, slots=True)
-class KeepPlaying:
+class CancelClaim:
     """The opponent is back."""
 
 
@@ -175,7 +175,7 @@ Action = (
     | AnswerDraw
     | AnswerTakeback
     | ClaimGame
-    | KeepPlaying
+    | CancelClaim
     | HandleChat
     | Adjourn
     | Finish
@@ -209,7 +209,7 @@ class Session:
     @property
     def awaits_beginning(self) -> bool:
         """Whether the opponent is to move and the game can still be aborted."""
-        is_beginning = self.state is SessionState.WAITING and len(self.moves or ()) < BEGUN_PLIES
+        is_beginning = self.state is SessionState.WAITING and len(self.moves or ()) < MIN_COUNTED_PLIES
         return is_beginning and not self.is_tournament
 
     def is_ahead_of(self, state: GameState) -> bool:
@@ -232,11 +232,11 @@ def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...
     """
     match event:
         case GameSnapshot():
-            return _snapshot(session, event)
+            return _on_snapshot(session, event)
         case GameState():
             if session.moves is None:
                 raise ProtocolError("a state arrived before the snapshot", event)
-            return _state(session, event)
+            return _on_state(session, event)
         case GameAdjourned(reason):
             return session, (Adjourn(reason),) if session.state is not SessionState.OVER else ()
         case _ if session.moves is None:
@@ -244,7 +244,7 @@ def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...
         case OpponentGone(gone=True, claim_win_in_s=float() | int() as in_s):
             return session, (ClaimGame(in_s),)
         case OpponentGone(gone=False):
-            return session, (KeepPlaying(),)
+            return session, (CancelClaim(),)
         case OpponentGone():
             return session, ()
         case ChatLine():
@@ -273,7 +273,7 @@ def position_of(session: Session, moves: tuple[str, ...]) -> tuple[Game[Any], An
         raise ProtocolError(f"the server shows an impossible game: {error}", moves) from error
 
 
-def _snapshot(session: Session, snapshot: GameSnapshot) -> tuple[Session, tuple[Action, ...]]:
+def _on_snapshot(session: Session, snapshot: GameSnapshot) -> tuple[Session, tuple[Action, ...]]:
     known = (session.game, session.initial_position, session.our_side)
     current = (snapshot.game, snapshot.initial_position, snapshot.our_side)
     if session.moves is None:
@@ -285,17 +285,17 @@ def _snapshot(session: Session, snapshot: GameSnapshot) -> tuple[Session, tuple[
             is_tournament=snapshot.is_tournament,
             moves=(),
         )
-        session, actions = _state(session, snapshot.state)
+        session, actions = _on_state(session, snapshot.state)
         return session, (Join(snapshot), *actions)
     if known != current:
         raise ProtocolError(f"the game was {known}, now it is {current}", snapshot)
-    return _state(session, snapshot.state)
+    return _on_state(session, snapshot.state)
 
 
-def _state(session: Session, state: GameState) -> tuple[Session, tuple[Action, ...]]:
+def _on_state(session: Session, state: GameState) -> tuple[Session, tuple[Action, ...]]:
     before = session.moves or ()
     game, position = position_of(session, state.moves)
-    kind = _kind(session, state, game, position)
+    kind = _message_kind(session, state, game, position)
     if (session.state, kind) not in TRANSITIONS:
         raise ProtocolError(f"a game that is {session.state} cannot see {kind.value!r}", state)
     after = replace(
@@ -311,17 +311,17 @@ def _state(session: Session, state: GameState) -> tuple[Session, tuple[Action, .
 
     actions: list[Action] = []
     common = common_plies(before, state.moves)
-    if session.state is SessionState.THINKING and kind is not Kind.SAME:
+    if session.state is SessionState.THINKING and kind is not MessageKind.SAME:
         actions.append(StopThinking())
     if common < len(before):
         actions.append(TakenBack(common))
-    if kind is Kind.OUR_TURN:
+    if kind is MessageKind.OUR_TURN:
         clocks_s = state.remaining_s or (None, None)
         actions.append(Think(state.moves, clocks_s[session.our_side], clocks_s[session.their_side]))
     if state.end is not None:
         actions.append(Finish(state.moves, end_by_rules(state.end, game, position)))
         return after, tuple(actions)
-    if kind is not Kind.SAME:
+    if kind is not MessageKind.SAME:
         actions.append(Record(state.moves, 0 if session.state is SessionState.JOINING else common))
     if after.draw_offered and not session.draw_offered:
         actions.append(AnswerDraw())
@@ -330,14 +330,14 @@ def _state(session: Session, state: GameState) -> tuple[Session, tuple[Action, .
     return after, tuple(actions)
 
 
-def _kind(session: Session, state: GameState, game: Game[Any], position: Any) -> Kind:
+def _message_kind(session: Session, state: GameState, game: Game[Any], position: Any) -> MessageKind:
     if state.end is not None:
-        return Kind.END
+        return MessageKind.END
     if session.state is not SessionState.JOINING and state.moves == session.moves:
-        return Kind.SAME
-    is_over = not game.legal_moves(if_it_goes_on(game, position))
+        return MessageKind.SAME
+    is_over = not game.legal_moves(continued_position(game, position))
     ours = game.side_to_move(position) == session.our_side
-    return Kind.OUR_TURN if ours and not is_over else Kind.THEIR_TURN
+    return MessageKind.OUR_TURN if ours and not is_over else MessageKind.THEIR_TURN
 
 
 def end_by_rules(end: GameEnd, game: Game[Any], position: Any) -> GameEnd:

@@ -19,16 +19,16 @@ class SharedGameLimit:
         self._wanting: set[object] = set()
         """Accounts with a waiting challenger."""
 
-    def free(self, account: object) -> float:
+    def free_games(self, account: object) -> float:
         """The number of games that one account may have now, including its current ones."""
         return self._max_games - (self._games.total() - self._games[account])
 
-    def is_wanted(self, account: object) -> bool:
+    def has_waiting(self, account: object) -> bool:
         """Whether a challenger waits at another account; our own challenges then give way."""
         return self._max_games < math.inf and bool(self._wanting - {account})
 
     def count(
-        self, account: object, games: int, on_change: Callable[[], None], *, is_wanted: bool = False
+        self, account: object, games: int, on_change: Callable[[], None], *, has_waiting: bool = False
     ) -> None:
         """Update the number of an account's games.
 
@@ -36,12 +36,12 @@ class SharedGameLimit:
             account: Any key.
             games: Running or accepted games with a real-time clock.
             on_change: Called when another account has fewer games than before, or a challenger waits there.
-            is_wanted: Whether a challenger waits for a game at this account.
+            has_waiting: Whether a challenger waits for a game at this account.
         """
-        is_news = games < self._games[account] or (is_wanted and account not in self._wanting)
+        is_news = games < self._games[account] or (has_waiting and account not in self._wanting)
         self._games[account] = games
         self._waiters[account] = on_change
-        (self._wanting.add if is_wanted else self._wanting.discard)(account)
+        (self._wanting.add if has_waiting else self._wanting.discard)(account)
         if is_news:
             self._wake_others(account)
 

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from bot.base.errors import ServerError, TransientError
-from bot.base.reconnect import delays
+from bot.base.reconnect import backoff_delays
 from bot.game.services import GameServices
 from storage.errors import StorageError
 
@@ -49,11 +49,11 @@ class SideTasks:
             logger.exception("game %s: %s", self._game_id, what)
 
     async def repeat_until_done(
-        self, call: Callable[[], Awaitable[None]], is_wanted: Callable[[], bool] = lambda: True
+        self, call: Callable[[], Awaitable[None]], is_needed: Callable[[], bool] = lambda: True
     ) -> None:
         """Repeat a call until the server accepts or refuses it, or it is no longer needed."""
-        for wait_s in delays(self._services.rng):
-            if not is_wanted():
+        for wait_s in backoff_delays(self._services.rng):
+            if not is_needed():
                 return
             try:
                 await call()

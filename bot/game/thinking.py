@@ -18,15 +18,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bot.base.dialects import Ability
-from bot.game.repetition import Paths, latest_paths
-from bot.game.search_pool import JobStop, Rank
+from bot.base.dialects import Capability
+from bot.game.repetition import Paths, recent_paths
+from bot.game.search_pool import JobRank, JobStop
 from bot.game.services import GameServices
 from engine.decision import Decision, Person
 from engine.errors import BadSettings
 from engine.game import Game, positions
 from engine.human.opponent_model_search import Background
-from engine.lookup.source import FoundMove, LookupMove
+from engine.lookup.source import LookupMove, SingleMoveSource
 from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams
 from engine.protocols.score_settings import MoveLimit
@@ -40,18 +40,18 @@ from storage.records import StoredGame
 
 logger = logging.getLogger(__name__)
 
-UNTIMED_S = 86_400.0
+NO_CLOCK_TIMEOUT_S = 86_400.0
 """Deadline of a move without a clock, in seconds; later than any deadline with a clock."""
 
-HURRY_SHARE = 0.05
+MAX_THREAD_WAIT_SHARE = 0.05
 """Share of its clock for which a game waits for a thread before a search with a later deadline must end."""
 
-GRACE_S = 1.0
+LATE_MOVE_GRACE_S = 1.0
 """Seconds beyond the planned time before a move counts as late, because starting and storing take time."""
 
 _MAX_THREADS = 8
-"""Maximum threads of one strong search on idle cores: more gain little, and each costs every thread of the
-pool several MB."""
+"""Maximum threads of one strong search on idle cores: more threads gain little, and each costs every
+thread of the pool several MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +83,13 @@ class PositionToMove:
 
     @property
     def level(self) -> Level | None:
-        """The level that the game began with; None: its strategy has none."""
+        """The level that the game began with; None: its strategy has no levels."""
         number = self.stored.selection.get("level")
         return LEVELS[number - 1] if isinstance(number, int) and 1 <= number <= len(LEVELS) else None
 
-    def is_slow(self, services: GameServices) -> bool:
+    def is_low_priority(self, services: GameServices) -> bool:
         """Whether the move is not urgent, so that its search yields to others."""
-        return self.stored.clock_initial_s is None and services.server.can(Ability.CORRESPONDENCE)
+        return self.stored.clock_initial_s is None and services.server.supports(Capability.CORRESPONDENCE)
 
 
 class MoveSearch:
@@ -113,7 +113,7 @@ class MoveSearch:
         self._strong = services.strong
         if found is not None:
             local = services.strong.sources.get(at.game.name, ())
-            sources = {**services.strong.sources, at.game.name: (*local, FoundMove(found))}
+            sources = {**services.strong.sources, at.game.name: (*local, SingleMoveSource(found))}
             self._strong = replace(services.strong, sources=sources)
         self._at = at
         self._person = Person(at.stored.opponent_rating, their_remaining_s)
@@ -130,7 +130,7 @@ class MoveSearch:
         # While it runs: when it began, and its stop flag.
         self._running: tuple[float, JobStop] | None = None
 
-    def is_for(self, at: PositionToMove) -> bool:
+    def is_same_turn(self, at: PositionToMove) -> bool:
         """Whether it searches exactly this position of this game."""
         return at.game.name == self._at.game.name and at.text == self._text
 
@@ -163,7 +163,7 @@ class MoveSearch:
             self._running = None
         self._spent_s += decision.time_s
         self._spent_nodes += decision.nodes
-        if self._best is None or _reach(decision) >= _reach(self._best):
+        if self._best is None or _reached_depths(decision) >= _reached_depths(self._best):
             self._best = decision
         self._best = replace(self._best, time_s=self._spent_s, nodes=self._spent_nodes)
         if stop.is_paused and self._limits(stop.queue_per_thread) is not None:
@@ -249,7 +249,7 @@ class GameThinker:
         self._paths: Paths | None = None
         """Openings to avoid; None: not looked up yet."""
         self._seeds: dict[tuple[int, str], int] | None = None
-        """Random bits to draw decisions with, by ply and position; None: not looked up yet."""
+        """Random bits for randomised decisions, keyed by ply and position; None: not looked up yet."""
 
     async def decide(
         self,
@@ -262,14 +262,14 @@ class GameThinker:
 
         Args:
             at: The position to search.
-            remaining_s: Time on our clock when the turn began; None without one.
+            remaining_s: Time on our clock when the turn began; None without a clock.
             received_at: When the turn was reported, by the services' clock.
-            their_remaining_s: Time on the opponent's clock; None without one.
+            their_remaining_s: Time on the opponent's clock; None without a clock.
         """
         pool, clock, stored = self._services.pool, self._services.clock, at.stored
         if self._paths is None:
             varies = self._services.config.engine.variety_centi > 0
-            self._paths = await latest_paths(self._services.database, at.game, stored) if varies else {}
+            self._paths = await recent_paths(self._services.database, at.game, stored) if varies else {}
             if varies:
                 await self._services.non_wins.load(self._services.database, stored.owner, at.game.name)
         if self._seeds is None:
@@ -277,11 +277,11 @@ class GameThinker:
         avoidance = self._avoidance(at)
         online = await self._look_up(at, remaining_s, avoidance)
         turn = Turn(remaining_s, received_at)
-        deadline = received_at + (UNTIMED_S if remaining_s is None else remaining_s)
-        hurry_after_s = None if remaining_s is None else HURRY_SHARE * remaining_s
+        deadline = received_at + (NO_CLOCK_TIMEOUT_S if remaining_s is None else remaining_s)
+        hurry_after_s = None if remaining_s is None else MAX_THREAD_WAIT_SHARE * remaining_s
         decision = None
         ahead, self._ahead = self._ahead, None
-        if ahead is not None and online is None and ahead.search.is_for(at):
+        if ahead is not None and online is None and ahead.search.is_same_turn(at):
             ahead.search.begin(turn)
             pool.promote(ahead.search, deadline, hurry_after_s)
             decision = await ahead.task
@@ -290,31 +290,31 @@ class GameThinker:
         if decision is None:
             search = MoveSearch(self._services, at, avoidance, their_remaining_s, online, seed=self._seed(at))
             search.begin(turn)
-            rank = Rank.SLOW if at.is_slow(self._services) else Rank.LIVE
+            rank = JobRank.SLOW if at.is_low_priority(self._services) else JobRank.LIVE
             decision = await pool.run(search, at.game.name, deadline, rank=rank, hurry_after_s=hurry_after_s)
-        await self._hold(at, turn)
+        await self._hold_move(at, turn)
         self._left_s = None if remaining_s is None else remaining_s - (clock() - received_at)
         return decision
 
-    def longest_s(self, at: PositionToMove, remaining_s: float | None) -> float:
+    def max_move_time_s(self, at: PositionToMove, remaining_s: float | None) -> float:
         """The maximum time for a move, in seconds, after which the operator sees the move as late.
 
-        It is the planned time, extended as far as a busy machine allows, by at least `GRACE_S`.
+        It is the planned time, extended as far as a busy machine allows, by at least `LATE_MOVE_GRACE_S`.
         """
         limits = _clock_limits(self._services, at, remaining_s)
         planned_s = limits.time_s or 0.0
         if _engine_manages_clock(self._services, at):
             planned_s = max(planned_s, remaining_s or 0.0)  # the engine may take what it likes of its clock
-        return max(planned_s * limits.stretch, planned_s + GRACE_S)
+        return max(planned_s * limits.stretch, planned_s + LATE_MOVE_GRACE_S)
 
-    async def _hold(self, at: PositionToMove, turn: Turn) -> None:
+    async def _hold_move(self, at: PositionToMove, turn: Turn) -> None:
         """In a trial, wait until the planned time for the move has passed, so that it does not reveal the
         strategy.
 
         The plan follows from the clock and the position, so the time used does not reveal the strategy.
         """
         services, stored = self._services, at.stored
-        is_timed = turn.remaining_s is not None or not at.is_slow(services)
+        is_timed = turn.remaining_s is not None or not at.is_low_priority(services)
         if stored.trial_id is None or not is_timed or turn.received_at is None:
             return
         planned_s = _clock_limits(services, at, turn.remaining_s).time_s or 0.0
@@ -326,7 +326,7 @@ class GameThinker:
     async def _look_up(
         self, at: PositionToMove, remaining_s: float | None, avoidance: RepetitionAvoidance | None
     ) -> LookupMove | None:
-        """A move from a site, for strategies with books and tables, unless ours have the position."""
+        """A move from a site, for strategies with books and tables, unless our own contain the position."""
         online, game, position = self._services.online, at.game, at.position
         if online is None or not strategy_named(at.stored.strategy).looks_up:
             return None
@@ -339,14 +339,14 @@ class GameThinker:
         )
 
     def _avoidance(self, at: PositionToMove) -> RepetitionAvoidance | None:
-        """How to deviate from earlier games; None: the game follows none, or repetition is allowed."""
+        """How to avoid repeating earlier games; None: there are none to repeat, or repetition is allowed."""
         within_centi = self._services.config.engine.variety_centi
         if within_centi == 0:
             return None
         avoid = (self._paths or {}).get(at.text, ())
         return self._services.non_wins.avoidance(at.stored, at.moves, avoid, within_centi)
 
-    def expect(self, after: PositionToMove, decision: Decision) -> None:
+    def start_pondering(self, after: PositionToMove, decision: Decision) -> None:
         """Start searching our next move on the opponent's time, if enabled (`engine.ponder`).
 
         Args:
@@ -377,9 +377,9 @@ class GameThinker:
             return await list_seeds(session, stored.id)
 
     def _seed(self, at: PositionToMove) -> int | None:
-        """The random bits for a position of the game; None: nothing is drawn.
+        """The random bits for a position of the game; None: nothing is randomised.
 
-        They are the same for every search of the position, so a takeback causes no new draw.
+        They are the same for every search of the position, so a takeback causes no new random choice.
         """
         seed = self._services.decision_seed(at.stored, at.text)
         known = {} if self._seeds is None else self._seeds
@@ -393,7 +393,9 @@ class GameThinker:
 
     async def _ponder(self, search: MoveSearch, game_name: str) -> Decision | None:
         try:
-            return await self._services.pool.run(search, game_name, self._services.clock(), rank=Rank.SPARE)
+            return await self._services.pool.run(
+                search, game_name, self._services.clock(), rank=JobRank.SPARE
+            )
         except Exception:  # no caller waits for it yet: the search for the move itself will report it
             logger.exception("pondering failed")
             return None
@@ -402,7 +404,7 @@ class GameThinker:
 def _randomised(services: GameServices, stored: StoredGame) -> RandomisedParams:
     """The settings of a game's random draws at the start of the game.
 
-    A game without recorded settings, or with ones that this version does not support, uses the current ones.
+    If the recorded settings are missing or not supported by this version, the game uses the current settings.
     """
     known = stored.selection.get("randomised")
     if isinstance(known, Mapping):
@@ -424,7 +426,7 @@ def _clock_limits(
         at.game.plies_left(at.position),
         at.game.most_plies_left(at.position),
         max_depth=engine.max_depth if level is None else min(level.depth, engine.max_depth),
-        max_time_s=engine.slow_time_s if at.is_slow(services) else engine.max_time_s,
+        max_time_s=engine.slow_time_s if at.is_low_priority(services) else engine.max_time_s,
         overhead_s=engine.overhead_s,
         lag_s=services.server.lag_s,
         queue_per_thread=queue_per_thread,
@@ -454,6 +456,6 @@ def expected_reply(decision: Decision) -> str | None:
     return min(known, key=lambda reply: reply.final_centi).reply if known else None
 
 
-def _reach(decision: Decision) -> tuple[int, int]:
+def _reached_depths(decision: Decision) -> tuple[int, int]:
     """The depth that a search reached: the depth of its pick if any, otherwise of its scores."""
     return (decision.pick.depth if decision.pick is not None else 0, decision.depth)

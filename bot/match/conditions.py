@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from bot.match.player_specs import HumanSpec, MatchError, OtherSpec, OurSpec, PlayerSpec
+from bot.match.player_specs import ExternalSpec, HumanSpec, MatchError, OurSpec, PlayerSpec
 from engine import SEARCH_REVISION
 from engine.protocols.settings import Allowance
 
@@ -29,7 +29,7 @@ class GameClock:
 
 
 @dataclass(frozen=True, slots=True)
-class Adjudication:
+class AdjudicationRule:
     """When to end a game before the rules do."""
 
     centi: int
@@ -57,7 +57,7 @@ class Terms:
     """Maximum search depth in plies, unless the player's specification sets another value."""
     grace_s: float = 1.0
     """Seconds by which a move may exceed its time before the player loses; not used with a clock."""
-    adjudication: Adjudication | None = None
+    adjudication: AdjudicationRule | None = None
     """Adjudication; None: games end by their rules."""
     openings: str
     """Source of the openings: the seed or a file's fingerprint."""
@@ -127,18 +127,18 @@ class Terms:
         }
 
     def match_id(self) -> str:
-        """The match's identifier: equal terms give the same match."""
+        """The match's identifier; equal terms have equal identifiers."""
         return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()[:12]
 
 
 def opponent_name(spec: PlayerSpec) -> str:
     """The opponent's name in the database."""
-    return (spec.name if isinstance(spec, OtherSpec | HumanSpec) else None) or spec.text
+    return (spec.name if isinstance(spec, ExternalSpec | HumanSpec) else None) or spec.text
 
 
-def called(spec: PlayerSpec, which: int) -> str:
+def player_label(spec: PlayerSpec, which: int) -> str:
     """A player's name in messages: its configured name, or else its program."""
-    name = (spec.name or spec.command[0]) if isinstance(spec, OtherSpec) else opponent_name(spec)
+    name = (spec.name or spec.command[0]) if isinstance(spec, ExternalSpec) else opponent_name(spec)
     return f"{'AB'[which]} ({name})"
 
 
@@ -166,7 +166,7 @@ def parse_clock(text: str) -> GameClock:
     return clock
 
 
-def parse_adjudication(text: str) -> Adjudication:
+def parse_adjudication(text: str) -> AdjudicationRule:
     """Parse an adjudication rule such as ``900,6``: centi-units, plies.
 
     Raises:
@@ -175,4 +175,4 @@ def parse_adjudication(text: str) -> Adjudication:
     match = re.fullmatch(r"(\d{1,6}),(\d{1,3})", text.strip())
     if match is None or int(match[1]) < 1 or int(match[2]) < 1:
         raise MatchError(f"--adjudicate: {text!r} is not CENTI,PLIES, for instance 900,6")
-    return Adjudication(int(match[1]), int(match[2]))
+    return AdjudicationRule(int(match[1]), int(match[2]))

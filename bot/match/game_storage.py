@@ -10,11 +10,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from bot.base.events import Clock, speed_of
 from bot.base.log import printable
 from bot.match.conditions import Terms, opponent_name
-from bot.match.play import End, Finished, Played, Used
+from bot.match.play import End, FinishedGame, MatchGameRecord, ResourceUse
 from bot.match.player_specs import MatchError, OurSpec
 from engine import ENGINE_VERSION
 from engine.bait_rule import forecast
-from engine.forecasts import expectations_of
+from engine.forecasts import decision_expectations
 from engine.judgement import classify_by_figure_9, expected_scale_centi, judge_profile
 from engine.params import TrapParams
 from storage.database import Database
@@ -26,12 +26,12 @@ from storage.ledger.games import finish_game, list_games, open_game, set_moves
 from storage.ledger.outcomes import record_outcome
 from storage.records import MATCH_SITE, GameResult, GameStatus, NewGame, StoredGame
 
-_NAME_LENGTH = 200  # of the column
+_MAX_NAME_LENGTH = 200  # of the column
 _RESULTS = {1.0: GameResult.WIN, 0.5: GameResult.DRAW, 0.0: GameResult.LOSS}
 _POINTS = {result: points for points, result in _RESULTS.items()}
 
 
-async def load(database: Database, match_id: str, terms: Terms) -> dict[int, Finished]:
+async def load(database: Database, match_id: str, terms: Terms) -> dict[int, FinishedGame]:
     """Return the finished games of a match, keyed by number.
 
     Raises:
@@ -46,7 +46,7 @@ async def load(database: Database, match_id: str, terms: Terms) -> dict[int, Fin
     return {game.selection["number"]: _finished(game) for game in stored}
 
 
-async def store_game(database: Database, match_id: str, terms: Terms, played: Played) -> None:
+async def store_game(database: Database, match_id: str, terms: Terms, played: MatchGameRecord) -> None:
     """Store a game with A's decisions and their outcomes, in one transaction.
 
     Raises:
@@ -69,7 +69,7 @@ async def store_game(database: Database, match_id: str, terms: Terms, played: Pl
         await summarise(session, [game.id])
 
 
-async def _store_decisions(session: AsyncSession, game_id: int, played: Played) -> None:
+async def _store_decisions(session: AsyncSession, game_id: int, played: MatchGameRecord) -> None:
     moves = played.moves
     for ply, decision in played.decisions:
         judged = judge_profile(decision) if decision.is_complete else None
@@ -84,11 +84,11 @@ async def _store_decisions(session: AsyncSession, game_id: int, played: Played) 
         if decision.is_complete:  # programs take no baits, so none is confirmed
             reply_forecast = forecast(decision.chosen, expected_scale_centi(decision))
             await store_forecast(
-                session, decision_id, reply_forecast, expectations_of(decision, reply_forecast)
+                session, decision_id, reply_forecast, decision_expectations(decision, reply_forecast)
             )
 
 
-def _new_game(match_id: str, terms: Terms, played: Played) -> NewGame:
+def _new_game(match_id: str, terms: Terms, played: MatchGameRecord) -> NewGame:
     a, b, finished = terms.a, terms.b, played.finished
     clock = terms.clock
     whole = None if clock is None else Clock(round(clock.initial_s), round(clock.increment_s))
@@ -126,13 +126,13 @@ def _new_game(match_id: str, terms: Terms, played: Played) -> NewGame:
     )
 
 
-def _finished(game: StoredGame) -> Finished:
+def _finished(game: StoredGame) -> FinishedGame:
     known = game.selection
     if game.result is None:
         raise MatchError(f"game {game.site_game_id} is in the database without a result")
-    a_used, b_used = (Used(**used) for used in known["used"])
+    a_used, b_used = (ResourceUse(**used) for used in known["used"])
     a_name, b_name = known["names"]
-    return Finished(
+    return FinishedGame(
         number=known["number"],
         points=_POINTS[game.result],
         margin=known["margin"],
@@ -145,7 +145,7 @@ def _finished(game: StoredGame) -> Finished:
 
 
 def _difference(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """Describe the first term that differs; empty: none."""
+    """Describe the first term that differs; empty if no term differs."""
     for key, value in wanted.items():
         if known.get(key) != value:
             return f"{key} was {known.get(key)!r} and is {value!r}"
@@ -155,7 +155,7 @@ def _difference(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
 def _short(text: str) -> str:
     """Shorten a text to the column's length; different texts stay different."""
     text = printable(text)
-    if len(text) <= _NAME_LENGTH:
+    if len(text) <= _MAX_NAME_LENGTH:
         return text
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
-    return f"{text[: _NAME_LENGTH - 16]}... {digest}"
+    return f"{text[: _MAX_NAME_LENGTH - 16]}... {digest}"

@@ -1,4 +1,4 @@
-"""Simulated people: players that move as a human-move model predicts, and models for players that use one."""
+"""Simulated people: players that move as a human-move model predicts, and models for players using them."""
 
 import random
 import time
@@ -9,10 +9,10 @@ from bot.match.move_list import MoveList
 from bot.match.player_specs import HumanSpec, MatchError
 from bot.match.processor_use import processor_time_s, used_s
 from engine.decision import Person
-from engine.game import if_it_goes_on
+from engine.game import continued_position
 from engine.games import get_rules
-from engine.human.model import BadModel, HumanModel, PredictionQuery, predicted
-from engine.human.opponent_model_search import Models, query_model
+from engine.human.model import BadModel, HumanModel, PredictionQuery, predictions_of
+from engine.human.opponent_model_search import GameModels, query_model
 from engine.human.registry import ModelRegistry, ModelSettings
 from engine.human.shallow import ShallowModel
 from engine.process import EngineError
@@ -38,7 +38,7 @@ class HumanPlayer:
             self._model = ShallowModel(game_name, spec.shallow)
         else:
             settings = ModelSettings(models=() if spec.model is None else (spec.model,))
-            self._model = opened(spec.text, settings, game_name).human
+            self._model = open_human_models(spec.text, settings, game_name).human
         self.name = f"people by {self._model.info.name}"
         self._spec = spec
         self._game = get_rules(game_name)
@@ -50,7 +50,7 @@ class HumanPlayer:
         self._line.begin(start)
 
     def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:  # noqa: ARG002
-        """Draw a move.
+        """Choose a random move according to the model.
 
         Raises:
             EngineError: The model gives no answer.
@@ -59,21 +59,21 @@ class HumanPlayer:
         began, before_s = time.monotonic(), processor_time_s()
         game = self._game
         *before, last = self._line.positions(moves)
-        position = if_it_goes_on(game, last)
+        position = continued_position(game, last)
         legal = game.legal_moves(position)
         if not legal:
             raise ValueError(f"the game is over: {game.position_text(position)}")
         clocks_s = allowance.remaining_s
         ours_s = None if clocks_s is None else clocks_s[game.side_to_move(position)]
-        past = (*before, position)[-max(1, self._model.plies_wanted) :]
+        past = (*before, position)[-max(1, self._model.max_history_positions) :]
         try:
             query = PredictionQuery(past, Person(self._spec.rating, ours_s))
             [probabilities] = query_model(
-                self._model.info.name, lambda: predicted(self._model, game, [query])
+                self._model.info.name, lambda: predictions_of(self._model, game, [query])
             )
         except BadModel as error:
             raise EngineError(str(error)) from error
-        move = self._rng.choices(legal, sharpened(probabilities, self._spec.temperature))[0]
+        move = self._rng.choices(legal, apply_temperature(probabilities, self._spec.temperature))[0]
         text, time_s = game.move_text(move), time.monotonic() - began
         cpu_s = used_s(before_s, processor_time_s())
         return ChosenMove(
@@ -84,15 +84,15 @@ class HumanPlayer:
         """Do nothing: no resource is open."""
 
 
-def sharpened(probabilities: Sequence[float], temperature: float) -> list[float]:
-    """Weights: probabilities to the power of 1 / temperature; at 0 all on the most probable move."""
+def apply_temperature(probabilities: Sequence[float], temperature: float) -> list[float]:
+    """Weights: probabilities to the power of 1 / temperature; at 0, only the most probable move counts."""
     best = max(probabilities)
     if temperature == 0:
         return [float(index == probabilities.index(best)) for index in range(len(probabilities))]
     return [(p / best) ** (1 / temperature) for p in probabilities]
 
 
-def opened(text: str, settings: ModelSettings, game_name: str) -> Models:
+def open_human_models(text: str, settings: ModelSettings, game_name: str) -> GameModels:
     """Open a game's models for the player with this specification.
 
     Raises:

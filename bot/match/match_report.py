@@ -6,13 +6,13 @@ from typing import Any
 from bot.base.log import printable
 from bot.base.rounding import percent
 from bot.match.match_runner import MatchStanding
-from bot.match.play import End, Finished, Used
+from bot.match.play import End, FinishedGame, ResourceUse
 from bot.match.score import ScoreEstimate
 from bot.match.sprt import SprtVerdict
 from engine.games import get_rules
 
 _WHO = ("A", "B")
-_USED = ("moves", "mean_s", "longest_s", "late", "mean_depth", "mean_cpu_s", "mean_nodes")
+_RESOURCE_USE_FIELDS = ("moves", "mean_s", "longest_s", "late", "mean_depth", "mean_cpu_s", "mean_nodes")
 _FAILURES = {
     End.TIME: "lost on time",
     End.CRASH: "crashed",
@@ -21,19 +21,19 @@ _FAILURES = {
 }
 
 
-def game_line(game: Finished, now: MatchStanding) -> str:
+def game_line(game: FinishedGame, now: MatchStanding) -> str:
     """One line on a game that has just ended."""
     match, result = now.match, now.result
     first = "A" if game.number % 2 == 0 else "B"
     side = get_rules(match.terms.game).sides[0]
     return (
-        f"game {game.number + 1}/{match.games} ({first} {side}): {how_text(game)}; {short_text(now)}"
+        f"game {game.number + 1}/{match.games} ({first} {side}): {ending_text(game)}; {short_text(now)}"
         if result.games
         else ""
     )
 
 
-def how_text(game: Finished) -> str:
+def ending_text(game: FinishedGame) -> str:
     """How a game ended: ``A won by 12``, ``B crashed: exit status 1``."""
     if game.loser is not None:
         return f"{_WHO[game.loser]} {_FAILURES.get(game.end, game.end)}: {printable(game.reason)}"
@@ -43,13 +43,13 @@ def how_text(game: Finished) -> str:
     return f"{text} (adjudicated)" if game.end is End.ADJUDICATED else text
 
 
-def is_remarkable(game: Finished) -> bool:
+def has_player_failed(game: FinishedGame) -> bool:
     """Whether a player failed, which is reported immediately."""
     return game.loser is not None and game.end is not End.RESIGNATION
 
 
 def short_text(now: MatchStanding) -> str:
-    """Score, Elo and LLR so far, in half a line."""
+    """Current score, Elo and LLR, in half a line."""
     result = now.result
     text = f"+{result.wins} ={result.draws} -{result.losses}, Elo {estimate_text(result.elo, '+.0f')}"
     return text if now.tested is None else f"{text}, LLR {now.tested.llr:+.2f}"
@@ -59,7 +59,7 @@ def result_text(now: MatchStanding) -> str:
     """The result so far, in several lines."""
     match, result = now.match, now.result
     terms = match.terms
-    lines = [f"match {match.id}, {terms.game}: A {_named(now, 0)} against B {_named(now, 1)}"]
+    lines = [f"match {match.id}, {terms.game}: A {_player_name(now, 0)} against B {_player_name(now, 1)}"]
     if result.share is None:
         return f"{lines[0]}\nno games played yet"
     whole = _pairs_text(sum(result.pairs), "whole ")
@@ -75,7 +75,7 @@ def result_text(now: MatchStanding) -> str:
     if result.discs.value is not None:
         lines.append(f"discs {estimate_text(result.discs, '+.2f')} a game")
     lines.append("ended: " + ", ".join(_end_text(*end) for end in result.ends))
-    lines += [_spent_text(_WHO[which], spent) for which, spent in enumerate(result.spent)]
+    lines += [_resource_use_text(_WHO[which], spent) for which, spent in enumerate(result.spent)]
     if now.tested is not None:
         test = now.tested
         verdict = {
@@ -112,7 +112,7 @@ def result_json(now: MatchStanding) -> dict[str, Any]:
             for end, loser, count in result.ends
         ],
         "used": {
-            _WHO[which].lower(): {name: getattr(spent, name) for name in _USED}
+            _WHO[which].lower(): {name: getattr(spent, name) for name in _RESOURCE_USE_FIELDS}
             for which, spent in enumerate(result.spent)
         },
         "sprt": None
@@ -143,7 +143,7 @@ def _pairs_text(count: int, kind: str = "") -> str:
     return f"{count} {kind}pair{'' if count == 1 else 's'}"
 
 
-def _named(now: MatchStanding, which: int) -> str:
+def _player_name(now: MatchStanding, which: int) -> str:
     text, name = now.match.terms.spec(which).text, now.result.names[which]
     return printable(text if name in ("", text) else f"{text} ({name})")
 
@@ -154,7 +154,7 @@ def _end_text(end: End, loser: int | None, count: int) -> str:
     return f"{count} by the rules" if end is End.RULES else f"{count} {end}"
 
 
-def _spent_text(who: str, spent: Used) -> str:
+def _resource_use_text(who: str, spent: ResourceUse) -> str:
     depth = "" if spent.mean_depth is None else f", mean depth {spent.mean_depth:.1f}"
     late = f", {spent.late} beyond their time" if spent.late else ""
     costs = [] if spent.mean_cpu_s is None else [f"{1e3 * spent.mean_cpu_s:.0f} ms of processor time"]

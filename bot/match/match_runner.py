@@ -10,10 +10,10 @@ from bot.base.errors import DesdemonaError
 from bot.match.conditions import Terms
 from bot.match.game_storage import load, store_game
 from bot.match.openings import Opening
-from bot.match.play import Finished, GameTask, Played, play
+from bot.match.play import FinishedGame, GameTask, MatchGameRecord, play
 from bot.match.player_specs import MatchError
 from bot.match.score import Result, result_of
-from bot.match.sprt import Sprt, SprtVerdict, Tested, judge
+from bot.match.sprt import Sprt, SprtResult, SprtVerdict, judge
 from bot.workers.jobs import finished_jobs
 from bot.workers.pools import Workers
 from storage.database import Database
@@ -47,7 +47,7 @@ class MatchStanding:
 
     match: Match
     result: Result
-    tested: Tested | None
+    tested: SprtResult | None
     """State of the test; None: the match has no test."""
     resumed: int
     """Number of games played before this start."""
@@ -63,7 +63,7 @@ class MatchStanding:
         return self.is_decided or self.result.games >= self.match.games
 
 
-OnGame = Callable[[Finished | None, MatchStanding], None]
+OnGame = Callable[[FinishedGame | None, MatchStanding], None]
 """Called with each finished game and the standing after it; once at the start with None for the game."""
 
 
@@ -74,7 +74,7 @@ async def run_match(
 
     Args:
         workers: The workers; they stay open.
-        stop: Ends the match early; running games are dropped, and played again when it is resumed.
+        stop: Ends the match early; running games are dropped, and played again when the match resumes.
 
     Raises:
         MatchError: The match cannot continue.
@@ -114,7 +114,7 @@ async def run_match(
     return now
 
 
-def _outcome(future: asyncio.Future[Played]) -> Played:
+def _outcome(future: asyncio.Future[MatchGameRecord]) -> MatchGameRecord:
     """Return the finished game.
 
     Raises:

@@ -14,7 +14,7 @@ from typing import Any
 from bot.match.player_specs import MatchError
 from engine.formats import files, transcripts
 from engine.formats.files import GameFormat
-from engine.formats.record import BadGame, GameRecord, lines_of, start_of
+from engine.formats.record import BadGame, GameRecord, split_lines, start_position
 from engine.game import BadPosition, Game, IllegalMove, replay
 from engine.games import get_rules
 from engine.search.reference import exact_score
@@ -22,7 +22,7 @@ from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag
 
 _TABLE_MB = 16
-_MAX_TRIES = 1000
+_MAX_OPENING_TRIES = 1000
 _SURE_PERCENT = 73
 _BAR = "|"
 
@@ -44,7 +44,7 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True)
-class _Balance:
+class _BalanceBounds:
     """Bounds for a game's random openings."""
 
     plies: tuple[int, int]
@@ -55,14 +55,14 @@ class _Balance:
     """Depth in plies of the search that measures the lead."""
 
 
-_BALANCE = {
-    "othello": _Balance((10, 10), 300, 8),
-    "chess": _Balance((6, 8), 60, 10),
-    "xiangqi": _Balance((6, 6), 60, 8),
-    "connect4": _Balance((4, 6), 60, 12),
-    "tictactoe": _Balance((1, 2), 0, 9),
+_BALANCE_BOUNDS = {
+    "othello": _BalanceBounds((10, 10), 300, 8),
+    "chess": _BalanceBounds((6, 8), 60, 10),
+    "xiangqi": _BalanceBounds((6, 6), 60, 8),
+    "connect4": _BalanceBounds((4, 6), 60, 12),
+    "tictactoe": _BalanceBounds((1, 2), 0, 9),
 }
-_ANY = _Balance((6, 8), 100, 4)
+_DEFAULT_BALANCE_BOUNDS = _BalanceBounds((6, 8), 100, 4)
 
 
 @lru_cache(maxsize=64)  # both games of a pair call this
@@ -78,9 +78,9 @@ def random_opening(game_name: str, seed: int, index: int, plies: int | None = No
         MatchError: No balanced opening was found.
     """
     game = get_rules(game_name)
-    balance = _BALANCE.get(game_name, _ANY)
+    balance = _BALANCE_BOUNDS.get(game_name, _DEFAULT_BALANCE_BOUNDS)
     rng = random.Random(f"{seed} {index}")  # noqa: S311 - needs no secrecy
-    for _ in range(_MAX_TRIES):
+    for _ in range(_MAX_OPENING_TRIES):
         position, moves = game.initial(), list[str]()
         for _ in range(rng.randint(*(balance.plies if plies is None else (plies, plies)))):
             legal = game.legal_moves(position)
@@ -101,10 +101,10 @@ def random_opening(game_name: str, seed: int, index: int, plies: int | None = No
             score = exact_score(judge, root, min(depth, game.most_plies_left(root)), StopFlag())
         if abs(score) <= balance.within_centi:
             return Opening(None, tuple(moves))
-    raise MatchError(f"none of {_MAX_TRIES} random openings of {game_name} is balanced")
+    raise MatchError(f"none of {_MAX_OPENING_TRIES} random openings of {game_name} is balanced")
 
 
-def read_openings(data: bytes, game_name: str, where: str, most_plies: int | None = None) -> list[Opening]:
+def read_openings(data: bytes, game_name: str, where: str, max_plies: int | None = None) -> list[Opening]:
     """Read openings from a file: positions or move lists, one per line, or games (GGF, PGN).
 
     A line with two openings, separated by a bar, is for games at odds: the first opening is for the game in
@@ -113,16 +113,16 @@ def read_openings(data: bytes, game_name: str, where: str, most_plies: int | Non
     Args:
         data: The file's contents.
         where: The file's name for error messages.
-        most_plies: Maximum number of moves to take from each; None: all.
+        max_plies: Maximum number of moves to take from each; None: all.
 
     Raises:
-        MatchError: The file has no opening, or one after which the game is over; the message says which.
+        MatchError: The file has no openings, or an opening ends its game; the message gives the reason.
     """
     game = get_rules(game_name)
-    form = files.detect(data[: files.HEAD_BYTES], len(data))
+    form = files.detect_format(data[: files.FORMAT_DETECTION_BYTES], len(data))
     if form is GameFormat.WTHOR:
         raise MatchError(f"{where}: openings are not read from WTHOR files; export them as transcripts first")
-    lines = lines_of(files.decode(data))
+    lines = split_lines(files.decode(data))
     if form in (GameFormat.GGF, GameFormat.PGN):
         try:
             records = [
@@ -131,10 +131,10 @@ def read_openings(data: bytes, game_name: str, where: str, most_plies: int | Non
             ]
         except BadGame as error:
             raise MatchError(f"{where}: {error}") from None
-        openings = [_of_record(game, record, what, most_plies) for what, record in records]
+        openings = [_from_record(game, record, what, max_plies) for what, record in records]
     else:
         openings = [
-            _of_whole_line(game, line, f"{where}: line {number}", most_plies)
+            _parse_whole_line(game, line, f"{where}: line {number}", max_plies)
             for number, line in enumerate(lines, start=1)
             if line.strip() and not line.lstrip().startswith("#")
         ]
@@ -143,8 +143,8 @@ def read_openings(data: bytes, game_name: str, where: str, most_plies: int | Non
     return openings
 
 
-def shuffled(openings: list[Opening], seed: int) -> list[Opening]:
-    """Shuffle the openings by the seed, as files are sorted and a match may stop before their end."""
+def shuffle_openings(openings: list[Opening], seed: int) -> list[Opening]:
+    """Shuffle the openings with a seed; otherwise a match that stops early may play only similar openings."""
     shuffled = list(openings)
     random.Random(seed).shuffle(shuffled)  # noqa: S311
     return shuffled
@@ -152,13 +152,13 @@ def shuffled(openings: list[Opening], seed: int) -> list[Opening]:
 
 def fingerprint(openings: list[Opening]) -> str:
     """A fingerprint of openings; equal lists have equal fingerprints."""
-    text = "\n".join(_fingerprinted(opening) for opening in openings)
+    text = "\n".join(_fingerprint_text(opening) for opening in openings)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _fingerprinted(opening: Opening) -> str:
+def _fingerprint_text(opening: Opening) -> str:
     text = f"{opening.start}|{' '.join(opening.moves)}"
-    return text if opening.second is None else f"{text}|{_fingerprinted(opening.second)}"
+    return text if opening.second is None else f"{text}|{_fingerprint_text(opening.second)}"
 
 
 def position_after(game: Game[Any], opening: Opening) -> tuple[Any, Any]:
@@ -171,49 +171,49 @@ def position_after(game: Game[Any], opening: Opening) -> tuple[Any, Any]:
     return start, replay(game, opening.moves, start)
 
 
-def _of_whole_line(game: Game[Any], line: str, what: str, most_plies: int | None) -> Opening:
+def _parse_whole_line(game: Game[Any], line: str, what: str, max_plies: int | None) -> Opening:
     parts = line.split(_BAR)
     if len(parts) > 2:
         raise MatchError(f"{what}: more than two openings on a line")
     if not all(part.strip() for part in parts):
         side = "before" if not parts[0].strip() else "after"
         raise MatchError(f"{what}: nothing {side} the bar")
-    first, *others = (_of_line(game, part, what, most_plies) for part in parts)
+    first, *others = (_parse_line(game, part, what, max_plies) for part in parts)
     return replace(first, second=others[0]) if others else first
 
 
-def _of_line(game: Game[Any], line: str, what: str, most_plies: int | None) -> Opening:
+def _parse_line(game: Game[Any], line: str, what: str, max_plies: int | None) -> Opening:
     try:
         position = game.parse_position(line.strip())
     except BadPosition as error:
         record = next(files.read([line], GameFormat.TRANSCRIPT, game.name), None)
         if not isinstance(record, GameRecord):
             raise MatchError(f"{what}: neither a position ({error}) nor moves ({record})") from None
-        if game.name == "othello" and (word := transcripts.unread(line)):
+        if game.name == "othello" and (word := transcripts.first_unparsed_word(line)):
             raise MatchError(f"{what}: {word!r} is not a move") from None
-        return _of_record(game, record, what, most_plies)
-    return _checked(game, Opening(_start_text(game, position), ()), what)
+        return _from_record(game, record, what, max_plies)
+    return _check_opening(game, Opening(_start_text(game, position), ()), what)
 
 
-def _of_record(game: Game[Any], record: GameRecord | BadGame, what: str, most_plies: int | None) -> Opening:
+def _from_record(game: Game[Any], record: GameRecord | BadGame, what: str, max_plies: int | None) -> Opening:
     if isinstance(record, BadGame):
         raise MatchError(f"{what}: {record}")
     if record.game != game.name:
         raise MatchError(f"{what}: this is a game of {record.game}, not of {game.name}")
     try:
-        start = _start_text(game, start_of(record))
+        start = _start_text(game, start_position(record))
     except BadGame as error:
         raise MatchError(f"{what}: {error}") from None
-    return _checked(game, Opening(start, record.moves[:most_plies]), what)
+    return _check_opening(game, Opening(start, record.moves[:max_plies]), what)
 
 
 def _start_text(game: Game[Any], position: Any) -> str | None:
-    """The position; None for the usual start, because some protocols support no other."""
+    """The position; None for the usual start, because some protocols support no other start."""
     text = game.position_text(position)
     return None if text == game.position_text(game.initial()) else text
 
 
-def _checked(game: Game[Any], opening: Opening, what: str) -> Opening:
+def _check_opening(game: Game[Any], opening: Opening, what: str) -> Opening:
     try:
         _, position = position_after(game, opening)
     except (BadPosition, IllegalMove) as error:

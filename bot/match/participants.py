@@ -11,16 +11,16 @@ from typing import Any, Protocol
 
 from bot.game.offer_policy import score_centi
 from bot.match.conditions import Terms
-from bot.match.human_players import HumanPlayer, opened
+from bot.match.human_players import HumanPlayer, open_human_models
 from bot.match.move_list import MoveList
 from bot.match.player_specs import HumanSpec, MatchError, OurSpec
 from bot.match.processor_use import processor_time_s, used_s
 from engine.completion import complete
 from engine.decision import Decision, Person
 from engine.errors import DamagedFile
-from engine.game import if_it_goes_on
+from engine.game import continued_position
 from engine.games import get_rules
-from engine.human.opponent_model_search import Background, Models
+from engine.human.opponent_model_search import Background, GameModels
 from engine.lookup.registry import ROOT_SOURCES
 from engine.lookup.source import BadSource
 from engine.move_chooser import MoveChooser
@@ -37,13 +37,13 @@ from engine.time_management import Limits, engine_clock, limits_from_clock
 
 logger = logging.getLogger(__name__)
 
-_OVERHEAD_S = 0.02
+_MOVE_OVERHEAD_S = 0.02
 """Seconds reserved per move on a clock; small, because there is no network lag."""
-_FLAG_S = 0.5
+_MIN_RESPONSE_TIMEOUT_S = 0.5
 """Extra wait in seconds for a program on a clock; the clock decides whether it was late."""
-_MAX_TIMES = 20
+_MAX_PROFILE_NODE_FACTOR = 20
 """Maximum ratio of positions visited for a game's profiles to positions visited to choose its moves."""
-_MIN_NODES = 5_000_000
+_MIN_PROFILE_NODE_LIMIT = 5_000_000
 """Number of positions that profiles may always visit."""
 
 
@@ -127,7 +127,7 @@ class OurPlayer:
         began, before_s = time.monotonic(), self._processor_time_s()
         game = self._game
         *before, last = self._line.positions(moves)
-        position = if_it_goes_on(game, last)
+        position = continued_position(game, last)
         clocks_s = allowance.remaining_s
         their_s = None if clocks_s is None else clocks_s[1 - game.side_to_move(position)]
         background = Background(tuple(before), Person(self._rating, their_s))
@@ -162,11 +162,11 @@ class OurPlayer:
         """The decisions with complete profiles, so that every reply can be judged.
 
         With few pieces left, a search with a node limit reaches any depth, and a profile at that depth might
-        never finish. So profiles beyond the limit of `_MAX_TIMES` stay incomplete.
+        never finish. So profiles beyond the limit of `_MAX_PROFILE_NODE_FACTOR` stay incomplete.
         """
         stop = StopFlag()
         searched = sum(decision.nodes for _, decision in self.decisions)
-        stop.set_node_limit(max(_MIN_NODES, _MAX_TIMES * searched))
+        stop.set_node_limit(max(_MIN_PROFILE_NODE_LIMIT, _MAX_PROFILE_NODE_FACTOR * searched))
         return [(ply, self._completed(ply, decision, stop)) for ply, decision in self.decisions]
 
     def _completed(self, ply: int, decision: Decision, stop: StopFlag) -> Decision:
@@ -192,12 +192,12 @@ class OurPlayer:
             game.most_plies_left(position),
             max_depth=depth,
             max_time_s=remaining_s,
-            overhead_s=_OVERHEAD_S,
+            overhead_s=_MOVE_OVERHEAD_S,
         )
         if self._source is None or self._source.settings.limit is not MoveLimit.CLOCK:
             return limits
         theirs_s = allowance.remaining_s[1 - game.side_to_move(position)]
-        clock = engine_clock(remaining_s, theirs_s, allowance.increment_s, _OVERHEAD_S, lag_s=0.0)
+        clock = engine_clock(remaining_s, theirs_s, allowance.increment_s, _MOVE_OVERHEAD_S, lag_s=0.0)
         return replace(limits, engine_clock=clock)
 
 
@@ -214,9 +214,9 @@ def _engine_source(spec: OurSpec, game_name: str) -> EngineSource | None:
     return source
 
 
-def _models(spec: OurSpec, game_name: str) -> Models | None:
+def _models(spec: OurSpec, game_name: str) -> GameModels | None:
     """Models for a player that models the opponent; None for any other player."""
-    return opened(spec.text, spec.people, game_name) if spec.kind.models_opponent else None
+    return open_human_models(spec.text, spec.people, game_name) if spec.kind.models_opponent else None
 
 
 def make_player(terms: Terms, which: int, seed: str) -> Participant:
@@ -233,18 +233,18 @@ def make_player(terms: Terms, which: int, seed: str) -> Participant:
     allowance = terms.allowance(spec, (1.0, 1.0))
     if allowance.cpu_s is not None and program_time_s(os.getpid()) is None:
         raise MatchError(f"player {spec.text!r}: this system does not report the processor time of programs")
-    silence_s = spec.silence_s
+    response_timeout_s = spec.response_timeout_s
     if allowance.remaining_s is not None:
-        silence_s = _FLAG_S
+        response_timeout_s = _MIN_RESPONSE_TIMEOUT_S
     elif allowance.move_s is not None:
-        silence_s = max(terms.grace_s, _FLAG_S)
+        response_timeout_s = max(terms.grace_s, _MIN_RESPONSE_TIMEOUT_S)
     settings = ExternalSettings(
         game=terms.game,
         protocol=spec.kind,
         command=spec.command,
         options=spec.options,
         directory=spec.directory,
-        silence_s=silence_s,
+        response_timeout_s=response_timeout_s,
         longest_s=spec.longest_s,
     )
     return ExternalEngine(settings)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from bot.match.conditions import Adjudication, Terms, called
+from bot.match.conditions import AdjudicationRule, Terms, player_label
 from bot.match.openings import Opening, position_after, random_opening
 from bot.match.participants import OurPlayer, Participant, make_player
 from bot.match.player_specs import MatchError
@@ -24,11 +24,11 @@ from engine.stop import StopFlag
 
 logger = logging.getLogger(__name__)
 
-_STARTS = 2
+_MAX_START_ATTEMPTS = 2
 """Maximum attempts to begin a game with a program."""
-_REASON_LENGTH = 400
-_LATE, _LATE_S = 1.1, 0.02
-"""A move is late if it takes longer than `_LATE` times its limit plus `_LATE_S` seconds."""
+_MAX_REASON_LENGTH = 400
+_LATE_FACTOR, _LATE_TOLERANCE_S = 1.1, 0.02
+"""A move is late if it takes longer than `_LATE_FACTOR` times its limit plus `_LATE_TOLERANCE_S` seconds."""
 
 
 class End(StrEnum):
@@ -60,7 +60,7 @@ class GameTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class ResourceUse:
     """Time and search depth of a player over one or more games."""
 
     moves: int = 0
@@ -81,9 +81,9 @@ class Used:
     told_nodes: int = 0
     """Number of moves with a reported node count."""
 
-    def __add__(self, other: "Used") -> "Used":
+    def __add__(self, other: "ResourceUse") -> "ResourceUse":
         sums = (getattr(self, each.name) + getattr(other, each.name) for each in fields(self))
-        return replace(Used(*sums), longest_s=max(self.longest_s, other.longest_s))
+        return replace(ResourceUse(*sums), longest_s=max(self.longest_s, other.longest_s))
 
     @property
     def mean_s(self) -> float:
@@ -106,10 +106,10 @@ class Used:
         return self.nodes / self.told_nodes if self.told_nodes else None
 
 
-def used_by(time_s: float, choice: ChosenMove | None, *, late: bool) -> Used:
+def resource_use_of_move(time_s: float, choice: ChosenMove | None, *, late: bool) -> ResourceUse:
     """The resources used for one move; None: the player failed to choose a move."""
     depth, cpu_s, nodes = (choice.depth, choice.cpu_s, choice.nodes) if choice else (None, None, None)
-    return Used(
+    return ResourceUse(
         moves=1,
         time_s=time_s,
         longest_s=time_s,
@@ -124,7 +124,7 @@ def used_by(time_s: float, choice: ChosenMove | None, *, late: bool) -> Used:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
+class FinishedGame:
     """The parts of a finished game's result that the match uses."""
 
     number: int
@@ -137,17 +137,17 @@ class Finished:
     """Player 0 (A) or 1 (B) if that player lost by time, crash, illegal move or resignation."""
     reason: str
     """An explanation in words; empty if `end` suffices."""
-    used: tuple[Used, Used]
+    used: tuple[ResourceUse, ResourceUse]
     """Resources used by A and B."""
     names: tuple[str, str]
     """Names that A and B report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Played:
+class MatchGameRecord:
     """The full record of a game."""
 
-    finished: Finished
+    finished: FinishedGame
     opening: Opening
     a_side: int
     moves: tuple[str, ...]
@@ -159,7 +159,7 @@ class Played:
     ended: datetime
 
 
-def play(task: GameTask) -> Played:
+def play(task: GameTask) -> MatchGameRecord:
     """Play one game with new players, so that other games cannot influence it.
 
     Raises:
@@ -197,7 +197,7 @@ def play_game(
     players: tuple[Participant, Participant],
     *,
     keeps_decisions: bool = True,
-) -> Played:
+) -> MatchGameRecord:
     """Play one game between existing players.
 
     Args:
@@ -212,13 +212,13 @@ def play_game(
     verdict = table.play()
     ours = players[0]
     decisions = ours.complete_decisions() if keeps_decisions and isinstance(ours, OurPlayer) else []
-    finished = Finished(
+    finished = FinishedGame(
         number=number,
         **asdict(verdict),
         used=(table.used[0], table.used[1]),
         names=(clean(players[0].name), clean(players[1].name)),
     )
-    return Played(
+    return MatchGameRecord(
         finished=finished,
         opening=opening,
         a_side=table.a_side,
@@ -239,10 +239,10 @@ class _Verdict:
 
 
 @dataclass(slots=True)
-class _Agreement:
+class _Adjudicator:
     """Tracks for how long both players have agreed that the same side is far ahead."""
 
-    terms: Adjudication | None
+    terms: AdjudicationRule | None
     leader: int = 0
     """The leading side: 1 moved first, -1 moved second, 0: neither."""
     plies: int = 0
@@ -267,17 +267,17 @@ class _GameInPlay:
     a_side: int
     players: tuple[Participant, Participant]
     moves: list[str] = field(default_factory=list)
-    used: list[Used] = field(default_factory=lambda: [Used(), Used()])
+    used: list[ResourceUse] = field(default_factory=lambda: [ResourceUse(), ResourceUse()])
 
     def play(self) -> _Verdict:
         game = get_rules(self.terms.game)
         start, position = position_after(game, self.opening)
         self.moves = list(self.opening.moves)
         for which, player in enumerate(self.players):
-            _begin(player, start, called(self.terms.spec(which), which))
+            _begin(player, start, player_label(self.terms.spec(which), which))
         initial_s = 0.0 if self.terms.clock is None else self.terms.clock.initial_s
         clocks_s = [initial_s, initial_s]
-        agreement = _Agreement(self.terms.adjudication)
+        agreement = _Adjudicator(self.terms.adjudication)
         while legal := game.legal_moves(position):
             side = game.side_to_move(position)
             which = 0 if side == self.a_side else 1
@@ -293,13 +293,13 @@ class _GameInPlay:
             try:
                 move = game.parse_move(position, chosen.move)
             except IllegalMove as error:  # by our own player; other programs' moves are already checked
-                return self._lost(which, End.ILLEGAL, str(error))
+                return self._loss_verdict(which, End.ILLEGAL, str(error))
             self.moves.append(game.move_text(move))
             position = game.play(position, move)
             if agreement.add(side, chosen.evaluation_centi) and game.legal_moves(position):
                 won = (agreement.leader > 0) == (self.a_side == 0)
                 return _Verdict(float(won), End.ADJUDICATED, reason="both agreed that the game is decided")
-        return self._by_rules(game, position)
+        return self._verdict_by_rules(game, position)
 
     def _request_move(self, which: int, side: int, clocks_s: list[float]) -> ChosenMove | _Verdict:
         """Return a player's move, or the way in which it lost the game."""
@@ -312,36 +312,36 @@ class _GameInPlay:
             stop = StopFlag(processor_time=allowance.cpu_s is not None)
             choice = self.players[which].choose(self.moves, allowance, stop)
         except EngineTimeout as error:
-            failed = self._lost(which, End.TIME, str(error))
+            failed = self._loss_verdict(which, End.TIME, str(error))
         except IllegalAnswer as error:
-            failed = self._lost(which, End.ILLEGAL, str(error))
+            failed = self._loss_verdict(which, End.ILLEGAL, str(error))
         except Resigned as error:
-            failed = self._lost(which, End.RESIGNATION, str(error))
+            failed = self._loss_verdict(which, End.RESIGNATION, str(error))
         except EngineError as error:
-            failed = self._lost(which, End.CRASH, str(error))
+            failed = self._loss_verdict(which, End.CRASH, str(error))
         except Exception as error:  # a bug in our own player: log it and go on with the match
             logger.exception("one of our own players failed")
-            failed = self._lost(which, End.CRASH, f"{type(error).__name__}: {error}")
+            failed = self._loss_verdict(which, End.CRASH, f"{type(error).__name__}: {error}")
         took_s = time.perf_counter() - began
         limit_s, spent_s, what = allowance.limit_s(side), took_s, "s"
         if allowance.cpu_s is not None and choice is not None and choice.cpu_s is not None:
             limit_s, spent_s, what = allowance.cpu_s, choice.cpu_s, "s of processor time"
-        is_late = limit_s is not None and spent_s > _LATE * limit_s + _LATE_S
-        self.used[which] += used_by(took_s, choice, late=is_late)
+        is_late = limit_s is not None and spent_s > _LATE_FACTOR * limit_s + _LATE_TOLERANCE_S
+        self.used[which] += resource_use_of_move(took_s, choice, late=is_late)
         if failed is not None:
             return failed
         grace_s = 0.0 if terms.clock else terms.grace_s
         if limit_s is not None and spent_s > limit_s + grace_s:
-            return self._lost(which, End.TIME, f"took {spent_s:.3f} {what} of {limit_s:.3f} allowed")
+            return self._loss_verdict(which, End.TIME, f"took {spent_s:.3f} {what} of {limit_s:.3f} allowed")
         if terms.clock is not None:
             clocks_s[side] += terms.clock.increment_s - took_s
         assert choice is not None  # noqa: S101 - otherwise `failed` is set
         return choice
 
-    def _lost(self, which: int, end: End, reason: str) -> _Verdict:
-        return _Verdict(float(which), end, loser=which, reason=clean(reason)[:_REASON_LENGTH])
+    def _loss_verdict(self, which: int, end: End, reason: str) -> _Verdict:
+        return _Verdict(float(which), end, loser=which, reason=clean(reason)[:_MAX_REASON_LENGTH])
 
-    def _by_rules(self, game: Game[Any], position: Any) -> _Verdict:
+    def _verdict_by_rules(self, game: Game[Any], position: Any) -> _Verdict:
         sign = 1 if game.side_to_move(position) == self.a_side else -1
         result = sign * game.result_centi(position)
         points = 0.5 if result == 0 else float(result > 0)
@@ -353,7 +353,7 @@ class _GameInPlay:
 
 def _begin(player: Participant, start: Any, name: str) -> None:
     failure: EngineError | None = None
-    for _ in range(_STARTS):
+    for _ in range(_MAX_START_ATTEMPTS):
         try:
             player.new_game(start)
         except EngineError as error:

@@ -12,19 +12,19 @@ from engine.games import ENGINE_GAMES, GAMES
 from engine.human.registry import ModelSettings
 from engine.human.shallow import ShallowOptions
 from engine.lookup.registry import ROOT_SOURCES
-from engine.params import Assessment, Decided, Scale, TrapParams, ValueParams, ValueScale
+from engine.params import Assessment, DecidedScores, OpponentParams, OpponentScale, Scale, TrapParams
 from engine.protocols.score_settings import PROTOCOLS, UCI_GAMES, EngineSettings, MoveLimit
-from engine.protocols.settings import PROTOCOL_GAMES, STOPPABLE
+from engine.protocols.settings import PROTOCOL_GAMES, STOPPABLE_PROTOCOLS
 from engine.strategies.registry import STRATEGIES, strategy_named
 from engine.strategies.strategy import Strategy
 
 HUMAN = "human"
 """Kind of the player that simulates people, which is not one of our strategies."""
 
-_OURS_EXAMPLE = "trappy:depth=8,assessment=last"
+_OUR_PLAYER_EXAMPLE = "trappy:depth=8,assessment=last"
 _ENGINE_EXAMPLE = "standard_uci:engine=stockfish,depth=12,option.Threads=1"
 _UCCI_GAME = "xiangqi"
-_OTHERS_EXAMPLE = "uci:PROGRAM ARGUMENTS; option.Threads=1; time=0.1"
+_EXTERNAL_PLAYER_EXAMPLE = "uci:PROGRAM ARGUMENTS; option.Threads=1; time=0.1"
 _OPTION, _ANY_OPTION = "option.", "option.NAME"
 
 
@@ -71,7 +71,7 @@ class OurSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OtherSpec:
+class ExternalSpec:
     """Another program."""
 
     text: str
@@ -87,7 +87,7 @@ class OtherSpec:
     """The opponent's name in the database; None: the text."""
     directory: str | None = None
     """The program's working directory; None: the current one."""
-    silence_s: float = 30.0
+    response_timeout_s: float = 30.0
     """Without a time limit: seconds without output after which the program counts as hung."""
     longest_s: float = 3600.0
     """Without a time limit: seconds after which the program counts as hung even if it prints output."""
@@ -118,10 +118,10 @@ class HumanSpec:
     move_s: float | None = None
     cpu_s: float | None = None
     nodes: int | None = None
-    """Ignored, like the next three, because there is no search."""
+    """Ignored, as are depth, move_s and cpu_s, because there is no search."""
 
 
-PlayerSpec = OurSpec | OtherSpec | HumanSpec
+PlayerSpec = OurSpec | ExternalSpec | HumanSpec
 
 
 def known_kinds() -> tuple[str, ...]:
@@ -149,15 +149,15 @@ def parse_spec(text: str) -> PlayerSpec:
     text = text.strip()
     kind, _, rest = text.partition(":")
     if kind in known_kinds():
-        return _ours(text, strategy_named(kind), rest)
+        return _parse_our_spec(text, strategy_named(kind), rest)
     if kind == HUMAN:
-        return _human(text, rest)
+        return _parse_human_spec(text, rest)
     if kind in PROTOCOL_GAMES:
-        return _other(text, kind, rest)
+        return _parse_external_spec(text, kind, rest)
     known = ", ".join((*known_kinds(), HUMAN, *PROTOCOL_GAMES))
     raise MatchError(
-        f"player {text!r}: {kind!r} is not known; known: {known}; write {_OURS_EXAMPLE!r} or "
-        f"{_OTHERS_EXAMPLE!r}, for instance"
+        f"player {text!r}: {kind!r} is not known; known: {known}; write {_OUR_PLAYER_EXAMPLE!r} or "
+        f"{_EXTERNAL_PLAYER_EXAMPLE!r}, for instance"
     )
 
 
@@ -165,12 +165,12 @@ def game_of(a: PlayerSpec, b: PlayerSpec, wanted: str | None) -> str:
     """The name of the game that two players play.
 
     Args:
-        wanted: The requested game; None: the default game of the other programs' protocols, else Othello.
+        wanted: The requested game; None: the default game of the external programs' protocols, else Othello.
 
     Raises:
         MatchError: The two players cannot both play the game.
     """
-    others = [spec for spec in (a, b) if isinstance(spec, OtherSpec)]
+    others = [spec for spec in (a, b) if isinstance(spec, ExternalSpec)]
     engines = [spec.engine for spec in (a, b) if isinstance(spec, OurSpec) and spec.engine is not None]
     usual = UCI_GAMES[0] if engines else "othello"
     name = wanted or next((PROTOCOL_GAMES[spec.kind][0] for spec in others), usual)
@@ -189,7 +189,7 @@ def game_of(a: PlayerSpec, b: PlayerSpec, wanted: str | None) -> str:
         raise MatchError(f"{name} needs another engine's scores and is not available in matches")
     for ours in (a, b):
         if isinstance(ours, OurSpec):
-            with _naming(ours.text):
+            with _spec_errors(ours.text):
                 ours.engine_for(name)
             for key, _ in ours.sources:
                 known = ROOT_SOURCES[key][0]
@@ -199,7 +199,7 @@ def game_of(a: PlayerSpec, b: PlayerSpec, wanted: str | None) -> str:
 
 
 @contextmanager
-def _naming(text: str, key: str = "") -> Iterator[None]:
+def _spec_errors(text: str, key: str = "") -> Iterator[None]:
     """Report bad values as a `MatchError` that names the player, and the key if there is one."""
     try:
         yield
@@ -244,20 +244,20 @@ class _Key:
     """Players that accept the key; None: all players."""
 
 
-def _ours(text: str, kind: Strategy, rest: str) -> OurSpec:
+def _parse_our_spec(text: str, kind: Strategy, rest: str) -> OurSpec:
     settings = _settings(text, rest.split(","), _keys_of(kind), _OUR_KEYS)
     spec, engine = settings[_Part.SPEC], settings[_Part.ENGINE]
     if kind.asks_engine and "command" not in engine:
         raise MatchError(f"player {text!r}: engine is missing; write {_ENGINE_EXAMPLE!r}, for instance")
     engine |= {"depth": spec["depth"]} if "depth" in spec else {}
     game = _UCCI_GAME if engine.get("protocol") == "ucci" else UCI_GAMES[0]
-    with _naming(text):
+    with _spec_errors(text):
         return OurSpec(
             text=text,
             kind=kind,
             params=TrapParams(**settings[_Part.PARAMS]),
             sources=tuple(settings[_Part.SOURCES].items()),
-            people=ModelSettings(**settings[_Part.PEOPLE], value=ValueParams(**settings[_Part.VALUE])),
+            people=ModelSettings(**settings[_Part.PEOPLE], value=OpponentParams(**settings[_Part.VALUE])),
             engine=EngineSettings(game=game, options=tuple(settings[_Part.OPTIONS].items()), **engine)
             if kind.asks_engine
             else None,
@@ -265,32 +265,32 @@ def _ours(text: str, kind: Strategy, rest: str) -> OurSpec:
         )
 
 
-def _human(text: str, rest: str) -> HumanSpec:
+def _parse_human_spec(text: str, rest: str) -> HumanSpec:
     settings = _settings(text, rest.split(","), _HUMAN_KEYS)
     shallow = settings[_Part.SHALLOW]
     if shallow and "model" in settings[_Part.SPEC]:
         raise MatchError(f"player {text!r}: {next(iter(shallow))} is only for people without a model")
-    with _naming(text):
+    with _spec_errors(text):
         options = ShallowOptions(**shallow) if shallow else None
         return HumanSpec(text=text, shallow=options, **settings[_Part.SPEC])
 
 
-def _other(text: str, kind: str, rest: str) -> OtherSpec:
+def _parse_external_spec(text: str, kind: str, rest: str) -> ExternalSpec:
     command, *parts = rest.split(";")
-    with _naming(text):
+    with _spec_errors(text):
         words = _command(command)
-    settings = _settings(text, parts, _OTHER_KEYS)
+    settings = _settings(text, parts, _EXTERNAL_KEYS)
     spec, options = settings[_Part.SPEC], tuple(settings[_Part.OPTIONS].items())
     if options and kind not in ("uci", "ucci"):
         raise MatchError(f"player {text!r}: {kind} has no options; give them to the program as arguments")
     for name, limited in (("cpu_s", "processor time"), ("nodes", "nodes")):
-        if name in spec and kind not in STOPPABLE:
+        if name in spec and kind not in STOPPABLE_PROTOCOLS:
             raise MatchError(
                 f"player {text!r}: {kind} cannot limit {limited}: it has neither a node limit nor a "
                 "command that makes a search return its move; set time or depth, and the result reports what "
                 "moves cost"
             )
-    return OtherSpec(text=text, kind=kind, command=words, options=options, **spec)
+    return ExternalSpec(text=text, kind=kind, command=words, options=options, **spec)
 
 
 def _keys_of(kind: Strategy) -> Mapping[str, _Key]:
@@ -302,7 +302,7 @@ def _keys_of(kind: Strategy) -> Mapping[str, _Key]:
 def _settings(
     text: str, parts: Sequence[str], keys: Mapping[str, _Key], of_others: Mapping[str, _Key] | None = None
 ) -> dict[_Part, dict[str, Any]]:
-    """The values of ``KEY=VALUE`` texts by part and field.
+    """The values of ``KEY=VALUE`` texts, keyed by part and field.
 
     Args:
         text: The whole specification, for messages.
@@ -331,7 +331,7 @@ def _settings(
             if other is not None and other.audience is not None:
                 raise MatchError(f"player {text!r}: {key} is for {other.audience.text}")
             raise MatchError(f"player {text!r}: {key!r} is not known; known: {', '.join(keys)}")
-        with _naming(text, f"{key} is {value!r}"):
+        with _spec_errors(text, f"{key} is {value!r}"):
             settings[keys[key].part][keys[key].name or key] = keys[key].read(value)
     limits = [key for key in _LIMITS if key in given and keys[key].part is _Part.SPEC]
     if len(limits) > 1 and limits != ["depth", "time"]:
@@ -339,7 +339,7 @@ def _settings(
     return settings
 
 
-def _whole(least: int, most: int) -> Callable[[str], int]:
+def _parse_integer_range(least: int, most: int) -> Callable[[str], int]:
     def read(value: str) -> int:
         if not value.isdecimal() or not least <= int(value) <= most:
             raise ValueError(f"it must be a whole number from {least} to {most}")
@@ -373,11 +373,11 @@ def _command(value: str) -> tuple[str, ...]:
     except ValueError as error:
         raise ValueError(f"the command cannot be read: {error}") from None
     if not words or not words[0]:
-        raise ValueError(f"the command is missing; write {_OTHERS_EXAMPLE!r}, for instance")
+        raise ValueError(f"the command is missing; write {_EXTERNAL_PLAYER_EXAMPLE!r}, for instance")
     return words
 
 
-def _one_of(*known: str) -> Callable[[str], str]:
+def _parse_choice(*known: str) -> Callable[[str], str]:
     def read(value: str) -> str:
         if value not in known:
             raise ValueError(f"it must be one of {', '.join(known)}")
@@ -394,26 +394,26 @@ _SEARCHING = _Audience(
     "reports what its moves cost",
     lambda kind: not kind.asks_engine,
 )
-_LARGE = 10**6
+_MAX_CENTI = 10**6
 _LIMITS = ("depth", "time", "cpu", "nodes")
 """Keys that limit a move."""
 _OUR_KEYS: Mapping[str, _Key] = {
-    "depth": _Key(_whole(2, 120)),
+    "depth": _Key(_parse_integer_range(2, 120)),
     "time": _Key(_seconds, "move_s"),
     "cpu": _Key(_seconds, "cpu_s", audience=_SEARCHING),
-    "nodes": _Key(_whole(1, 10**12), audience=_SEARCHING),
-    "table_mb": _Key(_whole(1, 65_536)),
+    "nodes": _Key(_parse_integer_range(1, 10**12), audience=_SEARCHING),
+    "table_mb": _Key(_parse_integer_range(1, 65_536)),
     "confidence": _Key(
-        lambda value: int(_one_of("73", "87", "95", "99", "100")(value)),
+        lambda value: int(_parse_choice("73", "87", "95", "99", "100")(value)),
         "confidence_percent",
         audience=_STRONG,
     ),
-    "threads": _Key(_whole(1, 64), audience=_STRONG),
-    "contempt_centi": _Key(_whole(0, 1000), audience=_STRONG),
-    "rating": _Key(_whole(0, 5000), audience=_MODELLING),
+    "threads": _Key(_parse_integer_range(1, 64), audience=_STRONG),
+    "contempt_centi": _Key(_parse_integer_range(0, 1000), audience=_STRONG),
+    "rating": _Key(_parse_integer_range(0, 5000), audience=_MODELLING),
     "assessment": _Key(Assessment, part=_Part.PARAMS),
-    "margin_centi": _Key(_whole(0, _LARGE), part=_Part.PARAMS),
-    "decided": _Key(Decided, part=_Part.PARAMS),
+    "margin_centi": _Key(_parse_integer_range(0, _MAX_CENTI), part=_Part.PARAMS),
+    "decided": _Key(DecidedScores, part=_Part.PARAMS),
     "threshold_percent": _Key(_number, part=_Part.PARAMS),
     "scale": _Key(Scale, part=_Part.PARAMS),
     "risk_percent": _Key(_number, part=_Part.PARAMS),
@@ -423,36 +423,36 @@ _OUR_KEYS: Mapping[str, _Key] = {
     "budget_percent": _Key(_number, "", _Part.VALUE, _MODELLING),
     "share_percent": _Key(_number, "", _Part.VALUE, _MODELLING),
     "least_percent": _Key(_number, "", _Part.VALUE, _MODELLING),
-    "value_scale": _Key(ValueScale, "scale", _Part.VALUE, _MODELLING),
-    "checkmate_centi": _Key(_whole(1, _LARGE), "", _Part.VALUE, _MODELLING),
+    "value_scale": _Key(OpponentScale, "scale", _Part.VALUE, _MODELLING),
+    "checkmate_centi": _Key(_parse_integer_range(1, _MAX_CENTI), "", _Part.VALUE, _MODELLING),
     **{key: _Key(str, "", _Part.SOURCES, _LOOKING_UP) for key in ROOT_SOURCES},
 }
 _ENGINE_KEYS: Mapping[str, _Key] = {
     "engine": _Key(_command, "command", _Part.ENGINE),
-    "protocol": _Key(_one_of(*PROTOCOLS), part=_Part.ENGINE),
+    "protocol": _Key(_parse_choice(*PROTOCOLS), part=_Part.ENGINE),
     "limit": _Key(MoveLimit, part=_Part.ENGINE),
-    "nodes": _Key(_whole(1, 10**12), part=_Part.ENGINE),
-    "window_centi": _Key(_whole(0, 10_000), part=_Part.ENGINE),
-    "candidates": _Key(_whole(1, 500), part=_Part.ENGINE),
+    "nodes": _Key(_parse_integer_range(1, 10**12), part=_Part.ENGINE),
+    "window_centi": _Key(_parse_integer_range(0, 10_000), part=_Part.ENGINE),
+    "candidates": _Key(_parse_integer_range(1, 500), part=_Part.ENGINE),
     _ANY_OPTION: _Key(str, part=_Part.OPTIONS),
 }
 _HUMAN_KEYS: Mapping[str, _Key] = {
     "model": _Key(str),
-    "rating": _Key(_whole(0, 5000)),
+    "rating": _Key(_parse_integer_range(0, 5000)),
     "temperature": _Key(_temperature),
     "name": _Key(str),
-    "plies": _Key(_whole(0, 10), part=_Part.SHALLOW),
+    "plies": _Key(_parse_integer_range(0, 10), part=_Part.SHALLOW),
     "percent": _Key(_number, part=_Part.SHALLOW),
     "share_percent": _Key(_number, part=_Part.SHALLOW),
 }
-_OTHER_KEYS: Mapping[str, _Key] = {
-    "depth": _Key(_whole(1, 1000)),
+_EXTERNAL_KEYS: Mapping[str, _Key] = {
+    "depth": _Key(_parse_integer_range(1, 1000)),
     "time": _Key(_seconds, "move_s"),
     "cpu": _Key(_seconds, "cpu_s"),
-    "nodes": _Key(_whole(1, 10**12)),
+    "nodes": _Key(_parse_integer_range(1, 10**12)),
     "name": _Key(str),
     "dir": _Key(str, "directory"),
-    "silence": _Key(_seconds, "silence_s"),
+    "silence": _Key(_seconds, "response_timeout_s"),
     "longest": _Key(_seconds, "longest_s"),
     _ANY_OPTION: _Key(str, part=_Part.OPTIONS),
 }

@@ -1,4 +1,4 @@
-"""Processor time of this process; unknown while it plays several games, because it cannot be split among
+"""Processor time of this process; unknown while several games run, because the time cannot be split among
 them."""
 
 import threading

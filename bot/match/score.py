@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.match.play import End, Finished, Used
+from bot.match.play import End, FinishedGame, ResourceUse
 from storage.evidence.inference.student import t_quantile
 from storage.evidence.intervals import Z_95
 
@@ -48,25 +48,25 @@ class Result:
     """A's discs minus B's per game, from complete pairs of Othello games that ended by the rules."""
     ends: tuple[tuple[End, int | None, int], ...]
     """How games ended, the player (0: A, 1: B) that failed if any, and the count; most frequent first."""
-    spent: tuple[Used, Used]
+    spent: tuple[ResourceUse, ResourceUse]
     """Resources used by A and B over all games."""
     names: tuple[str, str]
     """Names that A and B report; empty before the first game."""
 
 
-def elo_of(share: float) -> float | None:
+def elo_from_score(share: float) -> float | None:
     """Elo difference for an expected score; None: no difference is large enough."""
     if not 0 < share < 1:
         return None
     return 400 * math.log10(share / (1 - share))
 
 
-def share_of(elo: float) -> float:
+def score_from_elo(elo: float) -> float:
     """Expected score at an Elo difference."""
     return 1 / (1 + 10 ** (-elo / 400))
 
 
-def share_interval(pairs: Sequence[float]) -> tuple[float, float]:
+def score_interval(pairs: Sequence[float]) -> tuple[float, float]:
     """95 % interval of the expected score, from the scores of pairs.
 
     A Wilson interval (see `storage.evidence.intervals`), also valid at 0 % and 100 %, with the effective
@@ -94,8 +94,8 @@ def elo_estimate(pairs: Sequence[float]) -> ScoreEstimate:
     """The Elo difference from the scores of pairs, with its interval."""
     if not pairs:
         return ScoreEstimate(None, None, None)
-    low, high = share_interval(pairs)
-    return ScoreEstimate(elo_of(statistics.mean(pairs)), elo_of(low), elo_of(high))
+    low, high = score_interval(pairs)
+    return ScoreEstimate(elo_from_score(statistics.mean(pairs)), elo_from_score(low), elo_from_score(high))
 
 
 def mean_estimate(values: Sequence[float]) -> ScoreEstimate:
@@ -109,8 +109,8 @@ def mean_estimate(values: Sequence[float]) -> ScoreEstimate:
     return ScoreEstimate(mean, mean - half, mean + half)
 
 
-def whole_pairs(games: Mapping[int, Finished]) -> list[tuple[Finished, Finished]]:
-    """The pairs of which both games have finished, in order."""
+def whole_pairs(games: Mapping[int, FinishedGame]) -> list[tuple[FinishedGame, FinishedGame]]:
+    """The pairs whose two games have both finished, in order."""
     return [
         (games[number], games[number + 1])
         for number in sorted(games)
@@ -118,17 +118,17 @@ def whole_pairs(games: Mapping[int, Finished]) -> list[tuple[Finished, Finished]
     ]
 
 
-def pair_score(pair: tuple[Finished, Finished]) -> float:
+def pair_score(pair: tuple[FinishedGame, FinishedGame]) -> float:
     """A's score in a pair, 0 to 1."""
     return (pair[0].points + pair[1].points) / 2
 
 
-def counts(scores: Sequence[float]) -> tuple[int, ...]:
+def pair_score_counts(scores: Sequence[float]) -> tuple[int, ...]:
     """Number of pairs with each of `PAIR_SCORES`."""
     return tuple(sum(score == each for score in scores) for each in PAIR_SCORES)
 
 
-def result_of(games: Mapping[int, Finished]) -> Result:
+def result_of(games: Mapping[int, FinishedGame]) -> Result:
     """The result of a match's games, which are keyed by number."""
     points = [game.points for game in games.values()]
     pairs = whole_pairs(games)
@@ -148,15 +148,15 @@ def result_of(games: Mapping[int, Finished]) -> Result:
         draws=points.count(0.5),
         losses=points.count(0.0),
         share=statistics.mean(points) if points else None,
-        pairs=counts(scores),
+        pairs=pair_score_counts(scores),
         elo=elo_estimate(scores),
         discs=mean_estimate(margins),
         ends=tuple(
             (end, loser, count) for (end, loser), count in sorted(ends.items(), key=lambda item: -item[1])
         ),
         spent=(
-            sum((game.used[0] for game in games.values()), Used()),
-            sum((game.used[1] for game in games.values()), Used()),
+            sum((game.used[0] for game in games.values()), ResourceUse()),
+            sum((game.used[1] for game in games.values()), ResourceUse()),
         ),
         names=latest.names if latest else ("", ""),
     )

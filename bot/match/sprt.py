@@ -16,11 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.match.play import Finished
+from bot.match.play import FinishedGame
 from bot.match.player_specs import MatchError
-from bot.match.score import PAIR_SCORES, counts, pair_score, share_of
+from bot.match.score import PAIR_SCORES, pair_score, pair_score_counts, score_from_elo
 
-_RARE = 1e-3
+_MIN_PAIR_COUNT = 1e-3
 """Pseudo-count of a pair score that has not occurred."""
 
 
@@ -66,7 +66,7 @@ class SprtVerdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class SprtResult:
     """A test after some pairs."""
 
     sprt: Sprt
@@ -104,30 +104,30 @@ def llr(pair_counts: Sequence[int], elo0: float, elo1: float) -> float:
     """
     if not any(pair_counts):
         return 0.0
-    weights = [count or _RARE for count in pair_counts]
+    weights = [count or _MIN_PAIR_COUNT for count in pair_counts]
     total = sum(weights)
     shares = [weight / total for weight in weights]
     tilted = []
-    for expected in (share_of(elo0), share_of(elo1)):
-        tilt = _tilt(shares, expected)
+    for expected in (score_from_elo(elo0), score_from_elo(elo1)):
+        tilt = _solve_likelihood_tilt(shares, expected)
         tilted.append([math.log1p(tilt * (score - expected)) for score in PAIR_SCORES])
     zeros, ones = tilted
     return total * math.fsum(p * (zero - one) for p, zero, one in zip(shares, zeros, ones, strict=True))
 
 
-def judge(sprt: Sprt, games: Mapping[int, Finished], before: Tested | None = None) -> Tested:
-    """The test after a match's games, which are keyed by number.
+def judge(sprt: Sprt, games: Mapping[int, FinishedGame], before: SprtResult | None = None) -> SprtResult:
+    """Return the state of the SPRT after the given games, keyed by game number.
 
     Args:
-        before: The test after some of these games; None: begin with the first pair.
+        before: An earlier state of the same test; None: begin with the first pair.
     """
-    now = before or Tested(sprt, (0,) * len(PAIR_SCORES), 0.0, SprtVerdict.OPEN)
+    now = before or SprtResult(sprt, (0,) * len(PAIR_SCORES), 0.0, SprtVerdict.OPEN)
     while now.verdict is SprtVerdict.OPEN:
         first = 2 * now.pairs
         if first not in games or first + 1 not in games:
             break
         score = pair_score((games[first], games[first + 1]))
-        seen = tuple(count + new for count, new in zip(now.seen, counts([score]), strict=True))
+        seen = tuple(count + new for count, new in zip(now.seen, pair_score_counts([score]), strict=True))
         ratio = llr(seen, sprt.elo0, sprt.elo1)
         verdict = (
             SprtVerdict.H1
@@ -136,11 +136,11 @@ def judge(sprt: Sprt, games: Mapping[int, Finished], before: Tested | None = Non
             if ratio <= sprt.lower
             else SprtVerdict.OPEN
         )
-        now = Tested(sprt, seen, ratio, verdict)
+        now = SprtResult(sprt, seen, ratio, verdict)
     return now
 
 
-def _tilt(shares: Sequence[float], expected: float) -> float:
+def _solve_likelihood_tilt(shares: Sequence[float], expected: float) -> float:
     """The t in the module's docstring: the root of the decreasing sum of p (a - s) / (1 + t (a - s))."""
     low, high = -1 / (1 - expected), 1 / expected  # beyond these a probability would not be positive
     for _ in range(50):

@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from bot.base.colours import COLOURS
 from bot.charts.files import SHAPES_STYLE, STYLE
-from bot.charts.markup import joined, tag
+from bot.charts.markup import join_markup, tag
 from bot.parts.html import PARTS_STYLE, html_of
 from bot.parts.values import Part
 
@@ -24,7 +24,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 def document(title: str, parts: Iterable[Part]) -> str:
     """Return the whole page."""
     style = "".join(path.read_text("utf-8") for path in (COLOURS, PARTS_STYLE, STYLE, SHAPES_STYLE)) + _PRINT
-    head = joined(
+    head = join_markup(
         Markup('<meta charset="utf-8"><meta name="viewport" content="width=device-width">'),
         Markup(f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'),  # noqa: S704 - our own
         tag("title", title),

@@ -13,7 +13,7 @@ from bot.charts.bars import StackedBars, stacked_bars
 from bot.charts.boards import board_shapes, board_svg
 from bot.charts.intervals import IntervalChart, interval_rows
 from bot.charts.line_chart import line_chart
-from bot.charts.markup import joined, tag
+from bot.charts.markup import join_markup, tag
 from bot.charts.sparkline import sparkline
 from bot.parts.values import MOVE_MARKS, Board, Chart, Part, as_cell
 
@@ -48,7 +48,7 @@ def environment(*folders: Path) -> Environment:
     )
     made.globals.update(
         board=_board,
-        drawn=drawn,
+        drawn=chart_html,
         html_of=html_of,
         marks=_MARKS,
         marks_on=_marks_on,
@@ -67,7 +67,7 @@ def _macros() -> TemplateModule:
     return environment().get_template("parts.html").module
 
 
-def drawn(chart: Chart) -> Markup:
+def chart_html(chart: Chart) -> Markup:
     """Render a chart as SVG with its table."""
     match chart:
         case IntervalChart():
@@ -118,4 +118,4 @@ def _unbroken(text: str) -> str:
     number, bracket, interval = text.partition(" (")
     if not bracket or not interval.endswith(")"):
         return text
-    return joined(number, " ", tag("span", f"({interval}", class_="nobreak"))
+    return join_markup(number, " ", tag("span", f"({interval}", class_="nobreak"))

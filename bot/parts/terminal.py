@@ -40,8 +40,8 @@ from bot.parts.values import (
 )
 
 _BARS = "▁▂▃▄▅▆▇█"
-_BARS_SHOWN = 30
-_UNLIMITED = 10_000
+_MAX_BARS = 30
+_MAX_MEASURED_WIDTH = 10_000
 _MIN_TURNED, _MAX_BESIDE = 4, 4
 """Minimum number of columns for a table to be transposed, and maximum number of its rows shown side by
 side."""
@@ -93,8 +93,8 @@ def terminal(parts: Iterable[Part]) -> Iterator[RenderableType]:
 
 
 def bars(values: Sequence[float]) -> str:
-    """Draw a curve as at most `_BARS_SHOWN` text bars, each showing the last value of its interval."""
-    count = min(len(values), _BARS_SHOWN)
+    """Draw a curve as at most `_MAX_BARS` text bars, each showing the last value of its interval."""
+    count = min(len(values), _MAX_BARS)
     shown = [values[(at + 1) * len(values) // count - 1] for at in range(count)]
     least, room = min(values), (max(values) - min(values)) or 1
     return "".join(_BARS[round((value - least) / room * (len(_BARS) - 1))] for value in shown)
@@ -176,7 +176,7 @@ class _WideTable:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         def fits(table: RichTable) -> bool:
-            whole = options.update(max_width=_UNLIMITED)  # or the measure would never exceed it
+            whole = options.update(max_width=_MAX_MEASURED_WIDTH)  # or the measure would never exceed it
             return Measurement.get(console, whole, table).minimum <= options.max_width
 
         whole = self._table(self.columns, self.rows)

@@ -195,7 +195,7 @@ class Pill:
     """The pill's colour: ``quiet``, ``good``, ``warn`` or ``bad``."""
     link: str = ""
     is_health: bool = False
-    """Whether it shows if a part works; then it also has a mark and, for screen readers, a word."""
+    """Whether the pill shows if a part works; such a pill also has a mark and, for screen readers, a word."""
 
     @property
     def text(self) -> str:

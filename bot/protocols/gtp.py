@@ -17,7 +17,7 @@ from typing import Any
 
 from bot.base.files import read_regular
 from bot.protocols.console import Console
-from bot.protocols.search_driver import OVERHEAD_S, SearchDriver
+from bot.protocols.search_driver import MOVE_OVERHEAD_S, SearchDriver
 from engine import VERSION
 from engine.decision import Person
 from engine.game import IllegalMove
@@ -32,7 +32,7 @@ _MAX_SGF_BYTES = 1 << 20  # bytes
 _COLOURS = {"b": 0, "black": 0, "w": 1, "white": 1}
 
 
-class Refusal(Exception):
+class GtpFailure(Exception):
     """A command that we cannot execute; the exception's message is the response."""
 
 
@@ -136,9 +136,9 @@ class Gtp:
     def _execute(self, number: str, name: str, arguments: list[str]) -> None:
         try:
             if name not in self._commands:
-                raise Refusal("unknown command")
+                raise GtpFailure("unknown command")
             answer = f"={number} {self._commands[name](arguments)}"
-        except Refusal as refusal:
+        except GtpFailure as refusal:
             answer = f"?{number} {refusal}"
         except Exception as error:  # every command has an answer
             logger.exception("%s failed", name)
@@ -154,11 +154,11 @@ class Gtp:
     # --- About us ---------------------------------------------------------------------------------------
 
     def _known_command(self, words: list[str]) -> str:
-        return "true" if _one(words, "known_command") in self._commands else "false"
+        return "true" if _single_argument(words, "known_command") in self._commands else "false"
 
     def _set_game(self, words: list[str]) -> str:
-        if _one(words, "set_game").lower() not in ("othello", "reversi"):
-            raise Refusal("unsupported game")
+        if _single_argument(words, "set_game").lower() not in ("othello", "reversi"):
+            raise GtpFailure("unsupported game")
         return ""
 
     # --- The game ---------------------------------------------------------------------------------------
@@ -168,8 +168,8 @@ class Gtp:
         return self._positions[-1]
 
     def _boardsize(self, words: list[str]) -> str:
-        if _whole(_one(words, "boardsize")) != 8:
-            raise Refusal("unacceptable size")
+        if _parse_integer(_single_argument(words, "boardsize")) != 8:
+            raise GtpFailure("unacceptable size")
         return self._clear_board([])
 
     def _clear_board(self, _: list[str]) -> str:
@@ -179,15 +179,15 @@ class Gtp:
         return ""
 
     def _komi(self, words: list[str]) -> str:
-        _number(_one(words, "komi"))  # Othello has no komi, but match runners send it
+        _number(_single_argument(words, "komi"))  # Othello has no komi, but match runners send it
         return ""
 
     def _play(self, words: list[str]) -> str:
         if len(words) < 2:
-            raise Refusal("syntax error: play needs a colour and a square")
+            raise GtpFailure("syntax error: play needs a colour and a square")
         side, text = _colour(words[0]), words[1].lower()
         if text not in ("pass", "pa", "ps") and not re.fullmatch("[a-h][1-8]", text):
-            raise Refusal("invalid color or coordinate")
+            raise GtpFailure("invalid color or coordinate")
         is_pass = not re.fullmatch("[a-h][1-8]", text)
         if is_pass and self._position.side != side and self._after_pass(self._position) is None:
             # The pass that we inserted arrives as a command, too.
@@ -195,24 +195,24 @@ class Gtp:
             if before is not None and self._after_pass(before) == self._position:
                 return ""
         try:
-            position = self._for(side)
+            position = self._position_for(side)
             self._add(position, self._game.parse_move(position, "pass" if is_pass else text))
         except IllegalMove:
-            raise Refusal("illegal move") from None
+            raise GtpFailure("illegal move") from None
         return ""
 
-    def _for(self, side: int) -> Any:
+    def _position_for(self, side: int) -> Any:
         """The position with the specified side to move, after a forced pass by the other side if necessary.
 
         Raises:
-            Refusal: It is the other side's turn, and that side does not have to pass.
+            GtpFailure: It is the other side's turn, and that side does not have to pass.
         """
         position = self._position
         if position.side == side:
             return position
         after = self._after_pass(position)
         if after is None:
-            raise Refusal("illegal move: it is the other colour's turn")
+            raise GtpFailure("illegal move: it is the other colour's turn")
         return after
 
     def _after_pass(self, position: Any) -> Any | None:
@@ -228,30 +228,30 @@ class Gtp:
 
     def _undo(self, _: list[str]) -> str:
         if len(self._positions) == 1:
-            raise Refusal("cannot undo")
+            raise GtpFailure("cannot undo")
         self._positions.pop()
         return ""
 
     def _genmove(self, words: list[str]) -> str:
-        side = _colour(_one(words, "genmove"))
+        side = _colour(_single_argument(words, "genmove"))
         began = time.monotonic()
-        text = self._chosen(side)
+        text = self._search_move(side)
         if text is None:
             return "pass"  # the game is over
-        position = self._for(side)
+        position = self._position_for(side)
         self._add(position, self._game.parse_move(position, text))
         self._clock.spend(side, time.monotonic() - began)
         return text
 
     def _reg_genmove(self, words: list[str]) -> str:
-        return self._chosen(_colour(_one(words, "reg_genmove"))) or "pass"
+        return self._search_move(_colour(_single_argument(words, "reg_genmove"))) or "pass"
 
-    def _chosen(self, side: int) -> str | None:
+    def _search_move(self, side: int) -> str | None:
         """Search for our move; return None if the game is over."""
         game = self._game
         if not game.legal_moves(self._position):
             return None
-        position = self._for(side)
+        position = self._position_for(side)
         legal = game.legal_moves(position)
         if not legal:
             return None
@@ -270,15 +270,15 @@ class Gtp:
 
     def _time_settings(self, words: list[str]) -> str:
         if len(words) != 3:
-            raise Refusal("syntax error: time_settings needs three numbers")
-        self._clock.set(_number(words[0]), _number(words[1]), _whole(words[2]))
+            raise GtpFailure("syntax error: time_settings needs three numbers")
+        self._clock.set(_number(words[0]), _number(words[1]), _parse_integer(words[2]))
         return ""
 
     def _time_left(self, words: list[str]) -> str:
         if len(words) < 2:
-            raise Refusal("syntax error: time_left needs a colour, a time and stones")
+            raise GtpFailure("syntax error: time_left needs a colour, a time and stones")
         side, seconds = _colour(words[0]), _number(words[1])
-        stones = _whole(words[2]) if len(words) > 2 else 0
+        stones = _parse_integer(words[2]) if len(words) > 2 else 0
         if self._clock.settings is None:
             self._clock.settings = (seconds, 0.0, 0)
         self._clock.left[side] = (seconds, stones)
@@ -287,11 +287,11 @@ class Gtp:
     def _limits(self, position: Any, side: int) -> Limits:
         driver = self._driver
         if self._clock.settings is None:
-            return driver.usual_limits()
+            return driver.default_limits()
         left_s, stones = self._clock.left[side]
         if stones > 0:
-            return Limits(driver.usual_depth, max(MIN_TIME_S, left_s / stones - OVERHEAD_S))
-        return driver.clock_limits(position, left_s, 0.0, driver.usual_depth, OVERHEAD_S)
+            return Limits(driver.default_depth, max(MIN_TIME_S, left_s / stones - MOVE_OVERHEAD_S))
+        return driver.clock_limits(position, left_s, 0.0, driver.default_depth, MOVE_OVERHEAD_S)
 
     # --- Board, result, file ----------------------------------------------------------------------------
 
@@ -305,47 +305,47 @@ class Gtp:
     def _final_score(self, _: list[str]) -> str:
         position = self._position
         if self._game.legal_moves(position):
-            raise Refusal("cannot score: the game is not over")
+            raise GtpFailure("cannot score: the game is not over")
         margin = self._game.margin_discs(position) * (1 if position.side == 0 else -1)
         return "0" if margin == 0 else f"{'B' if margin > 0 else 'W'}+{abs(margin)}"
 
     def _loadsgf(self, words: list[str]) -> str:
         """Load moves as ``;B[f5]`` (a1 in the upper left corner) or ``;B[fe]`` (file and rank as letters)."""
         if not words:
-            raise Refusal("syntax error: loadsgf needs a file")
-        number = _whole(words[-1]) if len(words) > 1 and words[-1].isdigit() else None
+            raise GtpFailure("syntax error: loadsgf needs a file")
+        number = _parse_integer(words[-1]) if len(words) > 1 and words[-1].isdigit() else None
         name = " ".join(words if number is None else words[:-1])
         try:
             text = read_regular(Path(name), _MAX_SGF_BYTES).decode("utf-8", "replace")
         except OSError as error:
-            raise Refusal(f"cannot load file: {error.strerror}") from None
+            raise GtpFailure(f"cannot load file: {error.strerror}") from None
         except ValueError:
-            raise Refusal("cannot load file: no such file") from None
+            raise GtpFailure("cannot load file: no such file") from None
         moves = re.findall(r";\s*([BW])\s*\[\s*(\w*)\s*\]", text)
         if not moves:
-            raise Refusal("cannot load file: it has no moves")
+            raise GtpFailure("cannot load file: it has no moves")
         before, self._positions = self._positions, [self._game.initial()]
         try:
             for colour, move in moves if number is None else moves[: max(0, number - 1)]:
-                self._play([colour.lower(), _from_sgf(move)])
-        except Refusal as refusal:
+                self._play([colour.lower(), _parse_sgf_move(move)])
+        except GtpFailure as refusal:
             self._positions = before
-            raise Refusal(f"cannot load file: {refusal}") from None
+            raise GtpFailure(f"cannot load file: {refusal}") from None
         self._clock.reset()
         self._driver.forget()
         return ""
 
 
-def _from_sgf(text: str) -> str:
+def _parse_sgf_move(text: str) -> str:
     text = text.lower()
     if re.fullmatch("[a-h]{2}", text):
         return f"{text[0]}{'abcdefgh'.index(text[1]) + 1}"
     return text or "pass"
 
 
-def _one(words: list[str], command: str) -> str:
+def _single_argument(words: list[str], command: str) -> str:
     if not words:
-        raise Refusal(f"syntax error: {command} needs an argument")
+        raise GtpFailure(f"syntax error: {command} needs an argument")
     return words[0]
 
 
@@ -353,16 +353,16 @@ def _colour(word: str) -> int:
     try:
         return _COLOURS[word.lower()]
     except KeyError:
-        raise Refusal(f"invalid color {word[:40]}") from None
+        raise GtpFailure(f"invalid color {word[:40]}") from None
 
 
-def _whole(word: str) -> int:
+def _parse_integer(word: str) -> int:
     if not re.fullmatch(r"\d{1,9}", word):
-        raise Refusal(f"syntax error: {word[:40]} is not a number")
+        raise GtpFailure(f"syntax error: {word[:40]} is not a number")
     return int(word)
 
 
 def _number(word: str) -> float:
     if not re.fullmatch(r"-?\d{1,9}(\.\d{1,9})?", word):
-        raise Refusal(f"syntax error: {word[:40]} is not a number")
+        raise GtpFailure(f"syntax error: {word[:40]} is not a number")
     return float(word)

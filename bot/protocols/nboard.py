@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from bot.protocols.console import Console, ConsoleSearch
-from bot.protocols.search_driver import OVERHEAD_S, MoveLine, SearchDriver, SearchReport, won_by
+from bot.protocols.search_driver import MOVE_OVERHEAD_S, MoveLine, SearchDriver, SearchReport, winning_margin
 from engine.decision import Person
 from engine.formats.clock import BadClock, GgfClock
 from engine.formats.ggf import BadGgf, GgfGame, parse, parse_move, replay
@@ -36,7 +36,7 @@ _SOLVES_BEYOND = 8
 search, because no positions need to be evaluated."""
 _SOLVED_WITHOUT_A_CLOCK = 24
 """Maximum number of empty squares to solve without a time limit; more may take minutes."""
-_SOLVED_WITHOUT_HASTE = 20
+_MAX_ANALYSIS_SOLVE_PLIES = 20
 """Maximum number of empty squares to solve during game analysis, which covers many positions."""
 
 
@@ -190,10 +190,10 @@ class NBoard:
         first = self._game.parse_position(record.start).side
         ours = record.moves[first ^ side :: 2]
         left_s = clock.left_s(sum(move.time_s or 0.0 for move in ours), len(ours))
-        return driver.clock_limits(position, left_s, clock.increment_s, deepest, OVERHEAD_S)
+        return driver.clock_limits(position, left_s, clock.increment_s, deepest, MOVE_OVERHEAD_S)
 
     def _deepest(self, depth: int | None) -> int:
-        return self._driver.deepest(self._driver.usual_depth if depth is None else depth)
+        return self._driver.clamp_depth(self._driver.default_depth if depth is None else depth)
 
     def _is_near_the_end(self, position: Any, depth: int, has_clock: bool) -> bool:
         """Whether strategy strong should solve the ending at this depth; a clock can still interrupt it."""
@@ -222,7 +222,7 @@ class NBoard:
         task.say_last("status")
 
     def _solve(self, task: ConsoleSearch, reported: tuple[MoveLine, ...], position: Any) -> None:
-        """Report the exact results of the reported moves, and of all moves better than one of them."""
+        """Report the exact results of the reported moves, and of all moves better than the worst of these."""
         traps = {line.move: line for line in reported}
         legal = map(self._game.move_text, self._game.legal_moves(position))
         order = [*traps, *(move for move in legal if move not in traps)]
@@ -241,7 +241,7 @@ class NBoard:
         deepest = self._deepest(depth)
         task.say("status Analyzing the game")
         for count, position in reversed(list(enumerate(self._positions(record)))):
-            solve = game.plies_left(position) <= min(deepest + _SOLVES_BEYOND, _SOLVED_WITHOUT_HASTE)
+            solve = game.plies_left(position) <= min(deepest + _SOLVES_BEYOND, _MAX_ANALYSIS_SOLVE_PLIES)
             try:
                 score = driver.score(position, deepest, task.stop, solve)
             except Stopped:
@@ -278,10 +278,10 @@ def square(move: str) -> str:
 
 def discs(score_centi: int) -> str:
     """Format a score in discs."""
-    margin = won_by(score_centi)
+    margin = winning_margin(score_centi)
     return f"{score_centi / 100 if margin is None else margin:+.2f}"
 
 
 def nodestats(report: SearchReport) -> str:
-    """Format a search's nodes and time so far as a line of the protocol."""
+    """Format a search's current nodes and time as a line of the protocol."""
     return f"nodestats {report.nodes} {report.time_s:.2f}"

@@ -13,7 +13,7 @@ from typing import Any
 from engine.decision import Candidate, Decision
 from engine.game import WIN_CENTI, Game, Move, margin_centi
 from engine.human.model import BadModel
-from engine.human.opponent_model_search import Background, Models, OpponentModelSearch
+from engine.human.opponent_model_search import Background, GameModels, OpponentModelSearch
 from engine.human.registry import ModelRegistry
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
@@ -26,16 +26,16 @@ from engine.strategies.strategy import Strategy
 from engine.time_management import MIN_TIME_S, Limits, limits_from_clock
 from engine.trappy import with_trap
 
-OVERHEAD_S = 0.05
+MOVE_OVERHEAD_S = 0.05
 """Default allowance for time lost per move, for instance in the pipe or on a busy machine, in seconds."""
 
-_MAX_S = 86_400.0  # no limit of our own: the clock decides how long a move may take
-_LINE_NODES = 20_000  # for the rest of a variation: two milliseconds
-_TRAP_DEPTH = 8  # depth of the strong player's trap analysis: about as far as people see
+_MAX_SEARCH_S = 86_400.0  # no limit of our own: the clock decides how long a move may take
+_MAX_LINE_NODES = 20_000  # for the rest of a variation: two milliseconds
+_MAX_TRAP_DEPTH = 8  # depth of the strong player's trap analysis: about as far as people see
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class FrontEndSettings:
     """Settings of a front end."""
 
     strategy: Strategy
@@ -54,7 +54,7 @@ class Settings:
     """Default time per move in seconds, used if the GUI sets neither time nor depth."""
 
     @property
-    def usual_depth(self) -> int:
+    def default_depth(self) -> int:
         """The depth in plies when the GUI sets none."""
         if self.depth is not None:
             return self.depth
@@ -107,13 +107,13 @@ class SearchDriver:
         settings: The settings; may be replaced between searches.
     """
 
-    def __init__(self, game: Game[Any], settings: Settings) -> None:
+    def __init__(self, game: Game[Any], settings: FrontEndSettings) -> None:
         self.game = game
         self.settings = settings
         self._rng = random.Random()  # noqa: S311 - the choice of an opening is no secret
         self._searcher: Searcher | None = None
         self._table_mb = 0
-        self._models: tuple[ModelRegistry, Models] | None = None
+        self._models: tuple[ModelRegistry, GameModels] | None = None
         self.background = Background()
         """The earlier positions and the opponent, used by strategies with a model of people."""
 
@@ -135,13 +135,13 @@ class SearchDriver:
         return self.settings.strategy.searches_selectively and isinstance(self.searcher, NativeSearcher)
 
     @property
-    def usual_depth(self) -> int:
+    def default_depth(self) -> int:
         """The depth to use when the GUI sets none."""
-        return self.deepest(self.settings.usual_depth)
+        return self.clamp_depth(self.settings.default_depth)
 
-    def usual_limits(self) -> Limits:
+    def default_limits(self) -> Limits:
         """The limits to use when the GUI sets neither time nor depth."""
-        return Limits(self.usual_depth, self.settings.move_s)
+        return Limits(self.default_depth, self.settings.move_s)
 
     def clock_limits(
         self,
@@ -171,12 +171,12 @@ class SearchDriver:
             plies,
             most,
             max_depth=depth,
-            max_time_s=_MAX_S,
+            max_time_s=_MAX_SEARCH_S,
             overhead_s=overhead_s,
             lag_s=overhead_s,
         )
 
-    def deepest(self, depth: int) -> int:
+    def clamp_depth(self, depth: int) -> int:
         """The depth, capped at what the searchers support."""
         return max(2, min(depth, self.game.deepest_search))
 
@@ -191,7 +191,7 @@ class SearchDriver:
             stop: Ends the search early.
         """
         if self._is_selective:
-            report = self.known(position) or self._strong(position, limits, stop)
+            report = self.find_known_move(position) or self._strong(position, limits, stop)
             if report is not None:
                 return report
         began, before = time.monotonic(), self.searcher.nodes
@@ -210,7 +210,7 @@ class SearchDriver:
             models=self._people() if settings.strategy.models_opponent else None,
         )
 
-    def _people(self) -> Models:
+    def _people(self) -> GameModels:
         """The human-move models, opened on first use."""
         registry = self.settings.models
         if self._models is None or self._models[0] is not registry:
@@ -230,9 +230,9 @@ class SearchDriver:
         )
         return SearchReport((found,), decision.move, self.searcher.nodes - before, time.monotonic() - began)
 
-    def known(self, position: Any) -> SearchReport | None:
-        """Strategy strong's move from a book or tablebase; None if there is none or another strategy is
-        set."""
+    def find_known_move(self, position: Any) -> SearchReport | None:
+        """Strategy strong's move from a book or tablebase; None if there is no such move or another
+        strategy is set."""
         if not self.settings.strategy.searches_selectively:
             return None
         began = time.monotonic()
@@ -338,7 +338,7 @@ class SearchDriver:
         self, position: Any, depth: int, stop: StopFlag, lines: int, moves: Sequence[Move]
     ) -> Iterator[SearchReport]:
         began, before = time.monotonic(), self.searcher.nodes
-        game: Any = Restricted(self.game, self.game.for_search(position), moves) if moves else self.game
+        game: Any = RestrictedGame(self.game, self.game.for_search(position), moves) if moves else self.game
         params = self.settings.params.for_position(self.game.expected_scale_centi(position))
         om_search = None
         if self.settings.strategy.models_opponent:
@@ -389,12 +389,12 @@ class SearchDriver:
             found.sort(key=lambda line: -(line.score_centi or 0))
             return found, found[0].move
         strategy = strategy.for_position(game.expected_scale_centi(root))
-        candidates = strategy.ranked(profiler, depth, params)
+        candidates = strategy.rank_candidates(profiler, depth, params)
         if om_search is not None and depth > 1:
             try:
                 candidates = om_search.with_values(candidates, profiler, depth)
             except BadModel as error:
-                om_search.failed(error)
+                om_search.record_failure(error)
         ranked = sorted(candidates, key=lambda candidate: -candidate.raw_centi)  # stable
         is_whole = depth >= game.most_plies_left(position)
         lines = [
@@ -410,7 +410,7 @@ class SearchDriver:
     ) -> MoveLine:
         """Complete a line with its best trap and the rest of its principal variation."""
         game, score = self.game, line.score_centi or 0
-        seen = min(depth, _TRAP_DEPTH) if self.settings.strategy.searches_selectively else depth
+        seen = min(depth, _MAX_TRAP_DEPTH) if self.settings.strategy.searches_selectively else depth
         if seen >= 2:
             bare = Candidate(line.move, score, raw_is_bound=False, adjusted_centi=0.0)
             whole = whole_profile(profiler, bare, seen)
@@ -422,7 +422,7 @@ class SearchDriver:
         if len(line.variation) > 1:
             return line
         brief = StopFlag()
-        brief.set_node_limit(_LINE_NODES)
+        brief.set_node_limit(_MAX_LINE_NODES)
         after = game.play(game.for_search(position), game.parse_move(position, line.move))
         try:
             rest = principal_variation(game, self.searcher, after, depth - 1, brief)
@@ -471,7 +471,7 @@ class SearchDriver:
         return exact_score(searcher, root, depth, stop)
 
 
-class Restricted:
+class RestrictedGame:
     """A game with restricted legal moves in one position."""
 
     def __init__(self, game: Game[Any], root: Any, moves: Sequence[Move]) -> None:
@@ -488,7 +488,7 @@ class Restricted:
         return tuple(m for m in legal if m in self._moves) if position == self._root else legal
 
 
-def won_by(score_centi: int) -> float | None:
+def winning_margin(score_centi: int) -> float | None:
     """Margin of a won game in discs, negative for a lost one; None if the score is not decided."""
     if abs(score_centi) < WIN_CENTI:
         return None

@@ -19,18 +19,18 @@ import chess
 
 from bot.protocols.console import Console, ConsoleSearch
 from bot.protocols.search_driver import (
-    OVERHEAD_S,
+    MOVE_OVERHEAD_S,
+    FrontEndSettings,
     MoveLine,
     SearchDriver,
     SearchReport,
-    Settings,
 )
 from engine import VERSION
 from engine.decision import Person
 from engine.errors import BadSettings
-from engine.game import WIN_CENTI, BadPosition, IllegalMove, if_it_goes_on, positions, replay
+from engine.game import WIN_CENTI, BadPosition, IllegalMove, continued_position, positions, replay
 from engine.human.opponent_model_search import Background
-from engine.params import Assessment, Decided, Scale
+from engine.params import Assessment, DecidedScores, Scale
 from engine.protocols.uci import shift_ranks
 from engine.strategies.registry import own_strategies, strategy_named
 from engine.time_management import MIN_TIME_S, Limits
@@ -41,15 +41,15 @@ _UCI_NUMBERS = ("wtime", "btime", "winc", "binc", "movestogo", "depth", "nodes",
 _UCCI_NUMBERS = ("time", "increment", "opptime", "oppmovestogo", "oppincrement")
 _NUMBERS = frozenset((*_UCI_NUMBERS, *_UCCI_NUMBERS))
 _FLAGS = frozenset(("infinite", "ponder", "searchmoves", "draw"))
-_DECIDED_CENTI = 30_000
+_MIN_DECIDED_CENTI = 30_000
 """Score of a decided game if the distance to its end is unknown or the protocol cannot express it."""
 _MAX_LINES = 500
 _MAX_CLOCK_MS = 10**12
-_EMPTY = "<empty>"
+_EMPTY_VALUE = "<empty>"
 
 
 @dataclass(frozen=True, slots=True)
-class Go:
+class GoCommand:
     """A parsed ``go`` command."""
 
     numbers: dict[str, int] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Go:
     is_ponder: bool = False
 
 
-def read_go(words: Sequence[str]) -> Go:
+def read_go(words: Sequence[str]) -> GoCommand:
     """Parse the words after ``go``, ignoring malformed ones."""
     numbers: dict[str, int] = {}
     moves: list[str] = []
@@ -72,7 +72,7 @@ def read_go(words: Sequence[str]) -> Go:
             numbers[key] = min(int(word), _MAX_CLOCK_MS)
         elif key == "searchmoves":
             moves.append(word)
-    return Go(numbers, tuple(moves), "infinite" in words, "ponder" in words)
+    return GoCommand(numbers, tuple(moves), "infinite" in words, "ponder" in words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class Uci:
         self._is_ucci = protocol == "ucci"
         self._settings = driver.settings
         self._own_params = driver.settings.params
-        self._options = {_key(option.name): option for option in self._offered()}
+        self._options = {_key(option.name): option for option in self._option_list()}
         self._values = {key: option.default for key, option in self._options.items()}
         self._start: str | None = None
         """Text of the starting position; None forces it to be parsed again."""
@@ -175,7 +175,7 @@ class Uci:
             case "position":
                 self._set_position(words[1:])
             case "banmoves":
-                self._banned = frozenset(self._from_wire(word) for word in words[1:])
+                self._banned = frozenset(self._read_move(word) for word in words[1:])
             case "go":
                 self._go(read_go(words[1:]), worker)
             case "stop":
@@ -185,7 +185,7 @@ class Uci:
 
     # --- Greeting and options ---------------------------------------------------------------------------
 
-    def _offered(self) -> list[OfferedOption]:
+    def _option_list(self) -> list[OfferedOption]:
         settings, game = self._settings, self._game.name
         params, strong = settings.params, settings.strong
 
@@ -201,18 +201,18 @@ class Uci:
             spin("Threads", strong.threads, 1, 64),
             spin("MultiPV", 1, 1, _MAX_LINES),
             OfferedOption("Ponder", "check", "false"),
-            spin("Move Overhead", round(1000 * OVERHEAD_S), 0, 60_000),
+            spin("Move Overhead", round(1000 * MOVE_OVERHEAD_S), 0, 60_000),
             combo("Player", settings.strategy.name, own_strategies()),
             spin("Contempt", strong.contempt_centi, 0, 1000),
             combo("Assessment", params.assessment, tuple(Assessment)),
             spin("Margin", params.margin_centi, 0, 10_000),
-            combo("Decided", params.decided, tuple(Decided)),
+            combo("Decided", params.decided, tuple(DecidedScores)),
             combo("Scale", params.scale, tuple(Scale)),
             spin("Risk", max(1, round(params.risk_percent)), 1, 100),
             spin("Risk Share", max(1, round(params.risk_share_percent)), 1, 100),
         ]
         if not self._is_ucci:
-            options.append(OfferedOption("UCI_Opponent", "string", _EMPTY))
+            options.append(OfferedOption("UCI_Opponent", "string", _EMPTY_VALUE))
         if game == "chess":
             options.append(OfferedOption("UCI_Chess960", "check", "false"))
         else:
@@ -235,19 +235,19 @@ class Uci:
         name, value = self._read_option(words)
         option = self._options.get(_key(name))
         if option is None:
-            self._complain(f"no option {name!r}")
+            self._report_error(f"no option {name!r}")
             return
         if option.kind == "button":
             worker.submit(self._driver.forget)
             return
         if wrong := option.refuse(value):
-            self._complain(f"option {option.name} is {value!r}, {wrong}")
+            self._report_error(f"option {option.name} is {value!r}, {wrong}")
             return
         values = {**self._values, _key(option.name): value}
         try:
-            self._settings = self._with(values)
+            self._settings = self._settings_with(values)
         except BadSettings as error:  # two options are incompatible
-            self._complain(f"option {option.name}: {error}")
+            self._report_error(f"option {option.name}: {error}")
             return
         self._values = values
         self._start = None  # the option may change how positions are parsed
@@ -259,7 +259,7 @@ class Uci:
         names = words[:at]
         return " ".join(names[1:] if names[:1] == ["name"] else names), " ".join(words[at + 1 :])
 
-    def _with(self, values: dict[str, str]) -> Settings:
+    def _settings_with(self, values: dict[str, str]) -> FrontEndSettings:
         """The settings that these option values produce.
 
         Raises:
@@ -276,7 +276,7 @@ class Uci:
             settings.params,
             assessment=Assessment(values["assessment"]),
             margin_centi=int(values["margin"]),
-            decided=Decided(values["decided"]),
+            decided=DecidedScores(values["decided"]),
             scale=Scale(values["scale"]),
             risk_percent=percent("risk", own.risk_percent),
             risk_share_percent=percent("riskshare", own.risk_share_percent),
@@ -295,7 +295,7 @@ class Uci:
     def _set_position(self, words: list[str]) -> None:
         at = words.index("moves") if "moves" in words else len(words)
         start = " ".join(words[:at]).removeprefix("fen ")
-        moves = tuple(self._from_wire(word) for word in words[at + 1 :])
+        moves = tuple(self._read_move(word) for word in words[at + 1 :])
         self._banned = frozenset()
         try:
             goes_on = self._position is not None and start == self._start
@@ -307,7 +307,7 @@ class Uci:
             self._start, self._moves = start, moves
         except (BadPosition, IllegalMove) as error:
             self._position = None
-            self._complain(str(error))
+            self._report_error(str(error))
 
     def _read_start(self, text: str) -> Any:
         if self._is_ucci:
@@ -324,22 +324,22 @@ class Uci:
 
     # --- Searches ---------------------------------------------------------------------------------------
 
-    def _go(self, go: Go, worker: Executor) -> None:
+    def _go(self, go: GoCommand, worker: Executor) -> None:
         self._stop()
         search = self._search = UciSearch(self._console)
         if self._position is None:
             why = "info string no position to search: the last one was rejected"
-            worker.submit(lambda: search.say_last(why, self._nothing()))  # after the previous search
+            worker.submit(lambda: search.say_last(why, self._no_move_text()))  # after the previous search
             return
-        position = if_it_goes_on(self._game, self._position)
+        position = continued_position(self._game, self._position)
         legal = {self._game.move_text(move): move for move in self._game.legal_moves(position)}
         if not legal:
             in_check = self._game.result_centi(position) != 0
             score = "mate 0" if in_check else "cp 0"
             info = [] if self._is_ucci else [f"info depth 0 score {score}"]
-            worker.submit(lambda: search.say_last(*info, self._nothing()))
+            worker.submit(lambda: search.say_last(*info, self._no_move_text()))
             return
-        wanted = self._wanted(go, position, legal)
+        wanted = self._moves_to_search(go, position, legal)
         if not (go.is_infinite or go.is_ponder):
             search.released.set()
         settings, lines = self._settings, int(self._values["multipv"])
@@ -362,29 +362,29 @@ class Uci:
             except Exception as error:  # the GUI must still get a move
                 logger.exception("a search failed")
                 search.say_last(
-                    f"info string {type(error).__name__}", f"bestmove {self._wire(next(iter(legal)))}"
+                    f"info string {type(error).__name__}", f"bestmove {self._format_move(next(iter(legal)))}"
                 )
 
         worker.submit(job)
 
-    def _wanted(self, go: Go, position: Any, legal: dict[str, int]) -> tuple[int, ...]:
+    def _moves_to_search(self, go: GoCommand, position: Any, legal: dict[str, int]) -> tuple[int, ...]:
         """The moves to search; empty for all."""
         wanted = set(legal.values())
         if go.moves:
             moves = set()
             for text in go.moves:
                 try:
-                    moves.add(self._game.parse_move(position, self._from_wire(text)))
+                    moves.add(self._game.parse_move(position, self._read_move(text)))
                 except IllegalMove:
-                    self._complain(f"searchmoves: {text} is not legal")
+                    self._report_error(f"searchmoves: {text} is not legal")
             wanted = moves or wanted
         wanted = {move for move in wanted if self._game.move_text(move) not in self._banned} or wanted
         return () if len(wanted) == len(legal) else tuple(sorted(wanted))
 
-    def _limits(self, go: Go, position: Any) -> Limits | None:
+    def _limits(self, go: GoCommand, position: Any) -> Limits | None:
         """Depth and time limits; None means no time limit."""
         numbers, settings = go.numbers, self._settings
-        depth = self._driver.deepest(numbers.get("depth", settings.usual_depth))
+        depth = self._driver.clamp_depth(numbers.get("depth", settings.default_depth))
         overhead_s = int(self._values["moveoverhead"]) / 1000
         if "movetime" in numbers:
             return Limits(depth, max(MIN_TIME_S, numbers["movetime"] / 1000 - overhead_s))
@@ -405,7 +405,7 @@ class Uci:
             return None
         return Limits(depth, settings.move_s)
 
-    def _person(self, go: Go, position: Any) -> Person:
+    def _person(self, go: GoCommand, position: Any) -> Person:
         """The opponent, with the rating and clock from the GUI."""
         side = self._game.side_to_move(position)
         if self._is_ucci:
@@ -421,7 +421,7 @@ class Uci:
         self,
         search: UciSearch,
         position: Any,
-        go: Go,
+        go: GoCommand,
         limits: Limits | None,
         lines: int,
         moves: tuple[int, ...],
@@ -445,7 +445,7 @@ class Uci:
             elif "mate" in numbers:
                 deepest = 2 * numbers["mate"] - 1
             found = None
-            for found in driver.deepen(position, driver.deepest(deepest), search.stop, lines, moves):
+            for found in driver.deepen(position, driver.clamp_depth(deepest), search.stop, lines, moves):
                 with self._console.lock:
                     search.latest = found
                     self._report(search, found, position, lines)
@@ -457,13 +457,13 @@ class Uci:
             search.released.wait()
         search.say_last(self._best(report))
 
-    def _known(self, go: Go, position: Any, moves: tuple[int, ...]) -> SearchReport | None:
-        """A report from a book or tablebase; None if there is none or the GUI wants an analysis."""
+    def _known(self, go: GoCommand, position: Any, moves: tuple[int, ...]) -> SearchReport | None:
+        """A report from a book or tablebase; None if neither has a move or the GUI wants an analysis."""
         is_analysis = go.is_infinite or go.is_ponder or moves or "mate" in go.numbers
-        return None if is_analysis else self._driver.known(position)
+        return None if is_analysis else self._driver.find_known_move(position)
 
     def _stop(self) -> None:
-        """End the current search, if any, and report its move, immediately if it already has one."""
+        """End any current search and report its move; a move already found is reported immediately."""
         search = self._search
         if search is None:
             return
@@ -489,7 +489,7 @@ class Uci:
         effort = f"nodes {report.nodes} time {milliseconds} nps {rate}"
         output = []
         for number, line in enumerate(report.lines, start=1):
-            variation = " ".join(map(self._wire, line.variation))
+            variation = " ".join(map(self._format_move, line.variation))
             number_text = f" multipv {number}" if lines > 1 else ""
             if line.score_centi is not None:
                 score = self._score(line, position)
@@ -498,7 +498,7 @@ class Uci:
                 )
             if line.trap is not None:
                 output.append(
-                    f"info string {self._wire(line.move)}: best trap {self._wire(line.trap)}, "
+                    f"info string {self._format_move(line.move)}: best trap {self._format_move(line.trap)}, "
                     f"quality {line.quality_centi / 100:.2f}"
                 )
         search.say(*output)
@@ -508,11 +508,11 @@ class Uci:
         mate = self._mate_in(line, position)
         if self._is_ucci:
             if mate is not None:
-                return str(_DECIDED_CENTI - mate if score > 0 else -_DECIDED_CENTI - mate)
-            return str(max(-_DECIDED_CENTI, min(_DECIDED_CENTI, score)))
+                return str(_MIN_DECIDED_CENTI - mate if score > 0 else -_MIN_DECIDED_CENTI - mate)
+            return str(max(-_MIN_DECIDED_CENTI, min(_MIN_DECIDED_CENTI, score)))
         if mate is not None:
             return f"mate {mate}"
-        return f"cp {max(-_DECIDED_CENTI, min(_DECIDED_CENTI, score))}"
+        return f"cp {max(-_MIN_DECIDED_CENTI, min(_MIN_DECIDED_CENTI, score))}"
 
     def _mate_in(self, line: MoveLine, position: Any) -> int | None:
         """Moves to mate, negative when we are mated; None if there is no mate or its distance is unknown."""
@@ -523,19 +523,19 @@ class Uci:
 
     def _best(self, report: SearchReport) -> str:
         variation = report.chosen.variation
-        expected = f" ponder {self._wire(variation[1])}" if len(variation) > 1 else ""
-        return f"bestmove {self._wire(report.move)}{expected}"
+        expected = f" ponder {self._format_move(variation[1])}" if len(variation) > 1 else ""
+        return f"bestmove {self._format_move(report.move)}{expected}"
 
-    def _nothing(self) -> str:
+    def _no_move_text(self) -> str:
         return "nobestmove" if self._is_ucci else "bestmove (none)"
 
-    def _complain(self, text: str) -> None:
+    def _report_error(self, text: str) -> None:
         self._console.say(f"info string {' '.join(text.split())[:500]}")
 
-    def _wire(self, move: str) -> str:
+    def _format_move(self, move: str) -> str:
         return shift_ranks(move, -1) if self._is_ucci else move
 
-    def _from_wire(self, move: str) -> str:
+    def _read_move(self, move: str) -> str:
         return shift_ranks(move, 1) if self._is_ucci else move
 
 

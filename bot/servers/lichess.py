@@ -19,10 +19,10 @@ import aiohttp
 import berserk
 
 from bot.base.config import ChallengesConfig
-from bot.base.dialects import Ability, Dialect
+from bot.base.dialects import Capability, Dialect
 from bot.base.errors import AuthError, ConfigError, ProtocolError, RefusedError, ServerError, TransientError
 from bot.base.events import (
-    CHAT_LIMIT,
+    MAX_CHAT_LENGTH,
     AccountEvent,
     Bot,
     DeclineReason,
@@ -33,12 +33,12 @@ from bot.base.events import (
     Room,
     Tournament,
 )
-from bot.base.game_server import Account, goes_on
+from bot.base.game_server import Account, is_game_running
 from bot.base.notation import MoveCodec
 from bot.base.rate_limiter import Rate, RateLimiter
 from bot.servers.lag import Lag
 from bot.servers.lichess_calls import Calls, Lane, RequestThrottle, read_answer
-from bot.servers.lichess_errors import ERROR_BODY_LIMIT, TooManyRequests, one_line, read_beginning, read_error
+from bot.servers.lichess_errors import MAX_ERROR_BYTES, TooManyRequests, one_line, read_beginning, read_error
 from bot.servers.lichess_wire import (
     ChallengeMade,
     GameReader,
@@ -59,18 +59,18 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 CALL_TIMEOUT_S = 10.0
-"""Timeout of one request in seconds; beyond that, checking whether the move arrived beats waiting longer."""
+"""Timeout of one request in seconds; after that, check whether the move arrived instead of waiting."""
 CHAT_TIMEOUT_S = 4.0
 """Timeout of a chat message in seconds; short, because it delays the messages queued behind it."""
 CONNECT_TIMEOUT_S = 5.0
-"""Timeout for connecting a stream, in seconds; shorter than for requests, since only a new attempt helps."""
+"""Timeout for connecting a stream, in seconds; shorter than for requests, because waiting does not help."""
 KEEP_ALIVE_SLACK_S = 5.0
 """A stream is considered dead this many seconds after a missed keep-alive."""
-MOVE_WAIT_S = 2.0
+MOVE_RETRY_WAIT_S = 2.0
 """Wait in seconds before resending a move after a 429; short, because the clock is running."""
-FULL_STATE_S = 30.0
+FULL_STATE_TIMEOUT_S = 30.0
 """Timeout in seconds for the full game state that begins every game stream."""
-_MAX_PLAYING = 50
+_MAX_LISTED_GAMES = 50
 """Number of games requested from ``/api/account/playing``; the site's default is 9."""
 _MAX_BOTS = 150
 """Number of programs requested from ``/api/bot/online``; the site's default is 100."""
@@ -80,11 +80,11 @@ CHALLENGE_SCOPE = "challenge:write"
 """Token scope needed to challenge others."""
 TOURNAMENT_SCOPE = "tournament:write"
 """Token scope needed to join tournaments."""
-STREAM_OPENINGS = Rate("stream", burst=9, per_s=1 / 30)
+STREAM_OPENING_RATE = Rate("stream", burst=9, per_s=1 / 30)
 """Rate limit for opening the account's stream; lichess.org allows 30 in 10 minutes."""
-_LINE_LIMIT = 1 << 20
+_MAX_LINE_BYTES = 1 << 20
 """Maximum length of a line in a stream, in bytes; a longer line is an error."""
-_LINES_A_TURN = 8
+_LINES_PER_TURN = 8
 """Number of stream lines read before other tasks may run."""
 _STATES = frozenset({"gameFull", "gameState"})
 """Types of messages that contain the state of a game."""
@@ -93,8 +93,8 @@ _STATES = frozenset({"gameFull", "gameState"})
 class RefusalCounter:
     """Decides whether a refusal of the account is final; an outage can look like a refusal for minutes."""
 
-    TIMES = 3
-    EVERY_S = 300.0
+    MIN_REFUSALS = 3
+    MIN_REFUSAL_INTERVAL_S = 300.0
     """A refusal that comes less than this many seconds after the last counted one is ignored."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -104,9 +104,9 @@ class RefusalCounter:
     def refused(self) -> bool:
         """Record a refusal of the account; return whether it is final."""
         now = self._clock()
-        if not self._at or now - self._at[-1] >= self.EVERY_S:
+        if not self._at or now - self._at[-1] >= self.MIN_REFUSAL_INTERVAL_S:
             self._at.append(now)
-        return len(self._at) >= self.TIMES
+        return len(self._at) >= self.MIN_REFUSALS
 
     def accepted(self) -> None:
         """Record that the site accepted the account."""
@@ -153,7 +153,7 @@ class LichessServer:
         self._clock = clock
         self._account: Account | None = None
         self._lag = Lag()
-        self._openings = RateLimiter(STREAM_OPENINGS, clock)
+        self._openings = RateLimiter(STREAM_OPENING_RATE, clock)
         self._refusals = RefusalCounter(clock)
         self._scripts: dict[str, MoveCodec] = {}
         """Codecs of games that have a stream, kept until the game ends."""
@@ -164,12 +164,12 @@ class LichessServer:
             },
             # Streams hold connections for hours: with a limit they would starve the moves.
             connector=aiohttp.TCPConnector(limit=0),
-            trace_configs=[_timing(clock, on_answer)],
+            trace_configs=[_timing_trace(clock, on_answer)],
         )
         self._throttle = RequestThrottle(clock)
         self._calls = Calls(partial(self._request, "GET"), self._throttle, self._url, token)
 
-    def follow(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:  # noqa: ARG002
+    def set_challenge_rules(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:  # noqa: ARG002
         self._http.headers.update(self._dialect.headers(challenges.variants))
 
     login = ""
@@ -179,11 +179,11 @@ class LichessServer:
     def site(self) -> str:
         return self._dialect.name
 
-    def can(self, ability: Ability) -> bool:
+    def supports(self, ability: Capability) -> bool:
         return ability in self._dialect.abilities
 
-    def _require(self, ability: Ability) -> None:
-        if not self.can(ability):
+    def _require(self, ability: Capability) -> None:
+        if not self.supports(ability):
             raise RefusedError(f"{self.site} has no such request ({ability})", 404)
 
     async def close(self) -> None:
@@ -204,9 +204,9 @@ class LichessServer:
         self._http.headers["User-Agent"] = _user_agent(self._account.name)
         return self._account
 
-    async def playing(self) -> list[str]:
+    async def running_game_ids(self) -> list[str]:
         return await self._ask(
-            "GET /api/account/playing", lambda api: read_playing(api.games.get_ongoing(_MAX_PLAYING))
+            "GET /api/account/playing", lambda api: read_playing(api.games.get_ongoing(_MAX_LISTED_GAMES))
         )
 
     async def accept(self, challenge_id: str) -> None:
@@ -217,7 +217,7 @@ class LichessServer:
         await self._act(f"/api/challenge/{_quote(challenge_id)}/decline", {"reason": reason.value})
 
     async def export(self, game_id: str) -> dict[str, Any]:
-        self._require(Ability.EXPORT)
+        self._require(Capability.EXPORT)
 
         def ask(api: berserk.Client) -> dict[str, Any]:
             record = api.games.export(_quote(game_id), as_pgn=False)
@@ -228,7 +228,7 @@ class LichessServer:
         return await self._ask(f"export game {game_id}", ask)
 
     async def rating_diff(self, game_id: str, name: str) -> int | None:
-        if not self.can(Ability.EXPORT):
+        if not self.supports(Capability.EXPORT):
             return None
         return read_rating_diff(await self.export(game_id), name)
 
@@ -239,7 +239,7 @@ class LichessServer:
             raise await self._confirm_refusal(error) from error
 
     async def _confirm_refusal(self, error: ServerError) -> ServerError:
-        """Confirm an `AuthError` by a request for the account, because the error would end every game.
+        """Confirm an `AuthError` with a request for the account, because the error would end every game.
 
         It is final only if refusals persist (`RefusalCounter`); until then it becomes a `TransientError`.
         """
@@ -269,13 +269,13 @@ class LichessServer:
     ) -> None:
         script = self._scripts.get(game_id)
         written = move if script is None else script.write(move)
-        offer = "?offeringDraw=true" if offer_draw and self.can(Ability.DRAW) else ""
+        offer = "?offeringDraw=true" if offer_draw and self.supports(Capability.DRAW) else ""
         began = self._clock()
         try:
             # Moves bypass the queue: nothing is as urgent.
             await self._post(f"{_game(game_id)}/move/{_quote(written)}{offer}")
         except TooManyRequests as error:
-            raise TransientError(str(error), min(error.asked_s, MOVE_WAIT_S)) from error
+            raise TransientError(str(error), min(error.asked_s, MOVE_RETRY_WAIT_S)) from error
         except AuthError as error:
             raise await self._confirm_refusal(error) from error
         except RefusedError as error:
@@ -287,15 +287,15 @@ class LichessServer:
         self._lag.add(self._clock() - began)
 
     async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
-        form = {"room": room.value, "text": text[:CHAT_LIMIT]}
+        form = {"room": room.value, "text": text[:MAX_CHAT_LENGTH]}
         await self._act(f"{_game(game_id)}/chat", form, lane=Lane.CHAT, timeout_s=CHAT_TIMEOUT_S)
 
     async def answer_draw(self, game_id: str, accept: bool) -> None:
-        self._require(Ability.DRAW)
+        self._require(Capability.DRAW)
         await self._act(f"{_game(game_id)}/draw/{'yes' if accept else 'no'}")
 
     async def answer_takeback(self, game_id: str, accept: bool) -> None:
-        self._require(Ability.TAKEBACK)
+        self._require(Capability.TAKEBACK)
         await self._act(f"{_game(game_id)}/takeback/{'yes' if accept else 'no'}")
 
     async def abort(self, game_id: str) -> None:
@@ -305,11 +305,11 @@ class LichessServer:
         await self._act(f"{_game(game_id)}/resign")
 
     async def claim_victory(self, game_id: str) -> None:
-        self._require(Ability.CLAIM)
+        self._require(Capability.CLAIM)
         await self._act(f"{_game(game_id)}/claim-victory")
 
     async def claim_draw(self, game_id: str) -> None:
-        self._require(Ability.CLAIM)
+        self._require(Capability.CLAIM)
         await self._act(f"{_game(game_id)}/claim-draw")
 
     async def upgrade(self) -> None:
@@ -325,7 +325,7 @@ class LichessServer:
     ) -> None:
         """Send a request when its turn in the lane comes."""
         try:
-            async with self._throttle.turn(f"POST {path}", lane):
+            async with self._throttle.wait_for_lane(f"POST {path}", lane):
                 await self._post(path, form, timeout_s)
         except AuthError as error:
             raise await self._confirm_refusal(error) from error
@@ -367,15 +367,15 @@ class LichessServer:
             raise TransientError(f"{what}: {one_line(lost)}") from lost
 
     async def _read_error(self, response: aiohttp.ClientResponse, what: str) -> ServerError:
-        body = (await read_beginning(response, ERROR_BODY_LIMIT)).decode(errors="replace")
+        body = (await read_beginning(response, MAX_ERROR_BYTES)).decode(errors="replace")
         error = read_error(response.status, response.headers, body, what, self._token)
-        self._throttle.heard(error)
+        self._throttle.record_error(error)
         return error
 
     # --- Other programs ---------------------------------------------------------------------------------
 
     async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
-        self._require(Ability.CHALLENGE)
+        self._require(Capability.CHALLENGE)
         path = f"/api/challenge/{_quote(opponent_id)}"
         form = {
             "rated": "true" if proposal.rated else "false",
@@ -387,7 +387,9 @@ class LichessServer:
         }
         challenge_id = ""
         try:
-            async with aclosing(self._lines("POST", path, form, silence_s=None, in_turn=True)) as lines:
+            async with aclosing(
+                self._stream_lines("POST", path, form, silence_s=None, in_turn=True)
+            ) as lines:
                 async for line in lines:
                     message = read_line(line)
                     answer = None if message is None else read_challenge_answer(message)
@@ -398,7 +400,7 @@ class LichessServer:
         except TooManyRequests as error:
             raise TransientError(str(error), error.asked_s) from error
         except RefusedError as error:
-            raise _hint_at(CHALLENGE_SCOPE, error) from error
+            raise _with_scope_hint(CHALLENGE_SCOPE, error) from error
         except asyncio.CancelledError:
             if challenge_id:
                 with suppress(ServerError):
@@ -413,14 +415,14 @@ class LichessServer:
         return "random" if variant is None or proposal.side is None else variant.sides[proposal.side].key
 
     async def online_bots(self) -> list[Bot]:
-        self._require(Ability.CHALLENGE)
+        self._require(Capability.CHALLENGE)
         path = f"/api/bot/online?nb={_MAX_BOTS}"
-        self._throttle.check_quiet(f"GET {path}")
+        self._throttle.raise_if_paused(f"GET {path}")
         bots: list[Bot] = []
         try:
             async with (
                 asyncio.timeout(ONLINE_TIMEOUT_S),
-                aclosing(self._lines("GET", path, silence_s=None, answer_s=ONLINE_TIMEOUT_S)) as lines,
+                aclosing(self._stream_lines("GET", path, silence_s=None, answer_s=ONLINE_TIMEOUT_S)) as lines,
             ):
                 async for line in lines:
                     try:
@@ -441,7 +443,7 @@ class LichessServer:
     # --- Tournaments ------------------------------------------------------------------------------------
 
     async def tournament(self, tournament_id: str) -> Tournament:
-        self._require(Ability.TOURNAMENTS)
+        self._require(Capability.TOURNAMENTS)
         key = _quote(tournament_id)
         return await self._ask(
             f"GET /api/tournament/{key}",
@@ -459,11 +461,11 @@ class LichessServer:
         await self._act_in_tournament(f"{_quote(tournament_id)}/withdraw")
 
     async def _act_in_tournament(self, path: str, form: Mapping[str, str] | None = None) -> None:
-        self._require(Ability.TOURNAMENTS)
+        self._require(Capability.TOURNAMENTS)
         try:
             await self._act(f"/api/tournament/{path}", form)
         except RefusedError as error:
-            raise _hint_at(TOURNAMENT_SCOPE, error) from error
+            raise _with_scope_hint(TOURNAMENT_SCOPE, error) from error
 
     # --- Streams, by aiohttp ----------------------------------------------------------------------------
 
@@ -473,7 +475,7 @@ class LichessServer:
             raise TransientError("the account's stream was opened too often", wait_s)
         path, is_open = "/api/stream/event", False
         try:
-            async with aclosing(self._lines("GET", path, silence_s=self._silence_s)) as lines:
+            async with aclosing(self._stream_lines("GET", path, silence_s=self._silence_s)) as lines:
                 async for line in lines:
                     is_open = True
                     try:
@@ -500,7 +502,7 @@ class LichessServer:
         events = self._game_stream(game_id, reader)
         if self._dialect.ends_on_page:
             page = partial(self._page, game_id)
-            events = PychessGame(game_id, reader, page, self._clock).completed(events)
+            events = PychessGame(game_id, reader, page, self._clock).with_end_from_page(events)
         try:
             async with aclosing(events):
                 async for event in events:
@@ -515,12 +517,12 @@ class LichessServer:
     async def _game_stream(self, game_id: str, reader: GameReader) -> AsyncGenerator[GameEvent | None, None]:
         path = f"/api/bot/game/stream/{_quote(game_id)}"
         opened_at = self._clock()
-        async with aclosing(self._lines("GET", path, silence_s=self._silence_s)) as lines:
+        async with aclosing(self._stream_lines("GET", path, silence_s=self._silence_s)) as lines:
             async for line in lines:
                 event = self._read_game_event(line, reader, game_id)
                 if reader.script is not None:
                     self._scripts[game_id] = reader.script
-                is_late = self._clock() - opened_at > FULL_STATE_S
+                is_late = self._clock() - opened_at > FULL_STATE_TIMEOUT_S
                 if event is None and not reader.started and is_late:
                     raise await self._no_state(game_id)
                 yield event
@@ -532,13 +534,13 @@ class LichessServer:
             RefusedError: The site does not have the game, or no longer has it.
         """
         path = f"/{_quote(game_id)}"
-        async with self._throttle.turn(f"GET {path}", Lane.READS):
+        async with self._throttle.wait_for_lane(f"GET {path}", Lane.READS):
             return (await self._request("GET", path, accept="text/html")).decode(errors="replace")
 
     async def _no_state(self, game_id: str) -> ServerError:
         """The error for a live stream that does not send its game's state."""
-        what = f"game {game_id}: no state in {FULL_STATE_S:g} s"
-        if await goes_on(self, game_id) is False:
+        what = f"game {game_id}: no state in {FULL_STATE_TIMEOUT_S:g} s"
+        if await is_game_running(self, game_id) is False:
             return RefusedError(f"{what}, and it is not running", 404)
         return TransientError(what)
 
@@ -560,7 +562,7 @@ class LichessServer:
             # The next stream begins with the full state, so nothing is lost with this message.
             raise TransientError(f"game {game_id}: cannot read a message: {error}") from error
 
-    async def _lines(
+    async def _stream_lines(
         self,
         method: str,
         path: str,
@@ -579,7 +581,7 @@ class LichessServer:
             silence_s: For an endless stream: yield an empty line when it opens, consider it lost after this
                 many seconds without a complete line, and drop an incomplete last line. None: a finite answer.
             answer_s: Timeout until the answer begins, in seconds; None for the default.
-            in_turn: Whether the request waits in the queue and then blocks it until the answer begins.
+            in_turn: Whether the request waits in the queue and blocks it until the answer begins.
         """
         what = f"{method} {path}"
         connect_s = min(self._call_timeout_s, CONNECT_TIMEOUT_S)
@@ -589,7 +591,7 @@ class LichessServer:
         try:
             async with AsyncExitStack() as stack:
                 async with (
-                    self._throttle.turn(what, Lane.READS) if in_turn else nullcontext(),
+                    self._throttle.wait_for_lane(what, Lane.READS) if in_turn else nullcontext(),
                     asyncio.timeout(answer_s),
                 ):
                     response = await stack.enter_async_context(
@@ -624,12 +626,12 @@ class LichessServer:
                     *lines, rest = (rest + chunk).split(b"\n")
                     for number, line in enumerate(lines):
                         yield line
-                        if number % _LINES_A_TURN == 0:
+                        if number % _LINES_PER_TURN == 0:
                             await asyncio.sleep(0)  # a busy stream must not delay other tasks
                     if lines and silence_s is not None:
                         deadline = loop.time() + silence_s
-                    if len(rest) > _LINE_LIMIT:
-                        raise TransientError(f"{what}: a line of more than {_LINE_LIMIT} bytes")
+                    if len(rest) > _MAX_LINE_BYTES:
+                        raise TransientError(f"{what}: a line of more than {_MAX_LINE_BYTES} bytes")
                 if silence_s is None:
                     yield rest
         except aiohttp.ConnectionTimeoutError:
@@ -640,7 +642,7 @@ class LichessServer:
             raise TransientError(f"{what}: {one_line(lost)}") from lost
 
 
-def _hint_at(scope: str, error: RefusedError) -> RefusedError:
+def _with_scope_hint(scope: str, error: RefusedError) -> RefusedError:
     """The refusal; if the token may lack a scope, the error also names the scope."""
     if not error.is_forbidden:
         return error
@@ -657,7 +659,7 @@ def _user_agent(account: str = "") -> str:
     return f"{program} user:{account}" if re.fullmatch(r"[A-Za-z0-9._-]+", account) else program
 
 
-def _timing(clock: Callable[[], float], on_answer: Callable[[float], None]) -> aiohttp.TraceConfig:
+def _timing_trace(clock: Callable[[], float], on_answer: Callable[[float], None]) -> aiohttp.TraceConfig:
     """Measures the time from each request until its answer begins."""
     timing = aiohttp.TraceConfig()
 

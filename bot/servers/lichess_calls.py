@@ -25,12 +25,12 @@ from bot.servers.lichess_errors import TooManyRequests, read_beginning
 T = TypeVar("T")
 
 
-ANSWER_LIMIT = 1 << 20
+MAX_ANSWER_BYTES = 1 << 20
 """Maximum size of an answer, in bytes."""
 
 
 class Lane(Enum):
-    """Kinds of requests; a request waits for others of its kind only."""
+    """Kinds of requests; a request waits only for others of its kind."""
 
     ANSWERS = auto()
     """Answers to challenges, draw offers and takebacks; resignations and claims."""
@@ -50,7 +50,7 @@ class RequestThrottle:
         self._quiet_until = -math.inf
 
     @asynccontextmanager
-    async def turn(self, what: str, lane: Lane) -> AsyncIterator[None]:
+    async def wait_for_lane(self, what: str, lane: Lane) -> AsyncIterator[None]:
         """Wait for the earlier requests in the lane.
 
         Args:
@@ -61,20 +61,20 @@ class RequestThrottle:
             PausedError: The server demands a pause.
         """
         async with self._locks[lane]:
-            self.check_quiet(what)
+            self.raise_if_paused(what)
             yield
 
-    def check_quiet(self, what: str) -> None:
-        """Check only for a pause; for non-urgent requests that would block the queue too long.
+    def raise_if_paused(self, what: str) -> None:
+        """Check only for a pause; used for non-urgent requests that would block the queue too long.
 
         Raises:
-            PausedError: As in `turn`.
+            PausedError: As in `wait_for_lane`.
         """
         left_s = self._quiet_until - self._clock()
         if left_s > 0:
             raise PausedError(f"{what}: not sent: the server demands a pause of {left_s:.0f} s", left_s)
 
-    def heard(self, error: Exception) -> None:
+    def record_error(self, error: Exception) -> None:
         """Record the error of a request."""
         if isinstance(error, TooManyRequests):
             self._quiet_until = max(self._quiet_until, self._clock() + error.quiet_s)
@@ -84,11 +84,11 @@ async def read_answer(response: aiohttp.ClientResponse) -> bytes:
     """Read a complete answer.
 
     Raises:
-        TransientError: The answer is longer than `ANSWER_LIMIT`.
+        TransientError: The answer is longer than `MAX_ANSWER_BYTES`.
     """
-    answer = await read_beginning(response, ANSWER_LIMIT + 1)
-    if len(answer) > ANSWER_LIMIT:
-        raise TransientError(f"{response.method} {response.url.path}: more than {ANSWER_LIMIT} bytes")
+    answer = await read_beginning(response, MAX_ANSWER_BYTES + 1)
+    if len(answer) > MAX_ANSWER_BYTES:
+        raise TransientError(f"{response.method} {response.url.path}: more than {MAX_ANSWER_BYTES} bytes")
     return answer
 
 
@@ -143,7 +143,7 @@ class Calls:
             what: Description of the request for messages.
             call: The function; called twice, because the first call only discloses the request.
         """
-        async with self._throttle.turn(what, Lane.READS):
+        async with self._throttle.wait_for_lane(what, Lane.READS):
             self._adapter.answer = await self._carry(self._path_of(call))
             try:
                 return call(self._client)

@@ -14,12 +14,12 @@ from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
 
 RATE_LIMIT_WAIT_S = 60.0
 """Wait in seconds after a 429 without Retry-After, as the API's introduction demands."""
-MAX_WAIT_S = 900.0
+MAX_RETRY_AFTER_S = 900.0
 """Maximum wait in seconds after a 429; retrying too early merely causes another 429."""
 _DAY_S = 86_400.0
-_MESSAGE_LIMIT = 200
+_MAX_MESSAGE_LENGTH = 200
 """Maximum number of characters of the server's message quoted in an error."""
-ERROR_BODY_LIMIT = 8192
+MAX_ERROR_BYTES = 8192
 """Maximum number of bytes or characters read from an error's body."""
 
 
@@ -29,12 +29,12 @@ class TooManyRequests(TransientError):
     Args:
         message: Description of the request, and the server's message.
         asked_s: The wait in seconds that the server demands, at most a day; `retry_after_s` is capped at
-            `MAX_WAIT_S`.
+            `MAX_RETRY_AFTER_S`.
         limit: The server's name for a limit on one kind of request; empty if not stated.
     """
 
     def __init__(self, message: str, asked_s: float, limit: str = "") -> None:
-        super().__init__(message, min(asked_s, MAX_WAIT_S))
+        super().__init__(message, min(asked_s, MAX_RETRY_AFTER_S))
         self.asked_s = asked_s
         self.limit = limit
 
@@ -45,7 +45,7 @@ class TooManyRequests(TransientError):
         A named limit, for instance on games between programs, applies to one kind of request and may last a
         day; other requests resume after the minute that the API demands.
         """
-        wait_s = min(self.asked_s, MAX_WAIT_S)
+        wait_s = min(self.asked_s, MAX_RETRY_AFTER_S)
         return min(wait_s, RATE_LIMIT_WAIT_S) if self.limit else wait_s
 
 
@@ -70,7 +70,7 @@ def read_error(
     raw = message if isinstance(message, dict) else {}
     words = raw.get("error")
     said = " ".join((words if isinstance(words, str) else json.dumps(words)).split()) if words else ""
-    text = f"{what}: HTTP {status}" + (f": {said[:_MESSAGE_LIMIT]}" if said else "")
+    text = f"{what}: HTTP {status}" + (f": {said[:_MAX_MESSAGE_LENGTH]}" if said else "")
     if secret:  # JSON may have escaped it
         text = text.replace(secret, "***")
     if status == 429:
@@ -83,7 +83,7 @@ def read_error(
         return TransientError(text)
     if status == 401:
         return AuthError(text)
-    return RefusedError(text, status, said[:_MESSAGE_LIMIT].replace(secret, "***") if secret else said)
+    return RefusedError(text, status, said[:_MAX_MESSAGE_LENGTH].replace(secret, "***") if secret else said)
 
 
 def _wait_s(seconds: object, headers: Mapping[str, str]) -> float:
@@ -96,7 +96,7 @@ def _retry_after_s(headers: Mapping[str, str]) -> float | None:
     """The seconds that a Retry-After header demands, in either of its forms (RFC 9110, 10.2.3)."""
     value = headers.get("Retry-After", "").strip()
     if re.fullmatch(r"[0-9]{1,7}", value):
-        return min(float(value), MAX_WAIT_S)
+        return min(float(value), MAX_RETRY_AFTER_S)
     try:
         until = parsedate_to_datetime(value)
         if until.tzinfo is None:
@@ -104,7 +104,7 @@ def _retry_after_s(headers: Mapping[str, str]) -> float | None:
         wait_s = (until - datetime.now(UTC)).total_seconds()
     except (ValueError, OverflowError):
         return None
-    return max(0.0, min(wait_s, MAX_WAIT_S))
+    return max(0.0, min(wait_s, MAX_RETRY_AFTER_S))
 
 
 async def read_beginning(response: aiohttp.ClientResponse, limit: int) -> bytes:

@@ -49,12 +49,12 @@ _MAX_S = _UNLIMITED_MS // 1000
 """Cap on times, in seconds."""
 _MAX_RATING = 10_000
 """Maximum absolute value of a rating or rating change; larger values are treated as missing."""
-_MAX_START = 500
+_MAX_FEN_LENGTH = 500
 """Maximum length of a starting position, in characters; no game of ours needs more."""
-_LATEST_START = 1000
+_MAX_MOVE_NUMBER = 1000
 """Cap on the full-move number of a starting position. Mate scores count the game's moves, and beyond a few
 thousand (`engine.game.MAX_PLIES`) all mates would score the same."""
-_MAX_NAME = 64
+_MAX_NAME_LENGTH = 64
 """Maximum number of characters kept of a name; more than any site allows, and the size of the database
 column."""
 MAX_MOVES = 2000
@@ -63,12 +63,12 @@ MAX_MOVES = 2000
 MAX_BRACKETS = 500
 """Maximum number of opening brackets per line. More deeply nested JSON may parse but then fail to be
 logged."""
-_MAX_TEXT = 1000
+_MAX_RECEIVED_CHAT_LENGTH = 1000
 """Maximum number of characters kept of a chat message."""
 _MAX_DAYS = 14
 """Cap on the days per move."""
 
-_GOING_ON = frozenset({"created", "started"})
+_RUNNING_STATUSES = frozenset({"created", "started"})
 _END_REASONS = {
     "mate": EndReason.NORMAL,
     "stalemate": EndReason.NORMAL,
@@ -83,7 +83,7 @@ _END_REASONS = {
     "aborted": EndReason.ABORTED,
     "noStart": EndReason.ABORTED,
 }
-"""End reasons by status; any other status not in `_GOING_ON` means `EndReason.OTHER`."""
+"""End reasons by status; any other status not in `_RUNNING_STATUSES` means `EndReason.OTHER`."""
 
 T = TypeVar("T")
 
@@ -271,7 +271,7 @@ class GameReader:
         return self.last
 
     def finish(self, moves: str, status: str, winner: int | None) -> GameState | None:
-        """End the game as the site's record of it says; return its last state, or None before the snapshot.
+        """End the game according to the site's record; return its last state, or None before the snapshot.
 
         Args:
             moves: All moves, in the stream's format.
@@ -368,12 +368,12 @@ def _chat_line(raw: Mapping[str, Any], dialect: Dialect) -> ChatLine | None:
     if room not in tuple(Room):
         return None
     by_site = name.casefold() == dialect.speaker
-    return ChatLine(_clean(name), Room(room), _clean(text, _MAX_TEXT), by_site)
+    return ChatLine(_clean(name), Room(room), _clean(text, _MAX_RECEIVED_CHAT_LENGTH), by_site)
 
 
 def _end(raw: Mapping[str, Any], variant: SiteVariant) -> GameEnd | None:
     status = need(raw, "status", str)
-    if status in _GOING_ON:
+    if status in _RUNNING_STATUSES:
         return None
     colours = [side.key for side in variant.sides]
     winner = _optional(raw, "winner", str)
@@ -457,20 +457,20 @@ def _start(raw: Mapping[str, Any], variant: SiteVariant | None) -> str | None:
     fen = _optional(raw, "initialFen", str)
     if fen is None or fen in ("", "startpos"):
         return None
-    if len(fen) > _MAX_START or not fen.isprintable():
+    if len(fen) > _MAX_FEN_LENGTH or not fen.isprintable():
         raise BadPosition(f"{fen[:100]!r} is not a position")
     if variant is None:
         return fen
     game = get_rules(variant.game)
-    start = _early(variant.notation.start(fen))
+    start = _cap_move_number(variant.notation.start(fen))
     return None if game.parse_position(start) == game.initial() else start
 
 
-def _early(start: str) -> str:
-    """The position with its full-move number (the second counter) capped at `_LATEST_START`."""
+def _cap_move_number(start: str) -> str:
+    """The position with its full-move number (the second counter) capped at `_MAX_MOVE_NUMBER`."""
     return re.sub(
         r"(?<!\S)([0-9]+) ([0-9]+)(?!\S)",
-        lambda counts: f"{counts[1]} {min(int(counts[2]), _LATEST_START)}",
+        lambda counts: f"{counts[1]} {min(int(counts[2]), _MAX_MOVE_NUMBER)}",
         start,
         count=1,
     )
@@ -543,7 +543,7 @@ def _optional(raw: Mapping[str, Any], key: str, kind: type[T]) -> T | None:
 
 
 def _number(raw: Mapping[str, Any], key: str) -> int | None:
-    """An optional integer; None for any other value too."""
+    """An optional integer; None for any other value."""
     value = raw.get(key)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
@@ -566,7 +566,7 @@ def _rating(raw: Mapping[str, Any], key: str) -> int | None:
     return None if value is None or abs(value) > _MAX_RATING else value
 
 
-def _clean(text: str, longest: int = _MAX_NAME) -> str:
+def _clean(text: str, longest: int = _MAX_NAME_LENGTH) -> str:
     """Make text safe for all databases and for chat; a lone surrogate, for example, cannot be encoded."""
     return "".join(char if char.isprintable() else "\ufffd" for char in text[:longest])
 

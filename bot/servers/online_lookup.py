@@ -2,7 +2,7 @@
 
 Both services are optional. A look-up may use a share of the clock; if no usable answer arrives in that time,
 the bot chooses the move without it. A service that fails several times in a row, or rate-limits us, is
-skipped for a while, which is logged once.
+skipped for a while; the skip is logged once.
 """
 
 import asyncio
@@ -20,40 +20,40 @@ import chess
 
 from bot.base.config import Config, OnlineConfig, read_token
 from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
-from bot.servers.lichess_errors import ERROR_BODY_LIMIT, read_beginning, read_error
-from engine.decision import Pick, SearchMode
+from bot.servers.lichess_errors import MAX_ERROR_BYTES, read_beginning, read_error
+from engine.decision import DirectMove, SearchMode
 from engine.game import WIN_CENTI
 from engine.games.standard_chess import ChessPosition, StandardChess
 from engine.lookup.source import LookupMove
 
 logger = logging.getLogger(__name__)
 
-CLOCK_SHARE = 0.05
+MAX_CLOCK_SHARE = 0.05
 """Maximum share of the remaining clock for one look-up."""
-FAILURES = 3
+MAX_FAILURES = 3
 """Number of consecutive failures after which a service is skipped for a while."""
-PAUSE_S = 300.0
+FAILURE_PAUSE_S = 300.0
 """Length of that pause, in seconds; after a 429 the service sets the length."""
 REFUSED_PAUSE_S = 3600.0
 """Length of the pause, in seconds, if a service demands a token or does not exist."""
 MAX_PIECES = 7
 """Maximum number of pieces in the tablebase, including the kings."""
 
-TRY_OUT_S = 10.0
+CHECK_TIMEOUT_S = 10.0
 """Timeout of a check outside a game, in seconds."""
 
-_ENDING = "8/8/8/3k4/8/8/1Q6/K7 w - - 0 1"
-_BODY_LIMIT = 1 << 18
+_CHECK_POSITION = "8/8/8/3k4/8/8/1Q6/K7 w - - 0 1"
+_MAX_BODY_BYTES = 1 << 18
 _GAME = StandardChess()
 _OUTCOMES = {"win": WIN_CENTI, "loss": -WIN_CENTI, "draw": 0, "cursed-win": 0, "blessed-loss": 0}
 """Score of each tablebase category from the view of the side to move; all other categories are uncertain."""
 
 
-class OddAnswer(TransientError):
+class InvalidResponse(TransientError):
     """A service gave an invalid answer."""
 
 
-class Breaker:
+class CircuitBreaker:
     """Decides whether to query a service; skips it while it fails or demands a pause."""
 
     def __init__(self, name: str, clock: Callable[[], float]) -> None:
@@ -64,18 +64,18 @@ class Breaker:
         self._is_told = False
 
     @property
-    def may_ask(self) -> bool:
+    def is_available(self) -> bool:
         """Whether the service may be queried now."""
         return self._clock() >= self._not_before
 
-    def worked(self) -> None:
+    def record_success(self) -> None:
         """Record that the service gave an answer."""
         self._failures = 0
         if self._is_told:
             logger.info("online.%s: works again", self._name)
         self._is_told = False
 
-    def failed(self, error: ServerError) -> None:
+    def record_failure(self, error: ServerError) -> None:
         """Record that the service gave no usable answer."""
         self._failures += 1
         pause_s = 0.0
@@ -83,8 +83,8 @@ class Breaker:
             pause_s = error.retry_after_s
         elif isinstance(error, AuthError | RefusedError):
             pause_s = REFUSED_PAUSE_S
-        elif self._failures >= FAILURES:
-            pause_s = PAUSE_S
+        elif self._failures >= MAX_FAILURES:
+            pause_s = FAILURE_PAUSE_S
         if not pause_s:
             logger.debug("online.%s: %s", self._name, error)
             return
@@ -115,15 +115,15 @@ class OnlineLookup:
         self._config = config
         self._token = token
         self._rng = rng or random.Random()  # noqa: S311 - which opening is played is no secret
-        self._explorer = Breaker("explorer", clock)
-        self._tablebase = Breaker("tablebase", clock)
+        self._explorer = CircuitBreaker("explorer", clock)
+        self._tablebase = CircuitBreaker("tablebase", clock)
         self._http = aiohttp.ClientSession(headers={"User-Agent": "desdemona"})
 
     async def close(self) -> None:
         """Close all connections."""
         await self._http.close()
 
-    async def try_out(self) -> str:
+    async def check_services(self) -> str:
         """Query each service once and return the answers as one line.
 
         Raises:
@@ -132,13 +132,13 @@ class OnlineLookup:
         config, shown = self._config, []
         if config.explorer:
             url = f"{config.explorer_url}/{config.explorer}"
-            answer = await self._fetched(url, {"fen": chess.STARTING_FEN}, self._token, TRY_OUT_S)
+            answer = await self._fetch_json(url, {"fen": chess.STARTING_FEN}, self._token, CHECK_TIMEOUT_S)
             explorer_move(answer, _GAME.initial(), 1, self._rng)
             shown.append(url)
         if config.tablebase:
             url = f"{config.tablebase_url}/standard"
-            answer = await self._fetched(url, {"fen": _ENDING}, "", TRY_OUT_S)
-            tablebase_move(answer, _GAME.parse_position(_ENDING))
+            answer = await self._fetch_json(url, {"fen": _CHECK_POSITION}, "", CHECK_TIMEOUT_S)
+            tablebase_move(answer, _GAME.parse_position(_CHECK_POSITION))
             shown.append(url)
         return f"{' and '.join(shown)} answer{'s' * (len(shown) == 1)}"
 
@@ -158,7 +158,7 @@ class OnlineLookup:
         config, board = self._config, position.board
         if config.tablebase and not board.castling_rights and chess.popcount(board.occupied) <= MAX_PIECES:
             url, params = f"{config.tablebase_url}/standard", {"fen": board.fen()}
-            return await self._asked(
+            return await self._query_service(
                 self._tablebase, url, params, remaining_s, lambda answer: tablebase_move(answer, position)
             )
         if config.explorer and not board.chess960 and board.ply() < config.explorer_max_ply:
@@ -169,32 +169,32 @@ class OnlineLookup:
                 least, rng = config.explorer_min_games, self._rng
                 return explorer_move(answer, position, least, rng, avoid, config.explorer)
 
-            return await self._asked(self._explorer, url, params, remaining_s, choose)
+            return await self._query_service(self._explorer, url, params, remaining_s, choose)
         return None
 
-    async def _asked(
+    async def _query_service(
         self,
-        breaker: Breaker,
+        breaker: CircuitBreaker,
         url: str,
         params: Mapping[str, str],
         remaining_s: float | None,
         choose: Callable[[Any], LookupMove | None],
     ) -> LookupMove | None:
-        if not breaker.may_ask:
+        if not breaker.is_available:
             return None
         timeout_s = self._config.timeout_s
         if remaining_s is not None:
-            timeout_s = min(timeout_s, CLOCK_SHARE * remaining_s)
+            timeout_s = min(timeout_s, MAX_CLOCK_SHARE * remaining_s)
         token = self._token if breaker is self._explorer else ""
         try:
-            move = choose(await self._fetched(url, params, token, timeout_s))
+            move = choose(await self._fetch_json(url, params, token, timeout_s))
         except ServerError as error:
-            breaker.failed(error)
+            breaker.record_failure(error)
             return None
-        breaker.worked()
+        breaker.record_success()
         return move
 
-    async def _fetched(self, url: str, params: Mapping[str, str], token: str, timeout_s: float) -> Any:
+    async def _fetch_json(self, url: str, params: Mapping[str, str], token: str, timeout_s: float) -> Any:
         """The JSON answer; None if the service does not have the position.
 
         Raises:
@@ -213,7 +213,7 @@ class OnlineLookup:
         async with self._http.get(url, params=params, headers=headers, allow_redirects=False) as response:
             if response.status == 404:
                 return None
-            limit = _BODY_LIMIT if response.status == 200 else ERROR_BODY_LIMIT
+            limit = _MAX_BODY_BYTES if response.status == 200 else MAX_ERROR_BYTES
             body = await read_beginning(response, limit)
             text = body.decode("utf-8", "replace")
             if response.status == 401:  # also when a proxy says it
@@ -222,7 +222,7 @@ class OnlineLookup:
                 raise read_error(response.status, response.headers, text, f"GET {url}", token)
         with suppress(ValueError, RecursionError):
             return json.loads(text)
-        raise OddAnswer("the answer is not JSON")
+        raise InvalidResponse("the answer is not JSON")
 
 
 def open_lookup(config: Config) -> OnlineLookup | None:
@@ -250,18 +250,18 @@ def explorer_move(
     avoid: Collection[str] = (),
     name: str = "explorer",
 ) -> LookupMove | None:
-    """A move from the explorer's answer, drawn at random in proportion to its games; None if there is none.
+    """A random move from the explorer's answer, weighted by number of games; None if it has no move.
 
     Args:
         answer: The JSON answer; None if the position is unknown.
         position: The position that was looked up.
         min_games: Minimum number of games with the move.
         rng: Source of randomness for the choice.
-        avoid: Moves to exclude unless there is no other.
+        avoid: Moves to exclude unless no other move is left.
         name: Name of the explorer's database.
 
     Raises:
-        OddAnswer: The answer is malformed or contains an illegal move.
+        InvalidResponse: The answer is malformed or contains an illegal move.
     """
     if answer is None:
         return None
@@ -270,8 +270,8 @@ def explorer_move(
         counts = [row.get(key) for key in ("white", "draws", "black")]
         whole = [count for count in counts if type(count) is int and count >= 0]
         if len(whole) < len(counts):
-            raise _odd(row)
-        games[_legal(row, position)] = sum(whole)
+            raise _invalid_response(row)
+        games[_legal_move(row, position)] = sum(whole)
     known = {move: number for move, number in games.items() if number >= max(1, min_games)}
     others = {move: number for move, number in known.items() if _GAME.move_text(move) not in avoid}
     known = others or known
@@ -279,7 +279,7 @@ def explorer_move(
         return None
     move = rng.choices(list(known), list(known.values()))[0]
     origin = f"{name}: {known[move]} of {sum(games.values())} games"
-    return LookupMove(move, SearchMode.EXPLORER, Pick(None, 0, 0, False, origin))
+    return LookupMove(move, SearchMode.EXPLORER, DirectMove(None, 0, 0, False, origin))
 
 
 def tablebase_move(answer: Any, position: ChessPosition) -> LookupMove | None:
@@ -290,20 +290,22 @@ def tablebase_move(answer: Any, position: ChessPosition) -> LookupMove | None:
         position: The position that was looked up.
 
     Raises:
-        OddAnswer: The answer is malformed or its best move is illegal.
+        InvalidResponse: The answer is malformed or its best move is illegal.
     """
     if answer is None:
         return None
     rows = _rows(answer)  # best first
     category = answer.get("category")
     if not isinstance(category, str) or not rows:
-        raise _odd(answer)
+        raise _invalid_response(answer)
     score_centi = _OUTCOMES.get(category)
     if score_centi is None:
         return None
     origin = f"lichess.org: {category}"
     return LookupMove(
-        _legal(rows[0], position), SearchMode.ONLINE_TABLEBASE, Pick(score_centi, 0, 100, True, origin)
+        _legal_move(rows[0], position),
+        SearchMode.ONLINE_TABLEBASE,
+        DirectMove(score_centi, 0, 100, True, origin),
     )
 
 
@@ -311,17 +313,17 @@ def _rows(answer: Any) -> list[dict[str, Any]]:
     match answer:
         case {"moves": [*rows]} if all(isinstance(row, dict) for row in rows):
             return rows
-    raise _odd(answer)
+    raise _invalid_response(answer)
 
 
-def _legal(row: Mapping[str, Any], position: ChessPosition) -> int:
+def _legal_move(row: Mapping[str, Any], position: ChessPosition) -> int:
     text = row.get("uci")
     if isinstance(text, str):
         with suppress(ValueError):
             # The explorer writes castling as the king taking its rook.
             return _GAME.parse_move(position, position.board.parse_uci(text).uci())
-    raise _odd(row)
+    raise _invalid_response(row)
 
 
-def _odd(what: Any) -> OddAnswer:
-    return OddAnswer(f"the answer makes no sense: {str(what)[:80]!r}")
+def _invalid_response(what: Any) -> InvalidResponse:
+    return InvalidResponse(f"the answer makes no sense: {str(what)[:80]!r}")

@@ -16,11 +16,11 @@ from bot.servers.lichess_wire import MAX_BRACKETS, MAX_MOVES, GameReader, as_obj
 
 logger = logging.getLogger(__name__)
 
-GOES_ON_S = 3.0
+RESUME_TIMEOUT_S = 3.0
 """Timeout for the page when we resume a game, in seconds; short, because the opponent may move meanwhile."""
-LOOK_UPS = 5
-"""Maximum number of requests for a game's page, one per stream line, before its end is considered unknown."""
-UNKNOWN_END_SLACK_S = 30.0
+MAX_PAGE_REQUESTS = 5
+"""Number of page requests, one per stream line, after which a game's end is considered unknown."""
+CLOCK_EXPIRY_SLACK_S = 30.0
 """A game counts as over this many seconds after a clock must have run out."""
 
 END_WORDS: Mapping[int, str] = {
@@ -41,7 +41,7 @@ END_WORDS: Mapping[int, str] = {
 """The Lichess ``status`` for each status in a PyChess game record (GameStatus in PyChess's source); negative
 ones mean that the game is running."""
 _WINNERS = {"1-0": 0, "0-1": 1}
-_SHOWN = 1000
+_MAX_QUOTED_LENGTH = 1000
 """Maximum number of characters of a page quoted in an error."""
 
 
@@ -104,7 +104,7 @@ def _record(page: str) -> Mapping[str, Any]:
     """The game record in a page: JSON in an attribute."""
     record = read_line(_attribute(page, "board").encode(errors="replace"), MAX_MOVES + MAX_BRACKETS)
     if record is None:
-        raise ProtocolError("a page without a game", page[:_SHOWN])
+        raise ProtocolError("a page without a game", page[:_MAX_QUOTED_LENGTH])
     return record
 
 
@@ -130,9 +130,9 @@ class PychessGame:
         self._read = read
         self._clock = clock
         self._heard_at = clock()
-        self._left = LOOK_UPS
+        self._left = MAX_PAGE_REQUESTS
 
-    async def completed(
+    async def with_end_from_page(
         self, events: AsyncGenerator[GameEvent | None, None]
     ) -> AsyncGenerator[GameEvent | None, None]:
         """The stream's events, followed by the end of the game if the stream omits it."""
@@ -168,13 +168,13 @@ class PychessGame:
         last = self._reader.last
         if last is None or last.remaining_s is None or last.end is not None:
             return None
-        is_over = self._clock() - self._heard_at > max(last.remaining_s) + UNKNOWN_END_SLACK_S
+        is_over = self._clock() - self._heard_at > max(last.remaining_s) + CLOCK_EXPIRY_SLACK_S
         return self._reader.ended("unknown") if is_over else None
 
     async def _end_if_known(self) -> GameState | None:
         """The end of a game according to its page; None if the game is running or the page does not help."""
         try:
-            async with asyncio.timeout(GOES_ON_S):  # the next lines of the stream wait
+            async with asyncio.timeout(RESUME_TIMEOUT_S):  # the next lines of the stream wait
                 return read_end(await self._read(), self._reader)
         except (TimeoutError, TransientError, RefusedError, ProtocolError) as error:
             logger.info("game %s: its page does not say whether it is over: %s", self._game_id, error)

@@ -10,7 +10,7 @@ from engine.expected import WHOLE
 
 MAX_NAME_LENGTH = 40
 """Maximum length of a person's name within a sentence."""
-STEPS = (Sentence("at depth 2"), Sentence("a little deeper"), Sentence("deep"))
+DEPTH_PHRASES = (Sentence("at depth 2"), Sentence("a little deeper"), Sentence("deep"))
 """The depths named in a blind report; their number must not reveal the depth of the search."""
 _NUMBERS = (
     *(None, None, Sentence("two"), Sentence("three"), Sentence("four"), Sentence("five"), Sentence("six")),
@@ -21,12 +21,12 @@ _SHARES = (
     *(Fraction(some, many) for some, many in ((2, 5), (3, 5), (2, 3), (3, 4), (4, 5), (9, 10))),
 )
 """Shares that have names; the nearest to a probability is used, or the first of two equally near ones."""
-_NEARLY_ALL = 0.95
+_MIN_NEARLY_ALL_PROBABILITY = 0.95
 
 
 def people_play(probability: float) -> Sentence:
     """Express a probability as subject and verb of a clause: ``one player in three plays``."""
-    if probability >= _NEARLY_ALL:
+    if probability >= _MIN_NEARLY_ALL_PROBABILITY:
         return Sentence("nearly every player plays")
     share = min(_SHARES, key=lambda each: abs(float(each) - probability))
     some, many = _NUMBERS[share.numerator], _NUMBERS[share.denominator] or ""
@@ -131,7 +131,7 @@ def bait_comparison(
         return None
     better = [mine[shown[step]] < best.scores_centi[shown[step]] for step in arguments]
     words: dict[str, TextPart] = {
-        "where": ListText([STEPS[step] for step in arguments])
+        "where": ListText([DEPTH_PHRASES[step] for step in arguments])
         if steps
         else _plies_ahead([step + 2 for step in arguments]),
         "best": MoveText(best.name),

@@ -135,7 +135,7 @@ class MomentVerdict:
     """The opponent's reply, or None if unknown."""
     facts: tuple[MomentFact, ...]
     marks: tuple[MomentMark, ...]
-    """Marks on the board as the opponent faced it."""
+    """Marks on the board that the opponent faced."""
     entry: Sentence | None
     """The trap in one sentence, for a list of all traps; None if there is no trap."""
 
@@ -196,7 +196,7 @@ class _Moment:
     """Confirmed baits, the first being *the* bait; empty in decided positions."""
     bests: tuple[ReplyReport, ...]
     best: ReplyReport | None
-    """The best reply to name; if the reply played is equally good, that one."""
+    """The best reply to name: the reply played if it is in `bests`, otherwise the first of `bests`."""
     played: ReplyReport | None
 
     @property
@@ -251,11 +251,11 @@ def judge_moment(
     """
     moment = _moment(decision, name, bot, unit)
     kind = _kind(moment)
-    title, line = _words(kind, moment)
-    origin = [] if is_blind else [_how_picked(moment), _how_modelled(moment)]
+    title, line = _title_and_outcome(kind, moment)
+    origin = [] if is_blind else [_pick_source(moment), _model_use(moment)]
     baits = _temptation(moment, steps, is_blind=is_blind)
     story = (*origin, *baits, line)
-    reason = None if is_blind else _for_what(moment)
+    reason = None if is_blind else _plain_search_move(moment)
     return MomentVerdict(
         kind=kind,
         is_trap=bool(moment.baits),
@@ -265,7 +265,7 @@ def judge_moment(
         outcome=line,
         facts=tuple(_facts(kind, moment, is_blind=is_blind)),
         marks=tuple(_marks(moment)),
-        entry=_entry(kind, moment),
+        entry=_bait_probability_text(kind, moment),
     )
 
 
@@ -309,7 +309,7 @@ def _kind(moment: _Moment) -> MomentKind:
     return MomentKind.DECIDED if decision.is_decided else MomentKind.LOOSE
 
 
-def _words(kind: MomentKind, moment: _Moment) -> tuple[Sentence, TextPart | None]:
+def _title_and_outcome(kind: MomentKind, moment: _Moment) -> tuple[Sentence, TextPart | None]:
     """The title and the outcome of the move."""
     arguments, missed = moment.arguments, moment.missed
     are_many = len(moment.baits) > 1
@@ -449,7 +449,7 @@ def _temptation(moment: _Moment, steps: Sequence[int], *, is_blind: bool) -> lis
     return said
 
 
-def _entry(kind: MomentKind, moment: _Moment) -> Sentence | None:
+def _bait_probability_text(kind: MomentKind, moment: _Moment) -> Sentence | None:
     if not moment.baits:
         return None
     bait, reply = moment.baits[0]
@@ -465,7 +465,7 @@ def _entry(kind: MomentKind, moment: _Moment) -> Sentence | None:
     )
 
 
-def _how_picked(moment: _Moment) -> Sentence | None:
+def _pick_source(moment: _Moment) -> Sentence | None:
     """Describe the source of the move; None if the move comes from the strategy's own scores."""
     decision = moment.decision
     pick, source = decision.pick, "" if decision.source is None else decision.source.name
@@ -533,7 +533,7 @@ def _how_picked(moment: _Moment) -> Sentence | None:
             return None
 
 
-def _how_modelled(moment: _Moment) -> Sentence | None:
+def _model_use(moment: _Moment) -> Sentence | None:
     """Describe how the strategy used its model of people, if it has one."""
     decision = moment.decision
     if decision.trouble:
@@ -549,7 +549,7 @@ def _how_modelled(moment: _Moment) -> Sentence | None:
     )
 
 
-def _for_what(moment: _Moment) -> Sentence | None:
+def _plain_search_move(moment: _Moment) -> Sentence | None:
     """Name the move that plain search would choose, if the strategy preferred another one for its traps."""
     decision = moment.decision
     standard, chosen = decision.standard, decision.chosen

@@ -7,7 +7,7 @@ from bot.text.bait_text import bait_costs, game_share
 from bot.text.sentence import JoinedText, ListText, MoveText, Sentence, TextPart
 from engine.expected import PER_PERCENT, WHOLE
 
-AS_GOOD = PER_PERCENT // 2
+EQUAL_COST_TOLERANCE = PER_PERCENT // 2
 """Costs below this, half a per cent of the game, are mere rounding differences."""
 NamedCost = tuple[str, int]
 """A reply's name, and its cost in hundredths of a per cent of the game."""
@@ -58,7 +58,7 @@ def good_replies_text(good: Sequence[NamedCost], found: NamedCost | None) -> Joi
     """
     best = good[0]
     name, cost = shown = found or best
-    is_best = cost < AS_GOOD
+    is_best = cost < EQUAL_COST_TOLERANCE
     arguments: dict[str, TextPart] = {"move": MoveText(name)}
     first = Sentence("{move} is the best reply.", arguments)
     if not is_best:

@@ -9,7 +9,7 @@ from bot.text.sentence import JoinedText, ListText, Sentence, ShareText, TextPar
 from bot.text.trap_report import DecisionReport
 from engine.expected import WHOLE
 
-_SHORT_GAME = 20
+_MAX_SHORT_GAME_MOVES = 20
 """A game with fewer moves of ours than this counts as short, so that few traps are to be expected."""
 
 
@@ -65,9 +65,9 @@ def summarise_report(
         for decision, each in zip(decisions, verdicts, strict=True)
         if each.kind is MomentKind.TOOK_BAIT
     )
-    story: list[TextPart] = [_how_many(traps, us, sets_traps=sets_traps, is_blind=is_blind)]
+    story: list[TextPart] = [_trap_count_text(traps, us, sets_traps=sets_traps, is_blind=is_blind)]
     if not traps and (is_blind or sets_traps):
-        story += _why_none(us, plain_share, is_short=len(decisions) < _SHORT_GAME)
+        story += _no_trap_reasons(us, plain_share, is_short=len(decisions) < _MAX_SHORT_GAME_MOVES)
     engines = [] if is_blind else list(dict.fromkeys(each.source.name for each in decisions if each.source))
     if engines:
         story.append(Sentence("The scores are from {engines}.", {"engines": ListText(engines)}))
@@ -90,7 +90,7 @@ def summarise_report(
     )
 
 
-def _how_many(traps: int, us: WhoText, *, sets_traps: bool, is_blind: bool) -> Sentence:
+def _trap_count_text(traps: int, us: WhoText, *, sets_traps: bool, is_blind: bool) -> Sentence:
     arguments: dict[str, TextPart] = {"name": us, "n": traps}
     if is_blind:
         if not traps:
@@ -113,7 +113,7 @@ def _how_many(traps: int, us: WhoText, *, sets_traps: bool, is_blind: bool) -> S
     )
 
 
-def _why_none(us: WhoText, plain_share: float, *, is_short: bool) -> list[TextPart]:
+def _no_trap_reasons(us: WhoText, plain_share: float, *, is_short: bool) -> list[TextPart]:
     """Explain why the game may have no trap."""
     said: list[TextPart] = [Sentence("Traps are rare in a short game.")] if is_short else []
     if plain_share:

@@ -16,21 +16,21 @@ from engine.bait_rule import expectations
 from engine.decision import (
     Candidate,
     Decision,
+    DirectMove,
     ModelInfo,
     Outcome,
     OutcomeKind,
-    Pick,
     ReplyProfile,
     SourceInfo,
 )
 from engine.errors import IncompleteProfile, RecordError
 from engine.expected import WHOLE
-from engine.game import WIN_CENTI, BadPosition, Game, IllegalMove, Move, if_it_goes_on
+from engine.game import WIN_CENTI, BadPosition, Game, IllegalMove, Move, continued_position
 from engine.games import get_rules
+from engine.human.opponent_value import UNSEARCHED
 from engine.human.reply_forecast import ReplyForecast
-from engine.human.value import NOBODY_LOOKED
 from engine.judgement import Judgement, expected_scale_centi, judge, judge_decision
-from engine.params import Scale, ValueScale
+from engine.params import OpponentScale, Scale
 from engine.strategies.registry import STRATEGIES
 from storage.errors import decoding, reason_of
 from storage.ledger.decisions import list_decisions
@@ -64,8 +64,8 @@ class CandidateReport:
     set_trap_name: str | None
     """The best trap by that rule; None if the move sets none."""
     value: float | None
-    """The move's expected value over the predicted replies, in the unit of the decision's `ValueParams`; None
-    if the strategy does not use it or the move gives up too much."""
+    """The move's expected value over the predicted replies, in the unit of the decision's `OpponentParams`;
+    None if the strategy does not use it or the move gives up too much."""
     value_text: str | None
     """The value as a share of the point, or as a score."""
 
@@ -78,7 +78,7 @@ class ReplyReport:
     name: str
     squares: tuple[str, ...]
     scores_centi: tuple[int, ...]
-    """Scores after searches of 2 plies to the full depth, from our view; empty if only a bound is known."""
+    """Scores of searches from 2 plies to the full depth, from our view; empty if only a bound is known."""
     final_centi: int
     """Score at full depth, from our view."""
     our_text: str
@@ -100,7 +100,7 @@ class ReplyReport:
     shallow_plies: int | None
     """Depth in plies of the search that gave `shallow_text`."""
     probability: float | None
-    """Probability that people play it, by the decision's forecast or the model that chose the move."""
+    """Probability that people play it, from the decision's forecast or the model that chose the move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class BaitReport:
     probability: float
     """Probability that people play it."""
     cost: int
-    """Cost in hundredths of a per cent of expected score, by the decision's search."""
+    """Cost in hundredths of a per cent of expected score, according to the decision's search."""
     confirmed_cost: int
     """Cost according to the confirming search, in the same unit."""
     deceives_at: tuple[int, ...]
@@ -154,7 +154,7 @@ class DrawReport:
     control: str
     control_name: str
     other_name: str
-    """The drawn pair's other move, which was not played."""
+    """The other move of the pair, which was not played."""
     trap_value: int
     """Our expected score after the move `trap`, in hundredths of a per cent."""
     control_value: int
@@ -177,13 +177,13 @@ class DecisionReport:
     sets_traps: bool
     """Whether the strategy sets traps on purpose; otherwise, a trap is accidental."""
     search_mode: str
-    pick: Pick | None
+    pick: DirectMove | None
     pick_text: str | None
     """The score from the source of the move; None if there is no source or no score."""
     source: SourceInfo | None
     """The other engine that gave the scores; None for our own search."""
     draw: DrawReport | None
-    """The draw that decided the move; None if there was none."""
+    """The random draw that decided the move; None if the move was not randomised."""
     model: ModelInfo | None
     """The model that gave the replies' probabilities; None if none was used."""
     trouble: str
@@ -200,7 +200,7 @@ class DecisionReport:
     chosen: CandidateReport
     candidates: tuple[CandidateReport, ...]
     is_complete: bool
-    """Whether all replies are known, and with them whether the move sets a trap."""
+    """Whether all replies are known, so that it is also known whether the move sets a trap."""
     is_trap: bool | None
     trap: TrapReport | None
     is_decided: bool | None
@@ -209,7 +209,7 @@ class DecisionReport:
     """The forecast of replies; None if not made yet."""
     replies: tuple[ReplyReport, ...]
     reply: str | None
-    """The opponent's reply; None if there is none, or none yet."""
+    """The opponent's reply; None if the opponent has not replied."""
     reply_name: str | None
     outcome: OutcomeKind | None
     fell_for_best: bool | None
@@ -279,7 +279,7 @@ def _build_report(
         game.initial() if stored.initial_position is None else game.parse_position(stored.initial_position)
     )
     for text in stored.moves:
-        position = if_it_goes_on(game, position)
+        position = continued_position(game, position)
         move = game.parse_move(position, text)
         names.append(game.move_name(position, move))
         position = game.play(position, move)
@@ -303,7 +303,7 @@ class _Board:
 
     def __init__(self, game: Game[Any], position: Any) -> None:
         self.game = game
-        self.position = if_it_goes_on(game, position)
+        self.position = continued_position(game, position)
         self._moves = {game.move_text(move): move for move in game.legal_moves(self.position)}
 
     def move(self, text: str) -> Move:
@@ -355,7 +355,7 @@ def decision_report(
     trap = None
     if best is not None:
         trap = TrapReport(best.reply, after.name(best.reply), best.quality, percent(best.quality / WHOLE, 1))
-    searched = [profile for profile in chosen.replies if profile.bound_centi != NOBODY_LOOKED]
+    searched = [profile for profile in chosen.replies if profile.bound_centi != UNSEARCHED]
     replies = tuple(_reply(after, made, profile, judgement, forecast) for profile in searched)
     cost_text = None
     if outcome is not None:
@@ -513,17 +513,17 @@ def _reply(
     )
 
 
-def _pick_text(board: _Board, pick: Pick | None) -> str | None:
+def _pick_text(board: _Board, pick: DirectMove | None) -> str | None:
     return None if pick is None or pick.score_centi is None else board.score(pick.score_centi)
 
 
-def _value_text(board: _Board, value: float, scale: Scale | ValueScale) -> str:
+def _value_text(board: _Board, value: float, scale: Scale | OpponentScale) -> str:
     """Format a value in its scale's unit: a share of the point, or a score."""
     return percent(value / WHOLE, 1) if scale == Scale.EXPECTED else board.score(value)
 
 
 def _cost_text(board: _Board, best_centi: int, made_centi: int) -> str:
-    """Format the opponent's loss by a reply; empty if there is none.
+    """Format the opponent's loss from a reply; empty if there is no loss.
 
     If both scores mean the same decided result, a difference below one unit only reflects the game's length.
     """

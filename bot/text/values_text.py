@@ -12,7 +12,7 @@ def number(value: float | None, digits: int = 0) -> str:
     return NO_VALUE if value is None or not math.isfinite(value) else f"{half_up(value, digits):,.{digits}f}"
 
 
-def signed(value: float | None, digits: int = 1) -> str:
+def signed_number(value: float | None, digits: int = 1) -> str:
     """Format a number with its sign (a true minus), or without a sign if it rounds to 0."""
     if value is None:
         return NO_VALUE
@@ -22,7 +22,7 @@ def signed(value: float | None, digits: int = 1) -> str:
 
 def difference(share: float, digits: int = 1) -> str:
     """Format a difference of shares in percentage points."""
-    return signed(100 * share, digits)
+    return signed_number(100 * share, digits)
 
 
 def difference_interval(mean: float | None, low: float | None, high: float | None) -> str:

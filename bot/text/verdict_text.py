@@ -1,7 +1,7 @@
 """States the verdict on a trial in sentences, the same on pages, in the terminal and in reports."""
 
-from bot.base.rounding import counted, percent
-from bot.text.values_text import number, signed
+from bot.base.rounding import percent, plural
+from bot.text.values_text import number, signed_number
 from storage.evidence.inference.verdict import IntervalFinding, TrialOutcome, TrialVerdict
 
 _SAYS = {
@@ -33,7 +33,7 @@ def label(verdict: TrialVerdict, finding: IntervalFinding | None = None) -> str:
 
     Args:
         verdict: The verdict.
-        finding: The finding to state; None for the verdict's own.
+        finding: The finding to state; None for the verdict's own finding.
     """
     said = verdict.finding if finding is None else finding
     more, less = _SAYS[verdict.outcome]
@@ -41,8 +41,8 @@ def label(verdict: TrialVerdict, finding: IntervalFinding | None = None) -> str:
         IntervalFinding.TOO_EARLY: "Too early to say",
         IntervalFinding.NOT_CLEAR: "Not decided yet",
         IntervalFinding.NO_DIFFERENCE: "No difference that matters",
-        IntervalFinding.MORE: _filled(more, verdict),
-        IntervalFinding.LESS: _filled(less, verdict),
+        IntervalFinding.MORE: _fill(more, verdict),
+        IntervalFinding.LESS: _fill(less, verdict),
     }[said]
 
 
@@ -52,7 +52,7 @@ def headline(verdict: TrialVerdict) -> str:
         return f"{label(verdict)}."
     more, less = _SAYS[verdict.outcome]
     by = f"{number(abs(100 * verdict.mean), _digits(verdict))} points "
-    said = _filled(more if verdict.finding is IntervalFinding.MORE else less, verdict, by)
+    said = _fill(more if verdict.finding is IntervalFinding.MORE else less, verdict, by)
     return f"{said}{_per(verdict)}."
 
 
@@ -60,21 +60,21 @@ def evidence(verdict: TrialVerdict) -> str:
     """State the interval and its sample sizes, or what is still missing for an interval."""
     if verdict.low is None or verdict.high is None:
         return _missing(verdict)
-    low, high = (signed(100 * limit, _digits(verdict)) for limit in (verdict.low, verdict.high))
+    low, high = (signed_number(100 * limit, _digits(verdict)) for limit in (verdict.low, verdict.high))
     return (
         f"The difference is between {low} and {high} points{_per(verdict)} "
         f"({level(verdict)}, valid at any time), from {_values(verdict)}."
     )
 
 
-def outlook(verdict: TrialVerdict) -> str:
+def outlook_text(verdict: TrialVerdict) -> str:
     """Say how many more values are needed; empty if there is nothing to say."""
     if verdict.finding is IntervalFinding.NOT_CLEAR:
         if verdict.more is None:
             return f"At this rate, not even a million more {verdict.unit}s would decide."
-        return f"At this rate the trial needs about {counted(verdict.more, f'more {verdict.unit}')}."
+        return f"At this rate the trial needs about {plural(verdict.more, f'more {verdict.unit}')}."
     if verdict.finding.is_decided and verdict.more_to_narrow:
-        more = counted(verdict.more_to_narrow, f"more {verdict.unit}")
+        more = plural(verdict.more_to_narrow, f"more {verdict.unit}")
         return f"About {more} would make the interval a third narrower."
     return ""
 
@@ -87,7 +87,7 @@ def warning(verdict: TrialVerdict) -> str:
 
 def sentences(verdict: TrialVerdict) -> list[str]:
     """All sentences, in order."""
-    said = (warning(verdict), headline(verdict), evidence(verdict), outlook(verdict))
+    said = (warning(verdict), headline(verdict), evidence(verdict), outlook_text(verdict))
     return [each for each in said if each]
 
 
@@ -101,7 +101,7 @@ def lower_first(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _filled(text: str, verdict: TrialVerdict, by: str = "") -> str:
+def _fill(text: str, verdict: TrialVerdict, by: str = "") -> str:
     return text.format(first=verdict.first.capitalize(), second=verdict.second.capitalize(), by=by)
 
 
@@ -116,8 +116,8 @@ def _digits(verdict: TrialVerdict) -> int:
 
 
 def _values(verdict: TrialVerdict) -> str:
-    people = counted(verdict.persons, "person", "people")
-    return f"{counted(verdict.n, verdict.unit)} with {people}"
+    people = plural(verdict.persons, "person", "people")
+    return f"{plural(verdict.n, verdict.unit)} with {people}"
 
 
 def _missing(verdict: TrialVerdict) -> str:
@@ -126,11 +126,11 @@ def _missing(verdict: TrialVerdict) -> str:
             return f"{_values(verdict)} so far, none of them with {name}: there is nothing to compare."
     needs = []
     if verdict.n < verdict.n_needed:
-        needs.append(counted(verdict.n_needed, verdict.unit))
+        needs.append(plural(verdict.n_needed, verdict.unit))
     if verdict.effective_persons < verdict.persons_needed:
         needs.append(f"{verdict.persons_needed:g} people")
     effective = int(verdict.effective_persons)
     uneven = ""
     if effective < verdict.persons and verdict.effective_persons < verdict.persons_needed:
-        uneven = f" Most are from a few people, so they count like {counted(effective, 'person', 'people')}."
+        uneven = f" Most are from a few people, so they count like {plural(effective, 'person', 'people')}."
     return f"{_values(verdict)} so far.{uneven} The interval appears at {' with '.join(needs)}."

@@ -9,7 +9,7 @@ from bot.views.addresses import opponent_path
 from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
 
-LOW_S = 60.0
+LOW_CLOCK_S = 60.0
 """A clock with fewer seconds than this is shown as low."""
 
 
@@ -25,7 +25,7 @@ def board_card(game: LiveGame) -> Card:
         name_link=opponent_path(game.site, game.opponent_site_id) if game.opponent_site_id else "",
         detail=f"{rating}{', program' * game.opponent_is_bot}",
         board=_board(game),
-        said=((_saying(game), style),),
+        said=((_bait_text(game), style),),
         about=f"{title_of(game.game)} · {game.account}" if game.game else game.account,
         tag=(game.strategy, "trap" if kind is not None and kind.sets_traps else ""),
         clocks=(
@@ -45,7 +45,7 @@ def board_card(game: LiveGame) -> Card:
 def _clock(left_s: float | None, *, is_running: bool) -> ShownClock | None:
     if left_s is None:
         return None
-    return ShownClock(clock_text(left_s), int(left_s), is_running, left_s < LOW_S)
+    return ShownClock(clock_text(left_s), int(left_s), is_running, left_s < LOW_CLOCK_S)
 
 
 def clock_text(left_s: float) -> str:
@@ -69,7 +69,7 @@ def _board(game: LiveGame) -> Board | None:
     )
 
 
-def _saying(game: LiveGame) -> str:
+def _bait_text(game: LiveGame) -> str:
     if game.bait is not None:
         likely, cost = percent(game.bait.probability), percent(game.bait.cost)
         return f"{game.bait.reply} is the bait: {likely} likely, costs {cost} of the game."

@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.alarms.board import AlarmStatus
-from bot.base.rounding import counted
+from bot.alarms.evaluator import AlarmStatus
+from bot.base.rounding import plural
 from bot.control.actions import OperatorActions
-from bot.control.audit import ACTION
+from bot.control.audit import OPERATOR_ACTION_EVENT
 from bot.parts.values import (
     ActionForm,
     Choice,
@@ -24,7 +24,7 @@ from bot.parts.values import (
 )
 from bot.text.values_text import ago, milliseconds, number, time_text, title_of
 from bot.views.addresses import query_text
-from bot.views.now_text import mood_of
+from bot.views.overview_text import mood_of
 from bot.views.page import BadQuery, Page, Query
 from storage.database import Database
 from storage.evidence.queries.endings import EndingCount, count_endings
@@ -39,14 +39,14 @@ from storage.evidence.queries.event_log import (
 )
 from storage.evidence.queries.thinking_times import ThinkingTimes, thinking_times
 
-SPANS = ("30", "1", "7", "90", "365")
+SPAN_DAYS = ("30", "1", "7", "90", "365")
 """The numbers of days to choose from; the first is the default."""
 PER_PAGE = 50
 LAG_DAYS = 7
-"""Number of days for which the sites' response times are measured, by the start of the games."""
-WORDS = {
+"""The sites' response times are measured in games that began within this many days."""
+KIND_LABELS = {
     "alarm": "alarm changed state",
-    ACTION: "operator's action",
+    OPERATOR_ACTION_EVENT: "operator's action",
     "account_link_back": "account reconnected",
     "account_link_lost": "account's connection lost",
     "arena_outage": "the arena's clocks stopped",
@@ -106,9 +106,10 @@ class EventsView:
     def _choices(self) -> tuple[Choice, Choice]:
         """The choices of time span and kind of event."""
         days = [
-            (counted(days, "day"), self._at(days=days), days == self.days) for days in sorted(map(int, SPANS))
+            (plural(days, "day"), self._at(days=days), days == self.days)
+            for days in sorted(map(int, SPAN_DAYS))
         ]
-        kinds = [(self.words(kind), self._at(kind=kind), kind == self.kind) for kind in self.kinds]
+        kinds = [(self.kind_label(kind), self._at(kind=kind), kind == self.kind) for kind in self.kinds]
         kinds.insert(0, ("all", self._at(kind=""), not self.kind))
         return Choice("Last", tuple(days)), Choice("Kind", tuple(kinds))
 
@@ -121,13 +122,13 @@ class EventsView:
 
     @property
     def _tables(self) -> tuple[Part, ...]:
-        times = f"games of the last {counted(min(self.days, LAG_DAYS), 'day')}"
+        times = f"games of the last {plural(min(self.days, LAG_DAYS), 'day')}"
         happened = TablePart(
             "What happened, and why",
             _columns("Event Site Reason", "Times", "Last"),
             tuple(
                 (
-                    TableCell(self.words(each.kind), link=self._at(kind=each.kind)),
+                    TableCell(self.kind_label(each.kind), link=self._at(kind=each.kind)),
                     each.site,
                     each.reason,
                     number(each.count),
@@ -200,7 +201,13 @@ class EventsView:
         if event.game_id is not None:
             game = TableCell(event.opponent or str(event.game_id), link=f"/dash/games/{event.game_id}")
         account = f"{event.account} at {event.site}" if event.account else ""
-        return time_text(event.at, "%m-%d %H:%M:%S"), self.what(event), account, game, self.told(event)
+        return (
+            time_text(event.at, "%m-%d %H:%M:%S"),
+            self.event_text(event),
+            account,
+            game,
+            self.detail(event),
+        )
 
     @property
     def _pager(self) -> Pager:
@@ -214,23 +221,23 @@ class EventsView:
         return f"?{query_text({'days': self.days, 'kind': self.kind, 'site': self.site, **changes})}"
 
     @staticmethod
-    def words(kind: str) -> str:
+    def kind_label(kind: str) -> str:
         """Name a kind of event in words."""
-        return WORDS.get(kind, kind.replace("_", " "))
+        return KIND_LABELS.get(kind, kind.replace("_", " "))
 
-    def what(self, event: LoggedEvent) -> str:
-        """Describe the event in words, including the action if it is one of the operator."""
-        words = self.words(event.kind)
-        action = event.detail.get("action") if event.kind == ACTION else None
+    def event_text(self, event: LoggedEvent) -> str:
+        """Describe the event in words, including the action if the event is an operator's action."""
+        words = self.kind_label(event.kind)
+        action = event.detail.get("action") if event.kind == OPERATOR_ACTION_EVENT else None
         return f"{words}: {action}" if isinstance(action, str) else words
 
     @staticmethod
-    def told(event: LoggedEvent) -> str:
+    def detail(event: LoggedEvent) -> str:
         """Format an event's details on one line."""
         return ", ".join(
             f"{name}: {_YES_NO.get(value, value) if isinstance(value, bool) else value}"
             for name, value in event.detail.items()
-            if value not in (None, "") and (event.kind, name) != (ACTION, "action")
+            if value not in (None, "") and (event.kind, name) != (OPERATOR_ACTION_EVENT, "action")
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -240,7 +247,7 @@ class EventsView:
 
     def tables(self) -> Mapping[str, Rows]:
         """See `bot.views.page.View.tables`."""
-        latest = [{**asdict(each), "detail": self.told(each)} for each in self.latest]
+        latest = [{**asdict(each), "detail": self.detail(each)} for each in self.latest]
         return {
             name: latest if name == "latest" else [asdict(each) for each in getattr(self, name)]
             for name in ("counts", "latest", "times", "endings", "thinking", "alarms")
@@ -279,7 +286,7 @@ def _columns(texts: str, *numbers: str) -> tuple[Column, ...]:
 
 async def load(database: Database, query: Query) -> EventsView:
     """See `bot.views.page.Page.load`."""
-    days = int(query.choice("days", SPANS))
+    days = int(query.choice("days", SPAN_DAYS))
     kind, site = query.own.get("kind", ""), query.filters.site or ""
     if not kind.isprintable():  # PostgreSQL, for one, refuses a null character
         raise BadQuery(f"kind: {kind!a:.40} is not a kind of event")
@@ -322,7 +329,7 @@ def events_page(actions: OperatorActions | None = None) -> Page:
         load,
         parameters=frozenset({"days", "kind", "number"}),
         filters=("site",),
-        fresh_s=5.0,
+        cache_ttl_s=5.0,
         live=alarms,
         live_field="alarms",
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from bot.base.rounding import counted, duration
+from bot.base.rounding import duration, plural
 from bot.parts.values import (
     Beside,
     Board,
@@ -24,15 +24,15 @@ from bot.parts.values import (
 )
 from bot.text.values_text import number, time_text, title_of
 from bot.views.addresses import opponent_path
-from bot.views.games import ended
+from bot.views.games import result_label
 from bot.views.moments import Moment, facts_table, read_moment_of
-from bot.views.page import BadQuery, Download, NoSuchThing, Page, Query
+from bot.views.page import BadQuery, Download, Page, PageNotFound, Query
 from engine.errors import EngineFault
 from engine.expected import WHOLE
 from engine.formats import files
 from engine.formats.files import GameFormat
 from engine.formats.record import BadGame
-from engine.game import if_it_goes_on
+from engine.game import continued_position
 from engine.games import GAMES
 from storage.database import Database
 from storage.errors import VALUE_ERRORS, reason_of
@@ -58,7 +58,7 @@ _STATES = {
 _NO_REPLAY = (
     "The moves of this game cannot be replayed to the end: {}. The list below shows the rest as recorded."
 )
-_MAX_MOVES = 1_000_000
+_MAX_PLY = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class GameView:
     @property
     def _board(self) -> BoardPart:
         """The board that the opponent faced or, if no decision is shown, the board before the ply."""
-        board, after = None, counted(self.ply, "move")
+        board, after = None, plural(self.ply, "move")
         if self.moment is not None:
             board = self.moment.board
         elif self.rows:
@@ -236,7 +236,7 @@ def game_heading(stored: StoredGame, sides: Sequence[str], marks: Sequence[MoveM
         sides: Names of the sides; empty if the game's rules are unknown.
         marks: Marks on our moves.
     """
-    word, mood = ended(stored.state, stored.result)
+    word, mood = result_label(stored.state, stored.result)
     counts = [mark for mark in marks if mark.state != "dropped"]
     taken, set_ = sum(bool(mark.is_taken) for mark in counts), sum(mark.bait is not None for mark in counts)
     slips = sum(mark.is_slip for mark in counts)
@@ -284,13 +284,13 @@ async def load(database: Database, query: Query) -> GameView:
     async with database.read() as session:
         stored = await _stored(session, query)
         marks = await list_marks(session, stored.id)
-        ply = query.number("ply", _first_ply(marks), 0, _MAX_MOVES)
+        ply = query.number("ply", _first_ply(marks), 0, _MAX_PLY)
         last = max([len(stored.moves), *(mark.ply for mark in marks)])
         if ply > last:
             raise BadQuery(f"ply: {ply} is beyond the game's last ply, {last}")
         mark = next((each for each in marks if each.ply == ply), None)
         moment = None if mark is None else await read_moment_of(session, stored, ply)
-    sides, names, rows, damage = await asyncio.to_thread(_replayed, stored, ply)
+    sides, names, rows, damage = await asyncio.to_thread(_replay, stored, ply)
     return GameView(
         stored=stored,
         sides=sides,
@@ -309,13 +309,13 @@ async def _stored(session: Any, query: Query) -> StoredGame:
     """The game that a URL names.
 
     Raises:
-        NoSuchThing: The game does not exist.
+        PageNotFound: The game does not exist.
     """
     key = query.own.get("id", "")
     is_number = key.isascii() and key.isdecimal() and len(key) < 19
     stored = await load_game_by_id(session, int(key)) if is_number else None
     if stored is None:
-        raise NoSuchThing(f"There is no game {key!a:.40}.")
+        raise PageNotFound(f"There is no game {key!a:.40}.")
     return stored
 
 
@@ -331,7 +331,7 @@ def _first_ply(marks: Sequence[MoveMark]) -> int:
     return 0
 
 
-def _replayed(stored: StoredGame, ply: int) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], str]:
+def _replay(stored: StoredGame, ply: int) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], str]:
     """The sides, the names of the moves, the board before a ply, and why some of these are missing."""
     game = GAMES.get(stored.game)
     if game is None:
@@ -343,7 +343,7 @@ def _replayed(stored: StoredGame, ply: int) -> tuple[tuple[str, ...], tuple[str,
         for text in stored.moves:
             if len(names) == ply:
                 rows = game.board_rows(position)
-            position = if_it_goes_on(game, position)
+            position = continued_position(game, position)
             move = game.parse_move(position, text)
             names.append(game.move_name(position, move))
             position = game.play(position, move)
@@ -359,7 +359,7 @@ async def download(database: Database, query: Query) -> Download:
 
     Raises:
         BadQuery: The format is unknown or cannot express the game.
-        NoSuchThing: The game does not exist.
+        PageNotFound: The game does not exist.
     """
     form = GameFormat(query.choice("format", tuple(FORMATS)))
     async with database.read() as session:

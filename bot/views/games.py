@@ -1,10 +1,10 @@
-"""Search and list of games, with what became of their baits."""
+"""Search and list of games, with the outcomes of their baits."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from bot.base.rounding import NO_VALUE, counted
+from bot.base.rounding import NO_VALUE, plural
 from bot.parts.values import Column, Heading, Part, PartsView, TableCell, TablePart
 from bot.text.values_text import iso_time, number, time_text, title_of
 from bot.views.addresses import opponent_path
@@ -15,7 +15,7 @@ from storage.evidence.queries.filter_language import filter_texts
 from storage.evidence.queries.game_list import (
     GameLine,
     GameOrder,
-    WhichResult,
+    ResultFilter,
     count_games,
     list_game_lines,
 )
@@ -25,16 +25,16 @@ from storage.records import GameStatus, StoredGame
 if TYPE_CHECKING:
     from storage.evidence.inference.suspects import Flags
 
-GAMES = 40
+GAMES_PER_PAGE = 40
 """Number of games on one page."""
 RESULTS = {
-    WhichResult.ANY.value: "all",
-    WhichResult.WIN.value: "won",
-    WhichResult.DRAW.value: "drawn",
-    WhichResult.LOSS.value: "lost",
-    WhichResult.OPEN.value: "being played",
-    WhichResult.ABORTED.value: "aborted",
-    WhichResult.UNKNOWN.value: "result unknown",
+    ResultFilter.ANY.value: "all",
+    ResultFilter.WIN.value: "won",
+    ResultFilter.DRAW.value: "drawn",
+    ResultFilter.LOSS.value: "lost",
+    ResultFilter.OPEN.value: "being played",
+    ResultFilter.ABORTED.value: "aborted",
+    ResultFilter.UNKNOWN.value: "result unknown",
 }
 ORDERS = {
     GameOrder.NEWEST.value: "newest",
@@ -43,8 +43,8 @@ ORDERS = {
     GameOrder.LONGEST.value: "longest",
     GameOrder.MOST_BAITS_TAKEN.value: "most baits taken",
 }
-_WORDS = {"win": ("won", "good"), "draw": ("drawn", ""), "loss": ("lost", "trap")}
-_SAME = (
+_RESULT_LABELS = {"win": ("won", "good"), "draw": ("drawn", ""), "loss": ("lost", "trap")}
+_COPIED_FIELDS = (
     *("opponent_is_bot", "opponent_rating", "our_rating", "rating_diff", "rated", "speed", "our_side"),
     *("strategy", "engine_version"),
 )
@@ -58,13 +58,13 @@ _COLUMNS = (
 )
 
 
-def ended(state: str, result: str | None) -> tuple[str, str]:
+def result_label(state: str, result: str | None) -> tuple[str, str]:
     """The result of a game in one word, and its colour (``good``, ``trap`` or empty)."""
     if state == "open":
         return "being played", ""
     if state == "aborted":
         return "aborted", ""
-    return _WORDS.get(result or "", ("result unknown", ""))
+    return _RESULT_LABELS.get(result or "", ("result unknown", ""))
 
 
 def games_table(games: Sequence[GameLine], title: str, records: str, *, names_opponents: bool) -> TablePart:
@@ -74,12 +74,12 @@ def games_table(games: Sequence[GameLine], title: str, records: str, *, names_op
         games: The games, in the order to show.
         title: Title of the table.
         records: As in `TablePart`.
-        names_opponents: Whether opponents name the rows; otherwise the games' rules do.
+        names_opponents: Whether the first column names the opponent; otherwise it names the game's rules.
     """
     first = ("Opponent", "Game") if names_opponents else ("Game", "Rating")
     rows = []
     for game in games:
-        word, mood = ended(game.state, game.result)
+        word, mood = result_label(game.state, game.result)
         rating = "unrated" if game.opponent_rating is None else str(game.opponent_rating)
         link, tags = f"/dash/games/{game.game_id}", (("program", ""),) * game.opponent_is_bot
         if names_opponents:
@@ -130,7 +130,7 @@ def stored_games_table(games: Sequence[StoredGame], flags: "Flags | None" = None
                 TableCell(f"{game.site}{account} {variant}", casual),
                 TableCell(game.opponent_name, rating, tags=(("bot", ""),) * game.opponent_is_bot),
                 TableCell(game.strategy, "random" * game.is_drawn),
-                TableCell(result, counted(len(game.moves), "ply", "plies")),
+                TableCell(result, plural(len(game.moves), "ply", "plies")),
                 game.end_reason or NO_VALUE,
                 *(() if flags is None else (", ".join(flags.get(game.id, ())),)),
             )
@@ -150,7 +150,7 @@ def stored_record(game: StoredGame, flags: Sequence[str]) -> dict[str, Any]:
         "started_at": game.started_at.isoformat(),
         "ended_at": None if game.ended_at is None else game.ended_at.isoformat(),
         "opponent": game.opponent_name,
-        **{name: getattr(game, name) for name in _SAME},
+        **{name: getattr(game, name) for name in _COPIED_FIELDS},
         "moves": len(game.moves),
         "state": game.state.value,
         "result": None if game.result is None else game.result.value,
@@ -174,14 +174,14 @@ def _heading(count: int, *, is_filtered: bool) -> Heading:
 
 async def load(database: Database, query: Query) -> PartsView:
     """See `bot.views.page.Page.load`."""
-    result = WhichResult(query.choice("result", tuple(RESULTS)))
+    result = ResultFilter(query.choice("result", tuple(RESULTS)))
     order = GameOrder(query.choice("sort", tuple(ORDERS)))
-    paging = Paging.of(query, GAMES)
+    paging = Paging.of(query, GAMES_PER_PAGE)
     async with database.read() as session:
         count = await count_games(session, query.filters, result)
-        games = await list_game_lines(session, query.filters, result, order, GAMES, paging.offset)
+        games = await list_game_lines(session, query.filters, result, order, GAMES_PER_PAGE, paging.offset)
     paging = replace(paging, count=count)
-    is_filtered = bool(filter_texts(query.filters)) or result is not WhichResult.ANY
+    is_filtered = bool(filter_texts(query.filters)) or result is not ResultFilter.ANY
     parts: list[Part] = [
         _heading(count, is_filtered=is_filtered),
         paging.choice("Result", "result", RESULTS, result.value),

@@ -1,10 +1,11 @@
 """All pages in menu order."""
 
 from bot.control.actions import OperatorActions
-from bot.views import game, games, opponents, ratings, results, traps, works
+from bot.views import game, games, opponents, ratings, results, traps
+from bot.views import trial_verdict as works
 from bot.views.events import events_page
-from bot.views.now import now_page
 from bot.views.opponent import opponent_page
+from bot.views.overview import now_page
 from bot.views.page import Page
 
 

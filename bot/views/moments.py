@@ -90,7 +90,7 @@ class Moment:
 
     @property
     def is_judged(self) -> bool:
-        """Whether we know which replies are baits; a forced reply never is one."""
+        """Whether we know which replies are baits; a forced reply is never a bait."""
         return self.decision.is_complete and (self.is_checked or len(self.decision.replies) < 2)
 
     @property
@@ -113,7 +113,7 @@ class Moment:
 
     @property
     def candidates(self) -> list[CandidateReport]:
-        """Our legal moves, best first by the score that decides."""
+        """Our legal moves, sorted by the deciding score, best first."""
         is_by_value = self.decision.chosen.value_text is not None
 
         def rank(each: CandidateReport) -> tuple[float, int]:

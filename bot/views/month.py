@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from bot.base.rounding import counted, percent
+from bot.base.rounding import percent, plural
 from bot.charts.bars import BarCategory, BarKind, BarRow, StackedBars
 from bot.charts.boards import BoardMark, MarkKind
 from bot.charts.intervals import IntervalChart, IntervalRow
@@ -20,7 +20,7 @@ from storage.evidence.statistics.groups import GroupStatistics
 from storage.evidence.statistics.monthly import CostliestBait, MonthlyReport
 
 _PER_CENT = NumberStyle(unit=" %")
-_MAX_DAYS = 62
+_MAX_DAILY_POINTS = 62
 """Maximum number of days shown day by day; longer periods are grouped by week."""
 _TRAPS = (
     "These are traps in the sense of Gordon and Reda's paper, judged by how a reply looks to a search. The "
@@ -52,7 +52,7 @@ def month_parts(
     which = f"Only {selected}." if selected else "All games."
     groups = report.groups
     return (
-        Heading(f"Desdemona: {title}", lead=f"{counted(games, 'game')}{score}. {which}"),
+        Heading(f"Desdemona: {title}", lead=f"{plural(games, 'game')}{score}. {which}"),
         Note(f"Made {time_text(made_at)} UTC; days and months are in UTC."),
         Beside((ChartPart("Games by day", _games(report)), ChartPart("Score", _score(report)))),
         *group_tables(groups, [group_name(each) for each in groups]),
@@ -80,9 +80,9 @@ def month_parts(
     )
 
 
-def _summed(report: MonthlyReport) -> list[tuple[datetime, int, float, int]]:
+def _results_by_period(report: MonthlyReport) -> list[tuple[datetime, int, float, int]]:
     """Start, games, points and results of each day, or of each week for a longer period."""
-    step = 1 if len(report.days) <= _MAX_DAYS else 7
+    step = 1 if len(report.days) <= _MAX_DAILY_POINTS else 7
     summed = []
     for start in range(0, len(report.days), step):
         some = report.days[start : start + step]
@@ -99,7 +99,7 @@ def _summed(report: MonthlyReport) -> list[tuple[datetime, int, float, int]]:
 
 
 def _games(report: MonthlyReport) -> LineChart:
-    totals = _summed(report)
+    totals = _results_by_period(report)
     counts = tuple(float(each[1]) for each in totals)
     return LineChart(
         title="Games",
@@ -111,7 +111,7 @@ def _games(report: MonthlyReport) -> LineChart:
 
 
 def _score(report: MonthlyReport) -> LineChart:
-    totals = _summed(report)
+    totals = _results_by_period(report)
     each_day, so_far, points, results = [], [], 0.0, 0
     for _, _, won, played in totals:
         points, results = points + won, results + played

@@ -8,9 +8,9 @@ from itertools import chain
 from statistics import median
 from typing import Any
 
-from bot.base.dialects import DIALECTS, Ability
+from bot.base.dialects import DIALECTS, Capability
 from bot.base.events import FROM_POSITION
-from bot.base.rounding import NO_VALUE, counted, percent
+from bot.base.rounding import NO_VALUE, percent, plural
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import NumberStyle
 from bot.control.actions import OperatorActions, word
@@ -36,14 +36,14 @@ from bot.parts.values import (
 from bot.text.values_text import ago, number, time_text, title_of
 from bot.views.addresses import opponent_path, query_text
 from bot.views.games import game_record, games_table
-from bot.views.page import NoSuchThing, Page, Query
+from bot.views.page import Page, PageNotFound, Query
 from bot.views.paging import Paging
 from bot.views.ratings import rating_chart
 from bot.views.traps import TrapCard, read_cards
 from storage.database import Database
 from storage.evidence.queries.baits import BaitOrder, list_baits, read_baits
-from storage.evidence.queries.filter_language import MAX_LENGTH, OF_GAMES
-from storage.evidence.queries.game_list import GameLine, GameOrder, WhichResult, count_games, list_game_lines
+from storage.evidence.queries.filter_language import MAX_FILTER_LENGTH, OF_GAMES
+from storage.evidence.queries.game_list import GameLine, GameOrder, ResultFilter, count_games, list_game_lines
 from storage.evidence.queries.opponent_report import (
     GameTally,
     ObservedRatings,
@@ -52,27 +52,27 @@ from storage.evidence.queries.opponent_report import (
 )
 from storage.evidence.statistics.reply_progress import (
     BLOCK_GAMES,
-    MIN_GAMES,
-    MIN_REPLIES,
+    MIN_EFFECTIVE_GAMES,
+    MIN_SHOWN_REPLIES,
     GameProgress,
     ProgressBlock,
     ReplyQuality,
 )
 from storage.records import BaitOutcome
 
-GAMES = 10
+MAX_GAMES_SHOWN = 10
 """Number of games on one page."""
 CARDS = 6
 """Number of baits shown; those with the highest expected loss are selected."""
-CURVES = 4
-"""Number of kinds of games whose ratings are drawn; those with the most games are selected."""
-_OTHERS = ("opponent", "opponents", "site", "match")
+MAX_RATING_CURVES = 4
+"""Number of kinds of games whose ratings are plotted; those with the most games are selected."""
+_OPPONENT_FILTERS = ("opponent", "opponents", "site", "match")
 """Filters that this page does not offer, because it shows one opponent at one site."""
 _PERCENT = NumberStyle(1, unit=" %")
 _DAYS = NumberStyle(unit=" d")
 
 
-_SUSPECTS_SHOWN = 10
+_MAX_SUSPECTS = 10
 _SUSPECT_RULES = (
     "Left early: they resigned, left or lost on time before ply 10. Fast replies: at least half of them "
     "took less than 0.3 s. Engine-like: over at least 100 replies, far more optimal ones than the model of "
@@ -84,9 +84,9 @@ _CHALLENGE_NOTE = (
     "actions on the page Events."
 )
 _PROGRESS_NOTE = (
-    f"Small print: the 95 % interval, by game. Numbers need {MIN_REPLIES} replies that count like "
-    f"{int(MIN_GAMES)} games or more. An error costs at least a tenth of the game; decided positions do not "
-    "count."
+    f"Small print: the 95 % interval, by game. Numbers need {MIN_SHOWN_REPLIES} replies that count like "
+    f"{int(MIN_EFFECTIVE_GAMES)} games or more. An error costs a tenth of the game or more; decided "
+    "positions do not count."
 )
 _QUALITIES = tuple(
     Column(f"{what} {where}")
@@ -122,7 +122,7 @@ class OpponentView:
     @property
     def parts(self) -> tuple[Part, ...]:
         """See `bot.views.page.View.parts`."""
-        parts = self._met if self.report.line is not None else (self._nothing,)
+        parts = self._results_parts if self.report.line is not None else (self._no_games_note,)
         games: tuple[Part, ...] = ()
         if self.listed:
             games = (games_table(self.listed, "All games", "games", names_opponents=False),)
@@ -136,7 +136,7 @@ class OpponentView:
         formerly = f"Formerly {', '.join(account.former_names)}. " if account.former_names else ""
         return Heading(
             account.name,
-            lead=f"{formerly}{self._seen}",
+            lead=f"{formerly}{self._dates_text}",
             crumbs=(
                 ("Opponents", "/dash/opponents"),
                 (account.site, ""),
@@ -171,11 +171,11 @@ class OpponentView:
         if account.blocked_as is not None:
             pills.append(Pill("blocked", mood="bad"))
         flags = self.report.flags.items()
-        pills += [Pill(flag.value, counted(count, "game"), mood="warn") for flag, count in flags]
+        pills += [Pill(flag.value, plural(count, "game"), mood="warn") for flag, count in flags]
         return tuple(pills)
 
     @property
-    def _seen(self) -> str:
+    def _dates_text(self) -> str:
         """The times of the first and last games with the opponent."""
         line, first = self.report.line, time_text(self.report.account.first_seen_at, "%d %b %Y")
         if line is None:
@@ -184,16 +184,16 @@ class OpponentView:
         return f"First seen {first}, last {last} UTC ({ago(line.last_at, self.now)})."
 
     @property
-    def _nothing(self) -> Note:
+    def _no_games_note(self) -> Note:
         aborted = ", or all were aborted" if self.listed else ""
         return Note(f"No games with this opponent match these filters{aborted}.", is_card=True)
 
     @property
-    def _met(self) -> tuple[Part, ...]:
+    def _results_parts(self) -> tuple[Part, ...]:
         """The sections to show if the opponent has games."""
-        drawn = [each for each in self.report.progress if _is_drawn(each)]
+        drawn = [each for each in self.report.progress if _has_chart_data(each)]
         trends = (Beside((_trend(each, is_cost=False), _trend(each, is_cost=True))) for each in drawn)
-        ratings = tuple(map(_rating, self.report.ratings[:CURVES]))
+        ratings = tuple(map(_rating, self.report.ratings[:MAX_RATING_CURVES]))
         return (
             *trends,
             self._progress,
@@ -241,7 +241,7 @@ class OpponentView:
         """The query that selects the opponent's games on other pages; empty if filters cannot express the
         name."""
         name = self.report.account.name
-        if not name.isprintable() or not name.strip() or len(name) > MAX_LENGTH:
+        if not name.isprintable() or not name.strip() or len(name) > MAX_FILTER_LENGTH:
             return ""
         return query_text({"opponent": name, "site": self.report.account.site})
 
@@ -294,14 +294,14 @@ class OpponentView:
         middle = median(gaps)
         days = "day" if middle == 1 else "days"
         between = f"a median of {middle:g} {days} between visits, at most {max(gaps)}"
-        return f"Came on {counted(len(visits), 'day')}, the last one {last}; {between}."
+        return f"Came on {plural(len(visits), 'day')}, the last one {last}; {between}."
 
     @property
     def _suspects(self) -> Part:
         title, suspects = "Suspect games", self.report.suspects
         if not suspects:
             return Note("None of their games is suspect.", title)
-        more = len(suspects) - _SUSPECTS_SHOWN
+        more = len(suspects) - _MAX_SUSPECTS
         rest = f"And {number(more)} more; the CSV has all. " if more > 0 else ""
         return TablePart(
             title,
@@ -313,7 +313,7 @@ class OpponentView:
                     ),
                     ", ".join(each.flags),
                 )
-                for each in suspects[:_SUSPECTS_SHOWN]
+                for each in suspects[:_MAX_SUSPECTS]
             ),
             rest + _SUSPECT_RULES,
             records="suspects",
@@ -354,7 +354,7 @@ class OpponentView:
     def challenge(self, ours: Sequence[str]) -> ActionForm | None:
         """The form for challenging the opponent with one of our accounts; None if that account cannot."""
         dialect = DIALECTS.get(self.report.account.site)
-        if dialect is None or Ability.CHALLENGE not in dialect.abilities:
+        if dialect is None or Capability.CHALLENGE not in dialect.abilities:
             return None
         if not dialect.shows_challenges and not self.report.account.is_bot:
             return None
@@ -394,7 +394,7 @@ class OpponentView:
         """Why the opponent cannot be challenged."""
         site = self.report.account.site
         dialect = DIALECTS.get(site)
-        if dialect is not None and Ability.CHALLENGE in dialect.abilities and not dialect.shows_challenges:
+        if dialect is not None and Capability.CHALLENGE in dialect.abilities and not dialect.shows_challenges:
             return f"{site} does not show challenges to people, so only programs can be challenged there."
         return f"Programs cannot challenge anybody at {site}."
 
@@ -441,7 +441,7 @@ class OpponentView:
         }
 
 
-def _is_drawn(found: GameProgress) -> bool:
+def _has_chart_data(found: GameProgress) -> bool:
     """Whether there is enough data for a chart: two blocks with enough replies of one kind."""
     return any(
         sum(quality.is_shown for quality in qualities) > 1
@@ -514,13 +514,13 @@ def _with_limits(share: float | None, low: float | None, high: float | None) -> 
 def _tally(found: GameTally | None) -> TableCell | str:
     if found is None:
         return NO_VALUE
-    return TableCell(f"{found.wins} · {found.draws} · {found.losses}", counted(found.games, "game"))
+    return TableCell(f"{found.wins} · {found.draws} · {found.losses}", plural(found.games, "game"))
 
 
 def _rating(seen: ObservedRatings) -> ChartPart:
     """Chart the opponent's rating at each game."""
     name = f"{title_of(seen.game)}, {seen.speed}" if seen.speed else title_of(seen.game)
-    about = f"Their rating at the start of each of {counted(len(seen.points), 'game')}."
+    about = f"Their rating at the start of each of {plural(len(seen.points), 'game')}."
     times, ratings = [point.at for point in seen.points], [point.rating for point in seen.points]
     return ChartPart(f"Rating: {name}", rating_chart(name, about, times, ratings), records="ratings")
 
@@ -528,13 +528,13 @@ def _rating(seen: ObservedRatings) -> ChartPart:
 async def load(database: Database, query: Query) -> OpponentView:
     """See `bot.views.page.Page.load`."""
     site, site_id = query.own.get("site", ""), query.own.get("id", "")
-    paging = Paging.of(query, GAMES)
+    paging = Paging.of(query, MAX_GAMES_SHOWN)
     # No database holds NUL in a text, and not every one takes it in a question.
     is_possible = "\0" not in site + site_id
     async with database.read() as session:
         report = await opponent_report(session, site, site_id, query.filters) if is_possible else None
         if report is None:
-            raise NoSuchThing(
+            raise PageNotFound(
                 f"We have never played {site_id!a:.80} at {site!a:.80}; the page Opponents lists all "
                 "opponents."
             )
@@ -542,9 +542,9 @@ async def load(database: Database, query: Query) -> OpponentView:
         counts = await read_baits(session, filters)
         baits = await list_baits(session, counts, BaitOutcome.TAKEN, BaitOrder.EXPECTED_LOSS, CARDS)
         cards = await read_cards(session, baits)
-        count = await count_games(session, filters, WhichResult.ANY)
+        count = await count_games(session, filters, ResultFilter.ANY)
         listed = await list_game_lines(
-            session, filters, WhichResult.ANY, GameOrder.NEWEST, GAMES, paging.offset
+            session, filters, ResultFilter.ANY, GameOrder.NEWEST, MAX_GAMES_SHOWN, paging.offset
         )
     return OpponentView(
         report=report,
@@ -567,7 +567,7 @@ def opponent_page(actions: OperatorActions | None = None) -> Page:
         "Opponent",
         load,
         parameters=frozenset({"site", "id", "page"}),
-        filters=tuple(name for name in OF_GAMES if name not in _OTHERS),
+        filters=tuple(name for name in OF_GAMES if name not in _OPPONENT_FILTERS),
         is_in_menu=False,
         live=None if actions is None else actions.status,
         under="opponents",

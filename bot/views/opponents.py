@@ -11,14 +11,14 @@ from bot.views.addresses import opponent_path, query_text
 from bot.views.page import Page, Query
 from bot.views.paging import Paging
 from storage.database import Database
-from storage.evidence.queries.opponents import MIN_BAITS, OpponentLine, OpponentOrder, list_opponents
+from storage.evidence.queries.opponents import MIN_RANKED_BAITS, OpponentLine, OpponentOrder, list_opponents
 
-OPPONENTS = 50
+OPPONENTS_PER_PAGE = 50
 """Number of opponents on one page."""
 ORDERS = {
     OpponentOrder.LATEST.value: "latest",
     OpponentOrder.GAMES.value: "most games",
-    OpponentOrder.MOST_BAITS_TAKEN.value: f"take baits most often (at least {MIN_BAITS} baits met)",
+    OpponentOrder.MOST_BAITS_TAKEN.value: f"take baits most often (at least {MIN_RANKED_BAITS} baits met)",
     OpponentOrder.SCORE.value: "score most",
 }
 _COLUMNS = (
@@ -61,11 +61,11 @@ def _record(line: OpponentLine) -> dict[str, Any]:
 async def load(database: Database, query: Query) -> PartsView:
     """See `bot.views.page.Page.load`."""
     order = OpponentOrder(query.choice("sort", tuple(ORDERS)))
-    paging, now = Paging.of(query, OPPONENTS), datetime.now(UTC)
+    paging, now = Paging.of(query, OPPONENTS_PER_PAGE), datetime.now(UTC)
     async with database.read() as session:
         lines = await list_opponents(session, query.filters, order)
     paging = replace(paging, count=len(lines))
-    shown = lines[paging.offset : paging.offset + OPPONENTS]
+    shown = lines[paging.offset : paging.offset + OPPONENTS_PER_PAGE]
     returned, programs = sum(line.returned for line in lines), sum(line.is_bot for line in lines)
     heading = Heading("No opponents match these filters.")
     if lines:

@@ -10,9 +10,9 @@ from storage.database import Database
 from storage.evidence.queries.filter_language import OF_GAMES, OLD_FILTERS, filter_texts, parse_filters
 from storage.filters import Filters
 
-MAX_DIGITS = 12
+MAX_NUMBER_DIGITS = 12
 """Maximum number of digits of a number in a URL."""
-OLD_CHOICES = {"fallen": "baits-taken", "fell": "taken", "surprise": "expected_loss"}
+RENAMED_CHOICES = {"fallen": "baits-taken", "fell": "taken", "surprise": "expected_loss"}
 """Maps words in URLs of 0.2 to today's words; the old words work until 0.4.0."""
 
 
@@ -20,7 +20,7 @@ class BadQuery(DesdemonaError):
     """A query parameter is unknown or invalid; the message names it and the allowed values."""
 
 
-class NoSuchThing(DesdemonaError):
+class PageNotFound(DesdemonaError):
     """The requested object does not exist."""
 
 
@@ -67,7 +67,7 @@ class Query:
         text = self.own.get(name, "")
         if not text:
             return default
-        is_number = text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS
+        is_number = text.isascii() and text.isdecimal() and len(text) <= MAX_NUMBER_DIGITS
         if not is_number or not least <= int(text) <= most:
             raise BadQuery(f"{name}: {text!a:.40} is not a whole number from {least} to {most}")
         return int(text)
@@ -83,7 +83,7 @@ class Query:
             BadQuery: The value is not one of them.
         """
         text = self.own.get(name, "") or choices[0]
-        text = OLD_CHOICES.get(text, text)
+        text = RENAMED_CHOICES.get(text, text)
         if text not in choices:
             raise BadQuery(f"{name}: {text!a:.40} is not known; known: {', '.join(choices)}")
         return text
@@ -109,15 +109,15 @@ class Page:
     """The page's route, with braces around variable parts."""
     title: str
     load: Callable[[Database, Query], Awaitable[View]]
-    """Loads the view; raises `BadQuery`, `NoSuchThing`, and the errors of the storage layer."""
+    """Loads the view; raises `BadQuery`, `PageNotFound`, and the errors of the storage layer."""
     parameters: frozenset[str] = frozenset()
     """The page's own parameters in addition to the filters."""
     filters: tuple[str, ...] = OF_GAMES
     """Names of the filters that the page supports; empty if it has none."""
-    fresh_s: float = 10.0
+    cache_ttl_s: float = 10.0
     """Number of seconds for which a loaded view is reused without querying the database."""
-    refetch_s: float | None = None
-    """Minimum interval, in seconds, at which an open page reloads; None to use `fresh_s`."""
+    min_refresh_interval_s: float | None = None
+    """Minimum interval, in seconds, at which an open page reloads; None to use `cache_ttl_s`."""
     is_in_menu: bool = True
     live: Callable[[], Awaitable[Any]] | None = None
     """Returns the running program's state each time the page is shown, as a picklable value; None if not
@@ -127,12 +127,12 @@ class Page:
     under: str = ""
     """The menu page to which this page belongs; empty for the page itself."""
     download: Callable[[Database, Query], Awaitable[Download]] | None = None
-    """Creates the file served at ``/download`` below the page's path, if any; raises as `load` does."""
+    """Creates the file served at ``/download`` below the page's path, if any; raises what `load` raises."""
 
     @property
-    def pause_s(self) -> int:
+    def refresh_interval_s(self) -> int:
         """Minimum time between two reloads of an open page, in seconds."""
-        return int(self.fresh_s if self.refetch_s is None else self.refetch_s)
+        return int(self.cache_ttl_s if self.min_refresh_interval_s is None else self.min_refresh_interval_s)
 
     def query(self, given: Mapping[str, str], parts: Mapping[str, str]) -> Query:
         """Parse a URL.

@@ -56,7 +56,7 @@ class Paging:
         return self.address(page=str(self.page + 1)) if self.page < self.pages else ""
 
     def address(self, **changes: str) -> str:
-        """The URL of this list with some parameters changed; unless they name a page, it shows the first."""
+        """The URL of this list with some parameters changed; without a page number, the first page."""
         return f"?{query_text({**self.texts, **changes})}"
 
     def to_json(self) -> dict[str, Any]:

@@ -9,16 +9,16 @@ from bot.charts.figure import ChartSize
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import NumberStyle
 from bot.parts.values import Beside, ChartPart, Column, Heading, PartsView, Rows, TablePart
-from bot.text.values_text import ago, number, signed, title_of
+from bot.text.values_text import ago, number, signed_number, title_of
 from bot.views.page import Page, Query
 from storage.database import Database
 from storage.evidence.queries.filter_language import OF_GAMES
 from storage.evidence.queries.rating_curves import RatingCurve, rating_curves
 
-SHOWN = 12
+MAX_CURVES = 12
 """Maximum number of curves in the chart; the table shows all."""
 RATINGS = NumberStyle(is_grouped=False)
-_MONTH = timedelta(days=30)
+_RATING_CHANGE_PERIOD = timedelta(days=30)
 _HEADS = ("Rating", "30 days", "Lowest", "Highest", "Rated games", "Last")
 
 
@@ -48,7 +48,7 @@ def _figure(curve: RatingCurve) -> ChartPart:
 
 def ratings_view(curves: Sequence[RatingCurve], now: datetime) -> PartsView:
     """Build the view of these curves."""
-    change = {id(curve): curve.change_since(now - _MONTH) for curve in curves}
+    change = {id(curve): curve.change_since(now - _RATING_CHANGE_PERIOD) for curve in curves}
     table = TablePart(
         "Now",
         (Column("Games", is_text=True), *map(Column, _HEADS)),
@@ -56,7 +56,7 @@ def ratings_view(curves: Sequence[RatingCurve], now: datetime) -> PartsView:
             (
                 _name(curve),
                 str(curve.now),
-                signed(change[id(curve)], 0),
+                signed_number(change[id(curve)], 0),
                 str(curve.lowest),
                 str(curve.highest),
                 number(len(curve.points)),
@@ -68,7 +68,7 @@ def ratings_view(curves: Sequence[RatingCurve], now: datetime) -> PartsView:
     empty = Heading(
         "No rated games yet.", lead="The curve begins with the first rated game that matches these filters."
     )
-    shown = (Heading("Our ratings over time."), table, Beside(tuple(map(_figure, curves[:SHOWN]))))
+    shown = (Heading("Our ratings over time."), table, Beside(tuple(map(_figure, curves[:MAX_CURVES]))))
 
     def of_curve(curve: RatingCurve) -> dict[str, Any]:
         figures = {"now": curve.now, "change_30_days": change[id(curve)]}
@@ -97,5 +97,5 @@ PAGE = Page(
     "Ratings",
     load,
     filters=tuple(name for name in OF_GAMES if name not in ("rated", "match")),
-    fresh_s=10.0,
+    cache_ttl_s=10.0,
 )

@@ -12,13 +12,13 @@ from bot.views.page import BadQuery, Page, Query
 from storage.database import Database
 from storage.evidence.queries.filter_language import FIELDS
 from storage.evidence.statistics.group_rows import read_groups
-from storage.evidence.statistics.groups import By, GroupStatistics, flat_row
+from storage.evidence.statistics.groups import GroupKey, GroupStatistics, flat_row
 
-ALL = "week,game,rating-band"
+DEFAULT_GROUPING = "week,game,rating-band"
 GROUPINGS = {
     "week,game": "week and game",
     "game,rating-band": "game and rating",
-    ALL: "week, game and rating",
+    DEFAULT_GROUPING: "week, game and rating",
     "game,strategy": "game and strategy",
     "game,speed": "game and speed",
     "game,opponent-kind": "people and programs",
@@ -55,7 +55,7 @@ def results_view(by: str, groups: Sequence[GroupStatistics], texts: Mapping[str,
         (*(Column(name, is_text=True) for name in names), *map(Column, heads)),
         tuple(
             (
-                *(title_of(text) if name == By.GAME else text for name, text in each.group.items()),
+                *(title_of(text) if name == GroupKey.GAME else text for name, text in each.group.items()),
                 number(each.games),
                 f"{each.wins} · {each.draws} · {each.losses}",
                 percent(share(each)),
@@ -78,13 +78,13 @@ async def load(database: Database, query: Query) -> PartsView:
     """See `bot.views.page.Page.load`."""
     by = query.own.get("by") or next(iter(GROUPINGS))
     try:
-        keys = By.parse(by)
+        keys = GroupKey.parse(by)
     except ValueError as error:
         raise BadQuery(f"by: {error}") from None
     async with database.read() as session:
         read = await read_groups(session, query.filters, keys)
     groups = await asyncio.to_thread(read.statistics)
-    for key in (By.MONTH, By.WEEK):
+    for key in (GroupKey.MONTH, GroupKey.WEEK):
         if key in keys:
             groups = sorted(groups, key=lambda each: each.group[key.value], reverse=True)
     return results_view(by, groups, query.texts())
@@ -97,5 +97,5 @@ PAGE = Page(
     load,
     parameters=frozenset({"by"}),
     filters=tuple(FIELDS),
-    fresh_s=30.0,
+    cache_ttl_s=30.0,
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from bot.base.rounding import counted, percent
+from bot.base.rounding import percent, plural
 from bot.parts.values import (
     Beside,
     Card,
@@ -29,8 +29,8 @@ from bot.views.paging import Paging, without_matches
 from engine.expected import WHOLE
 from storage.database import Database
 from storage.evidence.queries.baits import (
-    MAX_SEARCHED,
-    MIN_PERSONS,
+    MAX_SEARCHED_BAITS,
+    MIN_BAIT_PERSONS,
     BaitEncounter,
     BaitGroup,
     BaitOrder,
@@ -63,7 +63,7 @@ _LOOKS_GOOD = (
 )
 _SHARES_NOTE = (
     "Bar: taken; line: expected by the models of people. Small print: the 95 % interval, by person; it "
-    f"needs the equivalent of {MIN_PERSONS} people who met equally many baits."
+    f"needs the equivalent of {MIN_BAIT_PERSONS} people who met equally many baits."
 )
 
 
@@ -106,7 +106,7 @@ class TrapCard:
         return is_slip((self.bait.reply_cost or 0) * WHOLE, is_taken=self.bait.is_taken, is_decided=False)
 
     @property
-    def _said(self) -> Iterator[tuple[str, str]]:
+    def _description_lines(self) -> Iterator[tuple[str, str]]:
         """Describe the bait's probability, how it looks, its cost, and the opponent's reply."""
         bait, told = self.bait, self.moment
         style = "saying trap" if bait.is_taken else "saying"
@@ -119,7 +119,7 @@ class TrapCard:
         if bait.is_taken is None:
             yield "The game ended before the reply.", style
             return
-        last = f"Met {counted(self.encounters, 'time')}. Last: " * self.is_repeated
+        last = f"Met {plural(self.encounters, 'time')}. Last: " * self.is_repeated
         reply = None if told is None else told.verdict.outcome
         if reply is None or bait.reply is None:  # the latter: judged by earlier rules
             reply = f"{short_name(bait.opponent)} {'took a bait' if bait.is_taken else 'left it alone'}."
@@ -134,7 +134,7 @@ class TrapCard:
             name_link=opponent_path(bait.site, bait.opponent_site_id),
             detail="" if bait.opponent_rating is None else str(bait.opponent_rating),
             board=None if self.moment is None else self.moment.board,
-            said=tuple(self._said),
+            said=tuple(self._description_lines),
             about=f"{title_of(bait.game)} · {bait.site} · {bait.strategy}",
             tag=(self._tag, {"taken": "trap", "slip": "slip", "held": "good"}.get(self._mood, "")),
             mood=self._mood,
@@ -213,8 +213,8 @@ def _no_card(order: str, outcome: BaitOutcome | None) -> str:
     """Explain why the list is empty."""
     if order == TAKEN:
         return (
-            f"No bait was met twice, that is, after the same moves. Only the latest {number(MAX_SEARCHED)} "
-            "answered baits were searched."
+            f"No bait was met twice, that is, after the same moves. Only the latest "
+            f"{number(MAX_SEARCHED_BAITS)} answered baits were searched."
         )
     if outcome is BaitOutcome.TAKEN:
         return "Nobody took any of these baits."
@@ -284,7 +284,7 @@ def interval_words(group: BaitGroup) -> str:
     """The interval of a share, or why there is none."""
     interval = group.interval
     if interval is None or interval.low is None or interval.high is None:
-        return f"too few people for an interval ({floor(group.effective_persons)} of {MIN_PERSONS})"
+        return f"too few people for an interval ({floor(group.effective_persons)} of {MIN_BAIT_PERSONS})"
     low, high = max(interval.low, 0.0), min(interval.high, 1.0)
     # Many baits make it narrow: "5 to 5 %" would say nothing.
     digits = int(low < high and percent(low) == percent(high))

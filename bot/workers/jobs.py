@@ -14,7 +14,7 @@ R = TypeVar("R")
 
 logger = logging.getLogger(__name__)
 
-MAX_DEATHS = 3
+MAX_WORKER_DEATHS = 3
 """The run fails after this many consecutive worker deaths per concurrent job."""
 
 
@@ -64,7 +64,7 @@ async def finished_jobs(
                     done.append((job, future))
                     continue
                 deaths += 1
-                if deaths >= MAX_DEATHS * slots:
+                if deaths >= MAX_WORKER_DEATHS * slots:
                     raise WorkersError(f"{deaths} workers died in a row, the last one with {name(job)}")
                 logger.warning("%s: its worker died; retrying", name(job))
                 todo.appendleft(job)

@@ -16,8 +16,8 @@ from bot.workers.process_pool import ProcessPool, WorkerDied
 T = TypeVar("T")
 R = TypeVar("R")
 
-_CONNECT_S = 15.0
-EXTRA = "cluster"
+_CONNECT_TIMEOUT_S = 15.0
+CLUSTER_EXTRA = "cluster"
 
 
 class WorkersError(DesdemonaError):
@@ -31,7 +31,7 @@ class Workers(Protocol):
     """Exceptions that a task's future raises if its worker died."""
 
     def capacity(self) -> int:
-        """Number of tasks that can currently run in parallel; the call may block for a cluster."""
+        """Number of tasks that can currently run in parallel; with a cluster, the call may block."""
 
     def run(self, work: Callable[[T], R], task: T) -> "Future[R]":
         """Run a module-level function on a task in a worker."""
@@ -70,15 +70,15 @@ class ClusterWorkers:
             distributed: Any = importlib.import_module("distributed")  # has no types
         except ImportError as error:
             raise WorkersError(
-                f"--cluster needs dask.distributed: install the extra {EXTRA!r}, "
-                f"`pip install 'desdemona[{EXTRA}]'` ({error})"
+                f"--cluster needs dask.distributed: install the extra {CLUSTER_EXTRA!r}, "
+                f"`pip install 'desdemona[{CLUSTER_EXTRA}]'` ({error})"
             ) from None
         self.deaths: tuple[type[BaseException], ...] = (distributed.KilledWorker,)
         # It reports a lost scheduler by tracebacks; this program does in one line.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         self._address, self._most = address, most
         try:
-            self._client = distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
+            self._client = distributed.Client(address, timeout=_CONNECT_TIMEOUT_S, set_as_default=False)
         except (OSError, ValueError, ImportError) as error:
             raise WorkersError(f"--cluster: there is no scheduler at {address}: {error}") from None
         self._executor = self._client.get_executor(pure=False)

@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 logger = logging.getLogger(__name__)
 
-_KILLED_S = 10.0
+_KILL_TIMEOUT_S = 10.0
 """Maximum time, in seconds, for a killed process to end; a disk or network drive may block it."""
 
 
@@ -48,14 +48,14 @@ class ProcessPool:
     def __init__(self, processes: int) -> None:
         self._threads = ThreadPoolExecutor(processes, thread_name_prefix="worker")
         self._lock = threading.Lock()
-        """Guards the next three attributes, and starting and reaping, which share multiprocessing's state."""
+        """Guards the next three attributes and multiprocessing's state when processes start or are reaped."""
         self._idle: list[_Process] = []
         self._alive: set[_Process] = set()
         self._is_closed = False
 
     def run(self, work: Callable[[T], R], task: T) -> "Future[R]":
         """Run a module-level function on a task in a worker."""
-        return self._threads.submit(self._do, work, task)
+        return self._threads.submit(self._run_task, work, task)
 
     def close(self) -> None:
         """Kill all processes immediately; waiting tasks are cancelled and running tasks fail."""
@@ -65,17 +65,17 @@ class ProcessPool:
                 process.kill()
         self._threads.shutdown(cancel_futures=True)  # each thread sees its pipe close, and reaps its process
         for process in self._idle:
-            self._reap(process)
+            self._discard_process(process)
         self._idle.clear()
 
-    def _do(self, work: Callable[[T], R], task: T) -> R:
+    def _run_task(self, work: Callable[[T], R], task: T) -> R:
         """Run one task, in a thread of this process."""
         job = pickle.dumps((work, task))
-        process = self._take()
+        process = self._acquire_process()
         try:
             answer = process.run(job)
         except (EOFError, OSError):
-            self._reap(process)
+            self._discard_process(process)
             raise WorkerDied("a worker died") from None
         self._idle.append(process)
         is_done, result = pickle.loads(answer)  # noqa: S301 - from our own process
@@ -83,11 +83,11 @@ class ProcessPool:
             raise cast(Exception, result)
         return cast(R, result)
 
-    def _take(self) -> "_Process":
+    def _acquire_process(self) -> "_Process":
         """Return an idle process, or a new one."""
         with contextlib.suppress(IndexError):  # the list is empty
             while not (process := self._idle.pop()).is_alive():
-                self._reap(process)
+                self._discard_process(process)
             return process
         with self._lock:
             if self._is_closed:
@@ -96,7 +96,7 @@ class ProcessPool:
             self._alive.add(process)
             return process
 
-    def _reap(self, process: "_Process") -> None:
+    def _discard_process(self, process: "_Process") -> None:
         with self._lock:
             self._alive.discard(process)
             process.end()
@@ -112,7 +112,7 @@ class _Process:
         # A daemon ends with this process, even if the pool is never closed.
         self._process = context.Process(target=_serve, args=(theirs,), name="worker", daemon=True)
         try:
-            with _sigint_blocked():  # the new process starts with it blocked
+            with _block_sigint():  # the new process starts with it blocked
                 self._process.start()
         except BaseException:
             self._pipe.close()
@@ -143,7 +143,7 @@ class _Process:
         """Kill the process and release its resources."""
         self._process.kill()
         self._pipe.close()
-        if not wait([self._process.sentinel], _KILLED_S):
+        if not wait([self._process.sentinel], _KILL_TIMEOUT_S):
             logger.warning("process %d was killed but has not exited", self._process.pid)
             return
         self._process.join()
@@ -190,7 +190,7 @@ def _answer(job: bytes) -> bytes:
 
 
 @contextlib.contextmanager
-def _sigint_blocked() -> Iterator[None]:
+def _block_sigint() -> Iterator[None]:
     """Block SIGINT in this thread, so that the processes that it starts inherit the block; a pending signal
     is delivered afterwards."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

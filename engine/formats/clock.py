@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
-_MAX_S = 1_000_000_000
+_MAX_CLOCK_S = 1_000_000_000
 _TIME = re.compile(r"(-?)(?:(\d{1,4})\.)?(\d{1,5}(?::\d{1,2}){0,2})((?<=:\d\d)\.\d{1,6})?")
 _COUNT = re.compile(r"N|N?\d{1,6}(:\d{1,6})?")
 
@@ -25,13 +25,13 @@ class GgfClock:
     increment_s: int = 0
     """Increment in seconds, added after each move."""
     extension_s: int = 120
-    """Grace period after that; a side that enters it loses by at least 2 discs, one that exceeds it by 64."""
+    """Grace period; a side that enters it loses by at least 2 discs; a side that exceeds it loses by 64."""
     is_plain: bool = True
     """Whether every move has the same terms; if not, the increment may be added only after several moves."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse a clock; for a running one, ``04:59,0:0//02:00,0:0``, return the times left.
+        """Parse a clock; for a running clock, ``04:59,0:0//02:00,0:0``, return the times left.
 
         The numbers after the commas count moves; the server omits the default: ``30:00,N//05:00,N10``.
 
@@ -80,7 +80,7 @@ def parse_time(text: str) -> int:
     seconds = 86_400 * int(match[2] or 0)
     for unit_s, part in zip((1, 60, 3600), reversed(parts), strict=False):
         seconds += unit_s * part
-    seconds = min(seconds, _MAX_S)
+    seconds = min(seconds, _MAX_CLOCK_S)
     return -seconds if match[1] else seconds
 
 

@@ -6,10 +6,10 @@ from enum import StrEnum
 from itertools import chain
 
 from engine.formats import ggf, pgn, transcripts, wthor
-from engine.formats.record import MAX_GAME_LENGTH, BadGame, GameRecord, lines_of
+from engine.formats.record import MAX_GAME_TEXT_LENGTH, BadGame, GameRecord, split_lines
 
-HEAD_BYTES = 4096
-"""Bytes from the start of a file that suffice for `detect`."""
+FORMAT_DETECTION_BYTES = 4096
+"""Bytes from the start of a file that suffice for `detect_format`."""
 
 
 class GameFormat(StrEnum):
@@ -33,8 +33,8 @@ def decode(data: bytes) -> str:
         return data.decode("latin-1")
 
 
-def detect(head: bytes, length: int) -> GameFormat | None:
-    """The format of a file, from its first `HEAD_BYTES` and its length; None: unknown."""
+def detect_format(head: bytes, length: int) -> GameFormat | None:
+    """The format of a file, from its first `FORMAT_DETECTION_BYTES` and its length; None: unknown."""
     if wthor.is_wthor(head, length):
         return GameFormat.WTHOR
     if b"\0" in head:
@@ -42,7 +42,7 @@ def detect(head: bytes, length: int) -> GameFormat | None:
     text = decode(head if length <= len(head) else head.rpartition(b"\n")[0] or head)
     if re.search(r"\(\s*;\s*[A-Za-z]+\s*\[", text):
         return GameFormat.GGF
-    lines = [line for line in lines_of(text) if line.strip() and line.lstrip()[0] not in "#%"]
+    lines = [line for line in split_lines(text) if line.strip() and line.lstrip()[0] not in "#%"]
     if any(pgn.is_tag(line) for line in lines[:1]):
         return GameFormat.PGN
     if any(_is_transcript(line) for line in lines[:1]):
@@ -95,8 +95,8 @@ def _each_ggf(lines: Iterable[str]) -> Iterator[GameRecord | BadGame]:
         if line is not None:
             waiting.append(line)
             length += len(line)
-            if length > MAX_GAME_LENGTH:
-                raise BadGame(f"more than {MAX_GAME_LENGTH} characters, and no game ends")
+            if length > MAX_GAME_TEXT_LENGTH:
+                raise BadGame(f"more than {MAX_GAME_TEXT_LENGTH} characters, and no game ends")
             if not re.search(r";\s*\)\s*$", line):
                 continue  # a game may take several lines
         for game in ggf.find("\n".join(waiting)):

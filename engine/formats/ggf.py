@@ -21,9 +21,9 @@ from engine.formats.record import (
     black_margin,
     clean,
     is_margin,
+    margin_points,
     played,
-    points_of,
-    told,
+    values_or_empty,
 )
 from engine.game import BadPosition
 from engine.games.othello import PASS, Othello, OthelloPosition
@@ -94,7 +94,7 @@ class GgfGame:
 
 
 @dataclass(frozen=True)
-class Stated:
+class GgfResult:
     """The content of a game's RE tag."""
 
     discs: float
@@ -197,7 +197,7 @@ def replay(game: GgfGame) -> OthelloPosition:
         raise BadGgf(str(error)) from None
 
 
-def stated_result(game: GgfGame) -> Stated | None:
+def stated_result(game: GgfGame) -> GgfResult | None:
     """The result that the game states; None: it is unfinished.
 
     Raises:
@@ -208,7 +208,7 @@ def stated_result(game: GgfGame) -> Stated | None:
     match = re.fullmatch(r"([-+]?[0-9.]+)\s*(?::\s*([rts]))?", game.result.strip())
     if not match:
         raise BadGgf(f"{game.result[:60]!r} is not a result")
-    return Stated(_number(match[1], "result"), match[2] or "")
+    return GgfResult(_number(match[1], "result"), match[2] or "")
 
 
 def played_result(game: GgfGame) -> float | None:
@@ -244,7 +244,7 @@ def to_record(game: GgfGame) -> GameRecord:
         players=(game.black, game.white),
         start=None if game.start == _START else game.start,
         moves=tuple(move.move for move in game.moves),
-        points=points_of(margin),
+        points=margin_points(margin),
         margin=margin,
         ending=_ENDINGS.get(stated.how, "") if stated else "",
         event=other.pop("EV", ""),
@@ -253,8 +253,8 @@ def to_record(game: GgfGame) -> GameRecord:
         date=game.date,
         ratings=(game.black_rating, game.white_rating),
         clocks=(game.black_clock, game.white_clock),
-        evaluations=told(move.evaluation for move in game.moves),
-        times_s=told(move.time_s for move in game.moves),
+        evaluations=values_or_empty(move.evaluation for move in game.moves),
+        times_s=values_or_empty(move.time_s for move in game.moves),
         tags=(*((name, value) for name, value in tags if value), *other.items()),
     )
 
@@ -360,7 +360,7 @@ def _parse_at(text: str, at: int) -> tuple[GgfGame, int]:
     """The text of the game at this offset (after blanks), and the offset of its end."""
     begun = re.compile(r"\s*\(\s*;").match(text, at)
     if not begun:
-        raise BadGgf(f"a game begins with '(;', here is {text[at : at + 60].strip()!r}")
+        raise BadGgf(f"a game begins with '(;', not with {text[at : at + 60].strip()!r}")
     at = begun.end()
     header: dict[str, str] = {}
     other: list[tuple[str, str]] = []
@@ -378,7 +378,7 @@ def _parse_at(text: str, at: int) -> tuple[GgfGame, int]:
             other.append((name, value))
     ended = _END.match(text, at)
     if not ended:
-        raise BadGgf(f"neither a tag nor the end ';)' but {text[at : at + 60].strip()!r}")
+        raise BadGgf(f"expected a tag or the end ';)', got {text[at : at + 60].strip()!r}")
     return _game(header, played, tuple(other)), ended.end()
 
 
@@ -399,7 +399,7 @@ def _game(
         white=header.get("PW", ""),
         kind=header.get("TY") or "8",
         start=_GAME.position_text(start),
-        moves=_by_turns(start.side, played),
+        moves=_with_omitted_passes(start.side, played),
         result=None if result in ("?", "") else result,
         date=header.get("DT", ""),
         place=header.get("PC", ""),
@@ -414,7 +414,7 @@ def _game(
     )
 
 
-def _by_turns(side: int, played: list[tuple[int, GgfMove]]) -> tuple[GgfMove, ...]:
+def _with_omitted_passes(side: int, played: list[tuple[int, GgfMove]]) -> tuple[GgfMove, ...]:
     """The moves with the passes that a writer omitted: one between two consecutive moves of a side."""
     moves: list[GgfMove] = []
     for mover, move in played:

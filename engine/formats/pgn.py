@@ -3,7 +3,7 @@
 * Chess is in SAN, or in UCI notation as some programs write it; variants have their usual names (tag
   ``Variant``), other start positions the tag ``FEN``. python-chess supplies rules and SAN.
 * Othello has squares for moves and ``--`` (or nothing) for a pass; its result is black's discs, then white's:
-  ``34-30``. Move numbers are skipped, because some sites number plies; moves outrank the stated result.
+  ``34-30``. Move numbers are skipped (some sites number plies); moves take precedence over the stated result.
 * Xiangqi has ``Game "Chinese Chess"``, the tag ``Red``, and moves in ICCS notation, ``H2-E2``; the notation
   of the World Xiangqi Federation (``C2=5``) is also read. Moves in Chinese characters are not read.
 
@@ -23,20 +23,20 @@ import chess.pgn
 
 from engine.formats.record import (
     AGREED,
-    MAX_GAME_LENGTH,
+    MAX_GAME_TEXT_LENGTH,
     RESIGNED,
     TIMEOUT,
     BadGame,
     GameRecord,
     black_margin,
     clean,
-    lines_of,
-    placed,
+    margin_points,
     played,
-    points_of,
-    start_of,
+    split_lines,
+    squares_to_moves,
+    start_position,
     steps,
-    told,
+    values_or_empty,
 )
 from engine.game import BadPosition, Game
 from engine.games import GAMES
@@ -67,7 +67,7 @@ _NAMES = {
     "flipello": "othello",
 } | dict.fromkeys(("chinese chess", "xiangqi"), "xiangqi")
 _CHESS = {game.board_type: game for game in GAMES.values() if isinstance(game, StandardChess)}
-_UNKNOWN = frozenset({"", "?", "-", "????.??.??"})
+_UNKNOWN_TAG_VALUES = frozenset({"", "?", "-", "????.??.??"})
 _SOURCE_DATE = "SourceDate"
 """Tag for a date that PGN's ``Date`` tag cannot represent."""
 
@@ -100,8 +100,8 @@ def split(lines: Iterable[str]) -> Iterator[str]:
             game, length, has_moves, is_over = [], 0, False, False
         game.append(line if line.endswith("\n") else f"{line}\n")
         length += len(line)
-        if length > MAX_GAME_LENGTH:
-            raise BadPgn(f"more than {MAX_GAME_LENGTH} characters, and no game ends")
+        if length > MAX_GAME_TEXT_LENGTH:
+            raise BadPgn(f"more than {MAX_GAME_TEXT_LENGTH} characters, and no game ends")
         if is_tag or not line.strip():
             continue
         has_moves = True
@@ -131,7 +131,7 @@ def parse(text: str, game: str | None = None) -> GameRecord:
     moves = _movetext(body)
     if not tags and not moves.moves:
         raise BadPgn(f"neither tags nor moves in {text.strip()!r:.60}")
-    named = game or _named(tags, moves)
+    named = game or _game_named_by_tags(tags, moves)
     try:
         if named:
             return _record(named, tags, moves)
@@ -159,7 +159,7 @@ def write(record: GameRecord) -> str:
         names, tags = _moves_as_written(record), _tags(record)
     except BadGame as error:
         raise BadPgn(str(error)) from None
-    start_side = GAMES[record.game].side_to_move(start_of(record))
+    start_side = GAMES[record.game].side_to_move(start_position(record))
     words: list[str] = []
     for ply, name in enumerate(names):
         number, second = divmod(ply + start_side, 2)
@@ -177,7 +177,7 @@ def write(record: GameRecord) -> str:
 
 def _tags_and_body(text: str) -> tuple[dict[str, str], str]:
     tags: dict[str, str] = {}
-    lines = lines_of(text)
+    lines = split_lines(text)
     for number, line in enumerate(lines):
         if match := _TAG.fullmatch(line):
             tags[match[1]] = clean(re.sub(r"\\(.)", r"\1", match[2]))
@@ -212,10 +212,10 @@ def _movetext(body: str) -> _Movetext:
                 evaluations[-1] = float(match[1])
             if match := _EMT.search(token["comment"]):
                 times_s[-1] = float(Decimal(match[1]) * 3600 + Decimal(match[2]) * 60 + Decimal(match[3]))
-    return _Movetext(tuple(moves), told(evaluations), told(times_s), result)
+    return _Movetext(tuple(moves), values_or_empty(evaluations), values_or_empty(times_s), result)
 
 
-def _named(tags: Mapping[str, str], moves: _Movetext) -> str | None:
+def _game_named_by_tags(tags: Mapping[str, str], moves: _Movetext) -> str | None:
     """The game that the tags name; None: chess, or no name."""
     for tag in ("Game", "GameType", "Variant"):
         if named := _NAMES.get(tags.get(tag, "").lower()):
@@ -236,7 +236,7 @@ def _chess_variant(tags: Mapping[str, str]) -> str:
     return _CHESS[board_type].name
 
 
-def _full_fen(fen: str, game: Game[Any], tags: Mapping[str, str]) -> str:
+def _standard_fen(fen: str, game: Game[Any], tags: Mapping[str, str]) -> str:
     """The FEN with castling rights as in Chess960, if only the tag shows that it is Chess960.
 
     Raises:
@@ -257,11 +257,13 @@ def _record(name: str, tags: Mapping[str, str], text: _Movetext) -> GameRecord:
     def take(*names: str) -> str:
         """The first of these tags that has a value; all of them count as used."""
         required = [left.pop(name, "") for name in names]
-        return next((value for value in required if value not in _UNKNOWN), "")
+        return next((value for value in required if value not in _UNKNOWN_TAG_VALUES), "")
 
     try:
         start = (
-            game.initial() if not (fen := take("FEN")) else game.parse_position(_full_fen(fen, game, tags))
+            game.initial()
+            if not (fen := take("FEN"))
+            else game.parse_position(_standard_fen(fen, game, tags))
         )
     except BadPosition as error:
         raise BadPgn(f"FEN: {error}") from None
@@ -293,7 +295,7 @@ def _record(name: str, tags: Mapping[str, str], text: _Movetext) -> GameRecord:
             _rating(take(f"{sides[1]}Elo", f"{sides[1]}Rating")),
         ),
         clocks=(take(f"{sides[0]}TimeControl") or clock, take(f"{sides[1]}TimeControl") or clock),
-        evaluations=_other_view(moves.evaluations, first),
+        evaluations=_flip_evaluations(moves.evaluations, first),
         times_s=moves.times_s,
         tags=tuple((name, value) for name, value in left.items() if value),
     )
@@ -346,7 +348,7 @@ def _played_othello(
     for number, word in enumerate(words, start=1):
         if word != "pass" and word not in SQUARES:
             raise BadPgn(f"move {number}: {word[:20]!r} is not a square")
-    moves, end = placed((SQUARES.index(word) for word in words if word != "pass"), start)
+    moves, end = squares_to_moves((SQUARES.index(word) for word in words if word != "pass"), start)
     if words[-1:] == ["pass"] and GAMES["othello"].legal_moves(end) == (PASS,):
         moves = (*moves, "pass")
     # Annotations belong to the moves as written, whichever passes those include.
@@ -366,8 +368,8 @@ def _played_othello(
         if black + white > len(SQUARES):
             raise BadPgn(f"a result of {result:.40} discs is impossible")
         margin = float(black - white)
-    points = _POINTS.get(result) if margin is None else points_of(margin)
-    return _Movetext(moves, told(evaluations), told(times_s), result), points, margin
+    points = _POINTS.get(result) if margin is None else margin_points(margin)
+    return _Movetext(moves, values_or_empty(evaluations), values_or_empty(times_s), result), points, margin
 
 
 def _sides(name: str) -> tuple[str, str]:
@@ -375,7 +377,7 @@ def _sides(name: str) -> tuple[str, str]:
     return _SIDES.get(name, ("White", "Black"))
 
 
-def _other_view(evaluations: Sequence[float | None], first: int) -> tuple[float | None, ...]:
+def _flip_evaluations(evaluations: Sequence[float | None], first: int) -> tuple[float | None, ...]:
     """Convert evaluations between the mover's view and the first side's view."""
     return tuple(
         value if value is None or (first + ply) % 2 == 0 else 0 - value
@@ -395,7 +397,7 @@ def _moves_as_written(record: GameRecord) -> list[str]:
         BadGame: A move is illegal, or PGN cannot represent the game.
     """
     game = GAMES[record.game]
-    start = start_of(record)
+    start = start_position(record)
     if isinstance(game, StandardChess):
         board, names = start.board.copy(stack=False), []
         for number, text in enumerate(record.moves, start=1):
@@ -438,10 +440,10 @@ def _tags(record: GameRecord) -> list[tuple[str, str]]:
         tags |= {"Game": "Chinese Chess", "Format": "ICCS"}
     elif record.game != "chess":
         tags["Variant"] = game.title
-    elif start_of(record).board.chess960:
+    elif start_position(record).board.chess960:
         tags["Variant"] = "Chess960"
     if record.start is not None:
-        tags |= {"SetUp": "1", "FEN": game.board_text(start_of(record))}
+        tags |= {"SetUp": "1", "FEN": game.board_text(start_position(record))}
     for side, rating in zip(sides, record.ratings, strict=True):
         if rating is not None:
             tags[f"{side}Elo"] = format(Decimal(repr(rating)).normalize(), "f")

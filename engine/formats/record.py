@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine._native import othello_moves_mask
-from engine.game import BadPosition, Game, IllegalMove, Move, if_it_goes_on
+from engine.game import BadPosition, Game, IllegalMove, Move, continued_position
 from engine.games import GAMES
 from engine.games.othello import PASS, SQUARES, Othello, OthelloPosition
 
 _OTHELLO = Othello()
 _SQUARES = len(SQUARES)
 
-MAX_GAME_LENGTH = 16 << 20
+MAX_GAME_TEXT_LENGTH = 16 << 20
 """Upper limit for the characters of one game, annotations included."""
 
 RESIGNED, TIMEOUT, AGREED = "resigned", "timeout", "agreed"
@@ -22,7 +22,7 @@ class BadGame(ValueError):
     """The text or file is not a valid game in its format; the message says what is wrong and where."""
 
 
-def lines_of(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
     """The lines of a text. `str.splitlines` also splits at characters found within words in old texts."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
@@ -65,7 +65,7 @@ def clean(text: str) -> str:
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
-def points_of(margin: float | None) -> float | None:
+def margin_points(margin: float | None) -> float | None:
     """The points for a game's margin."""
     return None if margin is None else 1.0 if margin > 0 else 0.5 if margin == 0 else 0.0
 
@@ -79,13 +79,13 @@ def is_margin(margin: float, komi: float = 0.0) -> bool:
     return abs(komi) <= _SQUARES and abs(margin) <= _SQUARES + abs(komi)
 
 
-def told(values: Iterable[float | None]) -> tuple[float | None, ...]:
+def values_or_empty(values: Iterable[float | None]) -> tuple[float | None, ...]:
     """One value for each move, or an empty tuple when all are None."""
     numbers = tuple(values)
     return numbers if any(value is not None for value in numbers) else ()
 
 
-def start_of(record: GameRecord) -> Any:
+def start_position(record: GameRecord) -> Any:
     """The game's first position.
 
     Raises:
@@ -105,10 +105,10 @@ def steps(record: GameRecord) -> Iterator[tuple[Any, Move]]:
         BadGame: A move is illegal; the message has its number.
     """
     game: Game[Any] = GAMES[record.game]
-    position = start_of(record)
+    position = start_position(record)
     for number, text in enumerate(record.moves, start=1):
         try:
-            position = if_it_goes_on(game, position)
+            position = continued_position(game, position)
             move = game.parse_move(position, text)
             yield position, move
             position = game.play(position, move)
@@ -116,7 +116,7 @@ def steps(record: GameRecord) -> Iterator[tuple[Any, Move]]:
             raise BadGame(f"move {number}: {error}") from None
 
 
-def placed(
+def squares_to_moves(
     squares: Iterable[int], start: OthelloPosition | None = None
 ) -> tuple[tuple[str, ...], OthelloPosition]:
     """Othello's moves from the squares in playing order, with passes inserted; and the final position.

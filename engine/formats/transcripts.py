@@ -7,7 +7,7 @@ the moves in this program's notation, separated by blanks. The lines do not name
 
 import re
 
-from engine.formats.record import BadGame, GameRecord, black_margin, placed, points_of, steps
+from engine.formats.record import BadGame, GameRecord, black_margin, margin_points, squares_to_moves, steps
 from engine.games import GAMES
 from engine.games.othello import SQUARES
 
@@ -52,7 +52,7 @@ def is_remark(line: str) -> bool:
     return not line.strip() or line.lstrip()[0] in "#["
 
 
-def unread(line: str) -> str:
+def first_unparsed_word(line: str) -> str:
     """The first word of an Othello line that is neither a move nor a number; empty: none."""
     rest = re.sub(r"\b\d+\b|[^\w\s]", " ", _RUN.sub(" ", line.lower()))
     return next(iter(rest.split()), "")
@@ -60,9 +60,9 @@ def unread(line: str) -> str:
 
 def _othello(line: str) -> GameRecord:
     squares = [square for run in _RUN.findall(line.lower()) for square in _SQUARE.findall(run)]
-    moves, end = placed(SQUARES.index(square) for square in squares)
+    moves, end = squares_to_moves(SQUARES.index(square) for square in squares)
     margin = black_margin(end)
-    return GameRecord(game="othello", moves=moves, margin=margin, points=points_of(margin))
+    return GameRecord(game="othello", moves=moves, margin=margin, points=margin_points(margin))
 
 
 def _other(line: str, game: str) -> GameRecord:
@@ -72,6 +72,6 @@ def _other(line: str, game: str) -> GameRecord:
     points = None
     if not rules.legal_moves(end):
         score = rules.result_centi(end)
-        points = points_of(score if rules.side_to_move(end) == 0 else -score)
+        points = margin_points(score if rules.side_to_move(end) == 0 else -score)
     # In the game's own notation, whichever of several the line uses.
     return GameRecord(game=game, moves=tuple(rules.move_text(move) for _, move in played), points=points)

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.formats.record import BadGame, GameRecord, black_margin, clean, placed, points_of
+from engine.formats.record import BadGame, GameRecord, black_margin, clean, margin_points, squares_to_moves
 
 _HEADER = struct.Struct("<4BIHH4B")
 _GAME = struct.Struct("<3H2B60s")
@@ -100,14 +100,14 @@ def to_record(
     Raises:
         BadGame: The moves break the rules.
     """
-    moves, end = placed(game.squares)
+    moves, end = squares_to_moves(game.squares)
     over = black_margin(end)
     margin = game.margin if over is None else over
     return GameRecord(
         game="othello",
         players=(_name(players, game.black), _name(players, game.white)),
         moves=moves,
-        points=points_of(margin),
+        points=margin_points(margin),
         margin=margin,
         event=_name(tournaments, game.tournament),
         date=str(file.year) if file.year else "",
@@ -116,7 +116,7 @@ def to_record(
 
 
 def _header(data: bytes) -> tuple[int, int, int, int, int, int]:
-    """The header: number of games, number of names, year, board size, whether solitaires, depth."""
+    """The header: number of games, number of names, year, board size, whether it has solitaires, depth."""
     if len(data) < _HEADER.size:
         raise BadWthor(f"{len(data)} bytes are not a WTHOR file")
     _, _, _, _, games, names, year, size, solitaires, depth, _ = _HEADER.unpack_from(data)

@@ -30,7 +30,7 @@ _SCALE_CENTI = 200.0
 _MAX_PIECES = 52
 """Maximum number of pieces on the board and in both pockets; Horde starts with this many."""
 _CHECKS = range(4)
-_UNBEARABLE = (
+_REJECTED_STATUS = (
     chess.STATUS_EMPTY
     | chess.STATUS_NO_WHITE_KING
     | chess.STATUS_NO_BLACK_KING
@@ -106,7 +106,7 @@ class ChessVariant(StandardChess):
             raise BadPosition(f"{text!r}: {error}") from None
         if isinstance(board, AntichessBoard):
             board.castling_rights = chess.BB_EMPTY  # lichess.org has no castling here
-        if wrong := board.status() & _UNBEARABLE:
+        if wrong := board.status() & _REJECTED_STATUS:
             raise BadPosition(f"{text!r}: {wrong.name}")
         pockets = board.pockets if isinstance(board, CrazyhouseBoard) else []
         if any(pocket.count(chess.KING) for pocket in pockets):

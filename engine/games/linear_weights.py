@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.games.program_files import reading
+from engine.games.program_files import open_program_file
 
 Groups = Mapping[str, int]
 """Sizes of the groups by name, in the order of the features."""
@@ -43,7 +43,7 @@ class LinearWeights:
         return struct.pack(f"<{len(pairs)}h", *pairs)
 
 
-def starts(groups: Groups) -> dict[str, int]:
+def group_offsets(groups: Groups) -> dict[str, int]:
     """Index of the first feature of each group."""
     first, total = {}, 0
     for name, size in groups.items():
@@ -87,5 +87,5 @@ def own_weights(game: str, groups: Groups) -> LinearWeights:
     Raises:
         DamagedFile: The file is missing or damaged.
     """
-    with reading(linear_weights_file(game)) as file:
+    with open_program_file(linear_weights_file(game)) as file:
         return from_card(json.loads(file.read_text("utf-8")), groups)

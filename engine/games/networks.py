@@ -10,7 +10,7 @@ import lzma
 from functools import cache
 from pathlib import Path
 
-from engine.games.program_files import unpacked
+from engine.games.program_files import read_compressed_file
 
 WIDTH, BUCKETS = 128, 8
 INPUT_UNIT, OUTPUT_UNIT, SCORE_UNIT = 255, 64, 400
@@ -40,7 +40,7 @@ def weights(game: str) -> bytes:
     Raises:
         DamagedFile: The file is missing or damaged; the core checks its size.
     """
-    return unpacked(network_file(game))
+    return read_compressed_file(network_file(game))
 
 
 def network_file(game: str) -> str:

@@ -14,7 +14,7 @@ The C++ core (``engine/native/othello/patterns.hpp``) has the patterns and does 
 from functools import cache
 
 from engine._native import OthelloEvaluation, OthelloSearch
-from engine.games.program_files import reading, unpacked
+from engine.games.program_files import open_program_file, read_compressed_file
 
 WEIGHTS_FILE = "othello_weights.xz"
 """File name of the learned weights."""
@@ -39,7 +39,7 @@ def weight_bytes() -> bytes:
     Raises:
         DamagedFile: The file is missing or damaged; the core checks its size.
     """
-    return unpacked(WEIGHTS_FILE)
+    return read_compressed_file(WEIGHTS_FILE)
 
 
 @cache
@@ -49,7 +49,7 @@ def native_evaluation() -> OthelloEvaluation:
     Raises:
         DamagedFile: The file is missing or damaged.
     """
-    with reading(WEIGHTS_FILE):
+    with open_program_file(WEIGHTS_FILE):
         return OthelloEvaluation(weight_bytes())
 
 

@@ -13,10 +13,10 @@ class PlainGame(Game[P], Protocol[P]):
     def for_search(self, position: P) -> P:
         return position
 
-    def goes_on(self, position: P) -> P:
+    def without_rule_ending(self, position: P) -> P:
         return position
 
-    def stood_before(self, position: P) -> bool:  # noqa: ARG002
+    def is_repeated(self, position: P) -> bool:  # noqa: ARG002
         return False
 
     def move_name(self, position: P, move: Move) -> str:  # noqa: ARG002

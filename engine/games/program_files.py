@@ -10,7 +10,7 @@ from engine.errors import DamagedFile
 
 
 @contextmanager
-def reading(name: str) -> Iterator[Traversable]:
+def open_program_file(name: str) -> Iterator[Traversable]:
     """Context manager for reading one of the program's own files; errors include its path.
 
     Raises:
@@ -24,11 +24,11 @@ def reading(name: str) -> Iterator[Traversable]:
         raise DamagedFile(f"{file}: {what}: the file is damaged; install the program again") from error
 
 
-def unpacked(name: str) -> bytes:
+def read_compressed_file(name: str) -> bytes:
     """The contents of a compressed file.
 
     Raises:
         DamagedFile: The file cannot be read, or is not compressed in the usual format.
     """
-    with reading(name) as file:
+    with open_program_file(name) as file:
         return lzma.decompress(file.read_bytes())

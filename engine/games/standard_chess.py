@@ -28,9 +28,9 @@ from engine.game import (
 )
 from engine.games import chess_evaluation
 
-FIFTY_MOVES = 100
+FIFTY_MOVE_RULE_PLIES = 100
 """Number of plies without a capture or a pawn move that ends a game."""
-LAST_NUMBER = 9_999
+MAX_FEN_PLY = 9_999
 """Largest ply count in a FEN; move numbers stop there."""
 
 _MAX_PIECES = 16
@@ -78,9 +78,9 @@ class ChessPosition:
     """FEN of the earliest position that can recur: usually the one after a capture, a pawn move or a loss of
     castling rights."""
     moves: Moves
-    """The game's moves since then."""
+    """The game's moves since `start`."""
     line: Moves | None
-    """Moves of a searched line from there; None in the game itself."""
+    """Moves of a searched line after `moves`; None in the game itself."""
     past: tuple[Hashable, ...] = field(compare=False)
     """Keys of the game's positions, from `start` to the one after the last of `moves`."""
 
@@ -95,24 +95,24 @@ class ChessPosition:
         return " ".join(parts)
 
     @cached_property
-    def is_third(self) -> bool:
-        """Whether this is its third occurrence."""
+    def is_threefold_repetition(self) -> bool:
+        """Whether the position occurs for the third time."""
         before = 2 if self.line else 3  # a line's own positions are not in the past
         return len(self.past) >= before and self.past.count(_key(self.board)) >= before
 
     @cached_property
-    def is_again(self) -> bool:
+    def is_repeated(self) -> bool:
         """Whether the position has occurred before; always false within a searched line."""
         before = 1 if self.line else 2
         return len(self.past) >= before and self.past.count(_key(self.board)) >= before
 
     @cached_property
-    def is_over_unless_mate(self) -> bool:
+    def is_draw_unless_mate(self) -> bool:
         """Whether a rule other than mate ends the game; checkmate has precedence."""
         board = self.board
         return (
             board.is_variant_end()
-            or self.is_third
+            or self.is_threefold_repetition
             or board.is_fifty_moves()
             or board.is_insufficient_material()
         )
@@ -120,7 +120,7 @@ class ChessPosition:
     @cached_property
     def legal(self) -> Moves:
         """Legal moves by number; none when the game is over, by any rule."""
-        return () if self.is_over_unless_mate else tuple(sorted(map(_number, self.board.legal_moves)))
+        return () if self.is_draw_unless_mate else tuple(sorted(map(_number, self.board.legal_moves)))
 
 
 class StandardChess:
@@ -166,13 +166,13 @@ class StandardChess:
             return position
         return ChessPosition(position.board, position.start, position.moves, (), position.past)
 
-    def goes_on(self, position: ChessPosition) -> ChessPosition:
+    def without_rule_ending(self, position: ChessPosition) -> ChessPosition:
         board = position.board.copy(stack=False)
         board.halfmove_clock = 0
         return _game_start(board) if not board.is_insufficient_material() else position
 
-    def stood_before(self, position: ChessPosition) -> bool:
-        return position.is_again
+    def is_repeated(self, position: ChessPosition) -> bool:
+        return position.is_repeated
 
     def result_centi(self, position: ChessPosition) -> int:
         # Quicker mates score better; counted in plies of the game, not of the search: one score per position.
@@ -184,7 +184,7 @@ class StandardChess:
             return Ending("mate", "Checkmate.")
         if board.is_stalemate():
             return Ending("stalemate", "Stalemate.")
-        if position.is_third:
+        if position.is_threefold_repetition:
             return Ending("draw", "The same position for the third time.")
         if board.is_insufficient_material():
             return Ending("draw", "Neither side can give mate.")
@@ -245,8 +245,8 @@ class StandardChess:
         """Read ``FEN moves m1 m2 ... line l1 l2 ...``; without the last parts, a plain FEN or ``startpos``.
 
         Castling rights are read as X-FEN or Shredder-FEN.  A right written as a file's letter makes it a
-        Chess960 position (where castling is the king taking its rook); so does a king with castling rights
-        off the e-file, or its rook outside a corner.
+        Chess960 position (where castling is the king taking its rook); so does a castling right for a
+        king off the e-file, or for a rook outside a corner.
         """
         fields = [word for word in text.split(" ") if word]
         if fields[:1] == ["startpos"]:
@@ -291,7 +291,7 @@ class StandardChess:
         captures = chess.popcount(board.occupied) - 2
         steps = sum(7 - chess.square_rank(square) for square in board.pieces(chess.PAWN, chess.WHITE))
         steps += sum(chess.square_rank(square) for square in board.pieces(chess.PAWN, chess.BLACK))
-        return FIFTY_MOVES * (captures + steps + 1)
+        return FIFTY_MOVE_RULE_PLIES * (captures + steps + 1)
 
     def _read_fen(self, fields: list[str]) -> chess.Board:
         """The board of a FEN.
@@ -311,7 +311,7 @@ def _game_start(board: chess.Board) -> ChessPosition:
     """A game's position without history, because the last move was irreversible."""
     if not board.castling_rights:
         board.chess960 = False  # it only affects how castling is written
-    board.fullmove_number = min(LAST_NUMBER, board.fullmove_number)
+    board.fullmove_number = min(MAX_FEN_PLY, board.fullmove_number)
     return ChessPosition(board, _fen(board), (), None, (_key(board),))
 
 

@@ -9,9 +9,9 @@ How games end, besides mate:
 
 * A side without a legal move has lost, in check or not.  The generals may not face each other on an open
   file.
-* The third occurrence of a position ends the game.  The side that has checked with every move since the first
-  one loses, unless both did; anything else is a draw.  Perpetual chase is a draw, too: the definition of a
-  chase is long (protected or not, pinned or not, by which piece), and rule books differ.
+* The third occurrence of a position ends the game.  A side that has checked with every move since the first
+  occurrence loses, unless both did; otherwise the game is a draw.  Perpetual chase is a draw, too: the
+  definition of a chase is long (protected or not, pinned or not, by which piece), and rule books differ.
 * 100 plies without a capture are a draw.
 
 A search judges the third occurrence by the game up to its root: see `XiangqiPosition.line`.
@@ -38,14 +38,14 @@ FILES, RANKS = 9, 10
 SQUARES = tuple(f"{file}{rank}" for rank in range(1, RANKS + 1) for file in "abcdefghi")
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 
-_DRAW_PLIES = 100
+_MAX_QUIET_PLIES = 100
 
 _KINDS = "PABNCRK"
 _NAMES = dict(
     zip(_KINDS, ("soldier", "advisor", "elephant", "horse", "cannon", "rook", "general"), strict=True)
 )
 _WXF_LETTERS = dict(zip(_KINDS, "PAEHCRK", strict=True))
-_SET = dict(zip(_KINDS, (5, 2, 2, 2, 2, 2, 1), strict=True))
+_MAX_PIECES_OF_KIND = dict(zip(_KINDS, (5, 2, 2, 2, 2, 2, 1), strict=True))
 _ELEPHANT_POINTS = {(2, 0), (6, 0), (0, 2), (4, 2), (8, 2), (2, 4), (6, 4)}
 """File, and rank counted from the owner's home row."""
 
@@ -183,7 +183,7 @@ def _is_exposed(board: Sequence[str], side: int) -> bool:
     return any(board[start] == soldier for start in (square - 1, square + 1, square + forward))
 
 
-class Earlier(NamedTuple):
+class EarlierPosition(NamedTuple):
     """An earlier position of the game."""
 
     board: str
@@ -203,8 +203,8 @@ class XiangqiPosition(NamedTuple):
     """Plies since the last capture."""
     ply: int
     """Plies since the game began, from the move number of the FEN."""
-    past: tuple[Earlier, ...]
-    """The game's positions since its last capture or soldier's advance: no earlier one can recur."""
+    past: tuple[EarlierPosition, ...]
+    """The game's positions since its last capture or soldier's advance: no earlier position can recur."""
     line: tuple[Move, ...] | None
     """None in a game.  Within a search: the moves since its root, or since the last irreversible one.
 
@@ -227,10 +227,10 @@ def _is_irreversible(board: str, move: Move) -> bool:
 
 
 def _perpetual_check(checks: Sequence[bool]) -> int:
-    """The loser by perpetual check: -1 the side to move at even indices, 1 the other, 0 none (or both).
+    """The loser by perpetual check: -1 the side to move at even indices, 1 the other, 0 neither (or both).
 
     Args:
-        checks: For each position between two occurrences of the same position: is the side to move in check?
+        checks: For each position between two occurrences of a position, whether the side to move is in check.
     """
     other_checks, own_checks = all(checks[::2]), all(checks[1::2])
     return other_checks - own_checks
@@ -271,10 +271,10 @@ class Xiangqi:
         if _is_irreversible(board, move):
             past, line = (), None if line is None else ()
         elif line is None:
-            past = (*past, Earlier(board, move, _is_exposed(board, side)))
+            past = (*past, EarlierPosition(board, move, _is_exposed(board, side)))
         else:
             if not line:
-                past = (*past, Earlier(board, move, _is_exposed(board, side)))
+                past = (*past, EarlierPosition(board, move, _is_exposed(board, side)))
             line = (*line, move)
         quiet = 0 if board[target] != "." else quiet + 1
         return XiangqiPosition(after, 1 - side, quiet, ply + 1, past, line)
@@ -286,18 +286,18 @@ class Xiangqi:
     def for_search(self, position: XiangqiPosition) -> XiangqiPosition:
         return position if position.line is not None else position._replace(line=())
 
-    def stood_before(self, position: XiangqiPosition) -> bool:
+    def is_repeated(self, position: XiangqiPosition) -> bool:
         return bool(self._earlier(position))
 
     def result_centi(self, position: XiangqiPosition) -> int:
         lost = lost_centi(position.ply)
         if not self._board_moves(position):
             return lost
-        if position.quiet_plies >= _DRAW_PLIES:
+        if position.quiet_plies >= _MAX_QUIET_PLIES:
             return 0
         return -lost * (self._repetition(position) or 0)
 
-    def goes_on(self, position: XiangqiPosition) -> XiangqiPosition:
+    def without_rule_ending(self, position: XiangqiPosition) -> XiangqiPosition:
         return position._replace(quiet_plies=0, past=(), line=None)
 
     def ending(self, position: XiangqiPosition) -> Ending:
@@ -305,8 +305,8 @@ class Xiangqi:
         if not self._board_moves(position):
             if _is_exposed(position.board, position.side):
                 return Ending("mate", "Checkmate.")
-            return Ending("variantEnd", f"{mover} has no legal move, which loses.")
-        if position.quiet_plies >= _DRAW_PLIES:
+            return Ending("variantEnd", f"{mover} has no legal move and loses.")
+        if position.quiet_plies >= _MAX_QUIET_PLIES:
             return Ending("draw", "A hundred plies without a capture.")
         if self._repetition(position):
             return Ending("variantEnd", "The same position for the third time: perpetual check loses.")
@@ -396,7 +396,7 @@ class Xiangqi:
         return self._fen(position.board, position.side, position.quiet_plies, position.ply)
 
     def parse_position(self, text: str) -> XiangqiPosition:
-        """Read ``FEN``, ``FEN moves m1 m2 ...`` (the game since then) or ``FEN moves m1 ... line l1 ...``.
+        """Read ``FEN``, ``FEN moves m1 m2 ...`` (the game's moves) or ``FEN moves m1 ... line l1 ...``.
 
         ``startpos`` may replace the FEN.  The moves of a line are searched, not played: see
         `XiangqiPosition.line`.
@@ -446,7 +446,7 @@ class Xiangqi:
 
     def most_plies_left(self, position: XiangqiPosition) -> int:
         to_capture = 88 - position.board.count(".")
-        return max(0, _DRAW_PLIES - position.quiet_plies) + _DRAW_PLIES * to_capture
+        return max(0, _MAX_QUIET_PLIES - position.quiet_plies) + _MAX_QUIET_PLIES * to_capture
 
     # --- By the rules -----------------------------------------------------------------------------------
 
@@ -476,7 +476,7 @@ class Xiangqi:
         return tuple(sorted(moves))
 
     def _is_drawn_or_repeated(self, position: XiangqiPosition) -> bool:
-        return position.quiet_plies >= _DRAW_PLIES or self._repetition(position) is not None
+        return position.quiet_plies >= _MAX_QUIET_PLIES or self._repetition(position) is not None
 
     @staticmethod
     def _earlier(position: XiangqiPosition) -> list[int]:
@@ -529,11 +529,11 @@ class Xiangqi:
         if not re.fullmatch("[0-9]{1,3}", quiet) or not re.fullmatch("[0-9]{1,4}", number):
             raise BadPosition(f"expected plies since a capture and the move's number, got {fen!r}")
         board = "".join(reversed(rows))
-        self._refuse_unsound(board, side)
+        self._require_possible_position(board, side)
         return XiangqiPosition(board, side, int(quiet), 2 * max(0, int(number) - 1) + side, (), None)
 
-    def _refuse_unsound(self, board: str, side: int) -> None:
-        for kind, most in _SET.items():
+    def _require_possible_position(self, board: str, side: int) -> None:
+        for kind, most in _MAX_PIECES_OF_KIND.items():
             for piece in (kind, kind.lower()):
                 owner = self.sides[piece.islower()]
                 count = board.count(piece)

@@ -3,7 +3,7 @@
 A *feature* is something countable on the board for either side: a horse on a square, a chariot with nine
 squares to go to, a hanging cannon. Its value is the count of the side to move minus that of the other side.
 The weights are learned by ``python -m lab.training.xiangqi``; ``xiangqi_weights.json`` holds them and
-documents how.
+states how they were learned.
 
 The C++ core (``engine/native/xiangqi/xiangqi_evaluation.hpp``) does the evaluation;
 ``tests/engine/games/xiangqi_mirror.py`` is a readable copy of it in Python.
@@ -18,7 +18,7 @@ PLACES = 50
 """The board folded along its middle file: five times the rank, plus the distance from the edge."""
 
 DANGERS = 20
-"""Levels of general danger."""
+"""Number of levels of general danger."""
 
 THREATS = (
     "rook_hangs", "rook_by_cheap", "rook_by_minor", "cannon_hangs", "horse_hangs", "rook_outnumbered",

@@ -18,18 +18,18 @@ from numpy.typing import NDArray
 
 from engine.decision import Candidate, ModelInfo, Person
 from engine.game import WIN_CENTI, Game
-from engine.human.model import CALIBRATED, BadModel
+from engine.human.model import CALIBRATED, DEFAULT_RATING, BadModel
 from engine.human.onnx import OnnxNetwork
 
 FEATURES_VERSION = "2"
 """Changes with the meaning of `reply_features`; a file states its version."""
 INPUT, OUTPUT = "features", "utilities"
-"""Tensor names in the file. Input: replies by features. Output: replies by two: the utilities with a
-human-move model, and without."""
+"""Tensor names in the file. Input shape: (replies, features). Output shape: (replies, 2), the utilities with
+and without a human-move model."""
 
 _MIN_P = 1e-4
-_VISIBLE = 0.10
-_LAST_NETWORK = 1900
+_SEEN_LOSS_THRESHOLD = 0.10
+_MAX_TRAINING_RATING = 1900
 """The rating of the strongest people in the training data of Maia's networks for chess."""
 _REPLY_FEATURES = (
     "loss",
@@ -123,14 +123,14 @@ def reply_features(
         "drop_best": np.maximum(0.0, best - final),
         "drop_last": np.maximum(0.0, last - final),
         "swing": expected_scores.std(axis=1),
-        "seen": (shallow.max(axis=0) - shallow >= _VISIBLE).mean(axis=1),
+        "seen": (shallow.max(axis=0) - shallow >= _SEEN_LOSS_THRESHOLD).mean(axis=1),
         "rank_final": np.log1p((final[None, :] > final[:, None] + 1e-9).sum(axis=1)),
         "rank_first": np.log1p((first[None, :] > first[:, None] + 1e-9).sum(axis=1)),
         "trappiness_median": trappiness_of(np.median(upper, axis=1) - theirs[:, -1], size),
         "trappiness_best": trappiness_of(upper.max(axis=1) - theirs[:, -1], size),
         "trappiness_last": trappiness_of(upper[:, -1] - theirs[:, -1], size),
     }
-    context = _context(final.max(), len(loss), plies_left, person)
+    context = _context_features(final.max(), len(loss), plies_left, person)
     columns = [np.asarray(features[name], np.float64) for name in _REPLY_FEATURES]
     columns += [features[name] * context[what] for name in _CROSSED for what in _CONTEXT]
     ln_p = np.zeros(len(loss)) if human is None else np.log(np.maximum(np.asarray(human), _MIN_P))
@@ -138,14 +138,14 @@ def reply_features(
     return np.stack(columns, axis=1).astype(np.float32)
 
 
-def _context(best: float, replies: int, plies_left: int, person: Person) -> dict[str, float]:
+def _context_features(best: float, replies: int, plies_left: int, person: Person) -> dict[str, float]:
     """The features that all replies share, between about -2 and 2; 0 if unknown."""
     rating, clock_s = person.rating, person.clock_s
     return {
-        "rating": 0.0 if rating is None else max(-2.0, min(2.0, (rating - 1500) / 400)),
+        "rating": 0.0 if rating is None else max(-2.0, min(2.0, (rating - DEFAULT_RATING) / 400)),
         # Beyond the last network's rating its predictions err more with every point: a bend, where
         # `rating` has one slope.
-        "beyond": 0.0 if rating is None else max(0.0, min(2.0, (rating - _LAST_NETWORK) / 400)),
+        "beyond": 0.0 if rating is None else max(0.0, min(2.0, (rating - _MAX_TRAINING_RATING) / 400)),
         "clock": 0.0 if clock_s is None else max(-2.0, min(2.0, float(np.log(max(clock_s, 1.0) / 60)) / 2)),
         "phase": max(-2.0, min(2.0, (plies_left - 30) / 20)),
         "balance": 4.0 * best * (1.0 - best) - 0.5,
@@ -182,8 +182,8 @@ class CalibratedModel:
         return self._network.info
 
     @property
-    def learned_with(self) -> str:
-        """See `engine.human.reply_model.ReplyModel.learned_with`."""
+    def trained_with_model(self) -> str:
+        """See `engine.human.reply_model.ReplyModel.trained_with_model`."""
         return self._network.metadata.get("human", "")
 
     def reply_probabilities(

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from engine.decision import ModelInfo
 from engine.games.standard_chess import ChessPosition, StandardChess
-from engine.human.maia_planes import HISTORY, MOVES, Planes, encode, places
-from engine.human.model import MAIA, BadModel, PredictionQuery
+from engine.human.maia_planes import HISTORY, MOVES, InputPlanes, encode, places
+from engine.human.model import DEFAULT_RATING, MAIA, BadModel, PredictionQuery
 from engine.human.onnx import OnnxNetwork
 
 GAME = "chess"
@@ -60,7 +60,7 @@ class MaiaModel:
     """
 
     game = GAME
-    plies_wanted = HISTORY
+    max_history_positions = HISTORY
 
     def __init__(self, network: OnnxNetwork) -> None:
         network.require(MAIA, GAME)
@@ -109,7 +109,7 @@ class MaiaModel:
         answers, masses = EncodedPositions(histories).answers(self)
         return [tuple(row) for row in answers], masses
 
-    def moves(self, planes: Planes) -> NDArray[np.float32]:
+    def moves(self, planes: InputPlanes) -> NDArray[np.float32]:
         """The network's output: shape (positions, 1858), probabilities of `maia_planes.SLOTS`.
 
         Raises:
@@ -173,9 +173,9 @@ class MaiaFamily:
     """
 
     game = GAME
-    plies_wanted = HISTORY
+    max_history_positions = HISTORY
 
-    def __init__(self, models: Iterable[MaiaModel], unrated: int = 1500) -> None:
+    def __init__(self, models: Iterable[MaiaModel], unrated: int = DEFAULT_RATING) -> None:
         by_rating: dict[int, MaiaModel] = {}
         for model in models:
             if model.rating is None:
@@ -192,7 +192,7 @@ class MaiaFamily:
         name = "-".join(str(rating) for rating in (self._ratings[0], self._ratings[-1]))
         self.info = ModelInfo(MAIA, f"{MAIA}-{name}", hashlib.sha256(sums.encode()).hexdigest())
 
-    def shares(self, rating: int | None) -> list[tuple[MaiaModel, float]]:
+    def rating_weights(self, rating: int | None) -> list[tuple[MaiaModel, float]]:
         """The networks for a rating, with their weights, which add up to 1."""
         wanted = self._unrated if rating is None else rating
         above = bisect.bisect_left(self._ratings, wanted)
@@ -211,7 +211,7 @@ class MaiaFamily:
         found: list[tuple[float, ...]] = [()] * len(asks)
         for rating, group in alike.items():
             question = EncodedPositions([asks[index].positions for index in group])
-            parts = [(question.answers(model)[0], share) for model, share in self.shares(rating)]
+            parts = [(question.answers(model)[0], share) for model, share in self.rating_weights(rating)]
             for at, index in enumerate(group):
                 mixed = [np.multiply(answers[at], share) for answers, share in parts]
                 found[index] = tuple(np.add.reduce(mixed).tolist())

@@ -4,15 +4,15 @@ Both are the same as in lc0. The board is seen from the side to move: row 0 is i
 never mirrored; for black the ranks are flipped and colours swapped, also in earlier positions.
 
 Planes, each of 8 x 8: for each of the 8 latest positions, the present one first, 13: own pawns, knights,
-bishops, rooks, queens, king, the same of the other side, and all ones if that position has occurred before.
+bishops, rooks, queens, king, the same for the other side, and all ones if that position has occurred before.
 Then own castling on the queen's and the king's side, and the other's; whether black is to move; plies since
 the last capture or pawn move, unscaled; zeros; ones.  Positions before the game's start are empty if it began
 at the usual start; otherwise the oldest known position is repeated.
 
-Outputs are indexed ``plane * 64 + from``, the square from the mover's side.  Planes 0 to 55: queen moves, N,
-NE, E, SE, S, SW, W, NW, by 1 to 7 squares each; 56 to 63: knight moves; 64 to 72: promotions to the NW, N and
-NE, to rook, bishop and queen each (a promotion to a knight counts as the plain move).  Castling is the king
-taking its rook.
+Outputs are indexed ``plane * 64 + from``; the from-square is seen from the mover's side.  Planes 0 to 55:
+queen moves, N, NE, E, SE, S, SW, W, NW, by 1 to 7 squares each; 56 to 63: knight moves; 64 to 72: promotions
+to the NW, N and NE, to rook, bishop and queen each (a promotion to a knight counts as the plain move).
+Castling is encoded as the king taking its rook.
 """
 
 from collections.abc import Sequence
@@ -93,7 +93,7 @@ def _masks(position: ChessPosition) -> tuple[int, ...]:
     return (
         *(kind & white for kind in kinds),
         *(kind & black for kind in kinds),
-        _ALL if position.is_again else 0,
+        _ALL if position.is_repeated else 0,
     )
 
 
@@ -106,26 +106,26 @@ def _castling(board: chess.Board, color: chess.Color) -> tuple[int, int]:
     return _ALL if rights & left else 0, _ALL if rights & ~left else 0
 
 
-class Planes(NamedTuple):
-    """Network input for n positions: bits except in one plane; axes (rank, file, plane, position)."""
+class InputPlanes(NamedTuple):
+    """Network input for n positions: all 0 or 1 except in one plane; axes (rank, file, plane, position)."""
 
     now: NDArray[np.float32]
     """Shape (8, 8, 21, n): the present position's 13 planes, then the 8 planes after the history."""
     past: NDArray[np.float32]
     """Shape (8, 8, 91, n): the 7 positions before it; (8, 8, 91, 1) if they are the same for all."""
 
-    def part(self, start: int, end: int) -> "Planes":
+    def part(self, start: int, end: int) -> "InputPlanes":
         """The input for a range of the positions."""
-        return Planes(
+        return InputPlanes(
             self.now[..., start:end], self.past if self.past.shape[3] == 1 else self.past[..., start:end]
         )
 
 
-def encode(histories: Sequence[Sequence[ChessPosition]]) -> Planes:
+def encode(histories: Sequence[Sequence[ChessPosition]]) -> InputPlanes:
     """Encode positions as network input.
 
-    A position object shared by several histories is encoded once; so is the shared past when the histories
-    are one position followed by each of its moves.
+    A position object shared by several histories is encoded once. If the histories are one position followed
+    by each of its moves, their shared past is also encoded once.
 
     Args:
         histories: Each has the latest positions of a game (at least one), oldest first; the last is the one
@@ -165,7 +165,7 @@ def encode(histories: Sequence[Sequence[ChessPosition]]) -> Planes:
     is_shared = (order[:, 1:] == order[0, 1:]).all() and (seen_by == seen_by[0]).all()
     alone = slice(1) if is_shared else slice(None)
     past = views[seen_by[alone], order[alone, 1:]]
-    return Planes(now, _bits(past.reshape(len(past), -1)))
+    return InputPlanes(now, _bits(past.reshape(len(past), -1)))
 
 
 def _bits(masks: NDArray[np.uint64]) -> NDArray[np.float32]:
@@ -181,7 +181,7 @@ def places(positions: Sequence[ChessPosition]) -> tuple[NDArray[np.int64], NDArr
         positions: Each with at least one legal move.
 
     Returns:
-        The number of moves of each position, and the indices (0 to 1857) of all their moves, both flat.
+        The number of moves of each position, and the indices (0 to 1857) of all these moves in one array.
     """
     sizes = np.array([len(position.legal) for position in positions])
     moves = np.fromiter(chain.from_iterable(position.legal for position in positions), np.int64, sizes.sum())

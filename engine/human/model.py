@@ -1,7 +1,7 @@
 """The interface of human-move models: queries, answers, and the checks on an answer.
 
 A model gives the probability that a person plays each legal move.  It may be a third-party network, so
-`predicted` checks its answers before anything uses them.
+`predictions_of` checks its answers before anything uses them.
 """
 
 import math
@@ -14,11 +14,13 @@ from engine.game import Game
 
 MAIA, OTHELLO, SHALLOW, CALIBRATED, NO_MODEL = "maia", "othello", "shallow", "calibrated", "none"
 """Kinds of models (`ModelInfo.kind`).  Networks of human moves, for chess and for Othello; the estimate from
-shallow searches; calibrated models (`engine.human.reply_model`), which are not a human-move model; and the
+shallow searches; calibrated models (`engine.human.reply_model`), which are not human-move models; and the
 placeholder for a model that cannot be opened."""
 
+DEFAULT_RATING = 1500
+"""Rating assumed for a person whose rating is unknown."""
 MASS_TOLERANCE = 1e-3
-"""Tolerance for the sum of the legal moves' probabilities: that of single precision."""
+"""Tolerance for the sum of the legal moves' probabilities, because models use single precision."""
 
 
 class BadModel(Exception):
@@ -30,7 +32,7 @@ class PredictionQuery:
     """One query: the position in which to predict a person's move."""
 
     positions: tuple[Any, ...]
-    """The game's latest positions, oldest first; the last one is the one to move in. Models use as much of
+    """The game's latest positions, oldest first; the last is the one to predict. Models use as much of
     the history as they can, and need only the last position."""
     person: Person = UNKNOWN_PERSON
 
@@ -47,13 +49,13 @@ class HumanModel(Protocol):
         """Identifies the model."""
 
     @property
-    def plies_wanted(self) -> int:
+    def max_history_positions(self) -> int:
         """Maximum number of latest positions that it can use, including the present one; at least 1."""
 
     def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
         """The probability of each legal move in each position, in the game's fixed order.
 
-        Call it through `predicted`, which skips positions without a choice and checks the answers.
+        Call it through `predictions_of`, which skips positions without a choice and checks the answers.
 
         Args:
             asks: Each has at least two legal moves.
@@ -63,7 +65,9 @@ class HumanModel(Protocol):
         """
 
 
-def predicted(model: HumanModel, game: Game[Any], asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
+def predictions_of(
+    model: HumanModel, game: Game[Any], asks: Sequence[PredictionQuery]
+) -> list[tuple[float, ...]]:
     """A model's checked answers: for every position, numbers from 0 to 1 that add up to 1.
 
     Args:
@@ -79,12 +83,12 @@ def predicted(model: HumanModel, game: Game[Any], asks: Sequence[PredictionQuery
     answers = model.predict([asks[index] for index in open_]) if open_ else []
     if len(answers) != len(open_):
         raise BadModel(f"{model.info.name}: {len(answers)} answers to {len(open_)} questions")
-    predicted = [(1.0,) * size for size in sizes]
+    predictions_of = [(1.0,) * size for size in sizes]
     for index, answer in zip(open_, answers, strict=True):
         if len(answer) != sizes[index]:
             raise BadModel(f"{model.info.name}: {len(answer)} probabilities for {sizes[index]} moves")
-        predicted[index] = checked_distribution(answer, model.info.name)
-    return predicted
+        predictions_of[index] = checked_distribution(answer, model.info.name)
+    return predictions_of
 
 
 def checked_distribution(answer: Sequence[float], name: str) -> tuple[float, ...]:

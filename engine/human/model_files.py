@@ -8,7 +8,7 @@ from engine.human.onnx import OnnxNetwork
 from engine.human.othello import OthelloHumanModel
 from engine.human.rating_average import RatingAverage
 
-PREDICTS = (MAIA, OTHELLO)
+HUMAN_MODEL_KINDS = (MAIA, OTHELLO)
 """Kinds of networks that are human-move models."""
 
 

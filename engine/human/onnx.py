@@ -23,11 +23,11 @@ from engine.human.model import BadModel
 from engine.human.protobuf import ProtobufFields, message
 
 PREFIX = "desdemona."
-MAX_BYTES = 256 << 20
+MAX_MODEL_BYTES = 256 << 20
 """Size limit for a file; this program's own files have a few MB."""
 
 _FATAL_ONLY = 4
-_TOLD = ("name", "licence", "source")
+_SHOWN_METADATA = ("name", "licence", "source")
 """Metadata that appears in logs and on terminals."""
 MAX_NAME_LENGTH = 80
 """Length limit for a network's name, in characters."""
@@ -40,7 +40,7 @@ _running: WeakValueDictionary[str, Any] = WeakValueDictionary()
 thread-safe."""
 
 
-def read_model_file(path: Path, most_bytes: int = MAX_BYTES) -> bytes:
+def read_model_file(path: Path, max_bytes: int = MAX_MODEL_BYTES) -> bytes:
     """Read a regular file.
 
     Raises:
@@ -52,13 +52,13 @@ def read_model_file(path: Path, most_bytes: int = MAX_BYTES) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise BadModel(f"{path}: not a regular file")
         with path.open("rb") as file:
-            data = file.read(most_bytes + 1)
+            data = file.read(max_bytes + 1)
     except OSError as error:
         raise BadModel(f"{path}: {error.strerror or os.strerror(error.errno or 0)}") from None
     except ValueError:  # a zero byte in the name
         raise BadModel(f"{str(path)!r}: not a file name") from None
-    if len(data) > most_bytes:
-        raise BadModel(f"{path}: longer than {most_bytes >> 20} MiB")
+    if len(data) > max_bytes:
+        raise BadModel(f"{path}: longer than {max_bytes >> 20} MiB")
     return data
 
 
@@ -85,7 +85,7 @@ class OnnxNetwork:
             raise BadModel(f"{where}: not an ONNX network: {error}") from None
         self.metadata, self.card = metadata
         """The file's metadata, without `PREFIX`: ``kind``, ``game``, ``name``, ``licence`` and more; and its
-        card, for people."""
+        card, a description for human readers."""
         if lacking := [key for key in ("kind", "game", "name", "licence") if not self.metadata.get(key)]:
             raise BadModel(
                 f"{where}: not a network for this program: it lacks "
@@ -93,7 +93,7 @@ class OnnxNetwork:
             )
         if len(self.metadata["name"]) > MAX_NAME_LENGTH:
             raise BadModel(f"{where}: its name is longer than {MAX_NAME_LENGTH} characters")
-        if odd := [key for key in _TOLD if not self.metadata.get(key, "").isprintable()]:
+        if odd := [key for key in _SHOWN_METADATA if not self.metadata.get(key, "").isprintable()]:
             raise BadModel(f"{where}: its {odd[0]} has characters that cannot be printed")
         if flow:
             raise BadModel(f"{where}: a network with {flow}, which might never terminate")

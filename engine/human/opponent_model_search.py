@@ -1,6 +1,6 @@
 """Opponent-model search: selects moves and replies to search, and values the moves against a person.
 
-One `OpponentModelSearch` serves one decision. It returns moves with values (`engine.human.value`).
+One `OpponentModelSearch` serves one decision. It returns moves with values (`engine.human.opponent_value`).
 `from_profiler` takes the scores from our own search, `from_engine` from another program, which searches only
 moves that can matter.
 """
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.decision import Candidate, ModelInfo, OpponentModelUse, Person, ReplyProfile
 from engine.game import WIN_CENTI, Game
-from engine.human.model import SHALLOW, BadModel, HumanModel, PredictionQuery, predicted
+from engine.human.model import SHALLOW, BadModel, HumanModel, PredictionQuery, predictions_of
+from engine.human.opponent_value import UNSEARCHED, choose_by_value, is_won, risk_floor_centi, value_of
 from engine.human.reply_model import ReplyModel, checked_probabilities
-from engine.human.value import NOBODY_LOOKED, choose_by_value, floor_centi, is_won, value_of
-from engine.params import TrapParams, ValueParams
+from engine.params import OpponentParams, TrapParams
 from engine.search.profiles import Profiler
 from engine.stop import StopFlag, Stopped
 from engine.trappy import with_trap
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_AT_ONCE = 16
+_QUERIES_PER_STOP_CHECK = 16
 """Network queries between checks of the stop flag, about 4 ms; querying one at a time would cost far more."""
 
 FindProfiles = Callable[[str, Sequence[str]], Sequence[ReplyProfile]]
@@ -59,7 +59,7 @@ class ModelHealth:
         with self._lock:
             return self._total, self._failures
 
-    def failed(self, game: str, error: Exception) -> None:
+    def record_failure(self, game: str, error: Exception) -> None:
         """Log a failure, as an error only if it is the first in a row."""
         with self._lock:
             self._failures += 1
@@ -72,7 +72,7 @@ class ModelHealth:
             error,
         )
 
-    def worked(self, game: str) -> None:
+    def record_success(self, game: str) -> None:
         """Log a recovery, if the last query failed."""
         with self._lock:
             was_away, self._failures = self._failures > 0, 0
@@ -81,13 +81,13 @@ class ModelHealth:
 
 
 @dataclass(frozen=True, slots=True)
-class Models:
+class GameModels:
     """The models of people for one game; used by one thread at a time."""
 
     human: HumanModel
     calibrated: ReplyModel | None = None
-    """For strategies that use calibrated probabilities; None: they use those of the human-move model."""
-    value: ValueParams = field(default_factory=ValueParams)
+    """For strategies that use calibrated probabilities; None: they use the human-move model."""
+    value: OpponentParams = field(default_factory=OpponentParams)
     health: ModelHealth = field(default_factory=ModelHealth)
     person_prior: "PersonPrior | None" = None
     """Tilts predictions by rating and speed (`engine.human.reply_probabilities`); None: no tilt."""
@@ -100,7 +100,8 @@ class OpponentModelSearch:
         game: The rules.
         position: A position in which the game is not over.
         models: The models for that game.
-        is_calibrated: Whether to take the replies' probabilities from `Models.calibrated`, if there is one.
+        is_calibrated: Whether to take the replies' probabilities from `GameModels.calibrated`, if there is
+            one.
         params: Parameters of the trap arithmetic, with the game's own logistic function.
         background: The earlier positions, and the person who will reply.
         stop: Ends the decision; checked before each batch of model queries.
@@ -110,7 +111,7 @@ class OpponentModelSearch:
         self,
         game: Game[Any],
         position: Any,
-        models: Models,
+        models: GameModels,
         is_calibrated: bool,
         params: TrapParams,
         background: Background,
@@ -128,7 +129,7 @@ class OpponentModelSearch:
         # Calibrated probabilities need complete profiles, so every reply is searched.
         value = models.value if self._calibrated is None else replace(models.value, least_percent=0.0)
         self.value = value.for_position(game.expected_scale_centi(root))
-        wanted = max(1, models.human.plies_wanted)
+        wanted = max(1, models.human.max_history_positions)
         self._past = (*background.before, position)[-wanted:]
         self._moves = {game.move_text(move): move for move in game.legal_moves(position)}
         self._after: dict[str, Any] = {}
@@ -139,9 +140,9 @@ class OpponentModelSearch:
         """Whether the probabilities need complete profiles; if not, only the likely replies are searched."""
         return self._calibrated is not None
 
-    def failed(self, error: BadModel) -> str:
+    def record_failure(self, error: BadModel) -> str:
         """Log a model's failure (only the first in a row) and return the text for the record."""
-        self._models.health.failed(self._game.name, error)
+        self._models.health.record_failure(self._game.name, error)
         return str(error)
 
     def model_use(self, trouble: str = "") -> OpponentModelUse:
@@ -157,7 +158,7 @@ class OpponentModelSearch:
         """The model behind the replies' probabilities; None: there are no probabilities."""
         if all(reply.probability is None for c in candidates for reply in c.replies):
             return None
-        self._models.health.worked(self._game.name)
+        self._models.health.record_success(self._game.name)
         return self._models.human.info if self._calibrated is None else self._calibrated.info
 
     # --- Scores of our own search -----------------------------------------------------------------------
@@ -169,7 +170,7 @@ class OpponentModelSearch:
             BadModel: A model gives no valid answer.
             Stopped: The search was stopped.
         """
-        return self.with_values(profiler.plain_above(depth, self._floor), profiler, depth)
+        return self.with_values(profiler.raw_candidates_above(depth, self._floor), profiler, depth)
 
     def with_values(self, found: list[Candidate], profiler: Profiler, depth: int) -> list[Candidate]:
         """Like `from_profiler`, from plain candidates, whose raw values within the budget must be exact.
@@ -182,7 +183,7 @@ class OpponentModelSearch:
             return found
         floor = self._floor(_best(found))
         within = [c.move for c in found if not c.raw_is_bound and c.raw_centi >= floor]
-        self._ask(within)
+        self._query_human_model(within)
 
         return [self._with_replies_searched(c, profiler, depth) if c.move in within else c for c in found]
 
@@ -191,8 +192,8 @@ class OpponentModelSearch:
         move, after = self._moves[candidate.move], self._position_after(candidate.move)
         replies = {self._game.move_text(reply): reply for reply in self._game.legal_moves(after)}
         profiles: dict[str, ReplyProfile] = {}
-        if replies and not self._game.stood_before(after):
-            wanted = [replies[text] for text in self._wanted(candidate.move)]
+        if replies and not self._game.is_repeated(after):
+            wanted = [replies[text] for text in self._replies_to_search(candidate.move)]
             profiles = {profile.reply: profile for profile in profiler.reply_profiles(move, wanted, depth)}
         return self._with_value(candidate, profiles)
 
@@ -204,13 +205,13 @@ class OpponentModelSearch:
         """Candidates with the values of all moves within the budget; the best move has its complete profile.
 
         The program searches the likely replies to each move within the budget.  It searches the remaining
-        replies only for the chosen move; they may show it to be worse, and then another move is chosen.
+        replies only for the chosen move; if these lower the move's value, another move may be chosen.
 
         Args:
             values: Every legal move's score at the root (our view), or the result of a move that ends the
                 game; in the game's move order.
             over: Moves that end the game.
-            search: Searches replies with that program.
+            search: Searches replies with the other program.
             most: Maximum number of moves to search, the best first.
 
         Returns:
@@ -230,13 +231,13 @@ class OpponentModelSearch:
             known |= {profile.reply: profile for profile in (search(move, new) if new else ())}
 
         while True:
-            known = {move: self._known(move, values[move], move in over, looked[move]) for move in looked}
+            known = {move: self._partial(move, values[move], move in over, looked[move]) for move in looked}
             won = is_won(list(known.values()))
             floor = self._floor(max((c.raw_centi for c in known.values()), default=values[best_first[0]]))
             following = best_first[len(looked)] if len(looked) < len(best_first) else None
             if following is not None and values[following] >= floor and not won:
                 search_replies(
-                    following, self._first_wanted(following, values[following], is_over=following in over)
+                    following, self._first_replies(following, values[following], is_over=following in over)
                 )
                 continue
             if not won:
@@ -252,13 +253,13 @@ class OpponentModelSearch:
         ]
         return candidates, min(values[move] for move in looked)
 
-    def _first_wanted(self, move: str, value_centi: int, *, is_over: bool) -> Sequence[str]:
+    def _first_replies(self, move: str, value_centi: int, *, is_over: bool) -> Sequence[str]:
         """The replies that another program searches first."""
-        if is_over or (value_centi < WIN_CENTI and self._game.stood_before(self._position_after(move))):
+        if is_over or (value_centi < WIN_CENTI and self._game.is_repeated(self._position_after(move))):
             return ()
-        return self._reply_texts(move) if value_centi >= WIN_CENTI else self._wanted(move)
+        return self._reply_texts(move) if value_centi >= WIN_CENTI else self._replies_to_search(move)
 
-    def _known(
+    def _partial(
         self, move: str, value_centi: int, is_over: bool, looked: Mapping[str, ReplyProfile]
     ) -> Candidate:
         replies = tuple(looked[text] for text in self._reply_texts(move) if text in looked)
@@ -274,14 +275,14 @@ class OpponentModelSearch:
         after = self._position_after(move)
         return [self._game.move_text(reply) for reply in self._game.legal_moves(after)]
 
-    def _wanted(self, move: str) -> list[str]:
+    def _replies_to_search(self, move: str) -> list[str]:
         """The replies whose scores a value needs: all with a calibrated model, otherwise the likely ones."""
         texts = self._reply_texts(move)
         if self.needs_all_replies:
             return texts
-        self._ask([move])
+        self._query_human_model([move])
         probabilities = self._predicted[move]
-        return [text for text, p in zip(texts, probabilities, strict=True) if p >= self.value.least]
+        return [text for text, p in zip(texts, probabilities, strict=True) if p >= self.value.min_reply_p]
 
     def _with_value(self, candidate: Candidate, looked: Mapping[str, ReplyProfile]) -> Candidate:
         """The candidate with its replies' probabilities and the value that follows from them.
@@ -292,9 +293,9 @@ class OpponentModelSearch:
         """
         move, after = candidate.move, self._position_after(candidate.move)
         texts = self._reply_texts(move)
-        if texts and not self._game.stood_before(after):
-            self._ask([move])
-            replies = tuple(looked.get(text, ReplyProfile(text, (), NOBODY_LOOKED)) for text in texts)
+        if texts and not self._game.is_repeated(after):
+            self._query_human_model([move])
+            replies = tuple(looked.get(text, ReplyProfile(text, (), UNSEARCHED)) for text in texts)
             candidate = replace(candidate, replies=replies, complete=len(looked) == len(texts))
             probabilities = self._probabilities_of(candidate, after)
             replies = tuple(
@@ -315,7 +316,7 @@ class OpponentModelSearch:
         return [probabilities[reply.reply] for reply in candidate.replies]
 
     def _floor(self, best_centi: int) -> int:
-        return floor_centi(best_centi, self.value)
+        return risk_floor_centi(best_centi, self.value)
 
     # --- The models -------------------------------------------------------------------------------------
 
@@ -324,24 +325,24 @@ class OpponentModelSearch:
             self._after[move] = self._game.play(self._past[-1], self._moves[move])
         return self._after[move]
 
-    def _ask(self, moves: Iterable[str]) -> None:
+    def _query_human_model(self, moves: Iterable[str]) -> None:
         """Query the human-move model about the replies to the moves not queried yet, a few at a time."""
         new = [move for move in moves if move not in self._predicted]
         if not self._asks_human:
             return
-        at_once = 1 if self._models.human.info.kind == SHALLOW else _AT_ONCE
+        at_once = 1 if self._models.human.info.kind == SHALLOW else _QUERIES_PER_STOP_CHECK
         for start in range(0, len(new), at_once):
             self._check_stop()
             some = new[start : start + at_once]
             self._predicted |= dict(zip(some, self._answers(some), strict=True))
 
     def _answers(self, moves: Sequence[str]) -> list[tuple[float, ...]]:
-        most, model = max(1, self._models.human.plies_wanted), self._models.human
+        most, model = max(1, self._models.human.max_history_positions), self._models.human
         asks = [
             PredictionQuery((*self._past, self._position_after(move))[-most:], self._background.person)
             for move in moves
         ]
-        return query_model(model.info.name, lambda: predicted(model, self._game, asks))
+        return query_model(model.info.name, lambda: predictions_of(model, self._game, asks))
 
     def _check_stop(self) -> None:
         if self._stop.is_set():

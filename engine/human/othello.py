@@ -57,11 +57,11 @@ other's, in fifteenths.
 _CORNERS = np.uint64(0x8100000000000081)
 _QUARTERS = tuple(np.uint64(0x0F0F0F0F << shift) for shift in (0, 4, 32, 36))
 _ZERO = np.uint64(0)
-_AT_ONCE = 128
+_BATCH_SIZE = 128
 """Number of positions per batch; larger batches are no faster, and take memory."""
 
 
-class Sight(NamedTuple):
+class NetworkInputs(NamedTuple):
     """What the network sees of each position, as arrays of equal length.
 
     The last ply is omitted (both boards are 0) when it was a pass or is unknown.
@@ -73,18 +73,18 @@ class Sight(NamedTuple):
     placed: Boards
     """The disc that the other side has just placed."""
     flipped: Boards
-    """The discs that this disc turned over."""
+    """The discs that were flipped by the disc in `placed`."""
 
-    def turned(self, turn: NDArray[np.int64]) -> "Sight":
+    def turned(self, turn: NDArray[np.int64]) -> "NetworkInputs":
         """Map each position by its own symmetry."""
-        return Sight(*(turned(boards, turn) for boards in self))
+        return NetworkInputs(*(turned(boards, turn) for boards in self))
 
-    def of(self, chosen: NDArray[np.integer] | NDArray[np.bool_]) -> "Sight":
+    def of(self, chosen: NDArray[np.integer] | NDArray[np.bool_]) -> "NetworkInputs":
         """The positions selected by indices or a mask."""
-        return Sight(*(boards[chosen] for boards in self))
+        return NetworkInputs(*(boards[chosen] for boards in self))
 
 
-def encode(sight: Sight) -> NDArray[np.float32]:
+def encode(sight: NetworkInputs) -> NDArray[np.float32]:
     """The network's input, shape (n, 64, `PLANES`), in the boards' own orientation: see `PLANES`."""
     own, other, placed, flipped = sight
     encode = np.empty((len(own), SQUARES, PLANES), dtype=np.float32)
@@ -121,11 +121,11 @@ def _after(own: Boards, other: Boards, square: NDArray[np.integer]) -> NDArray[n
     return np.stack([np.bitwise_count(board) / np.float32(unit) for board, unit in counts], axis=1)
 
 
-def sight_of(asks: Sequence[PredictionQuery]) -> Sight:
+def network_inputs(asks: Sequence[PredictionQuery]) -> NetworkInputs:
     """The network's view of each query: the last position and the one before it, if known."""
     rows = [_seen(ask.positions) for ask in asks]
     columns = np.array(rows, dtype=np.uint64).reshape(len(rows), 4).T
-    return Sight(*np.ascontiguousarray(columns))
+    return NetworkInputs(*np.ascontiguousarray(columns))
 
 
 def _seen(positions: Sequence[OthelloPosition]) -> tuple[int, int, int, int]:
@@ -151,7 +151,7 @@ class OthelloHumanModel:
         BadModel: The network is of another kind or for another game, or cannot be used.
     """
 
-    plies_wanted = 2
+    max_history_positions = 2
 
     def __init__(self, network: OnnxNetwork, *, openings: bool = True) -> None:
         network.require(OTHELLO, GAME)
@@ -173,12 +173,12 @@ class OthelloHumanModel:
         """See `engine.human.model.HumanModel`."""
         if not asks:
             return []
-        sight = sight_of(asks)
+        sight = network_inputs(asks)
         probabilities = self.probabilities(sight)
         legal = bits(moves_masks(sight.own, sight.other)).astype(bool)
         return [tuple(row[mask].tolist()) for row, mask in zip(probabilities, legal, strict=True)]
 
-    def probabilities(self, sight: Sight) -> NDArray[np.float64]:
+    def probabilities(self, sight: NetworkInputs) -> NDArray[np.float64]:
         """The probability of each square, shape (n, 64); 0 where the move is not legal.
 
         Args:
@@ -188,10 +188,10 @@ class OthelloHumanModel:
             BadModel: The network gives no answer.
         """
         count = len(sight.own)
-        parts = [np.arange(start, min(start + _AT_ONCE, count)) for start in range(0, count, _AT_ONCE)]
+        parts = [np.arange(start, min(start + _BATCH_SIZE, count)) for start in range(0, count, _BATCH_SIZE)]
         return np.concatenate([self._chances(sight.of(part)) for part in parts])
 
-    def _chances(self, sight: Sight) -> NDArray[np.float64]:
+    def _chances(self, sight: NetworkInputs) -> NDArray[np.float64]:
         # A symmetric position has several upright orientations: their mean has the same symmetry.
         turn, position = np.nonzero(upright(sight.own, sight.other))
         standing = sight.of(position).turned(turn)
@@ -203,7 +203,7 @@ class OthelloHumanModel:
         logits[~legal] = -np.inf
         probabilities = np.exp(logits - logits.max(axis=1, keepdims=True))
         probabilities /= probabilities.sum(axis=1, keepdims=True)
-        probabilities = self._openings.corrected(keys_of(standing.own, standing.other), probabilities)
+        probabilities = self._openings.blend(keys_of(standing.own, standing.other), probabilities)
         probabilities[~legal] = 0  # in case of a hash collision
         probabilities /= probabilities.sum(axis=1, keepdims=True)
         found = np.zeros((len(sight.own), SQUARES))

@@ -1,7 +1,7 @@
 """Othello's rules on arrays: move generation for many bitboards at once.
 
 Bit ``8 * row + column`` stands for a square, as in `engine.games.othello`. Every function takes and returns
-arrays of type uint64, all of the same shape, which may be any shape.
+arrays of type uint64, all of the same, arbitrary shape.
 """
 
 import numpy as np
@@ -108,9 +108,9 @@ TURNED = _turned()
 def upright(own: Boards, other: Boards) -> NDArray[np.bool_]:
     """Which symmetries map each position to its canonical orientation, shape (8, n).
 
-    That image has the smallest bitboard of occupied squares and, among equals, the smallest bitboard of own
-    discs, so it is the same for all equivalent positions. There are several such symmetries if the position
-    itself is symmetric.
+    The canonical image has the smallest bitboard of occupied squares and, among equals, the smallest bitboard
+    of own discs, so it is the same for all equivalent positions. There are several such symmetries if the
+    position itself is symmetric.
     """
     taken, mine = np.stack(images(own | other)), np.stack(images(own))
     least = taken == taken.min(axis=0)

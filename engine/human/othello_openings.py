@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from engine.human.model import BadModel
 from engine.human.othello_boards import SQUARES, Boards
 
-NETWORK_GAMES = 5.0
+NETWORK_WEIGHT_GAMES = 5.0
 """Weight of the network's prediction, expressed as a number of games through the position.
 
 On the validation years, any weight from 2 to 20 gives the same log-loss to within a thousandth.
@@ -56,7 +56,7 @@ class OpeningTable:
         )
 
     @classmethod
-    def counted(
+    def from_weighted_moves(
         cls, keys: Boards, squares: NDArray[np.integer], weights: NDArray[np.floating], least: int
     ) -> Self:
         """Build the table from the moves of games.
@@ -113,7 +113,7 @@ class OpeningTable:
             raise BadModel(f"{where}: its openings are unreadable: {error}") from None
         return cls(keys.astype(np.uint64), first, squares, games.astype(np.uint16))
 
-    def corrected(self, keys: Boards, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    def blend(self, keys: Boards, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
         """A network's prediction, corrected by the moves played in the table's positions.
 
         Args:
@@ -126,7 +126,7 @@ class OpeningTable:
         corrected = probabilities.copy()
         for row in np.flatnonzero(self.keys[place] == keys):
             moves = slice(*self.first[place[row] : place[row] + 2])
-            mean = NETWORK_GAMES * probabilities[row]
+            mean = NETWORK_WEIGHT_GAMES * probabilities[row]
             mean[self.squares[moves]] += self.games[moves]
             corrected[row] = mean / mean.sum()
         return corrected

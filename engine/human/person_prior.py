@@ -36,16 +36,16 @@ CONSTANT, RATING, NEW, BULLET, RAPID = "constant", "rating", "new", "bullet", "r
 """Names of the features on which the mean of a prior depends (`features_of`)."""
 FEATURES = (CONSTANT, RATING, NEW, BULLET, RAPID)
 BULLET_BELOW_S, RAPID_FROM_S = 180.0, 480.0
-"""Limits of `speed_s` for bullet and rapid games, as on Lichess."""
-_INCREMENTS = 40
+"""Limits of `estimated_side_time_s` for bullet and rapid games, as on Lichess."""
+_INCREMENT_MOVES = 40
 _MAX_POINTS = 10_000
 _BASE = re.compile(r"[0-9a-f]{64}(\+[0-9a-f]{64})?")
 _MAX_BYTES = 1 << 20
 
 
-def speed_s(initial_s: float | None, increment_s: float | None) -> float:
+def estimated_side_time_s(initial_s: float | None, increment_s: float | None) -> float:
     """The estimated time of a side for a game, in seconds; infinite without a clock."""
-    return math.inf if initial_s is None else initial_s + _INCREMENTS * (increment_s or 0)
+    return math.inf if initial_s is None else initial_s + _INCREMENT_MOVES * (increment_s or 0)
 
 
 def costs_of(candidate: Candidate, logistic_centi: float, depth: int) -> tuple[float, ...]:
@@ -54,7 +54,7 @@ def costs_of(candidate: Candidate, logistic_centi: float, depth: int) -> tuple[f
     Args:
         candidate: Our move with its complete profile.
         logistic_centi: `Game.expected_scale_centi` of the position in which the person replies.
-        depth: D up to which to use the profile, counted from our move; a shallower profile is used in full.
+        depth: Use the profile up to this depth, counted from our move; a shallower profile is used in full.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
@@ -69,7 +69,7 @@ def costs_of(candidate: Candidate, logistic_centi: float, depth: int) -> tuple[f
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class PriorGrid:
     """The points (x, k) at which a prior has its weights."""
 
     x: tuple[float, ...]
@@ -88,7 +88,7 @@ class Grid:
 
     @property
     def is_free(self) -> NDArray[np.bool_]:
-        """For x and for k: whether it has more than one value."""
+        """Whether the grid has more than one value of x, and of k."""
         return np.array([len(self.x) > 1, len(self.k) > 1])
 
 
@@ -116,7 +116,7 @@ class Gaussian:
     covariance: Floats
     """Shape (2, 2)."""
 
-    def weights(self, grid: Grid, features: Floats) -> Floats:
+    def prior_weights(self, grid: PriorGrid, features: Floats) -> Floats:
         """The weight of each grid point, shape (persons, points); each row adds up to 1.
 
         Args:
@@ -140,7 +140,7 @@ class BasePrior:
     """D of the costs that it was fitted to."""
     least: float
     """Lower limit for the base model's probabilities; lower ones are raised to it."""
-    grid: Grid
+    grid: PriorGrid
     scale: RatingScale
     rated: Gaussian | None
     """The prior for people with a rating; None: the same as for people without."""
@@ -161,7 +161,7 @@ def features_of(
     Args:
         names: A subset of `FEATURES`.
         rating: The person's rating; None: unknown, treated as the centre of the scale.
-        seconds: See `speed_s`; None: unknown, treated as neither bullet nor rapid.
+        seconds: See `estimated_side_time_s`; None: unknown, treated as neither bullet nor rapid.
         games: Rated games behind the rating; None: unknown, treated as enough.
     """
     full = 1.0 if games is None or scale.games == 0 else min(1.0, games / scale.games)
@@ -187,7 +187,7 @@ def tilted_rows(
     """p(r | x, k) for the replies of many positions, concatenated.
 
     Args:
-        points: Shape (points, 2), as `Grid.points`.
+        points: Shape (points, 2), as `PriorGrid.points`.
         probabilities: The base model's probabilities of the replies, shape (replies,).
         costs: Costs of the replies, from 0 to 1, shape (replies,).
         starts: Index of each position's first reply.
@@ -224,7 +224,7 @@ class PersonPrior:
     bases: dict[str, BasePrior]
     """By `base_key`."""
 
-    def weights(self, base: str, rating: float | None, seconds: float | None) -> Floats:
+    def prior_weights(self, base: str, rating: float | None, seconds: float | None) -> Floats:
         """The prior for a person: the weight of each of the grid's points.
 
         Raises:
@@ -233,7 +233,7 @@ class PersonPrior:
         prior = self.bases[base]
         kind = prior.unrated if rating is None or prior.rated is None else prior.rated
         features = features_of(kind.features, prior.scale, rating, seconds, games=None)
-        return np.asarray(kind.weights(prior.grid, np.array([features]))[0])
+        return np.asarray(kind.prior_weights(prior.grid, np.array([features]))[0])
 
     def tilted(
         self,
@@ -246,12 +246,12 @@ class PersonPrior:
         """The probabilities of a position's replies for this person.
 
         Args:
-            base: The model that the probabilities come from (`base_key`). If the card does not have it, they
-                are returned unchanged.
+            base: The model that the probabilities come from (`base_key`). If the card lacks this model, the
+                probabilities are returned unchanged.
             probabilities: Probabilities from that model.
             costs: `costs_of` with `BasePrior.depth`, in the same order.
             rating: The rating on the site's scale; None: unknown.
-            seconds: `speed_s` of the game; None: unknown.
+            seconds: `estimated_side_time_s` of the game; None: unknown.
 
         Raises:
             ValueError: The number of costs differs from the number of probabilities.
@@ -261,7 +261,7 @@ class PersonPrior:
             raise ValueError(f"{len(probabilities)} probabilities and {len(costs)} costs")
         if prior is None or len(costs) < 2:
             return tuple(probabilities)
-        weights = self.weights(base, rating, seconds)
+        weights = self.prior_weights(base, rating, seconds)
         at_points = tilted_rows(
             prior.grid.points,
             np.asarray(probabilities, np.float64),
@@ -339,7 +339,7 @@ class _Point:
 
 
 def _base_of(card: dict[str, Any]) -> BasePrior:
-    base, grid = reader(str)(card["base"]), reader(Grid)(card["grid"])
+    base, grid = reader(str)(card["base"]), reader(PriorGrid)(card["grid"])
     if not _BASE.fullmatch(base):
         raise ValueError("base: not one or two SHA-256 in hexadecimal, joined by +")
     return BasePrior(
@@ -353,7 +353,7 @@ def _base_of(card: dict[str, Any]) -> BasePrior:
     )
 
 
-def _gaussian_of(card: dict[str, Any], grid: Grid) -> Gaussian:
+def _gaussian_of(card: dict[str, Any], grid: PriorGrid) -> Gaussian:
     points = {name: reader(_Point)(value) for name, value in card["mean"].items()}
     if not points or points.keys() - set(FEATURES):
         raise ValueError(f"mean: {', '.join(points)} are not all in {', '.join(FEATURES)}")

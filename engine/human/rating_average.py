@@ -12,13 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.decision import ModelInfo, Person
-from engine.human.model import HumanModel, PredictionQuery
+from engine.human.model import DEFAULT_RATING, HumanModel, PredictionQuery
 
-APART = 200
+MIN_RATING_GAP = 200
 """Minimum difference between two ratings that we query."""
-WIDTH = 300.0
+RATING_KERNEL_WIDTH = 300.0
 """Rating distance at which the weight falls to 1/e."""
-_UNRATED = 1500
 
 
 class RatingAverage:
@@ -26,13 +25,13 @@ class RatingAverage:
 
     Args:
         model: A model that depends on the rating.
-        ratings: Supported ratings; we query a subset in which any two are at least `APART` apart.
+        ratings: Supported ratings; we query a subset in which any two are at least `MIN_RATING_GAP` apart.
     """
 
     def __init__(self, model: HumanModel, ratings: Sequence[int]) -> None:
         self._model = model
         self._ratings = _spaced(ratings)
-        identity = f"{model.info.sha256} {self._ratings} {WIDTH:g}"
+        identity = f"{model.info.sha256} {self._ratings} {RATING_KERNEL_WIDTH:g}"
         digest = hashlib.sha256(identity.encode()).hexdigest()
         self.info = ModelInfo(model.info.kind, f"{model.info.name} wide", digest)
 
@@ -42,14 +41,14 @@ class RatingAverage:
         return self._model.game
 
     @property
-    def plies_wanted(self) -> int:
-        """See `HumanModel.plies_wanted`."""
-        return self._model.plies_wanted
+    def max_history_positions(self) -> int:
+        """See `HumanModel.max_history_positions`."""
+        return self._model.max_history_positions
 
-    def shares(self, rating: int | None) -> list[float]:
+    def rating_weights(self, rating: int | None) -> list[float]:
         """The weight of each rating for a person; they add up to 1."""
-        inside = max(self._ratings[0], min(self._ratings[-1], _UNRATED if rating is None else rating))
-        weights = [math.exp(-abs(each - inside) / WIDTH) for each in self._ratings]
+        inside = max(self._ratings[0], min(self._ratings[-1], DEFAULT_RATING if rating is None else rating))
+        weights = [math.exp(-abs(each - inside) / RATING_KERNEL_WIDTH) for each in self._ratings]
         total = math.fsum(weights)
         return [each / total for each in weights]
 
@@ -63,7 +62,7 @@ class RatingAverage:
         ]
         found = []
         for ask, *of_ask in zip(asks, *answers, strict=True):
-            mixed = np.array(self.shares(ask.person.rating)) @ np.array(of_ask)
+            mixed = np.array(self.rating_weights(ask.person.rating)) @ np.array(of_ask)
             found.append(tuple(mixed.tolist()))
         return found
 
@@ -71,6 +70,6 @@ class RatingAverage:
 def _spaced(ratings: Sequence[int]) -> tuple[int, ...]:
     spaced: list[int] = []
     for rating in sorted(ratings):
-        if not spaced or rating - spaced[-1] >= APART:
+        if not spaced or rating - spaced[-1] >= MIN_RATING_GAP:
             spaced.append(rating)
     return tuple(spaced)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.decision import ModelInfo
 from engine.human.model import NO_MODEL, BadModel, HumanModel, PredictionQuery
-from engine.human.opponent_model_search import ModelHealth, Models
+from engine.human.opponent_model_search import GameModels, ModelHealth
 from engine.human.reply_model import ReplyModel, default_path
 from engine.human.shallow import ShallowModel
-from engine.params import ValueParams
+from engine.params import OpponentParams
 
 if TYPE_CHECKING:
     from engine.human.person_prior import PersonPrior
@@ -33,7 +33,7 @@ class ModelSettings:
     """Files or folders of human-move models, at most one for each game."""
     calibrated: tuple[str, ...] = ()
     """Files of calibrated models, at most one for each game, instead of the program's own."""
-    value: ValueParams = field(default_factory=ValueParams)
+    value: OpponentParams = field(default_factory=OpponentParams)
 
 
 def _open_human(path: Path) -> HumanModel:
@@ -73,7 +73,7 @@ class ModelRegistry:
         self._folder = folder
         self._lock = threading.Lock()
         self._health: dict[str, ModelHealth] = {}
-        self._idle: dict[str, list[Models]] = {}
+        self._idle: dict[str, list[GameModels]] = {}
         # The first copy of each is reused: we had to open it to find out its game.
         self._humans = _by_game(self._settings.models, open_human)
         self._calibrated = _by_game(self._settings.calibrated, open_reply_model)
@@ -84,13 +84,13 @@ class ModelRegistry:
         return tuple(sorted({*self._humans, *self._calibrated}))
 
     def failures(self) -> dict[str, tuple[int, int]]:
-        """Games whose models have been used, each with its number of failures since the start and of
-        consecutive failures now."""
+        """Games whose models have been used, each with the number of failures since the start and the
+        number of failures since the last query that worked."""
         with self._lock:
             return {game: health.failures for game, health in sorted(self._health.items())}
 
     @contextmanager
-    def lend(self, game_name: str) -> Iterator[Models]:
+    def lend(self, game_name: str) -> Iterator[GameModels]:
         """Lends a game's models to one thread for the duration of the context."""
         with self._lock:
             idle = self._idle.setdefault(game_name, [])
@@ -105,7 +105,7 @@ class ModelRegistry:
                 with self._lock:
                     self._idle[game_name].append(models)
 
-    def asked(self, game_name: str) -> dict[str, Any]:
+    def models_record(self, game_name: str) -> dict[str, Any]:
         """A game's models and their weights, as plain JSON values.
 
         Raises:
@@ -121,7 +121,7 @@ class ModelRegistry:
                 "value": asdict(models.value),
             }
 
-    def models(self, game_name: str) -> Models:
+    def models(self, game_name: str) -> GameModels:
         """A game's models, without a time limit.
 
         Raises:
@@ -129,15 +129,15 @@ class ModelRegistry:
         """
         return self._models(game_name, ModelHealth())
 
-    def _open(self, game_name: str, health: ModelHealth) -> Models:
+    def _open(self, game_name: str, health: ModelHealth) -> GameModels:
         try:
             return self._models(game_name, health)
         except BadModel as error:  # the player logs it on its first query, and plays on
-            return Models(_Unopened(game_name, error), None, self._settings.value, health)
+            return GameModels(_Unopened(game_name, error), None, self._settings.value, health)
 
-    def _models(self, game_name: str, health: ModelHealth) -> Models:
+    def _models(self, game_name: str, health: ModelHealth) -> GameModels:
         prior = self._person_prior(game_name)
-        return Models(
+        return GameModels(
             self._human(game_name), self._reply_model(game_name), self._settings.value, health, prior
         )
 
@@ -187,7 +187,7 @@ def _by_game(paths: Sequence[str], opened: Callable[[Path], T]) -> dict[str, tup
 class _Unopened:
     """Placeholder for a model whose file has vanished or been damaged since the start; every query fails."""
 
-    plies_wanted = 1
+    max_history_positions = 1
 
     def __init__(self, game_name: str, error: BadModel) -> None:
         self.game = game_name

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from engine.decision import ModelInfo
 from engine.errors import RecordError
-from engine.judgement import ERROR
+from engine.judgement import MIN_ERROR_COST
 from engine.plain_values import OLD_NAMES, reader
 
 
@@ -26,7 +26,7 @@ class TemptingReply:
     @property
     def is_confirmed(self) -> bool:
         """Whether it is also an error in the confirming search."""
-        return self.confirmed_cost is not None and self.confirmed_cost >= ERROR
+        return self.confirmed_cost is not None and self.confirmed_cost >= MIN_ERROR_COST
 
     @property
     def expected_loss(self) -> float:
@@ -42,9 +42,9 @@ class ReplyForecast:
     """
 
     rule: int
-    """The version of the rules (`engine.bait_rule.RULE`)."""
+    """The version of the rules (`engine.bait_rule.FORECAST_RULE`)."""
     model: ModelInfo
-    """The model of the forecast; kind `RANK_MODEL`: `rank_probabilities`."""
+    """The model of the forecast; for `rank_probabilities` its kind is `RANK_MODEL`."""
     prior: str
     """SHA-256 of the card that tilted the model to the person (`engine.human.person_prior`); empty: not
     tilted."""
@@ -59,9 +59,9 @@ class ReplyForecast:
     confirm_depth: int
     """Plies of the confirming search, counted from the decision's position; 0: it took too long."""
     confirm_source: str = ""
-    """The engine that confirmed, named as `Decision.profile_source`; empty: none, or not recorded."""
+    """The engine that confirmed, named as in `Decision.profile_source`; empty: none, or not recorded."""
     other: "ReplyForecast | None" = None
-    """The forecast for the other move of a trial's draw (`Decision.trial_draw`), without confirmation."""
+    """The forecast for the move that a trial did not select (`Decision.trial_draw`), without confirmation."""
 
     @property
     def confirmed(self) -> tuple[TemptingReply, ...]:

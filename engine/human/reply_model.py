@@ -25,7 +25,7 @@ class ReplyModel(Protocol):
         """Identifies the model; its kind is ``calibrated``."""
 
     @property
-    def learned_with(self) -> str:
+    def trained_with_model(self) -> str:
         """Name of the human-move model whose predictions it was trained with; empty: none."""
 
     def reply_probabilities(
@@ -67,13 +67,13 @@ def checked_probabilities(
     human: tuple[float, ...] | None,
     person: Person,
 ) -> dict[str, float]:
-    """A model's checked answer: a number from 0 to 1 for each reply, which add up to 1.
+    """A model's checked answer: one number from 0 to 1 for each reply; the numbers add up to 1.
 
     A single reply is certain; a move that ends the game has no replies.
 
     Raises:
         IncompleteProfile: The candidate's profile is incomplete.
-        ValueError: `human` does not match its replies.
+        ValueError: `human` does not match the candidate's replies.
         BadModel: The model's answer is not a probability distribution.
     """
     replies = [reply.reply for reply in candidate.replies]

@@ -11,8 +11,8 @@ from typing import Any
 
 from engine.decision import Candidate, ModelInfo, Person
 from engine.game import Game
-from engine.human.model import SHALLOW, BadModel, PredictionQuery, predicted
-from engine.human.opponent_model_search import Models, query_model
+from engine.human.model import SHALLOW, BadModel, PredictionQuery, predictions_of
+from engine.human.opponent_model_search import GameModels, query_model
 from engine.human.person_prior import base_key, costs_of
 from engine.human.reply_model import checked_probabilities
 
@@ -40,7 +40,7 @@ def predict_replies(
     game: Game[Any],
     positions: Sequence[Any],
     candidate: Candidate,
-    models: Models,
+    models: GameModels,
     person: Person,
     seconds: float | None = None,
 ) -> ReplyPrediction | None:
@@ -53,7 +53,7 @@ def predict_replies(
         candidate: Our move with its complete profile.
         models: The game's models (`engine.human.registry.ModelRegistry.lend`).
         person: The person who replies.
-        seconds: `engine.human.person_prior.speed_s` of the game; None: unknown.
+        seconds: `engine.human.person_prior.estimated_side_time_s` of the game; None: unknown.
 
     Returns:
         None: there is neither a calibrated model nor a human-move network, or none of them answers (only the
@@ -79,7 +79,7 @@ def predict_replies(
         model, base, beside = models.human.info, human, None
     else:
         return None
-    models.health.worked(game.name)
+    models.health.record_success(game.name)
     key = base_key(model, beside)
     prior = models.person_prior
     if prior is None or key not in prior.bases:
@@ -90,16 +90,16 @@ def predict_replies(
 
 
 def _of_network(
-    game: Game[Any], positions: Sequence[Any], models: Models, person: Person
+    game: Game[Any], positions: Sequence[Any], models: GameModels, person: Person
 ) -> tuple[float, ...] | None:
     model = models.human
     if model.info.kind == SHALLOW:
         return None
-    query = PredictionQuery(tuple(positions[-max(1, model.plies_wanted) :]), person)
+    query = PredictionQuery(tuple(positions[-max(1, model.max_history_positions) :]), person)
     try:
-        return query_model(model.info.name, lambda: predicted(model, game, [query])[0])
+        return query_model(model.info.name, lambda: predictions_of(model, game, [query])[0])
     except BadModel as error:
-        models.health.failed(game.name, error)
+        models.health.record_failure(game.name, error)
         return None
 
 
@@ -107,7 +107,7 @@ def _of_calibrated(
     game: Game[Any],
     after: Any,
     candidate: Candidate,
-    models: Models,
+    models: GameModels,
     human: tuple[float, ...] | None,
     person: Person,
 ) -> tuple[ModelInfo, tuple[float, ...], ModelInfo | None] | None:
@@ -120,7 +120,7 @@ def _of_calibrated(
             model.info.name, lambda: checked_probabilities(model, game, after, candidate, human, person)
         )
     except BadModel as error:
-        models.health.failed(game.name, error)
+        models.health.record_failure(game.name, error)
         return None
     answer = tuple(probabilities[reply.reply] for reply in candidate.replies)
     return model.info, answer, None if human is None else models.human.info

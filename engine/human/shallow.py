@@ -1,8 +1,8 @@
 """A human-move model without data: replies that look good to a shallow search are likely.
 
 Each reply's value is the mean expected score over searches of the first few depths; its probability grows
-with that (softmax), and a small share is spread evenly over all, because people overlook things. The model
-has only these two parameters, and works for any game.
+with this mean (softmax), and a small share is spread evenly over all replies, because people overlook things.
+The model has only these two parameters, and works for any game.
 """
 
 import hashlib
@@ -31,8 +31,8 @@ class ShallowOptions:
 
     Fitted on 2026-11-22 by ``python -m bench.shallow_people`` to 1,503 human moves in chess and 1,502 in
     Othello: two plies give 2.43 and 1.32 nats per move, four 2.32 and 1.24, a uniform distribution 3.28 and
-    2.05. On 2026-11-25, with the scores of search revision 3, parameters fitted to each game separately would
-    have gained less than 0.005 nats (5.5 points and 5 % in chess, 6.5 and 2 % in Othello), so these stayed.
+    2.05. On 2026-11-25, with the scores of search revision 3, separate parameters for each game would have
+    gained less than 0.005 nats (5.5 points and 5 % in chess, 6.5 and 2 % in Othello), so we did not use them.
 
     In chess, two plies take about 0.1 ms per reply, four about 2 ms.
     """
@@ -63,7 +63,7 @@ class ShallowModel:
         searcher: A searcher for that game; None: create one.
     """
 
-    plies_wanted = 1
+    max_history_positions = 1
 
     def __init__(
         self, game_name: str, options: ShallowOptions | None = None, searcher: Searcher | None = None

@@ -1,7 +1,7 @@
 """Our opening book for Othello: opening positions with their good moves and scores.
 
-Positions that the board's eight symmetries map to one another share an entry, under the smallest of the eight
-(the *canonical* one); moves are mapped accordingly. Colours do not matter: an entry is seen from the side to
+Positions that the board's eight symmetries map to one another share the entry of the smallest of them (the
+*canonical* one); moves are mapped accordingly. Colours do not matter: an entry is seen from the side to
 move. ``python -m lab.training.othello_book`` builds books; none comes with the program.
 
 The file is gzip'd text, one JSON value per line: it is small, ``zcat`` can show it, and gzip's checksum
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from engine._native import INFINITY, othello_moves_mask
-from engine.decision import Pick, SearchMode
+from engine.decision import DirectMove, SearchMode
 from engine.game import Move
 from engine.games.othello import SQUARES, OthelloPosition, flips_mask
 from engine.games.othello_evaluation import turned
@@ -37,13 +37,13 @@ VERSION = 1
 BookKey = tuple[int, int]
 """Discs of the side to move and of the other, canonical."""
 
-_NEAR_CENTI = 50
+_MAX_LOSS_CENTI = 50
 """Maximum loss of a played move compared with the best."""
 _MAX_PLIES, _MAX_GAMES = 1_000, 10**12
 
 _NUMBER = {name: square for square, name in enumerate(SQUARES)}
 _MOVER, _WAITER = str.maketrans("XO-", "100"), str.maketrans("XO-", "010")
-_BACK = (0, 1, 2, 3, 4, 6, 5, 7)  # the symmetry that undoes each one
+_INVERSE_SYMMETRY = (0, 1, 2, 3, 4, 6, 5, 7)  # the symmetry that undoes each one
 
 
 class BadBook(BadSource):
@@ -143,12 +143,12 @@ class Book:
     def moves(self, position: OthelloPosition) -> tuple[BookMove, ...]:
         """The position's moves in the book, best first, ties in the game's order; empty: no such position."""
         key, symmetries = canonical(position.mover, position.waiter)
-        back = _BACK[symmetries[0]]
+        back = _INVERSE_SYMMETRY[symmetries[0]]
         moves = [move._replace(move=turned(move.move, back)) for move in self._entries.get(key, ())]
         return tuple(sorted(moves, key=lambda move: (-move.score_centi, move.move)))
 
     @property
-    def about(self) -> str:
+    def description(self) -> str:
         return f"a book of {len(self)} positions"
 
     def choose(self, position: OthelloPosition, rng: random.Random) -> LookupMove | None:
@@ -158,16 +158,18 @@ class Book:
         with the number of games. Moves to equivalent positions share one weight.
         """
         moves = self.moves(position)
-        good = [move for move in moves if moves[0].score_centi - move.score_centi <= _NEAR_CENTI]
+        good = [move for move in moves if moves[0].score_centi - move.score_centi <= _MAX_LOSS_CENTI]
         if not good:
             return None
         keys = [_after(position, move.move) for move in good]
         weights = []
         for move, key in zip(good, keys, strict=True):
-            nearness = _NEAR_CENTI + 1 - (good[0].score_centi - move.score_centi)
+            nearness = _MAX_LOSS_CENTI + 1 - (good[0].score_centi - move.score_centi)
             weights.append(nearness * max(1, move.games) / keys.count(key))
         chosen = rng.choices(good, weights)[0]
-        return LookupMove(chosen.move, SearchMode.BOOK, Pick(chosen.score_centi, chosen.depth, 0, False))
+        return LookupMove(
+            chosen.move, SearchMode.BOOK, DirectMove(chosen.score_centi, chosen.depth, 0, False)
+        )
 
 
 def parse_board(text: Any) -> BookKey:

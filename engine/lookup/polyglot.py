@@ -15,7 +15,7 @@ from typing import Any
 
 import chess.polyglot
 
-from engine.decision import Pick, SearchMode
+from engine.decision import DirectMove, SearchMode
 from engine.games import get_rules
 from engine.games.standard_chess import ChessPosition
 from engine.lookup.source import BadSource, LookupMove
@@ -35,7 +35,7 @@ class BookChoice(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BookUse:
+class BookMoveChoice:
     """When a book is used, and how."""
 
     game: str = "chess"
@@ -52,14 +52,14 @@ class BookUse:
 class PolyglotBook:
     """A book on disk; immutable, so all players share it."""
 
-    def __init__(self, reader: chess.polyglot.MemoryMappedReader, use: BookUse, name: str) -> None:
+    def __init__(self, reader: chess.polyglot.MemoryMappedReader, use: BookMoveChoice, name: str) -> None:
         self._reader = reader
         self._use = use
         self._name = name
         self._game: Any = get_rules(use.game)
 
     @classmethod
-    def open(cls, path: Path, use: BookUse | None = None) -> "PolyglotBook":
+    def open(cls, path: Path, use: BookMoveChoice | None = None) -> "PolyglotBook":
         """Open a book and check its format.
 
         Args:
@@ -82,10 +82,10 @@ class PolyglotBook:
         keys = (key for (key,) in _KEY.iter_unpack(reader.mmap))
         if any(before > after for before, after in pairwise(keys)):
             raise BadSource(f"{path}: not a Polyglot book: its positions are not in order")
-        return cls(reader, use or BookUse(), path.name)
+        return cls(reader, use or BookMoveChoice(), path.name)
 
     @property
-    def about(self) -> str:
+    def description(self) -> str:
         return f"a Polyglot book of {len(self._reader)} moves"
 
     def choose(self, position: ChessPosition, rng: random.Random) -> LookupMove | None:
@@ -110,5 +110,5 @@ class PolyglotBook:
         move = self._game.parse_move(position, entry.move.uci())
         origin = f"{self._name}, {use.choice}: weight {entry.weight} of {sum(weights)}"
         return LookupMove(
-            move, SearchMode.BOOK, Pick(None, depth=0, confidence=0, solved=False, origin=origin)
+            move, SearchMode.BOOK, DirectMove(None, depth=0, confidence=0, solved=False, origin=origin)
         )

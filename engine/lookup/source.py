@@ -3,7 +3,7 @@
 import random
 from typing import Any, NamedTuple, Protocol
 
-from engine.decision import Pick, SearchMode
+from engine.decision import DirectMove, SearchMode
 from engine.game import Move
 
 
@@ -17,14 +17,14 @@ class LookupMove(NamedTuple):
     move: Move
     mode: SearchMode
     """`Decision.search_mode` of a decision that plays it."""
-    pick: Pick
+    pick: DirectMove
 
 
 class RootSource(Protocol):
     """Provides moves for some positions of one game; immutable, so all players share it."""
 
     @property
-    def about(self) -> str:
+    def description(self) -> str:
         """A description for display: ``a book of 523 positions``."""
 
     def choose(self, position: Any, rng: random.Random) -> LookupMove | None:
@@ -36,15 +36,15 @@ class RootSource(Protocol):
         """
 
 
-class FoundMove:
+class SingleMoveSource:
     """A source with a single move, which was found elsewhere for the queried position."""
 
     def __init__(self, found: LookupMove) -> None:
         self._found = found
 
     @property
-    def about(self) -> str:
-        """See `RootSource.about`."""
+    def description(self) -> str:
+        """See `RootSource.description`."""
         return self._found.pick.origin
 
     def choose(self, position: Any, rng: random.Random) -> LookupMove | None:  # noqa: ARG002

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import chess.syzygy
 
-from engine.decision import Pick, SearchMode
+from engine.decision import DirectMove, SearchMode
 from engine.game import WIN_CENTI, Move
-from engine.games.standard_chess import FIFTY_MOVES, ChessPosition, StandardChess
+from engine.games.standard_chess import FIFTY_MOVE_RULE_PLIES, ChessPosition, StandardChess
 from engine.lookup.source import BadSource, LookupMove
 
 # KeyError: there is no such table; python-chess raises the others when a file is damaged further in.
@@ -33,7 +33,7 @@ class _Outcome(IntEnum):
     WON = 2
 
 
-class _Judged(NamedTuple):
+class _TableResult(NamedTuple):
     """The value of a move; greater is better."""
 
     outcome: _Outcome
@@ -77,7 +77,7 @@ class SyzygyTables:
         return cls(tables, max(len(name) - len("v") for name in tables.wdl))
 
     @property
-    def about(self) -> str:
+    def description(self) -> str:
         return f"Syzygy tables of up to {self._most_pieces} pieces"
 
     def choose(self, position: ChessPosition, rng: random.Random) -> LookupMove | None:
@@ -97,37 +97,37 @@ class SyzygyTables:
         best = max(judged)
         move = rng.choice([move for move, other in zip(moves, judged, strict=True) if other == best])
         return LookupMove(
-            move, SearchMode.TABLEBASE, Pick(self._score(position, move, best), 0, 100, best.is_sure)
+            move, SearchMode.TABLEBASE, DirectMove(self._score(position, move, best), 0, 100, best.is_sure)
         )
 
-    def _score(self, position: ChessPosition, move: Move, judged: _Judged) -> int:
+    def _score(self, position: ChessPosition, move: Move, judged: _TableResult) -> int:
         after = self._game.play(position, move)
         if not self._game.legal_moves(after):
             return -self._game.result_centi(after)
         return {_Outcome.WON: WIN_CENTI, _Outcome.LOST: -WIN_CENTI}.get(judged.outcome, 0)
 
-    def _judge(self, after: ChessPosition) -> _Judged:
+    def _judge(self, after: ChessPosition) -> _TableResult:
         """The value of our move that led to a position."""
         if not self._game.legal_moves(after):
             mate = self._game.result_centi(after) != 0
-            return _Judged(_Outcome.WON, 1, True) if mate else _Judged(_Outcome.DRAWN, 0, True)
+            return _TableResult(_Outcome.WON, 1, True) if mate else _TableResult(_Outcome.DRAWN, 0, True)
         board = after.board.copy(stack=False)
         ours = -self._tables.probe_wdl(board)
         if ours == 0:
-            return _Judged(_Outcome.DRAWN, self._slips(board), True)
+            return _TableResult(_Outcome.DRAWN, self._losing_reply_share(board), True)
         # From here: the next capture or pawn move, unless ours was one.
         clock = board.halfmove_clock
         plies = abs(self._tables.probe_dtz(board)) if clock else 0
         # At that ply the counter is below the limit only if the sum is at most the limit; and the table may
         # be one ply too low.
-        is_sure = abs(ours) == 1 or clock + plies != FIFTY_MOVES
-        in_time = abs(ours) == 2 and clock + plies < FIFTY_MOVES
+        is_sure = abs(ours) == 1 or clock + plies != FIFTY_MOVE_RULE_PLIES
+        in_time = abs(ours) == 2 and clock + plies < FIFTY_MOVE_RULE_PLIES
         if ours > 0:
             outcome = _Outcome.WON if in_time else _Outcome.WON_BUT_FOR_RULE
-            return _Judged(outcome, -plies, is_sure)
-        return _Judged(_Outcome.LOST if in_time else _Outcome.SAVED_BY_RULE, plies, is_sure)
+            return _TableResult(outcome, -plies, is_sure)
+        return _TableResult(_Outcome.LOST if in_time else _Outcome.SAVED_BY_RULE, plies, is_sure)
 
-    def _slips(self, board: chess.Board) -> float:
+    def _losing_reply_share(self, board: chess.Board) -> float:
         """The share of the opponent's replies that lose; changes the board temporarily."""
         replies = list(board.legal_moves)
         losing = 0

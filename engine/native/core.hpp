@@ -30,10 +30,10 @@ struct TrapOptions {
     double risk_share = 0;  // upper limit for a bonus, as a multiple of the move's value; may be infinite
 };
 
-// Settings of the tempting player, as engine.params.TemptingParams and engine.tempting_player.
+// Settings of the tempting player, as engine.params.TemptingParams and engine.tempting.
 struct TemptingOptions {
     static constexpr int kWeights = 20'001;
-    // The expected scale, as in TrapOptions, and engine.tempting_player.weight_table; both must outlive the analysis.
+    // The expected scale, as in TrapOptions, and engine.tempting.weight_table; both must outlive the analysis.
     const std::int16_t* expected;
     int expected_count;
     const std::int32_t* weights;

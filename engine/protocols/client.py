@@ -19,9 +19,9 @@ class MoveRequest:
     start: Any
     """The start position of the game."""
     moves: tuple[str, ...]
-    """All moves since then, in the game's notation."""
+    """All moves from the start position, in the game's notation."""
     position: Any
-    """The position after them, in which the game is not over."""
+    """The position after these moves, in which the game is not over."""
     allowance: Allowance
 
 
@@ -56,7 +56,7 @@ class EngineProtocol(ABC):
         self._settings = settings
         self._game = game
 
-    def _soon(self, stop: StopFlag) -> WaitLimit:
+    def _command_wait_limit(self, stop: StopFlag) -> WaitLimit:
         """Longest wait for the answer to a command that starts no search."""
         return WaitLimit(stop, time.monotonic() + self._settings.start_s)
 
@@ -66,23 +66,25 @@ class EngineProtocol(ABC):
 
     @abstractmethod
     def new_game(self, start: Any) -> None:
-        """Begin a new game from that position, discarding the previous one."""
+        """Begin a new game from that position, discarding the previous game."""
 
     @abstractmethod
     def choose(self, question: MoveRequest, stop: StopFlag) -> EngineReply:
         """Get a move from the program."""
 
 
-def first_with(move: str, lines: Sequence[EngineReply]) -> EngineReply | None:
+def last_move_line(move: str, lines: Sequence[EngineReply]) -> EngineReply | None:
     """The last thinking line for a move."""
     return next((line for line in reversed(lines) if line.move == move), None)
 
 
-def wait_for(question: MoveRequest, game: Game[Any], settings: ExternalSettings, stop: StopFlag) -> WaitLimit:
+def move_wait(
+    question: MoveRequest, game: Game[Any], settings: ExternalSettings, stop: StopFlag
+) -> WaitLimit:
     """Limit the wait for the answer: by the move's time plus a margin, or else by total time and silence."""
     limit_s, now = question.allowance.limit_s(game.side_to_move(question.position)), time.monotonic()
     if limit_s is not None:
-        return WaitLimit(stop, now + limit_s + settings.silence_s)
+        return WaitLimit(stop, now + limit_s + settings.response_timeout_s)
     longest_s = settings.longest_s
     late = f"has sent no move in {longest_s:g} s, but keeps printing"
-    return WaitLimit(stop, now + longest_s, settings.silence_s, late)
+    return WaitLimit(stop, now + longest_s, settings.response_timeout_s, late)

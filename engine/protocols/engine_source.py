@@ -17,15 +17,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
-from engine.decision import Candidate, Pick, ReplyProfile, SourceInfo
+from engine.decision import Candidate, DirectMove, ReplyProfile, SourceInfo
 from engine.game import Game, legal_prefix
 from engine.games import get_rules
 from engine.human.opponent_model_search import OpponentModelSearch
 from engine.params import TrapParams
-from engine.process import POLL_S, EngineError, WaitLimit
+from engine.process import STOP_POLL_INTERVAL_S, EngineError, WaitLimit
 from engine.protocols.link import BestMoveRequest, EngineOutput, Link, SearchRequest
 from engine.protocols.score_settings import EngineSettings, MoveLimit
-from engine.protocols.scores import by_depth, centi, plies_played
+from engine.protocols.scores import plies_played, score_to_centi, scores_by_depth
 from engine.protocols.uci_scores import UciLink
 from engine.stop import StopFlag, Stopped
 from engine.time_management import MIN_TIME_S, EngineClock, Limits
@@ -37,12 +37,12 @@ T = TypeVar("T")
 
 # With a clock: first profiles that take hardly any time, then some as deep as the remaining time allows.
 _FIRST_DEPTH = 4
-_FIRST_SHARE = 0.5  # of the time; if they take longer, the move is better decided without the engine
-_GROWTH = 2.0  # cost of a profile relative to that of one ply less
-_USE = 0.8  # share of the remaining time, in case the forecast is too optimistic
-_JUDGING_SHARE = 0.2  # of the time, for the profile of an engine's own move
-_MIN_SILENCE_S = 0.5  # on a busy machine an engine may take this long to print anything
-_BACK_OFF_S = (0.0, 1.0, 5.0, 15.0, 60.0)  # before the next start, by failures in a row
+_FIRST_TIME_SHARE = 0.5  # of the time; if they take longer, the move is better decided without the engine
+_COST_GROWTH_PER_PLY = 2.0  # cost of a profile relative to that of one ply less
+_FORECAST_SAFETY_SHARE = 0.8  # share of the remaining time, in case the forecast is too optimistic
+_REPLY_PROFILE_TIME_SHARE = 0.2  # of the time, for the profile of an engine's own move
+_MIN_RESPONSE_TIMEOUT_S = 0.5  # on a busy machine an engine may take this long to print anything
+_RESTART_BACKOFF_S = (0.0, 1.0, 5.0, 15.0, 60.0)  # before the next start, by failures in a row
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class EngineMove:
     """The best move of an engine's own search."""
 
     move: str
-    pick: Pick
+    pick: DirectMove
     variation: tuple[str, ...]
     """The line that the engine expects."""
     info: SourceInfo
@@ -102,10 +102,10 @@ class EngineHealth:
         """Whether the back-off is over."""
         return self._clock() >= self._not_before
 
-    def failed(self, settings: EngineSettings, error: EngineError) -> None:
+    def record_failure(self, settings: EngineSettings, error: EngineError) -> None:
         """Count a failure: log the first one in a row, and delay the next start."""
         with self._lock:
-            wait_s = _BACK_OFF_S[min(self._failures, len(_BACK_OFF_S) - 1)]
+            wait_s = _RESTART_BACKOFF_S[min(self._failures, len(_RESTART_BACKOFF_S) - 1)]
             self._failures += 1
             self.trouble = error
             self._not_before = self._clock() + wait_s
@@ -114,7 +114,7 @@ class EngineHealth:
             level, "%s engine: %s; moves are decided without it until it works again", settings.game, error
         )
 
-    def worked(self, settings: EngineSettings) -> None:
+    def record_success(self, settings: EngineSettings) -> None:
         """Log a recovery, if the last query failed."""
         with self._lock:
             had_failed, self._failures, self._not_before = self._failures > 0, 0, -math.inf
@@ -187,7 +187,7 @@ class EngineSource:
             position: An unfinished game.
             params: Parameters of the trap arithmetic.
             limits: With a clock, the depth is the greatest that can be completed in time; `depth` counts only
-                without one.
+                without a clock.
             stop: Ends the analysis early.  Its deadline, which the caller sets, is that of `limits`.
             om_search: Values the moves, for a strategy with an opponent model, and selects the replies that
                 count; None: the moves within the window get complete profiles.
@@ -200,15 +200,15 @@ class EngineSource:
         """
         began = self._clock()
         until = math.inf if limits.time_s is None else began + limits.time_s
-        first_until = until if limits.time_s is None else began + _FIRST_SHARE * limits.time_s
+        first_until = until if limits.time_s is None else began + _FIRST_TIME_SHARE * limits.time_s
 
         def analysed(link: Link) -> EngineAnalysis:
             root = self._root(position, params, om_search)
             return self._deepen(link, partial(self._at_depth, root=root), limits, stop, first_until, until)
 
-        analysis = self._asked(analysed, stop, first_until)
+        analysis = self._run_with_engine(analysed, stop, first_until)
         if analysis is not None and self._link is not None:  # otherwise it failed at a greater depth
-            self._health.worked(self.settings)
+            self._health.record_success(self.settings)
         return analysis
 
     def play(self, position: Any, limits: Limits, stop: StopFlag) -> EngineMove | None:
@@ -227,7 +227,7 @@ class EngineSource:
         clock, longest_s = limits.engine_clock, limits.longest_s
         until = move_until = math.inf if longest_s is None else began + longest_s
         if clock is None and longest_s is not None:
-            move_until = began + (1 - _JUDGING_SHARE) * longest_s
+            move_until = began + (1 - _REPLY_PROFILE_TIME_SHARE) * longest_s
 
         def chosen(link: Link) -> EngineMove:
             left = clock
@@ -235,16 +235,18 @@ class EngineSource:
                 left_s = left.remaining_s - (self._clock() - began)
                 left = replace(left, remaining_s=max(MIN_TIME_S, left_s))
             request = self._move_request(self._game.position_text(position), limits, left)
-            answer = link.search(request, self._patience(stop, self.settings.silence_s, move_until))
+            answer = link.search(
+                request, self._wait_limit(stop, self.settings.response_timeout_s, move_until)
+            )
             return self._own_move(link, position, answer)
 
-        move = self._asked(chosen, stop, move_until)
+        move = self._run_with_engine(chosen, stop, move_until)
         if clock is not None:
             now = self._clock()
-            until = min(until, now + _JUDGING_SHARE * (now - began))
-        return None if move is None else self._judged(position, move, limits, stop, until)
+            until = min(until, now + _REPLY_PROFILE_TIME_SHARE * (now - began))
+        return None if move is None else self._with_reply_profiles(position, move, limits, stop, until)
 
-    def compare(
+    def score_moves(
         self, position: Any, moves: Sequence[str], depth: int, stop: StopFlag, longest_s: float
     ) -> MoveScores | None:
         """Scores of some moves and of the best move.
@@ -265,16 +267,16 @@ class EngineSource:
         until = self._clock() + longest_s
 
         def compared(link: Link) -> MoveScores:
-            searches = self._searches(link, self._patience(stop, self.settings.silence_s, until))
+            searches = self._searches(link, self._wait_limit(stop, self.settings.response_timeout_s, until))
             best = self._best_score(searches, position, depth)
             known = self._scores(searches, position, tuple(moves), depth, is_part=True)
             scores = tuple(known[move][-1] for move in moves)
             # The search of a few moves may see more than that of all.
             return MoveScores(link.name, max(best, *scores), scores)
 
-        found = self._asked(compared, stop, until)
+        found = self._run_with_engine(compared, stop, until)
         if found is not None:
-            self._health.worked(self.settings)
+            self._health.record_success(self.settings)
         elif stop.is_set():
             raise Stopped("the comparison was stopped")
         return found
@@ -290,16 +292,16 @@ class EngineSource:
 
     # --- Starting and failing ---------------------------------------------------------------------------
 
-    def _asked(self, work: Callable[[Link], T], stop: StopFlag, start_until: float) -> T | None:
+    def _run_with_engine(self, work: Callable[[Link], T], stop: StopFlag, start_until: float) -> T | None:
         """The result of `work` with the running engine; None: the engine is not running yet, failed or was
         stopped.
 
         Args:
             work: May raise `EngineError` and `Stopped`.
-            stop: Ends the wait for its start, like `start_until`, a time on the clock.
+            stop: Ends the wait for the engine's start, as does `start_until`, a time on the clock.
         """
         try:
-            link = self._ready(self._patience(stop, math.inf, start_until))
+            link = self._running_link(self._wait_limit(stop, math.inf, start_until))
             return None if link is None else work(link)
         except EngineError as error:
             self._fail(error)
@@ -307,7 +309,7 @@ class EngineSource:
             pass
         return None
 
-    def _ready(self, patience: WaitLimit) -> Link | None:
+    def _running_link(self, wait: WaitLimit) -> Link | None:
         """The running engine; None: its back-off is not over.
 
         If the wait ends early, the start continues, so that the engine may be ready for the next move.
@@ -323,9 +325,9 @@ class EngineSource:
                 return None
             self._starting = _in_background(lambda: self._connect(self.settings))
         while not self._starting.done():
-            patience.check(self.settings.command[0], self._clock())
+            wait.check(self.settings.command[0], self._clock())
             try:
-                self._starting.exception(POLL_S)
+                self._starting.exception(STOP_POLL_INTERVAL_S)
             except FutureTimeoutError:
                 continue
         starting, self._starting = self._starting, None
@@ -333,7 +335,7 @@ class EngineSource:
         return self._link
 
     def _fail(self, error: EngineError) -> None:
-        self._health.failed(self.settings, error)
+        self._health.record_failure(self.settings, error)
         link, self._link = self._link, None
         if link is not None:
             link.close(quickly=True)
@@ -355,27 +357,29 @@ class EngineSource:
             Stopped: Not even the first profiles were completed.
             EngineError: The engine failed.
         """
-        silence_s = self.settings.silence_s
+        response_timeout_s = self.settings.response_timeout_s
         if limits.time_s is None:
-            patience = self._patience(stop, silence_s)
+            wait = self._wait_limit(stop, response_timeout_s)
             depth = min(self.settings.depth, limits.depth)
-            return at_depth(self._searches(link, patience), depth)
+            return at_depth(self._searches(link, wait), depth)
         # An engine that hangs must not use up the time of every move.
-        silence_s = min(silence_s, max(_MIN_SILENCE_S, 0.9 * _FIRST_SHARE * limits.time_s))
+        response_timeout_s = min(
+            response_timeout_s, max(_MIN_RESPONSE_TIMEOUT_S, 0.9 * _FIRST_TIME_SHARE * limits.time_s)
+        )
         depth = min(_FIRST_DEPTH, self.settings.depth)
         began = self._clock()
-        patience = self._patience(stop, silence_s, first_until)
-        found = at_depth(self._searches(link, patience), depth)
+        wait = self._wait_limit(stop, response_timeout_s, first_until)
+        found = at_depth(self._searches(link, wait), depth)
         while depth < self.settings.depth:
             took_s, left_s = max(1e-3, self._clock() - began), until - self._clock()
-            further = int(math.log(max(1.0, _USE * left_s / took_s), _GROWTH))
+            further = int(math.log(max(1.0, _FORECAST_SAFETY_SHARE * left_s / took_s), _COST_GROWTH_PER_PLY))
             if further == 0:
                 break
             depth = min(self.settings.depth, depth + further)
             began = self._clock()
-            patience = self._patience(stop, silence_s, until)
+            wait = self._wait_limit(stop, response_timeout_s, until)
             try:
-                found = at_depth(self._searches(link, patience), depth)
+                found = at_depth(self._searches(link, wait), depth)
             except Stopped:
                 break  # the last completed profiles count
             except EngineError as error:
@@ -383,21 +387,23 @@ class EngineSource:
                 break
         return found
 
-    def _patience(self, stop: StopFlag, silence_s: float, until: float = math.inf) -> WaitLimit:
-        return WaitLimit(stop, until, silence_s, late=None, clock=self._clock)
+    def _wait_limit(self, stop: StopFlag, response_timeout_s: float, until: float = math.inf) -> WaitLimit:
+        return WaitLimit(stop, until, response_timeout_s, late=None, clock=self._clock)
 
-    def _searches(self, link: Link, patience: WaitLimit) -> "_EngineSearches":
-        return _EngineSearches(link, patience, self.settings.max_lines or link.max_lines)
+    def _searches(self, link: Link, wait: WaitLimit) -> "_EngineSearches":
+        return _EngineSearches(link, wait, self.settings.max_lines or link.max_lines)
 
-    def _root(self, position: Any, params: TrapParams, om_search: OpponentModelSearch | None) -> "_Root":
+    def _root(
+        self, position: Any, params: TrapParams, om_search: OpponentModelSearch | None
+    ) -> "_RootPosition":
         game = self._game
         after = {game.move_text(move): game.play(position, move) for move in game.legal_moves(position)}
         over = {
             move: -game.result_centi(there) for move, there in after.items() if not game.legal_moves(there)
         }
-        return _Root(position, params, after, over, om_search)
+        return _RootPosition(position, params, after, over, om_search)
 
-    def _at_depth(self, searches: "_EngineSearches", depth: int, root: "_Root") -> EngineAnalysis:
+    def _at_depth(self, searches: "_EngineSearches", depth: int, root: "_RootPosition") -> EngineAnalysis:
         settings = self.settings
         scores = self._scores(searches, root.position, tuple(root.after), depth)
         # For a move that ends the game, the result by the rules replaces the engine's score.
@@ -427,7 +433,7 @@ class EngineSource:
         )
 
     def _whole_profiles(
-        self, searches: "_EngineSearches", root: "_Root", values: dict[str, int], depth: int
+        self, searches: "_EngineSearches", root: "_RootPosition", values: dict[str, int], depth: int
     ) -> tuple[list[Candidate], int]:
         """Candidates, with complete profiles for those within the window; and the lowest root score among
         these."""
@@ -484,11 +490,11 @@ class EngineSource:
             score_centi = -game.result_centi(after)  # by the rules
         elif lines:
             ply = plies_played(game.position_text(position))
-            score_centi = centi(lines[-1].value, lines[-1].is_mate, ply)
+            score_centi = score_to_centi(lines[-1].value, lines[-1].is_mate, ply)
         variation = legal_prefix(game, position, lines[-1].variation) if lines else (move,)
         return EngineMove(
             move=move,
-            pick=Pick(score_centi, lines[-1].depth if lines else 0, confidence=0, solved=False),
+            pick=DirectMove(score_centi, lines[-1].depth if lines else 0, confidence=0, solved=False),
             variation=variation,
             info=self._info(link, 0, score_centi or 0, answer.nodes),
             replies=None,
@@ -496,7 +502,7 @@ class EngineSource:
             depth=0,
         )
 
-    def _judged(
+    def _with_reply_profiles(
         self, position: Any, found: EngineMove, limits: Limits, stop: StopFlag, until: float
     ) -> EngineMove:
         """The move with the profiles of all replies, if there is time."""
@@ -510,14 +516,14 @@ class EngineSource:
 
         left_s = None if until == math.inf else max(MIN_TIME_S, until - self._clock())
         timed = Limits(limits.depth, left_s)
-        judged = self._asked(
+        judged = self._run_with_engine(
             lambda link: self._deepen(link, profiles, timed, stop, until, until), stop, until
         )
         if judged is None:
             return found
         replies, depth, nodes = judged
         if self._link is not None:  # otherwise it failed at a greater depth
-            self._health.worked(self.settings)
+            self._health.record_success(self.settings)
         raw_centi = min(reply.final_centi for reply in replies)
         score_centi = raw_centi if found.pick.score_centi is None else found.pick.score_centi
         info = replace(found.info, floor_centi=score_centi, nodes=found.info.nodes + nodes)
@@ -543,12 +549,12 @@ class EngineSource:
             EngineError: The engine gave no score.
         """
         text = self._game.position_text(position)
-        answer = searches.link.search(SearchRequest(text, depth, 1), searches.patience)
+        answer = searches.link.search(SearchRequest(text, depth, 1), searches.wait)
         lines = [line for line in answer.lines if line.depth <= depth]
         if not lines:
             raise EngineError(f"{searches.link.name} gave a position no score")
         last = max(enumerate(lines), key=lambda each: (each[1].depth, each[0]))[1]
-        return centi(last.value, last.is_mate, plies_played(text))
+        return score_to_centi(last.value, last.is_mate, plies_played(text))
 
     def _scores(
         self,
@@ -562,11 +568,11 @@ class EngineSource:
         """Each move's scores at depths 1 .. `depth`, from the side to move's view."""
         text = self._game.position_text(position)
         lines = searches.run(text, moves, depth, is_part=is_part)
-        return by_depth(lines, moves, depth, plies_played(text))
+        return scores_by_depth(lines, moves, depth, plies_played(text))
 
 
 @dataclass(frozen=True, slots=True)
-class _Root:
+class _RootPosition:
     """The position in which to move."""
 
     position: Any
@@ -584,7 +590,7 @@ class _EngineSearches:
     """The engine's searches for one set of profiles."""
 
     link: Link
-    patience: WaitLimit
+    wait: WaitLimit
     max_lines: int
     nodes: int = 0
     variations: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -596,7 +602,7 @@ class _EngineSearches:
         for at in range(0, len(moves), most):
             part = moves[at : at + most] if is_part or len(moves) > most else ()
             ask = SearchRequest(position, depth, len(part) or len(moves), part)
-            answers.append(self.link.search(ask, self.patience))
+            answers.append(self.link.search(ask, self.wait))
         self.nodes += sum(answer.nodes for answer in answers)
         lines = [line for answer in answers for line in answer.lines]
         if not self.variations:

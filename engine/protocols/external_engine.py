@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.game import Game, IllegalMove, if_it_goes_on, legal_prefix, replay
+from engine.game import Game, IllegalMove, continued_position, legal_prefix, replay
 from engine.games import get_rules
 from engine.process import EngineCrashed, EngineError, EngineProcess, IllegalAnswer
 from engine.protocols.client import EngineProtocol, MoveRequest
@@ -24,7 +24,7 @@ _CLIENTS: dict[str, Callable[[EngineProcess, ExternalSettings, Game[Any]], Engin
     "uci": UciClient,
     "ucci": UciClient,
 }
-_RESTARTS = 1
+_MAX_RESTARTS = 1
 """Maximum restarts per game of a program that exits by itself."""
 
 
@@ -83,7 +83,7 @@ class ExternalEngine:
             IllegalMove: One of the moves is illegal.
         """
         game = self._game
-        position = if_it_goes_on(game, replay(game, moves, self._start))
+        position = continued_position(game, replay(game, moves, self._start))
         if not game.legal_moves(position):
             raise ValueError(f"the game is over: {game.position_text(position)}")
         side, began = game.side_to_move(position), time.monotonic()
@@ -98,11 +98,11 @@ class ExternalEngine:
                 break
             except EngineCrashed as error:
                 self._end()
-                if self._restarts >= _RESTARTS:
+                if self._restarts >= _MAX_RESTARTS:
                     raise
                 self._restarts += 1
                 logger.warning("%s; restarting it", error)
-                left = allowance.less(time.monotonic() - began, side)
+                left = allowance.after_spending(time.monotonic() - began, side)
                 question = replace(question, allowance=left)
             except EngineError:
                 self._end()

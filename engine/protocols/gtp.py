@@ -9,11 +9,11 @@ from typing import Any
 
 from engine.game import Game
 from engine.process import EngineError, EngineProcess, EngineTimeout, Resigned, WaitLimit
-from engine.protocols.client import EngineProtocol, EngineReply, MoveRequest, wait_for
+from engine.protocols.client import EngineProtocol, EngineReply, MoveRequest, move_wait
 from engine.protocols.settings import Allowance, ExternalSettings
 from engine.stop import StopFlag
 
-_MAX_LINES = 10_000  # in one answer
+_MAX_ANSWER_LINES = 10_000  # in one answer
 
 
 class GtpClient(EngineProtocol):
@@ -29,11 +29,11 @@ class GtpClient(EngineProtocol):
         self._time_sent: tuple[int, int, int] | None = None
 
     def greet(self) -> str:
-        wait = self._soon(StopFlag())
+        wait = self._command_wait_limit(StopFlag())
         try:
             self._commands = frozenset(self._command("list_commands", wait).split())
         except EngineTimeout as error:
-            raise self._process.unanswered("list_commands", "=", "GTP") from error
+            raise self._process.handshake_error("list_commands", "=", "GTP") from error
         name = self._command("name", wait).strip()
         version = self._command("version", wait).strip() if "version" in self._commands else ""
         return " ".join(f"{name} {version}".split())
@@ -47,7 +47,7 @@ class GtpClient(EngineProtocol):
         self._moves_sent = self._time_sent = None
 
     def choose(self, question: MoveRequest, stop: StopFlag) -> EngineReply:
-        game, soon = self._game, self._soon(stop)
+        game, soon = self._game, self._command_wait_limit(stop)
         self._send_moves(question.moves, soon)
         side = game.side_to_move(question.position)
         colour = game.sides[side]
@@ -55,7 +55,7 @@ class GtpClient(EngineProtocol):
         if question.allowance.remaining_s is not None and "time_left" in self._commands:
             left_s = math.floor(max(0.0, question.allowance.remaining_s[side]))
             self._command(f"time_left {colour} {left_s} 0", soon)
-        wait = wait_for(question, game, self._settings, stop)
+        wait = move_wait(question, game, self._settings, stop)
         said = self._command(f"genmove {colour}", wait)
         move = said.strip().lower()
         if move == "resign":
@@ -96,12 +96,12 @@ class GtpClient(EngineProtocol):
         Raises:
             EngineError: The program refuses, or does not speak GTP.
         """
-        self._process.say(command, wait)
+        self._process.send(command, wait)
         while not (line := self._process.receive(wait)).startswith(("=", "?")):
             pass  # noise
         parts, first = [line[1:].lstrip("0123456789").strip()], line
         while line := self._process.receive(wait):
-            if len(parts) >= _MAX_LINES:
+            if len(parts) >= _MAX_ANSWER_LINES:
                 raise EngineError(f"{self._process.name} does not end its answer to {command!r}")
             parts.append(line)
         if first.startswith("?"):

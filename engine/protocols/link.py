@@ -48,21 +48,21 @@ class InfoLine:
     """The principal variation in the game's notation; its first move is the one scored."""
 
 
-_MAX_NODES = 10**15
-"""Maximum plausible number of nodes of a search: days on a large machine; their sums fit the database's
-integers."""
-_DEEPEST = 999
+_MAX_PLAUSIBLE_NODES = 10**15
+"""Maximum plausible number of nodes of a search: days on a large machine; sums of such numbers fit the
+database's integers."""
+_MAX_PLAUSIBLE_DEPTH = 999
 """Maximum plausible depth, in plies; engines stop at 256 or less."""
 
 
 def plausible_nodes(nodes: int | None) -> int | None:
     """The number of nodes that an engine reports; None: missing or implausible."""
-    return nodes if nodes is not None and 0 <= nodes <= _MAX_NODES else None
+    return nodes if nodes is not None and 0 <= nodes <= _MAX_PLAUSIBLE_NODES else None
 
 
 def plausible_depth(depth: int | None) -> int | None:
     """The depth in plies that an engine reports; None: missing or implausible."""
-    return depth if depth is not None and 0 <= depth <= _DEEPEST else None
+    return depth if depth is not None and 0 <= depth <= _MAX_PLAUSIBLE_DEPTH else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Link(Protocol):
     def processor_time_s(self) -> float | None:
         """See `engine.process.EngineProcess.processor_time_s`."""
 
-    def search(self, ask: SearchRequest | BestMoveRequest, patience: WaitLimit) -> EngineOutput:
+    def search(self, ask: SearchRequest | BestMoveRequest, wait: WaitLimit) -> EngineOutput:
         """Search one position within the requested limits.
 
         When the wait for the answer to a `BestMoveRequest` ends early, the engine is stopped, and its best
@@ -102,7 +102,7 @@ class Link(Protocol):
 
         Args:
             ask: The search to run.
-            patience: Limits the wait; its end is not an error of the engine (`WaitLimit.late` is None).
+            wait: Limits the wait; its end is not an error of the engine (`WaitLimit.late` is None).
 
         Raises:
             Stopped: The wait ended early; the engine stops its search and is ready for the next one.

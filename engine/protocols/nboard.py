@@ -1,7 +1,7 @@
 """Drives Othello programs over NBoard version 2: NTest, Edax and others.
 
-Every query sends the whole game (``set game``), so no state can diverge.  Output before the ``pong`` that
-follows belongs to an old position, and is dropped.
+Every query sends the whole game (``set game``) and a ``ping``, so no state can diverge.  Output before the
+``pong`` belongs to an old position, and is dropped.
 """
 
 import contextlib
@@ -14,16 +14,16 @@ from engine.formats.clock import GgfClock
 from engine.formats.ggf import GgfGame, GgfMove, write
 from engine.game import Game
 from engine.process import EngineError, EngineProcess, EngineTimeout, WaitLimit
-from engine.protocols.client import EngineProtocol, EngineReply, MoveRequest, first_with, wait_for
+from engine.protocols.client import EngineProtocol, EngineReply, MoveRequest, last_move_line, move_wait
 from engine.protocols.settings import Allowance, ExternalSettings
 from engine.stop import StopFlag, Stopped
 
 _SQUARE = re.compile(r"[a-h][1-8]|pa(?:ss)?", re.IGNORECASE)
 _FIRST_DEPTH = 8
-_USUAL_DEPTH = 12
+_DEFAULT_DEPTH = 12
 """The protocol always requires a depth, and NTest and Edax use only the depth and ignore the clock."""
 _MAX_DISCS = 1e6  # discs; anything larger is not an evaluation
-_MAX_S = 359_999  # 99:59:59
+_MAX_CLOCK_S = 359_999  # 99:59:59
 
 
 class NBoardClient(EngineProtocol):
@@ -36,25 +36,25 @@ class NBoardClient(EngineProtocol):
         self._name = ""
 
     def greet(self) -> str:
-        wait = self._soon(StopFlag())
+        wait = self._command_wait_limit(StopFlag())
         try:
-            self._process.say("nboard 2", wait)
+            self._process.send("nboard 2", wait)
             self._set_depth(_FIRST_DEPTH, wait)  # some programs send their name, with the depth, only then
             self._ping(wait)
         except EngineTimeout as error:
-            raise self._process.unanswered("ping 1", "pong 1", "NBoard") from error
+            raise self._process.handshake_error("ping 1", "pong 1", "NBoard") from error
         return self._name.removesuffix(str(_FIRST_DEPTH))
 
     def new_game(self, start: Any) -> None:
         """Nothing to do: every query sends the whole game."""
 
     def choose(self, question: MoveRequest, stop: StopFlag) -> EngineReply:
-        soon, allowance = self._soon(stop), question.allowance
-        self._set_depth(_USUAL_DEPTH if allowance.depth is None else allowance.depth, soon)
-        self._process.say(f"set game {self._ggf(question)}", soon)
+        soon, allowance = self._command_wait_limit(stop), question.allowance
+        self._set_depth(_DEFAULT_DEPTH if allowance.depth is None else allowance.depth, soon)
+        self._process.send(f"set game {self._ggf(question)}", soon)
         self._ping(soon)
-        wait = wait_for(question, self._game, self._settings, stop)
-        self._process.say("go", wait)
+        wait = move_wait(question, self._game, self._settings, stop)
+        self._process.send("go", wait)
         lines: list[EngineReply] = []
         nodes: int | None = None
         try:
@@ -66,18 +66,18 @@ class NBoardClient(EngineProtocol):
         except Stopped:
             self._pings += 1  # the next query waits for its own pong, after this one's
             with contextlib.suppress(EngineError):  # the next query will report it
-                self._process.say(f"ping {self._pings}", self._soon(StopFlag()))
+                self._process.send(f"ping {self._pings}", self._command_wait_limit(StopFlag()))
             raise
         return replace(read_go(said, lines), nodes=nodes)
 
     def _set_depth(self, depth: int, wait: WaitLimit) -> None:
         if depth != self._depth:
-            self._process.say(f"set depth {depth}", wait)
+            self._process.send(f"set depth {depth}", wait)
             self._depth = depth
 
     def _ping(self, wait: WaitLimit) -> None:
         self._pings += 1
-        self._process.say(f"ping {self._pings}", wait)
+        self._process.send(f"ping {self._pings}", wait)
         while (said := self._process.receive(wait)).split() != ["pong", str(self._pings)]:
             self._note_name(said)
 
@@ -104,7 +104,7 @@ class NBoardClient(EngineProtocol):
 def clock_text(allowance: Allowance, side: int, moves_left: int) -> str:
     """A clock on which no time has been used yet, showing the mover's allowance as the time left.
 
-    The protocol has no time per move: we send a clock with that much for each of the remaining moves.
+    The protocol has no time per move: we send a clock with this time for each of the remaining moves.
     """
     if allowance.remaining_s is not None:
         seconds = allowance.remaining_s[side]
@@ -117,7 +117,7 @@ def clock_text(allowance: Allowance, side: int, moves_left: int) -> str:
 
 
 def _whole(seconds: float) -> int:
-    return int(min(seconds, _MAX_S))
+    return int(min(seconds, _MAX_CLOCK_S))
 
 
 def read_search(line: str) -> EngineReply | None:
@@ -150,7 +150,7 @@ def read_go(line: str, lines: list[EngineReply]) -> EngineReply:
     text = line.removeprefix("===").strip()
     parts = [part.strip() for part in text.split("/")] if "/" in text else text.split()
     move = _square(parts[0]) if parts else ""
-    best = first_with(move, lines)
+    best = last_move_line(move, lines)
     evaluation = read_eval(parts[1]) if len(parts) > 1 else None
     if best is None:
         return EngineReply(move, line, evaluation)

@@ -41,7 +41,7 @@ class EngineSettings:
     """Deepest search of the root, at least 2; the replies are searched one ply less."""
     window_centi: int = 50
     """A move is analysed if its root score is at most this far below the best. The best is the highest root
-    score, or a lower one if the replies to the analysed moves show that it was too high."""
+    score, or a lower one if the replies to the analysed moves show that score to be too high."""
     candidates: int = 8
     """Maximum number of moves analysed; the best moves are chosen."""
     max_lines: int = 0
@@ -52,10 +52,10 @@ class EngineSettings:
     """Positions to visit with the limit ``nodes``."""
     start_s: float = 10.0
     """Timeout for the engine's start, in seconds."""
-    silence_s: float = 30.0
+    response_timeout_s: float = 30.0
     """Seconds of silence during a search after which the engine counts as hung."""
 
-    def asked(self) -> dict[str, Any]:
+    def search_settings_record(self) -> dict[str, Any]:
         """The settings of the searches, as plain JSON values."""
         return {
             "command": self.command[0],
@@ -66,7 +66,7 @@ class EngineSettings:
             "candidates": self.candidates,
         }
 
-    def asked_for_moves(self) -> dict[str, Any]:
+    def move_settings_record(self) -> dict[str, Any]:
         """The settings of the search for the engine's own best move, as plain JSON values."""
         given: dict[str, Any] = {"limit": self.limit.value}
         return given | {"nodes": self.nodes} if self.limit is MoveLimit.NODES else given
@@ -77,7 +77,7 @@ class EngineSettings:
         if self.protocol not in PROTOCOLS:
             raise BadSettings(f"protocol is {self.protocol!r}, must be one of {', '.join(PROTOCOLS)}")
         if self.protocol == "ucci" and self.game != "xiangqi":
-            raise BadSettings(f"protocol ucci is for xiangqi, {self.game} engines speak uci")
+            raise BadSettings(f"protocol ucci is for xiangqi; {self.game} engines speak uci")
         if self.protocol == "ucci" and self.limit is MoveLimit.CLOCK:
             raise BadSettings("limit clock is for protocol uci")
         if not self.command or not self.command[0]:

@@ -13,21 +13,21 @@ def plies_played(position_text: str) -> int:
     Raises:
         ValueError: The FEN lacks its side or its move number.
     """
-    fen, moves = split_text(position_text)
+    fen, moves = split_position_text(position_text)
     if len(fen) < 6:
         raise ValueError(f"no move number in {position_text!r}")
     number, is_second = max(1, int(fen[-1])), fen[1] == "b"
     return 2 * (number - 1) + is_second + len(moves)
 
 
-def split_text(position_text: str) -> tuple[list[str], list[str]]:
+def split_position_text(position_text: str) -> tuple[list[str], list[str]]:
     """The fields of a position's FEN (some games have more than six), and the moves after it."""
     words = position_text.split()
     end = next((at for at, word in enumerate(words) if word in ("moves", "line")), len(words))
     return words[:end], [word for word in words[end:] if word not in ("moves", "line")]
 
 
-def centi(value: int, is_mate: bool, ply: int) -> int:
+def score_to_centi(value: int, is_mate: bool, ply: int) -> int:
     """Convert an engine's score to a score of this program, from the side to move's view.
 
     Args:
@@ -41,13 +41,13 @@ def centi(value: int, is_mate: bool, ply: int) -> int:
     return -lost_centi(last_ply) if value > 0 else lost_centi(last_ply)
 
 
-def by_depth(
+def scores_by_depth(
     lines: Iterable[InfoLine], moves: Sequence[str], depth: int, ply: int
 ) -> dict[str, tuple[int, ...]]:
     """Each move's scores at depths 1 .. `depth`, from the side to move's view.
 
-    Every line counts for the depth that it names, and the last one for a move and depth wins: after three
-    seconds Stockfish prints the whole list again after every line, old depths and new ones mixed.
+    Each line belongs to its stated depth; the last line for a move and depth is used. After three seconds
+    of search, Stockfish repeats the whole list with every update, with old and new depths mixed.
 
     A depth that the engine omits for a move repeats the previous depth or, if there is none, the first one
     reported. The same is true for an engine that ends its search early, because the move is forced or it has
@@ -68,7 +68,7 @@ def by_depth(
             move = line.variation[0]
             if move not in known:
                 raise EngineError(f"{move[:40]} got the score {line.value}, but is not a legal move")
-            known[move][line.depth] = centi(line.value, line.is_mate, ply)
+            known[move][line.depth] = score_to_centi(line.value, line.is_mate, ply)
     return {move: _filled(scores, move, depth) for move, scores in known.items()}
 
 

@@ -13,9 +13,9 @@ PROTOCOL_GAMES = {
 }
 """The games that each protocol supports here, the default one first."""
 
-STOPPABLE = ("uci", "ucci")
-"""Protocols that can limit a search by nodes, and have a command that ends a search with a move. Only with
-such a command can we limit processor time, for which no protocol has a command."""
+STOPPABLE_PROTOCOLS = ("uci", "ucci")
+"""Protocols that can limit a search by nodes, and have a command that ends a search with a move. No
+protocol can limit processor time: we enforce such a limit with this command."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class ExternalSettings:
     """The program's working directory; None: ours."""
     start_s: float = 10.0
     """Timeout for its start, and for preparing a new game, in seconds."""
-    silence_s: float = 30.0
+    response_timeout_s: float = 30.0
     """Seconds beyond the time for a move after which the program counts as hung; if the move has no time
     limit, seconds of silence."""
     longest_s: float = 3600.0
@@ -54,7 +54,7 @@ class ExternalSettings:
         for name, value in self.options:
             if not name.strip() or any(sign in name + value for sign in "\r\n\0"):
                 raise BadSettings(f"options: {name!r} = {value!r} cannot be sent")
-        for key in ("start_s", "silence_s", "longest_s"):
+        for key in ("start_s", "response_timeout_s", "longest_s"):
             if not getattr(self, key) > 0:
                 raise BadSettings(f"{key} is {getattr(self, key)}, must be above 0")
 
@@ -71,10 +71,10 @@ class Allowance:
     move_s: float | None = None
     """Seconds for this move; None: unspecified."""
     depth: int | None = None
-    """Deepest search in plies; None: unspecified.  GTP cannot express it; NBoard requires it, and gets 12."""
+    """Deepest search in plies; None: unspecified.  GTP cannot express it; NBoard requires it: we send 12."""
     nodes: int | None = None
     """Approximate number of positions to visit; None: unspecified. Allowed for other programs only with a
-    protocol in `STOPPABLE`."""
+    protocol in `STOPPABLE_PROTOCOLS`."""
     cpu_s: float | None = None
     """Seconds of processor time for this move, all threads together; None: unspecified.  Likewise."""
 
@@ -100,7 +100,7 @@ class Allowance:
             return max(0.0, self.remaining_s[side])
         return self.move_s
 
-    def less(self, spent_s: float, side: int) -> Self:
+    def after_spending(self, spent_s: float, side: int) -> Self:
         """The allowance after that side's clock has run for this long."""
         if self.remaining_s is None:
             return self

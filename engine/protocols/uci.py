@@ -16,9 +16,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.process import POLL_S, EngineError, EngineProcess, Waiting
+from engine.process import STOP_POLL_INTERVAL_S, EngineError, EngineProcess, WaitPolicy
 from engine.protocols.link import InfoLine, plausible_depth, plausible_nodes
-from engine.protocols.scores import split_text
+from engine.protocols.scores import split_position_text
 
 _MAX_VARIATION_MOVES = 256  # moves; Stockfish searches no deeper, and a line of 64 KiB has 13,000
 _MOVE = re.compile(r"([a-z])(\d{1,2})([a-z])(\d{1,2})([a-z]?)")
@@ -63,24 +63,24 @@ class UciProgram:
     Args:
         process: The program.
         protocol: ``uci`` or ``ucci``.
-        stop_s: Seconds within which the program must end a stopped search.
+        stop_timeout_s: Seconds within which the program must end a stopped search.
     """
 
-    def __init__(self, process: EngineProcess, protocol: str, stop_s: float = math.inf) -> None:
+    def __init__(self, process: EngineProcess, protocol: str, stop_timeout_s: float = math.inf) -> None:
         self.process = process
         self.protocol = protocol
         self.is_ucci = protocol == "ucci"
         self.options: dict[str, EngineOption] = {}
         """The engine's options, keyed by `option_key` of their names."""
-        self._stop_s = stop_s
+        self._stop_s = stop_timeout_s
         self._stopped_at = 0.0
         self._is_searching = False
         self._is_chess960 = False
 
-    def greet(self, wait: Waiting) -> str:
+    def greet(self, wait: WaitPolicy) -> str:
         """Perform the handshake; return the program's own name, which may be empty."""
         name = ""
-        self.process.say(self.protocol, wait)
+        self.process.send(self.protocol, wait)
         while (said := self.process.receive(wait)) != f"{self.protocol}ok":
             if said.startswith("id name "):
                 name = said.removeprefix("id name ").strip()
@@ -101,19 +101,19 @@ class UciProgram:
             known = ", ".join(option.name for option in self.options.values())
             raise EngineError(f"{self.process.name} has no option {name!r}; it has: {known}") from None
 
-    def set_option(self, name: str, value: str, wait: Waiting) -> None:
+    def set_option(self, name: str, value: str, wait: WaitPolicy) -> None:
         """Set an option.
 
         Raises:
-            EngineError: The program does not offer it, or not with this value.
+            EngineError: The program does not offer the option, or does not allow this value.
         """
         option = self.option(name)
         if wrong := option.refuse(value):
             raise EngineError(f"{self.process.name}: option {option.name} is {value!r}, {wrong}")
         setting = f"{option.name} {value}" if self.is_ucci else f"name {option.name} value {value}"
-        self.process.say(f"setoption {setting}", wait)
+        self.process.send(f"setoption {setting}", wait)
 
-    def set_chess960(self, fen: Sequence[str], wait: Waiting, *, always: bool = False) -> None:
+    def set_chess960(self, fen: Sequence[str], wait: WaitPolicy, *, always: bool = False) -> None:
         """Tell the program whether a position is from Chess960, where castling rights name files (``HAha``).
 
         Args:
@@ -126,24 +126,24 @@ class UciProgram:
             self.set_option("UCI_Chess960", "true" if is_chess960 else "false", wait)
             self._is_chess960 = is_chess960
 
-    def new_game(self, wait: Waiting) -> None:
+    def new_game(self, wait: WaitPolicy) -> None:
         """Announce a new game."""
-        self.process.say("uccinewgame" if self.is_ucci else "ucinewgame", wait)
+        self.process.send("uccinewgame" if self.is_ucci else "ucinewgame", wait)
 
-    def ready(self, wait: Waiting) -> None:
+    def wait_until_ready(self, wait: WaitPolicy) -> None:
         """Wait until the program has processed all commands."""
-        self.process.say("isready", wait)
+        self.process.send("isready", wait)
         while self.process.receive(wait) != "readyok":
             pass
 
-    def settle(self, wait: Waiting) -> None:
+    def wait_for_search_end(self, wait: WaitPolicy) -> None:
         """Wait for a stopped search to end, and drop the rest of its output."""
         while self._is_searching:
-            if time.monotonic() - self._stopped_at > self._stop_s and not self.process.has_said:
+            if time.monotonic() - self._stopped_at > self._stop_s and not self.process.has_unread_lines:
                 raise EngineError(f"{self.process.name} does not end its search on 'stop'")
             self._is_searching = not _is_end(self.process.receive(wait))
 
-    def set_position(self, text: str, moves: Sequence[str], wait: Waiting) -> None:
+    def set_position(self, text: str, moves: Sequence[str], wait: WaitPolicy) -> None:
         """Set a position.
 
         Args:
@@ -151,24 +151,26 @@ class UciProgram:
             moves: Moves after it.
             wait: Limits the wait.
         """
-        fen, earlier = split_text(text)
-        self.process.say(f"position fen {' '.join(fen)}" + self.move_list(" moves", [*earlier, *moves]), wait)
+        fen, earlier = split_position_text(text)
+        self.process.send(
+            f"position fen {' '.join(fen)}" + self.move_list(" moves", [*earlier, *moves]), wait
+        )
 
-    def go(self, limits: str, wait: Waiting) -> None:
+    def go(self, limits: str, wait: WaitPolicy) -> None:
         """Begin a search."""
-        self.process.say(f"go {limits}", wait)
+        self.process.send(f"go {limits}", wait)
         self._is_searching = True
 
-    def stop(self, wait: Waiting) -> None:
-        """Send the command to stop a search; `listen` or `settle` then wait for its end."""
+    def stop(self, wait: WaitPolicy) -> None:
+        """Send the command to stop a search; `listen` or `wait_for_search_end` then wait for its end."""
         self._stopped_at = time.monotonic()
-        self.process.say("stop", wait)
+        self.process.send("stop", wait)
 
     def listen(
         self,
         take: Callable[[str, InfoLine | None, int | None], None],
-        wait: Waiting,
-        poll_s: float = POLL_S,
+        wait: WaitPolicy,
+        poll_s: float = STOP_POLL_INTERVAL_S,
     ) -> list[str]:
         """Read a search's output to its end; return the words of the last line.
 
@@ -189,7 +191,7 @@ class UciProgram:
         return self.from_wire(words[1]) if has_move else None
 
     def move_list(self, before: str, moves: Sequence[str]) -> str:
-        """Moves in the protocol's notation after the text `before`; empty if there are no moves."""
+        """The text `before`, then the moves in the protocol's notation; empty text if there are no moves."""
         shift = -1 if self.is_ucci else 0
         return " ".join([before, *(shift_ranks(move, shift) for move in moves)]) if moves else ""
 
@@ -215,7 +217,7 @@ def read_option(line: str) -> EngineOption | None:
 
 
 def read_info(line: str, move: Callable[[str], str] = str) -> tuple[InfoLine | None, int | None]:
-    """Parse an ``info`` line: the exact score and the nodes so far, each None if missing or malformed.
+    """Parse an ``info`` line: the exact score and the number of nodes, each None if missing or malformed.
 
     An implausible depth or number of nodes counts as missing.
 

@@ -8,16 +8,16 @@ from typing import Any
 
 from engine.game import Game
 from engine.process import (
-    POLL_S,
+    STOP_POLL_INTERVAL_S,
     EngineError,
     EngineProcess,
     EngineTimeout,
     Resigned,
     WaitLimit,
 )
-from engine.protocols.client import EngineProtocol, EngineReply, MoveRequest, first_with, wait_for
+from engine.protocols.client import EngineProtocol, EngineReply, MoveRequest, last_move_line, move_wait
 from engine.protocols.link import InfoLine
-from engine.protocols.scores import centi, plies_played, split_text
+from engine.protocols.scores import plies_played, score_to_centi, split_position_text
 from engine.protocols.settings import Allowance, ExternalSettings
 from engine.protocols.uci import UciProgram, option_key
 from engine.stop import StopFlag, Stopped
@@ -28,12 +28,12 @@ _MANAGED = ("uci_variant", "uci_chess960", "usemillisec", "ponder")
 
 
 class _ProcessorTimeUp(Exception):
-    """The program has used its processor time."""
+    """The program has used up its processor time."""
 
 
 @dataclass(frozen=True, slots=True)
 class _ProcessorTimeLimit:
-    """Waits until a program has used a set amount of processor time; an `engine.process.Waiting`."""
+    """Waits until a program has used a set amount of processor time; an `engine.process.WaitPolicy`."""
 
     wait: WaitLimit
     """The limit that ends the wait in any case."""
@@ -46,7 +46,7 @@ class _ProcessorTimeLimit:
         return self.wait.clock
 
     def check(self, name: str, since: float) -> None:
-        """See `engine.process.Waiting.check`.
+        """See `engine.process.WaitPolicy.check`.
 
         Raises:
             _ProcessorTimeUp: The processor time is used up, so the program must end its search.
@@ -58,7 +58,7 @@ class _ProcessorTimeLimit:
 
 
 @dataclass(slots=True)
-class _Thinking:
+class _MoveOutput:
     """A program's output during a search."""
 
     ply: int
@@ -69,7 +69,7 @@ class _Thinking:
     def take(self, said: str, found: InfoLine | None, nodes: int | None) -> None:
         self.nodes = self.nodes if nodes is None else nodes
         if found is not None:
-            value = centi(found.value, found.is_mate, self.ply)
+            value = score_to_centi(found.value, found.is_mate, self.ply)
             line = EngineReply(found.variation[0], said, value, found.variation, found.depth)
             self.lines = [*self.lines[-200:], line]
 
@@ -82,11 +82,11 @@ class UciClient(EngineProtocol):
         self._engine = UciProgram(process, settings.protocol)
 
     def greet(self) -> str:
-        engine, wait, protocol = self._engine, self._soon(StopFlag()), self._settings.protocol
+        engine, wait, protocol = self._engine, self._command_wait_limit(StopFlag()), self._settings.protocol
         try:
             name = engine.greet(wait)
         except EngineTimeout as error:
-            raise self._process.unanswered(protocol, f"{protocol}ok", protocol.upper()) from error
+            raise self._process.handshake_error(protocol, f"{protocol}ok", protocol.upper()) from error
         for key, value in (("uci_variant", self._settings.game), ("usemillisec", "true")):
             if key in engine.options:
                 engine.set_option(key, value, wait)
@@ -97,47 +97,47 @@ class UciClient(EngineProtocol):
         return name
 
     def new_game(self, start: Any) -> None:
-        engine, wait = self._engine, self._soon(StopFlag())
-        engine.settle(wait)
-        engine.set_chess960(split_text(self._game.position_text(start))[0], wait, always=True)
+        engine, wait = self._engine, self._command_wait_limit(StopFlag())
+        engine.wait_for_search_end(wait)
+        engine.set_chess960(split_position_text(self._game.position_text(start))[0], wait, always=True)
         engine.new_game(wait)
-        engine.ready(wait)
+        engine.wait_until_ready(wait)
 
     def choose(self, question: MoveRequest, stop: StopFlag) -> EngineReply:
-        engine, soon, go = self._engine, self._soon(stop), self._go(question)
-        engine.settle(soon)
+        engine, soon, go = self._engine, self._command_wait_limit(stop), self._go(question)
+        engine.wait_for_search_end(soon)
         text = self._game.position_text(question.start)
         engine.set_position(text, question.moves, soon)
-        engine.ready(soon)
-        thinking = _Thinking(plies_played(text) + len(question.moves))
+        engine.wait_until_ready(soon)
+        thinking = _MoveOutput(plies_played(text) + len(question.moves))
         try:
             words = self._search(go, question, thinking, stop)
         except Stopped:
             with contextlib.suppress(EngineError):  # the next query will report it
-                engine.stop(self._soon(StopFlag()))
+                engine.stop(self._command_wait_limit(StopFlag()))
             raise
         if "resign" in words:
             raise Resigned(f"{self._process.name} resigns")
         said, move = " ".join(words), engine.best_of(words) or ""
-        best = first_with(move, thinking.lines)
+        best = last_move_line(move, thinking.lines)
         if best is None:
             return EngineReply(move, said, nodes=thinking.nodes)
         return EngineReply(move, said, best.evaluation_centi, best.variation, best.depth, thinking.nodes)
 
-    def _search(self, go: str, question: MoveRequest, thinking: _Thinking, stop: StopFlag) -> list[str]:
+    def _search(self, go: str, question: MoveRequest, thinking: _MoveOutput, stop: StopFlag) -> list[str]:
         """Return the words of the line that ends the search; enforces a limit on processor time."""
-        wait, cpu_s = wait_for(question, self._game, self._settings, stop), question.allowance.cpu_s
+        wait, cpu_s = move_wait(question, self._game, self._settings, stop), question.allowance.cpu_s
         used_s = self._process.processor_time_s()
         if cpu_s is not None and used_s is None:
             raise EngineError(f"{self._process.name}: this system does not report its processor time")
         self._engine.go(go, wait)
         if cpu_s is None or used_s is None:
-            return self._engine.listen(thinking.take, wait, POLL_S)
+            return self._engine.listen(thinking.take, wait, STOP_POLL_INTERVAL_S)
         limit = _ProcessorTimeLimit(wait, self._process.processor_time_s, used_s + cpu_s)
         try:
             return self._engine.listen(thinking.take, limit, _CPU_POLL_S)
         except _ProcessorTimeUp:
-            wait = WaitLimit(stop, time.monotonic() + self._settings.silence_s)
+            wait = WaitLimit(stop, time.monotonic() + self._settings.response_timeout_s)
             self._engine.stop(wait)
             return self._engine.listen(thinking.take, wait)
 

@@ -14,11 +14,11 @@ from engine.protocols.link import (
     SearchRequest,
 )
 from engine.protocols.score_settings import EngineSettings
-from engine.protocols.scores import split_text
+from engine.protocols.scores import split_position_text
 from engine.protocols.uci import UciProgram
 from engine.stop import StopFlag, Stopped
 
-_STOP_S = 5.0  # for an engine to end a search
+_STOP_TIMEOUT_S = 5.0  # for an engine to end a search
 _CLEARING = ("newgame", "clearhash")  # UCCI has no ucinewgame; its options differ from engine to engine
 
 
@@ -31,7 +31,7 @@ class UciLink:
 
     def __init__(self, settings: EngineSettings) -> None:
         self._process = EngineProcess(settings.command)
-        self._engine = UciProgram(self._process, settings.protocol, _STOP_S)
+        self._engine = UciProgram(self._process, settings.protocol, _STOP_TIMEOUT_S)
         # Only chess engines get the option for analysis: the scores of some depend on it.
         self._tells_mode = settings.game == "chess"
         try:
@@ -54,39 +54,39 @@ class UciLink:
         """See `Link.max_lines`."""
         return self._engine.option("MultiPV").high or 1
 
-    def search(self, ask: SearchRequest | BestMoveRequest, patience: WaitLimit) -> EngineOutput:
+    def search(self, ask: SearchRequest | BestMoveRequest, wait: WaitLimit) -> EngineOutput:
         """See `Link.search`."""
         engine, is_for_move = self._engine, isinstance(ask, BestMoveRequest)
-        engine.settle(patience)
-        engine.set_option("MultiPV", "1" if isinstance(ask, BestMoveRequest) else str(ask.lines), patience)
+        engine.wait_for_search_end(wait)
+        engine.set_option("MultiPV", "1" if isinstance(ask, BestMoveRequest) else str(ask.lines), wait)
         if self._tells_mode and "uci_analysemode" in engine.options:
-            engine.set_option("UCI_AnalyseMode", "false" if is_for_move else "true", patience)
-        fen, moves = split_text(ask.position)
-        engine.set_chess960(fen, patience)
-        self._clear(patience)
-        engine.ready(patience)
-        engine.set_position(ask.position, (), patience)
+            engine.set_option("UCI_AnalyseMode", "false" if is_for_move else "true", wait)
+        fen, moves = split_position_text(ask.position)
+        engine.set_chess960(fen, wait)
+        self._clear(wait)
+        engine.wait_until_ready(wait)
+        engine.set_position(ask.position, (), wait)
         if isinstance(ask, BestMoveRequest):
             is_second = (fen[1] == "b") != (len(moves) % 2 == 1)
-            engine.go(_limits_for_move(ask, is_second=is_second), patience)
+            engine.go(_limits_for_move(ask, is_second=is_second), wait)
         else:
-            engine.go(f"depth {ask.depth}" + engine.move_list(" searchmoves", ask.moves), patience)
-        heard = _Heard()
+            engine.go(f"depth {ask.depth}" + engine.move_list(" searchmoves", ask.moves), wait)
+        heard = _SearchOutput()
         try:
-            self._listen(heard, patience)
+            self._listen(heard, wait)
         except Stopped:
-            # `settle` drops the rest of its output before the next search.
-            engine.stop(WaitLimit(StopFlag(), silence_s=_STOP_S))
+            # `wait_for_search_end` drops the rest of its output before the next search.
+            engine.stop(WaitLimit(StopFlag(), response_timeout_s=_STOP_TIMEOUT_S))
             if isinstance(ask, SearchRequest):
                 raise
             self._receive_best_move(heard)
         return EngineOutput(tuple(heard.lines), heard.nodes, heard.best)
 
-    def _listen(self, heard: "_Heard", patience: WaitLimit) -> None:
+    def _listen(self, heard: "_SearchOutput", wait: WaitLimit) -> None:
         """Collect a search's output to its end."""
-        heard.best = self._engine.best_of(self._engine.listen(heard.take, patience))
+        heard.best = self._engine.best_of(self._engine.listen(heard.take, wait))
 
-    def _receive_best_move(self, heard: "_Heard") -> None:
+    def _receive_best_move(self, heard: "_SearchOutput") -> None:
         """Collect the rest of a stopped search's output.
 
         Raises:
@@ -103,22 +103,22 @@ class UciLink:
 
     def _greet(self, settings: EngineSettings) -> None:
         engine = self._engine
-        patience = WaitLimit(StopFlag(), time.monotonic() + settings.start_s, settings.start_s, late=None)
+        wait = WaitLimit(StopFlag(), time.monotonic() + settings.start_s, settings.start_s, late=None)
         try:
-            engine.greet(patience)
+            engine.greet(wait)
             if "multipv" not in engine.options:
                 raise EngineError(f"{self.name} has no option MultiPV, which trap profiles need")
-            self._set_variant(settings.game, patience)
+            self._set_variant(settings.game, wait)
             for name, value in settings.options:
-                engine.set_option(name, value, patience)
-            engine.ready(patience)
+                engine.set_option(name, value, wait)
+            engine.wait_until_ready(wait)
         except Stopped:
             raise EngineError(
                 f"{self.name} does not answer {settings.protocol!r} with '{settings.protocol}ok' "
                 f"within {settings.start_s:g} s"
             ) from None
 
-    def _set_variant(self, game_name: str, patience: WaitLimit) -> None:
+    def _set_variant(self, game_name: str, wait: WaitLimit) -> None:
         """Select the game, if the engine plays more than one."""
         game = get_rules(game_name)
         variant = str(game.board_type.uci_variant) if isinstance(game, StandardChess) else game_name
@@ -130,21 +130,21 @@ class UciLink:
         if option.refuse(variant):
             raise EngineError(f"{self.name} does not play {variant}: UCI_Variant does not offer it")
         # Without it Fairy-Stockfish evaluates as for another game, even in UCCI mode.
-        self._engine.set_option("UCI_Variant", variant, patience)
+        self._engine.set_option("UCI_Variant", variant, wait)
 
-    def _clear(self, patience: WaitLimit) -> None:
+    def _clear(self, wait: WaitLimit) -> None:
         """Clear the results of earlier searches."""
         engine = self._engine
         clearing = [option for key, option in engine.options.items() if key.replace("_", "") in _CLEARING]
         if not engine.is_ucci or not clearing:
-            engine.new_game(patience)
+            engine.new_game(wait)
             return
         for option in clearing:
-            self._process.say(f"setoption {option.name}", patience)
+            self._process.send(f"setoption {option.name}", wait)
 
 
 @dataclass(slots=True)
-class _Heard:
+class _SearchOutput:
     """An engine's output during a search."""
 
     lines: list[InfoLine] = field(default_factory=list)

@@ -1,7 +1,7 @@
 """Reply profiles: every reply's exact score at every depth, or only the scores that the choice depends on.
 
 A full table costs many times as much as the plain search, and almost none of it can change the choice. The
-C++ core prunes the rest, with proofs (``engine/native/search/profile.hpp``); `Profiler.naive_candidates`
+C++ core omits what provably cannot (``engine/native/search/profile.hpp``); `Profiler.naive_candidates`
 computes the full table, for any game and search, and is the reference for all other methods.
 """
 
@@ -53,7 +53,7 @@ class Profiler:
         """The exact raw value of a move, in centi-units."""
         return -exact_score(self.searcher, self._after(move), depth - 1, self.stop)
 
-    def raw_from(self, move: Move, depth: int, floor_centi: int) -> tuple[int, bool]:
+    def raw_value_from(self, move: Move, depth: int, floor_centi: int) -> tuple[int, bool]:
         """A move's exact raw value if it is at least `floor_centi`; otherwise the bound `floor_centi` - 1 and
         True."""
         score = self._child(move, depth, floor_centi - 1, INFINITY)
@@ -61,15 +61,15 @@ class Profiler:
 
     # --- Raw values -------------------------------------------------------------------------------------
 
-    def plain(self, depth: int, within_centi: int = 0) -> list[Candidate]:
+    def raw_candidates(self, depth: int, within_centi: int = 0) -> list[Candidate]:
         """Candidates of plain minimax: exact raw values for the best moves, bounds for the rest.
 
         Raw values at most `within_centi` below the best are exact too, and all bounds are lower.
         """
-        return self.plain_above(depth, lambda best: best - within_centi)
+        return self.raw_candidates_above(depth, lambda best: best - within_centi)
 
-    def plain_above(self, depth: int, floor_centi: Callable[[int], int]) -> list[Candidate]:
-        """Like `plain`, with a floor that is a non-decreasing function of the best raw value.
+    def raw_candidates_above(self, depth: int, floor_centi: Callable[[int], int]) -> list[Candidate]:
+        """Like `raw_candidates`, with a floor that is a non-decreasing function of the best raw value.
 
         Uses principal variation search at the root: the last iteration's best move comes first, so most other
         moves only need a proof that they are below the floor.

@@ -19,14 +19,14 @@ from engine.game import Game, Move
 from engine.games import chess_evaluation, get_rules, networks, othello_evaluation, xiangqi_evaluation
 from engine.games.connect4 import Connect4
 from engine.games.othello import Othello, OthelloPosition
-from engine.games.program_files import reading
+from engine.games.program_files import open_program_file
 from engine.games.standard_chess import StandardChess
 from engine.games.xiangqi import Xiangqi
-from engine.params import Assessment, Decided, Scale, TemptingParams, TrapParams
+from engine.params import Assessment, DecidedScores, Scale, TemptingParams, TrapParams
 from engine.search.reference import ReferenceSearcher, Searcher
 from engine.search.result import SearchResult
 from engine.stop import StopFlag
-from engine.tempting_player import SHALLOW_SCORES, UNBOUNDED, gaps_centi, to_expected_score, weight_table
+from engine.tempting import SHALLOW_SCORES, UNBOUNDED, gaps_centi, to_expected_score, weight_table
 from engine.trappy import is_swindle, with_trap
 
 P = TypeVar("P")
@@ -91,9 +91,9 @@ class NativeSearcher:
             depth,
             _ASSESSMENTS[params.assessment],
             params.margin_centi,
-            params.decided is Decided.SWINDLE,
+            params.decided is DecidedScores.SWINDLE,
             expected_table(params.logistic_centi) if is_expected else b"",
-            params.risk,
+            params.risk_budget,
             params.risk_share,
             stop,
         )
@@ -124,7 +124,7 @@ class NativeSearcher:
 
         Args:
             position: The root of a search (`Game.for_search`).
-            depth: D, at least `engine.tempting_player.MIN_DEPTH`.
+            depth: D, at least `engine.tempting.MIN_DEPTH`.
             params: Determine how to treat positions in which every move loses by force.
             tempting: The strategy's settings, including the logistic function.
             stop: Ends the search.
@@ -143,7 +143,7 @@ class NativeSearcher:
             tempting.share_percent,
             min(gap, 2 * UNBOUNDED),
             min(won_gap, 2 * UNBOUNDED),
-            params.decided is Decided.SWINDLE,
+            params.decided is DecidedScores.SWINDLE,
             stop,
         )
         text = self._game.move_text
@@ -250,7 +250,7 @@ N = TypeVar("N", ChessNetwork, XiangqiNetwork)
 
 @cache
 def _network(game_name: str, kind: type[N]) -> N:
-    with reading(networks.network_file(game_name)):
+    with open_program_file(networks.network_file(game_name)):
         return kind(networks.weights(game_name))
 
 
@@ -275,7 +275,7 @@ NATIVE_GAMES: dict[str, Callable[[int], Searcher]] = {
 
 
 def make_searcher(game_name: str, table_mb: int) -> Searcher:
-    """The fastest exact searcher for a game, with a transposition table of that many MB if it uses one.
+    """The fastest exact searcher for a game, with a transposition table of `table_mb` MB if it uses one.
 
     Raises:
         KeyError: There is no such game.

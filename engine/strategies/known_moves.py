@@ -6,17 +6,17 @@ from typing import ClassVar
 
 from engine.decision import Decision, SearchMode
 from engine.lookup.source import LookupMove
-from engine.strategies.move_context import PLAIN, MoveContext, share_of
-from engine.strategies.records import verify_pick
+from engine.strategies.move_context import RAW_ANALYSIS, MoveContext, share_of
+from engine.strategies.records import verify_unscored_choice
 from engine.strategies.standard import Standard
 
 # A move's replies are judged by exact scores of this depth, deep enough to see what people see, or of the
 # depth that this share of the time or nodes allows: eight plies of Othello take milliseconds, of chess a
 # second.
-_JUDGED_DEPTH = 8
-_JUDGED_SHARE = 0.05
+_REPLY_SEARCH_DEPTH = 8
+_REPLY_SEARCH_SHARE = 0.05
 
-LOOKED_UP = (SearchMode.BOOK, SearchMode.TABLEBASE, SearchMode.EXPLORER, SearchMode.ONLINE_TABLEBASE)
+LOOKUP_MODES = (SearchMode.BOOK, SearchMode.TABLEBASE, SearchMode.EXPLORER, SearchMode.ONLINE_TABLEBASE)
 """The search modes of moves from books and tables."""
 
 
@@ -27,11 +27,11 @@ class KnownMoves(Standard):
     looks_up: ClassVar[bool] = True
     is_compared: ClassVar[bool] = False
 
-    def play_known(self, context: MoveContext, known: LookupMove) -> Decision:
-        """See `Strategy.play_known`."""
+    def decide_from_lookup(self, context: MoveContext, known: LookupMove) -> Decision:
+        """See `Strategy.decide_from_lookup`."""
         move = context.use.game.move_text(known.move)
         decision = replace(
-            self.judged(context),
+            self.standard_decision(context),
             search_mode=known.mode,
             move=move,
             pick=known.pick,
@@ -39,12 +39,12 @@ class KnownMoves(Standard):
         )
         return context.with_exact_choice(decision)
 
-    def judged(self, context: MoveContext) -> Decision:
+    def standard_decision(self, context: MoveContext) -> Decision:
         """The standard strategy's choice, from a search that suffices to judge the replies."""
         most = context.own_limits()
-        most = replace(share_of(most, _JUDGED_SHARE), depth=min(most.depth, _JUDGED_DEPTH))
-        return self.by_scores(context, *context.deepen(PLAIN, most))
+        most = replace(share_of(most, _REPLY_SEARCH_SHARE), depth=min(most.depth, _REPLY_SEARCH_DEPTH))
+        return self.decision_from(context, *context.deepen(RAW_ANALYSIS, most))
 
-    def modes(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
-        """See `Strategy.modes`."""
-        return {**super().modes(), **dict.fromkeys(LOOKED_UP, verify_pick)}
+    def verifiers_by_mode(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
+        """See `Strategy.verifiers_by_mode`."""
+        return {**super().verifiers_by_mode(), **dict.fromkeys(LOOKUP_MODES, verify_unscored_choice)}

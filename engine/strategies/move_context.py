@@ -11,7 +11,7 @@ from engine import ENGINE_VERSION
 from engine.decision import Candidate, Decision, SearchMode
 from engine.game import WIN_CENTI, Game
 from engine.games import ENGINE_GAMES
-from engine.human.opponent_model_search import Background, Models, OpponentModelSearch
+from engine.human.opponent_model_search import Background, GameModels, OpponentModelSearch
 from engine.human.shallow import ShallowModel
 from engine.lookup.source import LookupMove, RootSource
 from engine.params import RandomisedParams, TrapParams
@@ -30,11 +30,11 @@ _FIRST_DEPTH = 2
 # its cost from the ratio between the iterations before it, within these limits; odd and even depths grow at
 # different rates, so the larger of the last two ratios counts.
 _MIN_GROWTH, _MAX_GROWTH = 2.5, 6.0
-_LINE_NODES = 20_000  # two milliseconds
-_LAST_NODES = 5_000  # of a search that was stopped
-_DRAWS_FROM_A_BOOK = 20
+_MAX_VARIATION_NODES = 20_000  # two milliseconds
+_MAX_NODES_WHEN_STOPPED = 5_000  # of a search that was stopped
+_MAX_BOOK_DRAWS = 20
 _VARIETY_SHARE = 0.5  # the rest is for a search, in case there is nothing to draw from
-MIN_S, MAX_S = 0.001, 1e6
+MIN_SEARCH_S, MAX_SEARCH_S = 0.001, 1e6
 """Limits on a search's time, in seconds."""
 
 
@@ -68,7 +68,7 @@ class Resources:
     """Chooses among a book's moves."""
     engine: EngineSource | None
     """Another engine for the same game; None: none is available, or the strategy needs none."""
-    models: Models | None
+    models: GameModels | None
     """Human-move models for the game; None: the estimate from shallow searches."""
     randomised: RandomisedParams
 
@@ -79,10 +79,10 @@ class Analysis(NamedTuple):
     candidates_at: Callable[[Profiler, int], list[Candidate]]
     """Analyses every legal move to a given depth, as far as the choice depends on it."""
     is_costly: bool
-    """Whether it costs more than the raw values alone, so that only a possibly last iteration uses it."""
+    """Whether it costs more than raw values alone and is used only in an iteration that may be the last."""
 
 
-PLAIN = Analysis(Profiler.plain, is_costly=False)
+RAW_ANALYSIS = Analysis(Profiler.raw_candidates, is_costly=False)
 """Computes only the raw values."""
 
 
@@ -98,19 +98,19 @@ class _Budget(NamedTuple):
     iteration's cost."""
 
 
-class _Pace:
+class _IterationCostForecast:
     """Forecasts the cost of the next iteration from the previous ones, in the unit of a budget."""
 
     def __init__(self) -> None:
         self._last = 0.0
         self._growth = [_MIN_GROWTH, _MIN_GROWTH]
 
-    def took(self, cost: float) -> None:
+    def add_iteration(self, cost: float) -> None:
         if self._last > 0:
             self._growth = [self._growth[1], cost / self._last]
         self._last = cost
 
-    def next(self) -> float:
+    def next_cost(self) -> float:
         """The forecast; 0 before the first iteration."""
         return self._last * min(max(_MIN_GROWTH, *self._growth), _MAX_GROWTH)
 
@@ -143,7 +143,7 @@ class MoveContext:
         """The context with a share of its time and nodes."""
         return replace(self, limits=share_of(self.limits, share))
 
-    def after_a_wait(self) -> Self:
+    def with_remaining_time(self) -> Self:
         """The context with the remaining time, after another engine gave no answer."""
         if self.use.engine is None:
             return self
@@ -151,7 +151,7 @@ class MoveContext:
         if time_s is not None and limits.engine_clock is not None:
             self.stop.set_deadline(time_s)  # what the engine used may be longer than this
         elif time_s is not None:
-            limits = replace(limits, time_s=max(MIN_S, time_s - (now_s - self.began_s)))
+            limits = replace(limits, time_s=max(MIN_SEARCH_S, time_s - (now_s - self.began_s)))
         return replace(self, limits=limits, began_s=now_s)
 
     def decision(self, move: str, candidates: Sequence[Candidate], depth: int, **more: Any) -> Decision:
@@ -188,7 +188,7 @@ class MoveContext:
         avoided = () if self.avoidance is None else self.avoidance.avoid
         game = self.use.game
         for source in self.use.strong.sources.get(game.name, ()):
-            for _ in range(_DRAWS_FROM_A_BOOK):
+            for _ in range(_MAX_BOOK_DRAWS):
                 move = source.choose(self.root, self.use.rng)
                 is_book = move is not None and move.mode == SearchMode.BOOK
                 if move is None or not is_book or game.move_text(move.move) not in avoided:
@@ -198,16 +198,16 @@ class MoveContext:
         return None
 
     def draw_for_variety(self) -> Decision | None:
-        """A random draw among the best moves of a plain search; None: there is no move to draw.
+        """A random choice among the best moves of a plain search; None: there is no move to choose.
 
-        There are no draws in games that need another engine, because the core's scores are too weak for them.
+        Always None in games that need another engine, because the core's scores are too weak for these games.
         """
         avoidance, game = self.avoidance, self.use.game
         if avoidance is None or game.name in ENGINE_GAMES:
             return None
         most = share_of(self.limits, _VARIETY_SHARE)
         reach = avoidance.reach_centi
-        near = Analysis(lambda profiler, depth: profiler.plain(depth, reach), is_costly=False)
+        near = Analysis(lambda profiler, depth: profiler.raw_candidates(depth, reach), is_costly=False)
         candidates, depth = self.deepen(near, most)
         draw = avoidance.draw(candidates, self.use.rng.getrandbits(32))
         move = None if draw is None else draw_move(candidates, draw)
@@ -229,15 +229,15 @@ class MoveContext:
             if answer is not None:
                 return answer
             if limits.time_s is not None:
-                left_s = max(MIN_S, limits.time_s - (self.stop.now_s() - began_s))
+                left_s = max(MIN_SEARCH_S, limits.time_s - (self.stop.now_s() - began_s))
                 left = Limits(limits.depth, left_s)
         return None
 
-    def people(self, *, is_calibrated: bool) -> OpponentModelSearch:
+    def opponent_model_search(self, *, is_calibrated: bool) -> OpponentModelSearch:
         """The human-move models for the game, for this position."""
         game, models = self.use.game, self.use.models
         if models is None:
-            models = Models(ShallowModel(game.name))
+            models = GameModels(ShallowModel(game.name))
         return OpponentModelSearch(
             game, self.position, models, is_calibrated, self.params, self.background, self.stop
         )
@@ -250,7 +250,7 @@ class MoveContext:
         return Limits(min(limits.depth, self.use.game.deepest_search), limits.time_s, nodes=limits.nodes)
 
     def deepen(self, analysis: Analysis, limits: Limits) -> tuple[list[Candidate], int]:
-        """Candidates of the last completed iteration, and its depth; there is always one.
+        """Candidates of the last completed iteration, which always exists, and its depth.
 
         Raises:
             BadModel: A model gives no answer.
@@ -263,11 +263,11 @@ class MoveContext:
         candidates = latest = candidates_at(first, depth)
         profiler = Profiler(use.game, use.searcher, self.root, self.params, stop)
         budget = self._budget(limits)
-        pace = _Pace()
+        pace = _IterationCostForecast()
         try:
             while reached < limits.depth and not stop.is_set():
-                is_too_long = budget.spent() + pace.next() > budget.most
-                if is_too_long or self._is_settled(latest, reached):
+                is_too_long = budget.spent() + pace.next_cost() > budget.most
+                if is_too_long or self._is_result_proved(latest, reached):
                     break
                 start = budget.used()
                 reached += 1
@@ -276,8 +276,8 @@ class MoveContext:
                     latest = candidates = candidates_at(profiler, reached)
                     depth = reached
                 else:
-                    latest = profiler.plain(reached)
-                pace.took(budget.used() - start)
+                    latest = profiler.raw_candidates(reached)
+                pace.add_iteration(budget.used() - start)
             if reached > depth:
                 candidates, depth = candidates_at(profiler, reached), reached
         except Stopped:
@@ -296,7 +296,7 @@ class MoveContext:
         most_s = math.inf if limits.time_s is None else limits.time_s
         return _Budget(most_s, lambda: self.stop.now_s() - self.began_s, time.thread_time)
 
-    def _is_settled(self, candidates: Sequence[Candidate], depth: int) -> bool:
+    def _is_result_proved(self, candidates: Sequence[Candidate], depth: int) -> bool:
         """Whether no deeper search can change the result: the best score is the game's true result.
 
         Deeper searches would repeat this result at every depth, and so dilute the shallow scores in the trap
@@ -318,11 +318,11 @@ class MoveContext:
         """
         brief = StopFlag()
         if self.stop.is_set():
-            brief.set_node_limit(_LAST_NODES)
+            brief.set_node_limit(_MAX_NODES_WHEN_STOPPED)
         try:
             return decision.with_chosen(self._exact(decision, brief))
         except Stopped:
-            candidates, depth = replace(self, stop=StopFlag()).deepen(PLAIN, Limits(_FIRST_DEPTH))
+            candidates, depth = replace(self, stop=StopFlag()).deepen(RAW_ANALYSIS, Limits(_FIRST_DEPTH))
             decision = replace(decision, candidates=tuple(candidates), depth=depth)
             return decision.with_chosen(self._exact(decision, StopFlag()))
 
@@ -340,7 +340,7 @@ class MoveContext:
     def with_variation(self, decision: Decision) -> Decision:
         """The decision with plain minimax's principal variation, if the hash table has nearly all of it."""
         brief = StopFlag()
-        brief.set_node_limit(_LINE_NODES // 10 if self.stop.is_set() else _LINE_NODES)
+        brief.set_node_limit(_MAX_VARIATION_NODES // 10 if self.stop.is_set() else _MAX_VARIATION_NODES)
         try:
             line = principal_variation(self.use.game, self.use.searcher, self.root, decision.depth, brief)
         except Stopped:

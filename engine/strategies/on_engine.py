@@ -13,7 +13,7 @@ from engine.strategies.calibrated import Calibrated
 from engine.strategies.known_moves import KnownMoves
 from engine.strategies.move_context import MoveContext
 from engine.strategies.opponent_model import OpponentModel
-from engine.strategies.records import verify_pick
+from engine.strategies.records import verify_unscored_choice
 from engine.strategies.strategy import Strategy
 from engine.strategies.trappy import Trappy
 from engine.trappy import with_trap
@@ -32,7 +32,7 @@ class OnEngineScores(Strategy):
             lambda engine, left: engine.analyse(context.position, context.params, left, context.stop, people)
         )
         return (
-            super().search(context.after_a_wait(), people)
+            super().search(context.with_remaining_time(), people)
             if answer is None
             else self._by_engine(context, answer)
         )
@@ -54,12 +54,12 @@ class OnEngineScores(Strategy):
             source=found.info,
         )
 
-    def modes(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
-        """See `Strategy.modes`."""
-        return {**super().modes(), SearchMode.ENGINE: self.verify_window}
+    def verifiers_by_mode(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
+        """See `Strategy.verifiers_by_mode`."""
+        return {**super().verifiers_by_mode(), SearchMode.ENGINE: self.verify_window}
 
     def verify_window(self, decision: Decision) -> None:
-        """Check a choice made by the engine's scores, which prove nothing about moves it did not analyse.
+        """Check a choice made from the engine's scores, which prove nothing about moves it did not analyse.
 
         The moves not analysed must be exactly those below the record's floor; all other moves must have
         complete profiles, unless an opponent model chose the replies that count.
@@ -110,12 +110,12 @@ class EngineMoves(KnownMoves):
         answer = context.ask_engine(lambda engine, left: engine.play(context.position, left, context.stop))
         if answer is not None and answer.replies is not None:
             return self._by_engine(context, answer)
-        context = context.after_a_wait()
+        context = context.with_remaining_time()
         if answer is None:
             return super().search(context, people)
         move = context.use.game.parse_move(context.position, answer.move)
         known = LookupMove(move, SearchMode.ENGINE_MOVE, answer.pick)
-        return replace(self.play_known(context, known), source=answer.info)
+        return replace(self.decide_from_lookup(context, known), source=answer.info)
 
     def _by_engine(self, context: MoveContext, found: EngineMove) -> Decision:
         """The decision for an engine's own move, with the engine's profiles of the replies."""
@@ -144,14 +144,14 @@ class EngineMoves(KnownMoves):
             source=found.info,
         )
 
-    def modes(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
-        """See `Strategy.modes`."""
-        return {**super().modes(), SearchMode.ENGINE_MOVE: _verify_engine_move}
+    def verifiers_by_mode(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
+        """See `Strategy.verifiers_by_mode`."""
+        return {**super().verifiers_by_mode(), SearchMode.ENGINE_MOVE: _verify_engine_move}
 
 
 def _verify_engine_move(decision: Decision) -> None:
     """Check that the record of an engine's own move has the engine, its score and the complete profile."""
-    verify_pick(decision)
+    verify_unscored_choice(decision)
     source, pick = decision.source, decision.pick
     if source is None:
         raise RecordError(f"{decision.move} came from an engine, but the engine is not in the record")

@@ -7,10 +7,10 @@ from typing import ClassVar
 from engine.decision import Candidate, Decision
 from engine.human.model import BadModel
 from engine.human.opponent_model_search import OpponentModelSearch
-from engine.human.value import choose_by_value, goes_by_values, verify_values
+from engine.human.opponent_value import choose_by_value, is_chosen_by_value, verify_values
 from engine.params import TrapParams
 from engine.stop import Stopped
-from engine.strategies.move_context import PLAIN, Analysis, MoveContext
+from engine.strategies.move_context import RAW_ANALYSIS, Analysis, MoveContext
 from engine.strategies.strategy import Strategy
 
 _MIN_MODEL_S = 0.05  # with less time no model is queried: a network cannot be stopped while it runs
@@ -19,14 +19,14 @@ _NO_TIME = "there was no time to ask it"
 
 @dataclass(frozen=True, kw_only=True)
 class OpponentModel(Strategy):
-    """Values moves with `engine.human.value`; plays like the standard strategy while no model answers."""
+    """Values moves with `engine.human.opponent_value`; while no model answers, plays like standard."""
 
     sets_traps: ClassVar[bool] = True
     models_opponent: ClassVar[bool] = True
 
     def decide(self, context: MoveContext) -> Decision:
         """See `Strategy.decide`."""
-        people = context.people(is_calibrated=self.is_calibrated)
+        people = context.opponent_model_search(is_calibrated=self.is_calibrated)
         time_s, trouble = context.limits.time_s, ""
         if context.stop.is_set() or (time_s is not None and time_s < _MIN_MODEL_S):
             decision, trouble = self.search(context, None), _NO_TIME
@@ -34,7 +34,7 @@ class OpponentModel(Strategy):
             try:
                 decision = self.search(context, people)
             except BadModel as error:
-                trouble = people.failed(error)
+                trouble = people.record_failure(error)
                 decision = self.search(context, None)
             except Stopped:  # before the model had judged the moves of the first iteration
                 decision, trouble = self.search(context, None), _NO_TIME
@@ -44,7 +44,7 @@ class OpponentModel(Strategy):
     def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
         """See `Strategy.analysis`."""
         if people is None:
-            return PLAIN
+            return RAW_ANALYSIS
         return Analysis(people.from_profiler, is_costly=True)
 
     def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:  # noqa: ARG002
@@ -58,7 +58,7 @@ class OpponentModel(Strategy):
 
     def verify_scores(self, decision: Decision) -> None:
         """See `Strategy.verify_scores`; if the record has values, their check covers all scores."""
-        if goes_by_values(decision):
+        if is_chosen_by_value(decision):
             self.verify_choice(decision)
         else:
             super().verify_scores(decision)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from engine.decision import Decision, SearchMode
-from engine.randomised import before_draw, verify_trial, with_draw
+from engine.randomised import verify_trial, with_draw, without_draw
 from engine.strategies.move_context import MoveContext
 from engine.strategies.trappy import Trappy
 
@@ -15,7 +15,7 @@ _OWN_SHARE = 0.6
 
 @dataclass(frozen=True, kw_only=True)
 class Randomised(Trappy):
-    """A micro-randomised trial (`engine.randomised`) against people; like trappy against programs."""
+    """A micro-randomised trial (`engine.randomised`) against people; plays like trappy against programs."""
 
     draws_decisions: ClassVar[bool] = True
     is_compared: ClassVar[bool] = False
@@ -32,14 +32,14 @@ class Randomised(Trappy):
     def verify(self, decision: Decision) -> None:
         """See `Strategy.verify`."""
         if decision.search_mode is SearchMode.TRIAL:
-            super().verify(before_draw(decision))
+            super().verify(without_draw(decision))
             verify_trial(decision)
         else:
             super().verify(decision)
 
-    def modes(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
-        """See `Strategy.modes`."""
-        return {**super().modes(), SearchMode.TRIAL: verify_trial}
+    def verifiers_by_mode(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
+        """See `Strategy.verifiers_by_mode`."""
+        return {**super().verifiers_by_mode(), SearchMode.TRIAL: verify_trial}
 
 
 RANDOMISED = Randomised(name="randomised")

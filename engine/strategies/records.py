@@ -2,7 +2,7 @@
 
 from engine.decision import Candidate, Decision
 from engine.errors import RecordError
-from engine.trappy import Standing, ceiling, is_swindle, standing, with_trap
+from engine.trappy import Standing, is_swindle, max_standing, standing, with_trap
 from engine.variety import draw_move
 
 
@@ -51,7 +51,7 @@ def _verify_replies(candidate: Candidate, depth: int) -> None:
         raise RecordError(f"{move}: raw {raw} is not the least of its replies, {least}")
 
 
-def verify_left_out(decision: Decision, *, counts_bonus: bool, swindle: bool) -> None:
+def verify_pruned_candidates(decision: Decision, *, counts_bonus: bool, swindle: bool) -> None:
     """Check that no score left open by the search could change a choice made by raw or adjusted values.
 
     Args:
@@ -69,7 +69,7 @@ def verify_left_out(decision: Decision, *, counts_bonus: bool, swindle: bool) ->
     for index, candidate in enumerate(candidates):
         if index == chosen:
             continue
-        best = ceiling(candidate, params, swindle) if counts_bonus else Standing(candidate.raw_centi, 0)
+        best = max_standing(candidate, params, swindle) if counts_bonus else Standing(candidate.raw_centi, 0)
         if best > played or (best == played and index < chosen):
             raise RecordError(f"{candidate.move} could stand at {best}, above {decision.move} at {played}")
 
@@ -78,7 +78,7 @@ def verify_variety_draw(decision: Decision) -> None:
     """Check a random draw among the moves nearly as good as the best.
 
     Raises:
-        RecordError: The record has no draw, or it draws a different move.
+        RecordError: The record has no draw, or the draw selects a different move.
     """
     draw = decision.variety_draw
     if draw is None:
@@ -92,11 +92,11 @@ def verify_variety_draw(decision: Decision) -> None:
             raise RecordError(f"{candidate.move} did not take part, but could be worth {candidate.raw_centi}")
 
 
-def verify_pick(decision: Decision) -> None:
+def verify_unscored_choice(decision: Decision) -> None:
     """Check a move that was not chosen by exact scores; it is accepted if its replies can be judged.
 
     Raises:
-        RecordError: The record lacks the pick, or the move's exact value.
+        RecordError: The record lacks `Decision.pick`, or the move's exact value.
     """
     if decision.pick is None or decision.chosen.raw_is_bound:
         raise RecordError(

@@ -60,6 +60,6 @@ def own_strategies() -> tuple[str, ...]:
     )
 
 
-def compared_strategies() -> tuple[str, ...]:
+def strategies_in_comparison() -> tuple[str, ...]:
     """Names of the strategies compared in the papers, which differ only in setting traps."""
     return tuple(name for name, each in STRATEGIES.items() if each.is_compared)

@@ -7,7 +7,7 @@ from typing import ClassVar
 from engine.decision import Candidate
 from engine.human.opponent_model_search import OpponentModelSearch
 from engine.params import TrapParams
-from engine.strategies.move_context import PLAIN, Analysis, MoveContext, best_raw_move
+from engine.strategies.move_context import RAW_ANALYSIS, Analysis, MoveContext, best_raw_move
 from engine.strategies.strategy import Strategy
 
 
@@ -19,7 +19,7 @@ class Standard(Strategy):
 
     def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
         """See `Strategy.analysis`."""
-        return PLAIN
+        return RAW_ANALYSIS
 
     def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:  # noqa: ARG002
         """See `Strategy.best_move`."""

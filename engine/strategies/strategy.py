@@ -13,7 +13,7 @@ from engine.params import TrapParams
 from engine.search.profiles import Profiler
 from engine.search.reference import INFINITY
 from engine.strategies.move_context import Analysis, MoveContext
-from engine.strategies.records import verify_candidates, verify_left_out, verify_variety_draw
+from engine.strategies.records import verify_candidates, verify_pruned_candidates, verify_variety_draw
 from engine.trappy import is_swindle
 
 
@@ -73,7 +73,7 @@ class Strategy(ABC):
         """
         known = context.look_up() if self.looks_up else None
         if known is not None:
-            return self.play_known(context, known)
+            return self.decide_from_lookup(context, known)
         return context.draw_for_variety() or self.decide(context)
 
     def decide(self, context: MoveContext) -> Decision:
@@ -92,13 +92,13 @@ class Strategy(ABC):
             Stopped: The search was stopped before a model had judged the moves of the first iteration.
         """
         candidates, depth = context.deepen(self.analysis(context, people), context.own_limits())
-        return context.with_variation(self.by_scores(context, candidates, depth))
+        return context.with_variation(self.decision_from(context, candidates, depth))
 
-    def by_scores(self, context: MoveContext, candidates: Sequence[Candidate], depth: int) -> Decision:
+    def decision_from(self, context: MoveContext, candidates: Sequence[Candidate], depth: int) -> Decision:
         """The record of the choice that follows from the candidates."""
         return context.decision(self.best_move(candidates, context.params), candidates, depth)
 
-    def play_known(self, context: MoveContext, known: LookupMove) -> Decision:
+    def decide_from_lookup(self, context: MoveContext, known: LookupMove) -> Decision:
         """The record of a move from a book or table."""
         raise NotImplementedError(f"{self.name} players use no books, but got {known}")
 
@@ -115,9 +115,9 @@ class Strategy(ABC):
             params: Parameters of the trap arithmetic.
         """
 
-    def ranked(self, profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:  # noqa: ARG002
+    def rank_candidates(self, profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:  # noqa: ARG002
         """Candidates with exact raw values of all moves, for ranking and choosing."""
-        return profiler.plain(depth, INFINITY)
+        return profiler.raw_candidates(depth, INFINITY)
 
     # --- Verifying --------------------------------------------------------------------------------------
 
@@ -134,12 +134,12 @@ class Strategy(ABC):
                 f"there was a draw, but {decision.move} was chosen by {decision.search_mode.value!r}"
             )
         verify_candidates(decision, counts_bonus=self.counts_bonus)
-        verify_mode = self.modes().get(decision.search_mode)
+        verify_mode = self.verifiers_by_mode().get(decision.search_mode)
         if verify_mode is None:
             raise RecordError(f"{self.name} players do not choose by {decision.search_mode.value!r}")
         verify_mode(decision)
 
-    def modes(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
+    def verifiers_by_mode(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
         """The search modes of its choices, each with the check for such a choice."""
         return {SearchMode.EXACT: self.verify_scores, SearchMode.VARIETY_DRAW: verify_variety_draw}
 
@@ -147,7 +147,7 @@ class Strategy(ABC):
         """Check a choice from our own exact scores."""
         self.verify_choice(decision)
         swindle = is_swindle(decision.candidates, decision.params)
-        verify_left_out(decision, counts_bonus=self.counts_bonus, swindle=swindle)
+        verify_pruned_candidates(decision, counts_bonus=self.counts_bonus, swindle=swindle)
 
     def verify_choice(self, decision: Decision) -> None:
         """Check that the move follows from the candidates, as far as they are known."""

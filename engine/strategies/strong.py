@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from engine.decision import Decision, Pick, SearchMode
+from engine.decision import Decision, DirectMove, SearchMode
 from engine.human.opponent_model_search import OpponentModelSearch
 from engine.search.searchers import NativeSearcher
 from engine.stop import Stopped
 from engine.strategies.known_moves import KnownMoves
-from engine.strategies.move_context import MAX_S, MIN_S, MoveContext
-from engine.strategies.records import verify_pick
+from engine.strategies.move_context import MAX_SEARCH_S, MIN_SEARCH_S, MoveContext
+from engine.strategies.records import verify_unscored_choice
 from engine.time_management import Limits
 
 
@@ -26,8 +26,8 @@ class Strong(KnownMoves):
         if not isinstance(searcher, NativeSearcher):
             return super().search(context, people)
         nodes_before = searcher.nodes
-        decision = self.judged(context)
-        limits = self._rest(context, searcher.nodes - nodes_before)
+        decision = self.standard_decision(context)
+        limits = self._remaining_limits(context, searcher.nodes - nodes_before)
         try:
             result = searcher.think(
                 context.root,
@@ -41,7 +41,7 @@ class Strong(KnownMoves):
             )
         except Stopped:
             return context.with_variation(decision)
-        pick = Pick(result.score_centi, result.depth, result.confidence_percent, result.solved)
+        pick = DirectMove(result.score_centi, result.depth, result.confidence_percent, result.solved)
         decision = replace(
             decision,
             search_mode=SearchMode.STRONG,
@@ -52,7 +52,7 @@ class Strong(KnownMoves):
         decision = context.with_exact_choice(decision)
         return decision if decision.principal_variation else context.with_variation(decision)
 
-    def _rest(self, context: MoveContext, judged_nodes: int) -> Limits:
+    def _remaining_limits(self, context: MoveContext, judged_nodes: int) -> Limits:
         """The limits left for the selective search after the moves have been judged.
 
         With only a depth limit, the search is as deep as in other strategies, otherwise as deep as its limits
@@ -65,14 +65,14 @@ class Strong(KnownMoves):
         if limits.time_s is not None:
             # If it picks another move, that move needs an exact value: part of the time all of them took.
             left_s = limits.time_s - 1.5 * (context.stop.now_s() - context.began_s)
-            rest = replace(rest, time_s=min(max(MIN_S, left_s), MAX_S))
+            rest = replace(rest, time_s=min(max(MIN_SEARCH_S, left_s), MAX_SEARCH_S))
         if limits.nodes is not None:
             rest = replace(rest, nodes=max(1, limits.nodes - judged_nodes))
         return rest
 
-    def modes(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
-        """See `Strategy.modes`."""
-        return {**super().modes(), SearchMode.STRONG: verify_pick}
+    def verifiers_by_mode(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
+        """See `Strategy.verifiers_by_mode`."""
+        return {**super().verifiers_by_mode(), SearchMode.STRONG: verify_unscored_choice}
 
 
 STRONG = Strong(name="strong")

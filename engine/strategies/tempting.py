@@ -11,15 +11,15 @@ from engine.params import TemptingParams, TrapParams
 from engine.search.profiles import Profiler, whole_profile
 from engine.search.searchers import NativeSearcher
 from engine.strategies.move_context import Analysis, MoveContext
-from engine.strategies.records import verify_left_out
+from engine.strategies.records import verify_pruned_candidates
 from engine.strategies.strategy import Strategy
-from engine.tempting_player import MIN_DEPTH, choose_tempting, contender_floor_centi, verify_tempting
+from engine.tempting import MIN_DEPTH, choose_tempting, contender_floor_centi, verify_tempting
 from engine.trappy import best_standing, is_swindle, with_trap
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tempting(Strategy):
-    """Uses the arithmetic of `engine.tempting_player`; in positions lost by force, it plays like trappy."""
+    """Uses the arithmetic of `engine.tempting`; in positions lost by force, it plays like trappy."""
 
     settings: TemptingParams = field(default_factory=TemptingParams)
 
@@ -38,7 +38,7 @@ class Tempting(Strategy):
     def _candidates(self, profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:
         """Candidates that give the same choice as the full table, and prove it."""
         if depth < MIN_DEPTH:
-            return profiler.plain(depth)
+            return profiler.raw_candidates(depth)
         if isinstance(profiler.searcher, NativeSearcher):
             return profiler.searcher.tempting_candidates(
                 profiler.position, depth, params, self.settings, profiler.stop
@@ -47,7 +47,7 @@ class Tempting(Strategy):
         def floor(best_centi: int) -> int:
             return contender_floor_centi(best_centi, self.settings, params.decided)
 
-        candidates = profiler.plain_above(depth, floor)
+        candidates = profiler.raw_candidates_above(depth, floor)
         least = floor(max(c.raw_centi for c in candidates if not c.raw_is_bound))
         if is_swindle(candidates, params):
             return profiler.pruned_candidates(depth)
@@ -56,9 +56,9 @@ class Tempting(Strategy):
             for c in candidates
         ]
 
-    def by_scores(self, context: MoveContext, candidates: Sequence[Candidate], depth: int) -> Decision:
-        """See `Strategy.by_scores`; the record also has the strategy's settings."""
-        return replace(super().by_scores(context, candidates, depth), tempting=self.settings)
+    def decision_from(self, context: MoveContext, candidates: Sequence[Candidate], depth: int) -> Decision:
+        """See `Strategy.decision_from`; the record also has the strategy's settings."""
+        return replace(super().decision_from(context, candidates, depth), tempting=self.settings)
 
     def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:
         """See `Strategy.best_move`."""
@@ -66,9 +66,9 @@ class Tempting(Strategy):
             return best_standing(candidates, params, swindle=True)
         return choose_tempting(candidates, self.settings, params.decided)
 
-    def ranked(self, profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:
-        """See `Strategy.ranked`."""
-        exact = super().ranked(profiler, depth, params)
+    def rank_candidates(self, profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:
+        """See `Strategy.rank_candidates`."""
+        exact = super().rank_candidates(profiler, depth, params)
         if depth < MIN_DEPTH:
             return exact
         if is_swindle(exact, params):
@@ -86,7 +86,7 @@ class Tempting(Strategy):
         swindle = is_swindle(decision.candidates, decision.params)
         if decision.depth < MIN_DEPTH or swindle:
             counts_bonus = swindle and decision.depth >= MIN_DEPTH
-            verify_left_out(decision, counts_bonus=counts_bonus, swindle=swindle)
+            verify_pruned_candidates(decision, counts_bonus=counts_bonus, swindle=swindle)
         else:
             verify_tempting(decision, decision.tempting)
 

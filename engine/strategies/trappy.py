@@ -31,10 +31,10 @@ class Trappy(Strategy):
         """See `Strategy.best_move`."""
         return best_standing(candidates, params, is_swindle(candidates, params))
 
-    def ranked(self, profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:
-        """See `Strategy.ranked`."""
+    def rank_candidates(self, profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:
+        """See `Strategy.rank_candidates`."""
         if depth < 2:
-            return super().ranked(profiler, depth, params)
+            return super().rank_candidates(profiler, depth, params)
         return profiler.pruned_candidates(depth)
 
 

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 FOLDS = 5
 _SHALLOW_FEATURES = ("gap_first", "gap_median", "gap_best", "gap_last")
-_STEPS, _PENALTY = 12, 1.0
+_NEWTON_STEPS, _PENALTY = 12, 1.0
 """Limit on Newton steps, which converge within ten; and the ridge penalty on standardised features."""
 _EQUAL = 1e-9
 _MIN_P = 1e-5
@@ -55,7 +55,7 @@ def added_by_trappiness(
     persons = people.persons
     if int(persons.max()) + 1 < FOLDS:
         return []
-    folds = folds_of(persons, seed)
+    folds = folds_by_person(persons, seed)
     traps = np.stack([_column(people, f"trappiness_{kind}") for kind in Assessment], axis=1)
     more = np.concatenate([traps, traps * people.loss[:, None]], axis=1)
     added = []
@@ -78,7 +78,7 @@ def _column(people: Population, name: str) -> Floats:
     return np.asarray(people.rows.features[:, FEATURES.index(name)], np.float64)
 
 
-def folds_of(persons: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+def folds_by_person(persons: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
     """The fold of each position; each person is assigned to a random one of the `FOLDS` folds."""
     count = int(persons.max()) + 1
     return np.asarray(np.random.default_rng(seed).permutation(count)[persons] % FOLDS)
@@ -109,7 +109,7 @@ def _logit(features: Floats, rows: ReplyRows) -> Floats:
         return -float(losses(softmax(features @ at, rows), rows).sum() + _PENALTY * at @ at / 2)
 
     reached = likelihood(weights)
-    for _ in range(_STEPS):
+    for _ in range(_NEWTON_STEPS):
         p = softmax(features @ weights, rows)
         means = np.add.reduceat(p[:, None] * features, rows.starts)
         away = features - np.repeat(means, rows.counts, axis=0)

@@ -13,7 +13,7 @@ from engine.decision import Candidate, ModelInfo, Person, ReplyProfile
 from engine.formats.record import GameRecord
 from storage.inserts import insert_all_new, insert_new
 from storage.records import columns_of, from_row
-from storage.research.archive import BATCH, add_games, content_key, record_of_row
+from storage.research.archive import BATCH, add_imported_games, content_key, record_of_row
 from storage.tables.analysis import AnalysedPositionRow, AnalysisRow, HumanModelRow, PredictionRow
 from storage.tables.archive import ImportedGameRow
 
@@ -102,7 +102,7 @@ class AnalysisCount:
     games: int
 
 
-async def keep_analysis(session: AsyncSession, analysis: AnalysisSettings) -> int:
+async def get_or_add_analysis(session: AsyncSession, analysis: AnalysisSettings) -> int:
     """Return the key of an analysis, which is added if it is new."""
     content = json.dumps(asdict(analysis), sort_keys=True)
     key = hashlib.sha256(content.encode()).hexdigest()
@@ -130,7 +130,7 @@ async def count_analyses(session: AsyncSession, game: str | None = None) -> list
     ]
 
 
-async def known_plies(session: AsyncSession, analysis_id: int) -> set[tuple[str, int]]:
+async def list_analysed_plies(session: AsyncSession, analysis_id: int) -> set[tuple[str, int]]:
     """The replies that have been analysed: pairs of a game's `content_key` and the ply."""
     statement = (
         select(ImportedGameRow.content_key, AnalysedPositionRow.ply)
@@ -143,8 +143,8 @@ async def known_plies(session: AsyncSession, analysis_id: int) -> set[tuple[str,
 async def keep_games(
     session: AsyncSession, records: Sequence[GameRecord], *, source: str, source_format: str
 ) -> dict[str, int]:
-    """Store games like `storage.research.archive.add_games`; returns their row keys by `content_key`."""
-    await add_games(session, records, source=source, source_format=source_format)
+    """Store games like `add_imported_games`, and return their row keys, keyed by `content_key`."""
+    await add_imported_games(session, records, source=source, source_format=source_format)
     games: dict[str, int] = {}
     keys = [content_key(record) for record in records]
     for start in range(0, len(keys), _MAX_KEYS):
@@ -173,7 +173,7 @@ async def add_positions(
     await insert_all_new(session, AnalysedPositionRow, values)
 
 
-async def each_position(
+async def iterate_positions(
     session: AsyncSession, analysis_id: int, model_id: int | None = None
 ) -> AsyncIterator[StoredPosition]:
     """The positions of an analysis in the order in which they were stored, read in batches.
@@ -240,7 +240,7 @@ async def predictions(session: AsyncSession, analysis_id: int, model_id: int) ->
     return {number: tuple(probabilities) for number, probabilities in await session.execute(statement)}
 
 
-async def unpredicted(
+async def positions_without_prediction(
     session: AsyncSession, analysis_id: int, model_id: int, most: int
 ) -> list[tuple[int, AnalysedPosition, GameRecord]]:
     """At most `most` positions that a model has not predicted yet, with keys and games."""

@@ -12,26 +12,26 @@ from bot.workers.jobs import finished_jobs
 from bot.workers.pools import Workers
 from engine.formats.record import GameRecord, steps
 from engine.games import get_rules
-from engine.human.model import BadModel, HumanModel, PredictionQuery, predicted
+from engine.human.model import BadModel, HumanModel, PredictionQuery, predictions_of
 from engine.protocols.score_settings import EngineSettings
 from lab.analysis.analysed_games import (
     AnalysedPosition,
     AnalysisSettings,
     add_positions,
     add_predictions,
-    keep_analysis,
+    get_or_add_analysis,
     keep_games,
     keep_model,
-    known_plies,
-    unpredicted,
+    list_analysed_plies,
+    positions_without_prediction,
 )
-from lab.analysis.recorded_games import Answered, GivenGame
+from lab.analysis.recorded_games import AnsweredMove, GivenGame
 from lab.analysis.reply_profiles import AnalysisError, ProfiledMove, ProfileTask, profile
 from storage.database import Database
 
-_AHEAD = 4
+_QUEUED_MOVES_PER_WORKER = 4
 """Number of moves queued for each worker."""
-_MAX_FAILURES = 3
+_MAX_INITIAL_FAILURES = 3
 """Maximum number of failed moves before the first success."""
 _PREDICTED_AT_ONCE = 64
 
@@ -40,7 +40,7 @@ OnCount = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class AnalysisTally:
     """Counts of the moves to analyse, by outcome."""
 
     known: int
@@ -53,12 +53,12 @@ class Tally:
 async def run_analysis(
     analysis: AnalysisSettings,
     engine: EngineSettings | None,
-    wanted: Sequence[Answered],
+    wanted: Sequence[AnsweredMove],
     database: Database,
     workers: Workers,
     on_count: OnCount,
     stop: asyncio.Event,
-) -> tuple[int, Tally]:
+) -> tuple[int, AnalysisTally]:
     """Analyse the moves that this analysis lacks.
 
     Args:
@@ -74,18 +74,20 @@ async def run_analysis(
         WorkersError: The workers keep crashing, or the cluster cannot be reached.
     """
     async with database.write() as session:
-        analysis_id = await keep_analysis(session, analysis)
-        known = await known_plies(session, analysis_id)
+        analysis_id = await get_or_add_analysis(session, analysis)
+        known = await list_analysed_plies(session, analysis_id)
     todo = [(at, each) for at, each in enumerate(wanted) if (each.game.key, each.ply) not in known]
     resumed = len(wanted) - len(todo)
     on_count(resumed)
     ids: dict[str, int] = {}
     new = failed = 0
 
-    def start(job: tuple[int, Answered]) -> Future[ProfiledMove]:
+    def start(job: tuple[int, AnsweredMove]) -> Future[ProfiledMove]:
         return workers.run(profile, _task(*job, analysis, engine))
 
-    finished = finished_jobs(todo, start, lambda job: f"move {job[0] + 1}", workers, stop, ahead=_AHEAD)
+    finished = finished_jobs(
+        todo, start, lambda job: f"move {job[0] + 1}", workers, stop, ahead=_QUEUED_MOVES_PER_WORKER
+    )
     async with aclosing(finished):
         async for batch in finished:
             moves: list[ProfiledMove] = []
@@ -94,7 +96,7 @@ async def run_analysis(
                     moves.append(future.result())
                 except AnalysisError as error:
                     failed += 1
-                    if failed >= _MAX_FAILURES and not new:
+                    if failed >= _MAX_INITIAL_FAILURES and not new:
                         raise AnalysisError(f"{failed} moves failed and none succeeded: {error}") from None
                 except DesdemonaError:
                     raise
@@ -104,7 +106,7 @@ async def run_analysis(
                 await _store(database, analysis_id, wanted, moves, ids)
                 new += len(moves)
                 on_count(len(moves))
-    return analysis_id, Tally(known=resumed, new=new, failed=failed)
+    return analysis_id, AnalysisTally(known=resumed, new=new, failed=failed)
 
 
 async def predict(
@@ -120,7 +122,7 @@ async def predict(
     count = 0
     while not stop.is_set():
         async with database.read() as session:
-            batch = await unpredicted(session, analysis_id, model_id, _PREDICTED_AT_ONCE)
+            batch = await positions_without_prediction(session, analysis_id, model_id, _PREDICTED_AT_ONCE)
         if not batch:
             break
         # A batch of queries takes a while, and the event loop must still handle signals.
@@ -139,7 +141,7 @@ async def predict(
 
 def query_of(model: HumanModel, found: AnalysedPosition, record: GameRecord) -> PredictionQuery:
     """The query to the model for a position, with as much of the game's history as the model uses."""
-    latest: deque[object] = deque(maxlen=model.plies_wanted)
+    latest: deque[object] = deque(maxlen=model.max_history_positions)
     for ply, (position, _) in enumerate(steps(record)):
         latest.append(position)
         if ply == found.ply:
@@ -153,7 +155,9 @@ def _probabilities(
     game = get_rules(model.game)
     queries = [query_of(model, found, record) for found, record in batch]
     answers = []
-    for (found, _), query, probabilities in zip(batch, queries, predicted(model, game, queries), strict=True):
+    for (found, _), query, probabilities in zip(
+        batch, queries, predictions_of(model, game, queries), strict=True
+    ):
         moves = [game.move_text(move) for move in game.legal_moves(query.positions[-1])]
         if moves != [reply.reply for reply in found.replies]:
             raise BadModel(f"{model.info.name}: {found.position}: its moves are not those that were analysed")
@@ -161,14 +165,16 @@ def _probabilities(
     return answers
 
 
-def _task(at: int, each: Answered, analysis: AnalysisSettings, engine: EngineSettings | None) -> ProfileTask:
+def _task(
+    at: int, each: AnsweredMove, analysis: AnalysisSettings, engine: EngineSettings | None
+) -> ProfileTask:
     return ProfileTask(at, analysis.game, each.position, each.move, analysis.depth, engine)
 
 
 async def _store(
     database: Database,
     analysis_id: int,
-    wanted: Sequence[Answered],
+    wanted: Sequence[AnsweredMove],
     found: Sequence[ProfiledMove],
     ids: dict[str, int],
 ) -> None:
@@ -190,7 +196,7 @@ def _by_source(games: Sequence[GivenGame]) -> Iterator[list[GivenGame]]:
         yield [game for game in games if (game.source, game.source_format) == source]
 
 
-def analysed(game_id: int, each: Answered, found: ProfiledMove) -> AnalysedPosition:
+def analysed(game_id: int, each: AnsweredMove, found: ProfiledMove) -> AnalysedPosition:
     """Convert a worker's result to a stored position of the game with this key."""
     return AnalysedPosition(
         game_id=game_id,

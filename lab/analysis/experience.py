@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from lab.analysis.measures import Estimate, PersonShare, estimate_of, person_share
 from lab.analysis.persons import games_bands, is_person
-from lab.analysis.population import BAD, Population
+from lab.analysis.population import MIN_ERROR_SCORE_LOSS, Population
 from storage.evidence.inference.fixed import fixed_ratio
 
 
@@ -43,8 +43,11 @@ def errors_by_experience(
     games = [
         games_before.get(stored.name, 0) if is_person(stored.name) else None for stored in people.positions
     ]
-    erred = people.loss[people.rows.played] >= BAD
-    expected = {name: people.sums(np.where(people.loss >= BAD, p, 0.0)) for name, p in probabilities.items()}
+    erred = people.loss[people.rows.played] >= MIN_ERROR_SCORE_LOSS
+    expected = {
+        name: people.sums(np.where(people.loss >= MIN_ERROR_SCORE_LOSS, p, 0.0))
+        for name, p in probabilities.items()
+    }
     errors, persons = erred.astype(np.float64), people.persons
     return tuple(
         ErrorBand(

@@ -17,13 +17,13 @@ from bot.base.errors import DesdemonaError
 from engine.human.calibrated import FEATURES_VERSION, CalibratedModel
 from engine.human.onnx import OnnxNetwork
 from lab.analysis.measures import Estimate, Resamples
-from lab.analysis.population import BAD, Population
+from lab.analysis.population import MIN_ERROR_SCORE_LOSS, Population
 from lab.analysis.study import model_probabilities
 from lab.training.calibrated import (
     FOLDS,
     Part,
     ReplyRows,
-    Tried,
+    ValidatedSettings,
     fit_part,
     losses,
     softmax,
@@ -59,11 +59,11 @@ class Validated:
     """AUC for "this bad reply is played", over all bad replies."""
     auc_better: Estimate
     """Improvement in this AUC over the model to beat."""
-    tried: tuple[Tried, ...]
+    tried: tuple[ValidatedSettings, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedModel:
     """A fitted model with its validation."""
 
     data: bytes
@@ -95,7 +95,7 @@ def fit(
     seed: int = 1,
     resamples: int = 1000,
     on_step: Callable[[str], None] = lambda _: None,
-) -> Fitted:
+) -> FittedModel:
     """Fit a model and validate it.
 
     Args:
@@ -126,12 +126,12 @@ def fit(
     # Without a human-move model to learn from, both parts are the same.
     data = to_onnx(parts.get(True, parts[False]), parts[False], metadata)
     _accept_model(validated)
-    return Fitted(data, CalibratedModel(OnnxNetwork.load(data, name)), human, tuple(validated))
+    return FittedModel(data, CalibratedModel(OnnxNetwork.load(data, name)), human, tuple(validated))
 
 
 def _require_enough(people: Population) -> None:
     games = int(people.games.max()) + 1
-    errors = int((people.loss[people.rows.played] >= BAD).sum())
+    errors = int((people.loss[people.rows.played] >= MIN_ERROR_SCORE_LOSS).sum())
     for what, found, least in (
         ("positions", len(people.positions), MIN_POSITIONS),
         ("games", games, MIN_GAMES),
@@ -148,7 +148,7 @@ def _validated(
     people: Population,
     rows: ReplyRows,
     has_human: bool,
-    tried: list[Tried],
+    tried: list[ValidatedSettings],
     probabilities: NDArray[np.float64],
     against: CalibratedModel | None,
     resamples: int,
@@ -163,7 +163,7 @@ def _validated(
         name, other = "equal probabilities", softmax(np.zeros(len(rows.features)), rows)
     drawn = Resamples(people.games, resamples, seed)
     ours, theirs = losses(probabilities, rows), losses(other, rows)
-    bad = people.loss >= BAD
+    bad = people.loss >= MIN_ERROR_SCORE_LOSS
     games = np.unique(people.games[people.of_position[bad]], return_inverse=True)[1].astype(np.int64)
     of_bad = Resamples(games, resamples, seed)
     played = people.is_played[bad]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from storage.evidence.inference.any_time import MIN_PERSONS
-from storage.evidence.inference.calibration import only_of_enough_persons
+from storage.evidence.inference.calibration import hide_with_few_persons
 from storage.evidence.inference.fixed import FixedInterval, fixed_mean
 from storage.evidence.inference.persons import effective_persons
 from storage.evidence.intervals import share
@@ -63,16 +63,16 @@ class Bin:
     actual: PersonShare
 
 
-class Drawn:
+class BootstrapStatistic:
     """A statistic with its value in each resample."""
 
     def __init__(self, value: float, draws: Floats) -> None:
         self._value = value
         self._draws = draws
 
-    def minus(self, other: "Drawn") -> "Drawn":
+    def minus(self, other: "BootstrapStatistic") -> "BootstrapStatistic":
         """This statistic minus another one over the same resamples."""
-        return Drawn(self._value - other._value, self._draws - other._draws)
+        return BootstrapStatistic(self._value - other._value, self._draws - other._draws)
 
     @property
     def estimate(self) -> Estimate:
@@ -101,7 +101,7 @@ class Resamples:
         drawn = rng.multinomial(self._size, np.full(self._size, 1 / self._size), count)
         self._weights = np.concatenate([np.ones((1, self._size)), drawn])
 
-    def ratio(self, above: Floats, below: Floats) -> Drawn:
+    def ratio(self, above: Floats, below: Floats) -> BootstrapStatistic:
         """The sum of one value over all cases, divided by the sum of another."""
         sums = self._sums(above), self._sums(below)
         tops, bottoms = (self._weights @ each for each in sums)
@@ -110,20 +110,20 @@ class Resamples:
             found[1:] = math.nan  # every resample has the same single group below the line
         return _drawn(found)
 
-    def mean(self, values: Floats) -> Drawn:
+    def mean(self, values: Floats) -> BootstrapStatistic:
         """The mean of a value over all cases."""
         return self.ratio(values, np.ones(len(values)))
 
-    def brier(self, probabilities: Floats, hits: Bools) -> Drawn:
+    def brier(self, probabilities: Floats, hits: Bools) -> BootstrapStatistic:
         """Mean squared error of the probabilities."""
         return self.mean((probabilities - hits) ** 2)
 
-    def log_loss(self, probabilities: Floats, hits: Bools) -> Drawn:
+    def log_loss(self, probabilities: Floats, hits: Bools) -> BootstrapStatistic:
         """Mean negative log-likelihood under the probabilities, in nats."""
         inside = np.clip(probabilities, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
         return self.mean(-np.where(hits, np.log(inside), np.log(1 - inside)))
 
-    def auc(self, scores: Floats, hits: Bools) -> Drawn:
+    def auc(self, scores: Floats, hits: Bools) -> BootstrapStatistic:
         """Probability that a hit scores above a miss; ties count half (Mann-Whitney)."""
         order = np.argsort(scores, kind="stable")
         hit, groups, ordered = hits[order].astype(np.float64), self._groups[order], scores[order]
@@ -143,8 +143,8 @@ class Resamples:
         return np.asarray(np.bincount(self._groups, values, self._size), np.float64)
 
 
-def _drawn(found: Floats) -> Drawn:
-    return Drawn(float(found[0]), found[1:])
+def _drawn(found: Floats) -> BootstrapStatistic:
+    return BootstrapStatistic(float(found[0]), found[1:])
 
 
 def reliability(probabilities: Floats, hits: Bools, persons: Ints) -> list[Bin]:
@@ -168,7 +168,7 @@ def person_share(hits: Bools, persons: Ints) -> PersonShare:
         persons: The person of each case, shape (n,).
     """
     count, of, number = int(hits.sum()), len(hits), len(np.unique(persons))
-    found = only_of_enough_persons(fixed_mean(hits.astype(np.float64), persons))
+    found = hide_with_few_persons(fixed_mean(hits.astype(np.float64), persons))
     if found.value is None or found.low is None or found.high is None:
         return PersonShare(count, of, number, found.value, None, None)
     if count in (0, of):
@@ -180,7 +180,7 @@ def person_share(hits: Bools, persons: Ints) -> PersonShare:
 
 def estimate_of(found: FixedInterval) -> Estimate:
     """Convert a fixed-sample interval to an estimate, with NaN for undefined values and too few persons."""
-    found = only_of_enough_persons(found)
+    found = hide_with_few_persons(found)
     low, high, value = (math.nan if each is None else each for each in (found.low, found.high, found.value))
     return Estimate(value, low, high)
 

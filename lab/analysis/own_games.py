@@ -16,7 +16,7 @@ from engine.decision import Decision, ReplyProfile
 from engine.formats.record import BadGame, GameRecord, steps
 from engine.game import Game
 from engine.games import get_rules
-from engine.human.model import HumanModel, PredictionQuery, predicted
+from engine.human.model import HumanModel, PredictionQuery, predictions_of
 from lab.analysis.analysed_games import AnalysedPosition, StoredPosition
 from storage.tables.games import DecisionRow, GameRow, OpponentRow, OutcomeRow
 
@@ -49,7 +49,7 @@ def with_predictions(
     for indexes in by_game.values():
         played = _positions(given[indexes[0]][1])
         queries = [_query(model, game, played, positions[at].found) for at in indexes]
-        for at, query, human in zip(indexes, queries, predicted(model, game, queries), strict=True):
+        for at, query, human in zip(indexes, queries, predictions_of(model, game, queries), strict=True):
             positions[at] = replace(
                 positions[at], human=_by_reply(game, query, human, positions[at].found.replies)
             )
@@ -73,7 +73,7 @@ def _query(model: HumanModel, game: Game[Any], played: list[Any], found: Analyse
     known = played[: found.ply + 1]
     if len(known) <= found.ply or game.board_text(known[-1]) != game.board_text(after):
         known = [root, after]
-    return PredictionQuery(tuple(known[-model.plies_wanted :]), found.person)
+    return PredictionQuery(tuple(known[-model.max_history_positions :]), found.person)
 
 
 def _by_reply(

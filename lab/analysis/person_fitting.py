@@ -23,7 +23,7 @@ from engine.human.person_prior import (
     RATING,
     BasePrior,
     Gaussian,
-    Grid,
+    PriorGrid,
     RatingScale,
     costs_of,
     features_of,
@@ -33,7 +33,7 @@ from lab.analysis.elo import EloStanding
 from lab.analysis.fitting import FitRefused
 from lab.analysis.measures import Estimate, Resamples
 from lab.analysis.persons import games_bands, is_person, rating_bands, seconds_of
-from lab.analysis.population import BAD, Population
+from lab.analysis.population import MIN_ERROR_SCORE_LOSS, Population
 from lab.analysis.recorded_games import half_of_person
 from lab.training.person_prior import STEPS, JudgedReplies, fit_gaussian, log_likelihoods, predicted
 
@@ -42,10 +42,12 @@ Ints = NDArray[np.int64]
 
 UNIFORM, FORGETTING = 0.003, 0.05
 """See `engine.human.person_prior.PersonPrior`."""
-TILTS = Grid(tuple(round(-1.0 + 0.2 * at, 1) for at in range(11)), tuple(float(k) for k in range(-8, 17, 2)))
-TRUTH_ALONE = Grid((0.0,), tuple(float(k) for k in range(-4, 21, 2)))
+TILTS = PriorGrid(
+    tuple(round(-1.0 + 0.2 * at, 1) for at in range(11)), tuple(float(k) for k in range(-8, 17, 2))
+)
+TRUTH_ALONE = PriorGrid((0.0,), tuple(float(k) for k in range(-4, 21, 2)))
 """The grids over x and k, and over k alone (for data with few replies per person)."""
-MIN_PERSONS, MIN_REPLIES = 40, 1000
+MIN_FIT_PERSONS, MIN_FIT_REPLIES = 40, 1000
 """Minimum amounts of data in either half; with less, a prior would learn noise."""
 _DIGITS = 6
 
@@ -75,7 +77,7 @@ class PersonReplies:
     games: tuple[int | None, ...]
     """Number of games that the rating is based on; None if the rating is fully trusted."""
     seconds: tuple[float | None, ...]
-    """`engine.human.person_prior.speed_s` at each position."""
+    """`engine.human.person_prior.estimated_side_time_s` at each position."""
     experience: tuple[int | None, ...]
     """Games that each person had played before the year of the first position; None if unknown."""
 
@@ -239,7 +241,7 @@ def fit_person_prior(
     data: PersonReplies,
     base: BaseProbabilities,
     depth: int,
-    grid: Grid,
+    grid: PriorGrid,
     scale: RatingScale,
     *,
     seed: int = 1,
@@ -265,7 +267,7 @@ def fit_person_prior(
     on_step("learning the prior without ratings")
     prior = replace(prior, unrated=_fitted(learned, (CONSTANT, *speeds), prior))
     rated = _part(learned, _with_rating(learned))
-    if len(rated.names) >= MIN_PERSONS:
+    if len(rated.names) >= MIN_FIT_PERSONS:
         on_step("learning the prior with ratings")
         names = (CONSTANT, RATING, *((NEW,) if scale.games else ()), *speeds)
         prior = replace(prior, rated=_fitted(rated, names, prior))
@@ -285,10 +287,10 @@ def _require_enough(data: PersonReplies, halves: Ints) -> None:
     for half in (0, 1):
         inside = data.persons[halves == half]
         persons = len(np.unique(inside))
-        if persons < MIN_PERSONS or len(inside) < MIN_REPLIES:
+        if persons < MIN_FIT_PERSONS or len(inside) < MIN_FIT_REPLIES:
             raise FitRefused(
                 f"too little to learn from: {len(inside)} replies by {persons} persons in one half; at least "
-                f"{MIN_REPLIES} replies by {MIN_PERSONS} persons are needed"
+                f"{MIN_FIT_REPLIES} replies by {MIN_FIT_PERSONS} persons are needed"
             )
 
 
@@ -376,8 +378,8 @@ def _band(
     persons = np.unique(data.persons[positions], return_inverse=True)[1].astype(np.int64)
     drawn = Resamples(persons, resamples, seed)
     played = replies.played[positions]
-    happened = (replies.costs[played] >= BAD).astype(np.float64)
-    bad = replies.costs >= BAD
+    happened = (replies.costs[played] >= MIN_ERROR_SCORE_LOSS).astype(np.float64)
+    bad = replies.costs >= MIN_ERROR_SCORE_LOSS
 
     def expected(p: Floats) -> Estimate:
         sums = np.add.reduceat(np.where(bad, p, 0.0), replies.starts)[positions]

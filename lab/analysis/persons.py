@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.formats.clock import BadClock, GgfClock
-from engine.human.person_prior import speed_s
+from engine.human.person_prior import estimated_side_time_s
 from lab.analysis.analysed_games import StoredPosition
 
 RATING_STEPS = (1300, 1700, 2100)
@@ -28,16 +28,18 @@ def person_key(stored: StoredPosition) -> str:
 
 
 def seconds_of(time_control: str) -> float | None:
-    """`engine.human.person_prior.speed_s` of a time control as written in PGN or GGF files; None: unknown."""
+    """`engine.human.person_prior.estimated_side_time_s` of a time control as written in PGN or GGF files;
+    None: unknown.
+    """
     if match := _INCREMENT.fullmatch(time_control):
-        return speed_s(float(match[1]), float(match[2] or 0))
+        return estimated_side_time_s(float(match[1]), float(match[2] or 0))
     if ":" not in time_control:
         return None
     try:
         clock = GgfClock.parse(time_control)
     except BadClock:
         return None
-    return speed_s(clock.initial_s, clock.increment_s)
+    return estimated_side_time_s(clock.initial_s, clock.increment_s)
 
 
 def rating_bands(ratings: Sequence[float | None]) -> dict[str, NDArray[np.bool_]]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.analysis.study import ALONE, CALIBRATED, Judged, Study
+from lab.analysis.study import ALONE, CALIBRATED, PredictorQuality, Study
 from lab.analysis.svg_files import svg_files
 
 _COLOURS = {CALIBRATED: "#1b6ca8", ALONE: "#5b8c5a"}
@@ -69,7 +69,7 @@ def _areas(pyplot: Any, found: Study) -> Any:
 
 def _reliability(pyplot: Any, found: Study) -> Any:
     """Plot the models' predicted and actual frequencies, by decile."""
-    sides: list[tuple[str, Sequence[Judged]]] = [
+    sides: list[tuple[str, Sequence[PredictorQuality]]] = [
         ("this bad reply is played", found.bad_reply),
         ("this position provokes an error", found.error),
     ]

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from engine.game import Game
 from engine.games import get_rules
 from engine.human.calibrated import expected, profile_array, reply_features
-from lab.analysis.analysed_games import StoredPosition, each_position
+from lab.analysis.analysed_games import StoredPosition, iterate_positions
 from lab.analysis.persons import is_person, person_key
 from lab.analysis.recorded_games import half_of, half_of_person, is_within, year_of
 from lab.training.calibrated import ReplyRows, join
 from storage.database import Database
 from storage.evidence.inference.persons import codes_of
 
-BAD = 0.10
+MIN_ERROR_SCORE_LOSS = 0.10
 """A reply is *bad*, or an *error*, when it costs at least this much expected score."""
 
 
@@ -106,7 +106,9 @@ async def load(
     """The positions of an analysis that pass the filter."""
     async with database.read() as session:
         return [
-            stored async for stored in each_position(session, analysis_id, model_id) if portion.holds(stored)
+            stored
+            async for stored in iterate_positions(session, analysis_id, model_id)
+            if portion.holds(stored)
         ]
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from bot.base.files import open_regular
-from bot.base.game_files import lines_of, wthor_games
+from bot.base.game_files import read_lines, read_wthor_games
 from engine.formats import files, pgn
 from engine.formats.files import GameFormat
-from engine.formats.record import BadGame, GameRecord, start_of, steps
+from engine.formats.record import BadGame, GameRecord, start_position, steps
 from engine.game import Game
 from engine.games import get_rules
 from lab.analysis.reply_profiles import AnalysisError
@@ -59,12 +59,12 @@ class MoveFilter:
     every: int = 1
     """Only every n-th move of a game, with an offset that varies from game to game."""
     sample: int | None = None
-    """Maximum number of moves to draw at random; a larger sample contains every smaller one."""
+    """Maximum number of moves to select at random; a larger sample contains every smaller one."""
     seed: int = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnsweredMove:
     """A move and its reply, where there were at least two legal replies."""
 
     game: GivenGame
@@ -163,10 +163,10 @@ def first_copies(games: Sequence[GivenGame]) -> list[GivenGame]:
     return list(found.values())
 
 
-def choose(
+def select_moves(
     games: Sequence[GivenGame], choice: MoveFilter, on_batch: Callable[[int], None] = lambda _: None
-) -> list[Answered]:
-    """The moves to analyse, in the order of the games; a random sample is in the order of the draws.
+) -> list[AnsweredMove]:
+    """The moves to analyse, in the order of the games; a random sample is in the order of sampling.
 
     Args:
         games: The games; only the first copy of each counts.
@@ -191,12 +191,12 @@ def _plies(given: GivenGame, choice: MoveFilter) -> Iterator[int]:
     record = given.record
     if not is_within(given.year, choice.from_year, choice.to_year):
         return
-    wanted = [_is_wanted(record, side, choice) for side in (0, 1)]
+    wanted = [_passes_player_filter(record, side, choice) for side in (0, 1)]
     if not any(wanted):
         return
     first = _draw(0, given.key, "every") % choice.every
     game: Game[Any] = get_rules(record.game)
-    start_side = 0 if record.start is None else game.side_to_move(start_of(record))
+    start_side = 0 if record.start is None else game.side_to_move(start_position(record))
     last = len(record.moves) - 1 if choice.to_ply is None else min(choice.to_ply, len(record.moves) - 1)
     for ply in range(max(1, choice.from_ply), last + 1):
         # Passes are moves, so sides alternate.
@@ -204,7 +204,7 @@ def _plies(given: GivenGame, choice: MoveFilter) -> Iterator[int]:
             yield ply
 
 
-def _is_wanted(record: GameRecord, side: int, choice: MoveFilter) -> bool:
+def _passes_player_filter(record: GameRecord, side: int, choice: MoveFilter) -> bool:
     name, rating = record.players[side].casefold(), record.ratings[side]
     if choice.players and not any(part.casefold() in name for part in choice.players):
         return False
@@ -216,12 +216,12 @@ def _answered(
     wanted: Sequence[tuple[int, int]],
     most: int,
     on_batch: Callable[[int], None],
-) -> Iterator[Answered]:
+) -> Iterator[AnsweredMove]:
     """The first `most` moves that allow at least two replies."""
     plies: dict[int, list[int]] = {}
     for at, ply in wanted:
         plies.setdefault(at, []).append(ply)
-    known: dict[tuple[int, int], Answered] = {}
+    known: dict[tuple[int, int], AnsweredMove] = {}
     count = 0
     for at, ply in wanted:
         if count == most:
@@ -235,7 +235,7 @@ def _answered(
             yield found
 
 
-def _of_game(given: GivenGame, plies: set[int]) -> Iterator[Answered]:
+def _of_game(given: GivenGame, plies: set[int]) -> Iterator[AnsweredMove]:
     record = given.record
     game: Game[Any] = get_rules(record.game)
     before = None
@@ -246,7 +246,7 @@ def _of_game(given: GivenGame, plies: set[int]) -> Iterator[Answered]:
             after = game.play(root, ours)
             replies = game.legal_moves(after)
             if len(replies) > 1 and move in replies:
-                yield Answered(
+                yield AnsweredMove(
                     given,
                     ply,
                     game.position_text(root),
@@ -263,15 +263,15 @@ def _file(
 ) -> Iterator[GivenGame | BadGame]:
     with open_regular(path) as file:
         length = os.fstat(file.fileno()).st_size
-        form = form or files.detect(file.read(files.HEAD_BYTES), length)
+        form = form or files.detect_format(file.read(files.FORMAT_DETECTION_BYTES), length)
         if form is None:
             raise BadGame("its format is unclear from its beginning; specify it with --format")
         file.seek(0)
         if form is GameFormat.PGN:
-            yield from _pgn(pgn.split(lines_of(file)), path.name)
+            yield from _pgn(pgn.split(read_lines(file)), path.name)
             return
-        found = wthor_games(path, names, on_bad) if form is GameFormat.WTHOR else None
-        for record in found or files.read(lines_of(file), form, game):
+        found = read_wthor_games(path, names, on_bad) if form is GameFormat.WTHOR else None
+        for record in found or files.read(read_lines(file), form, game):
             if isinstance(record, BadGame):
                 yield record
             else:

@@ -13,7 +13,7 @@ from engine.params import TrapParams
 from engine.process import EngineError, WaitLimit
 from engine.protocols.link import SearchRequest
 from engine.protocols.score_settings import EngineSettings
-from engine.protocols.scores import by_depth, plies_played
+from engine.protocols.scores import plies_played, scores_by_depth
 from engine.protocols.uci_scores import UciLink
 from engine.search.profiles import Profiler
 from engine.search.reference import Searcher
@@ -97,7 +97,7 @@ def _engine(task: ProfileTask, settings: EngineSettings) -> tuple[tuple[ReplyPro
         if settings not in engines:
             engines[settings] = _Engine(settings)
         link = engines[settings].link
-        patience = WaitLimit(StopFlag(), silence_s=settings.silence_s)
+        patience = WaitLimit(StopFlag(), response_timeout_s=settings.response_timeout_s)
         most = link.max_lines
         parts = [moves[at : at + most] for at in range(0, len(moves), most)]
         answers = [
@@ -105,7 +105,7 @@ def _engine(task: ProfileTask, settings: EngineSettings) -> tuple[tuple[ReplyPro
             for part in parts
         ]
         lines = [line for answer in answers for line in answer.lines]
-        scores = by_depth(lines, moves, depth, plies_played(text))
+        scores = scores_by_depth(lines, moves, depth, plies_played(text))
     except EngineError as error:
         engines.pop(settings, None)
         raise AnalysisError(f"{task.position}: {error}") from None

@@ -1,7 +1,7 @@
 """Computes a study: tempting replies, Figure 9, and the quality of predictors of errors.
 
 The primary endpoint compares how often baits (candidate baits if none were confirmed) were played with how
-often the program's own forecast expected it (`lab.analysis.tempting_replies`). All other results are
+often the program's own forecast expected this (`lab.analysis.tempting_replies`). All other results are
 exploratory. Intervals are clustered by person and need at least 30 effective persons.
 """
 
@@ -27,7 +27,7 @@ from lab.analysis.measures import (
     reliability,
     within_auc,
 )
-from lab.analysis.population import BAD, Population
+from lab.analysis.population import MIN_ERROR_SCORE_LOSS, Population
 from lab.analysis.tempting_replies import BaitTable
 from lab.analysis.trap_counts import (
     Figure9,
@@ -49,7 +49,7 @@ Probabilities = dict[str, NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class PredictorQuality:
     """The measured quality of one predictor."""
 
     name: str
@@ -97,11 +97,11 @@ class Study:
     """Names of the human-move models among the predictors; the first one is the calibrated model's input."""
     temptation: dict[str, tuple[Temptation, ...]]
     """Frequencies of traps and other replies by cost, for each trap definition (`trap_kinds`)."""
-    bad_reply: tuple[Judged, ...]
+    bad_reply: tuple[PredictorQuality, ...]
     """The predictors of "this bad reply is played", over all bad replies."""
     added: tuple[AddedValue, ...]
     """The gain from trappiness over each model of people; empty if there are too few persons."""
-    error: tuple[Judged, ...]
+    error: tuple[PredictorQuality, ...]
     """The predictors of "this position provokes an error", over all positions with a bad reply."""
 
     def to_json(self) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def study(
     kinds = trap_kinds(threshold_percent)
     qualities = {name: trap_qualities(people, params) for name, params in kinds.items()}
     judged = {name: judgements(people, params) for name, params in kinds.items()}
-    bad = people.loss >= BAD
+    bad = people.loss >= MIN_ERROR_SCORE_LOSS
     on_step("bad replies")
     of_replies = _reply_predictors(people, qualities, probabilities)
     bad_reply = _judge(
@@ -161,7 +161,7 @@ def study(
         {name: scores[has_bad] for name, scores in of_positions.items()},
         people,
         probabilities,
-        lost[has_bad] >= BAD,
+        lost[has_bad] >= MIN_ERROR_SCORE_LOSS,
         np.flatnonzero(has_bad),
         resamples,
         seed,
@@ -176,7 +176,7 @@ def study(
         effective_persons=effective_persons(np.bincount(persons).astype(np.float64)),
         replies=len(people.loss),
         bad_replies=int(bad.sum()),
-        errors=person_share(lost >= BAD, persons),
+        errors=person_share(lost >= MIN_ERROR_SCORE_LOSS, persons),
         baits=baits,
         experience=errors_by_experience(people, {**probabilities, **(tilted or {})}, games_before),
         mean_loss=mean_of(lost, persons),
@@ -273,7 +273,7 @@ def _judge(
     seed: int,
     *,
     is_within: bool,
-) -> tuple[Judged, ...]:
+) -> tuple[PredictorQuality, ...]:
     """Measure how well each predictor distinguishes hits from misses.
 
     Args:
@@ -292,7 +292,7 @@ def _judge(
         given = scores if name in probabilities else as_probabilities(scores, hits, persons)
         others = [other for other in (*people.models, PAPER) if other != name]
         judged.append(
-            Judged(
+            PredictorQuality(
                 name,
                 areas[name].estimate,
                 {other: areas[name].minus(areas[other]).estimate for other in others},

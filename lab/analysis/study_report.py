@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 
 from lab.analysis.added_value import AddedValue
 from lab.analysis.experience import ErrorBand
-from lab.analysis.fitting import Fitted
+from lab.analysis.fitting import FittedModel
 from lab.analysis.measures import Estimate, PersonShare
 from lab.analysis.person_fitting import FittedPrior
-from lab.analysis.study import Judged, Study
+from lab.analysis.study import PredictorQuality, Study
 from lab.analysis.tempting_replies import BaitRow, BaitTable
 from lab.analysis.trap_counts import Figure9, Temptation
 from storage.evidence.inference.any_time import MIN_PERSONS
@@ -57,7 +57,7 @@ def study_text(found: Study) -> str:
     return f"{text}\n"
 
 
-def fitted_text(fitted: Fitted) -> str:
+def fitted_text(fitted: FittedModel) -> str:
     """A model's cross-validation results as text."""
     lines = []
     for each in fitted.validated:
@@ -205,7 +205,7 @@ def _temptation(rows: Sequence[Temptation]) -> str:
     return table([["cost", "traps", "of", "others", "of"], *body])
 
 
-def _judged(rows: Sequence[Judged], models: Sequence[str]) -> str:
+def _judged(rows: Sequence[PredictorQuality], models: Sequence[str]) -> str:
     if not rows:
         return ""
     inside = any(row.within is not None for row in rows)

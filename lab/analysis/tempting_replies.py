@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.bait_rule import ExpectedReplies, confirmed_by, forecast
+from engine.bait_rule import ExpectedReplies, forecast, with_confirmed_costs
 from engine.decision import ModelInfo
 from engine.forecasts import confirm
 from engine.game import WIN_CENTI
 from engine.human.calibrated import CalibratedModel
 from engine.human.model import SHALLOW, PredictionQuery
-from engine.human.opponent_model_search import Models
+from engine.human.opponent_model_search import GameModels
 from engine.human.person_prior import PersonPrior
 from engine.human.reply_forecast import ReplyForecast, TemptingReply
 from engine.human.reply_probabilities import predict_replies
@@ -101,7 +101,7 @@ class BaitTable:
 class _StoredPredictions:
     """A human-move model that returns stored predictions."""
 
-    plies_wanted = 1
+    max_history_positions = 1
 
     def __init__(self, game: str, info: ModelInfo) -> None:
         self.game, self.info = game, info
@@ -131,16 +131,16 @@ def forecasters(
         on_count: Called with the number of positions just done.
 
     Returns:
-        The program's own forecaster comes first: it uses the calibrated model, if there is one. Then come the
-        human-move model alone, each of these also untilted if the tilt changes it, and the scores alone.
+        First the program's own forecaster, which uses the calibrated model if there is one; then the
+        human-move model alone; then both without the tilt, if it changes them; last the scores alone.
     """
     network = _StoredPredictions(people.game.name, human or _NO_NETWORK)
-    ways: list[tuple[str, Models]] = []
+    ways: list[tuple[str, GameModels]] = []
     for tilt in (prior, None):
         if calibrated is not None:
-            ways.append(("calibrated model", Models(network, calibrated, person_prior=tilt)))
+            ways.append(("calibrated model", GameModels(network, calibrated, person_prior=tilt)))
         if human is not None:
-            ways.append((human.name, Models(network, person_prior=tilt)))
+            ways.append((human.name, GameModels(network, person_prior=tilt)))
     found: list[list[ReplyForecast | None]] = [[] for _ in range(len(ways) + 1)]
     for stored in people.positions:
         candidate, scale = stored.found.candidate, stored.found.logistic_centi
@@ -159,7 +159,7 @@ def forecasters(
 
 
 def _expected(
-    people: Population, stored: StoredPosition, network: _StoredPredictions, models: Models
+    people: Population, stored: StoredPosition, network: _StoredPredictions, models: GameModels
 ) -> ExpectedReplies | None:
     """The probability of each reply, in the profile's order (in old records it may not be the game's)."""
     game, found = people.game, stored.found
@@ -230,7 +230,7 @@ def _confirmed(
 
 def _with_costs(made: ReplyForecast, searched: ReplyForecast, costs: dict[str, int | None]) -> ReplyForecast:
     known = [cost for each in made.tempting if (cost := costs[each.reply]) is not None]
-    return confirmed_by(made, searched.confirm_depth, known, searched.confirm_source)
+    return with_confirmed_costs(made, searched.confirm_depth, known, searched.confirm_source)
 
 
 def bait_table(people: Population, given: Sequence[Forecaster], unconfirmed: str) -> BaitTable:

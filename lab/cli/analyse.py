@@ -10,9 +10,17 @@ from typing import Annotated
 import typer
 
 from bot.base.log import printable
-from bot.base.rounding import counted
-from bot.cli.common import MAX_INT, UsageError, config_of, note, print_json, require_known, stop_on_signals
-from bot.cli.progress import counting
+from bot.base.rounding import plural
+from bot.cli.common import (
+    MAX_OPTION_VALUE,
+    UsageError,
+    config_of,
+    print_json,
+    print_note,
+    require_known,
+    stop_on_signals,
+)
+from bot.cli.progress import show_progress
 from bot.workers.pools import ClusterWorkers, LocalWorkers
 from engine import SEARCH_REVISION
 from engine.errors import BadSettings
@@ -23,8 +31,8 @@ from engine.process import EngineError
 from engine.protocols.score_settings import EngineSettings
 from engine.protocols.uci_scores import UciLink
 from lab.analysis.analysed_games import AnalysisSettings
-from lab.analysis.analysis_runner import Tally, predict, run_analysis
-from lab.analysis.recorded_games import Answered, MoveFilter, choose, read_games
+from lab.analysis.analysis_runner import AnalysisTally, predict, run_analysis
+from lab.analysis.recorded_games import AnsweredMove, MoveFilter, read_games, select_moves
 from lab.analysis.reply_profiles import AnalysisError
 from storage.database import LONG_BUSY_TIMEOUT_S, Database
 
@@ -66,15 +74,17 @@ def analyse_command(
         ),
     ] = False,
     sample: Annotated[
-        int | None, typer.Option(min=1, max=MAX_INT, help="Number of moves to draw at random (see --seed).")
+        int | None,
+        typer.Option(min=1, max=MAX_OPTION_VALUE, help="Number of moves to select at random (see --seed)."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Random seed of the sample.")] = 1,
     every: Annotated[int, typer.Option(min=1, max=1000, help="Only every Nth move of each game.")] = 1,
     from_ply: Annotated[
-        int, typer.Option(min=1, max=MAX_INT, help="Only replies after at least this many moves.")
+        int, typer.Option(min=1, max=MAX_OPTION_VALUE, help="Only replies after at least this many moves.")
     ] = 1,
     to_ply: Annotated[
-        int | None, typer.Option(min=1, max=MAX_INT, help="Only replies after at most this many moves.")
+        int | None,
+        typer.Option(min=1, max=MAX_OPTION_VALUE, help="Only replies after at most this many moves."),
     ] = None,
     from_year: Annotated[int | None, typer.Option(help="Only games from this year or later.")] = None,
     to_year: Annotated[int | None, typer.Option(help="Only games from this year or earlier.")] = None,
@@ -83,10 +93,12 @@ def analyse_command(
         typer.Option(metavar="NAME", help="Only replies of people whose name contains this."),
     ] = None,
     min_rating: Annotated[
-        int | None, typer.Option(max=MAX_INT, help="Only replies of people with at least this rating.")
+        int | None,
+        typer.Option(max=MAX_OPTION_VALUE, help="Only replies of people with at least this rating."),
     ] = None,
     max_rating: Annotated[
-        int | None, typer.Option(max=MAX_INT, help="Only replies of people with at most this rating.")
+        int | None,
+        typer.Option(max=MAX_OPTION_VALUE, help="Only replies of people with at most this rating."),
     ] = None,
     form: Annotated[
         GameFormat | None,
@@ -156,10 +168,10 @@ def analyse_command(
     else:
         predictions = "" if human is None else f"; {predicted} predicted by {human.info.name}"
         failed = f", {tally.failed} failed" if tally.failed else ""
-        text = f"{counted(tally.new, 'move')} analysed, {tally.known} already known{failed}{predictions}"
+        text = f"{plural(tally.new, 'move')} analysed, {tally.known} already known{failed}{predictions}"
         typer.echo(printable(f"{analysis.source}, depth {depth}: {text}"))
     if number is not None:
-        note("stopped; run the same command again to resume")
+        print_note("stopped; run the same command again to resume")
         raise typer.Exit(128 + number)
 
 
@@ -168,31 +180,31 @@ async def _run(
     analysis: AnalysisSettings,
     settings: EngineSettings | None,
     human: HumanModel | None,
-    wanted: list[Answered],
+    wanted: list[AnsweredMove],
     workers: LocalWorkers | ClusterWorkers,
-) -> tuple[Tally, int, int | None]:
+) -> tuple[AnalysisTally, int, int | None]:
     """Return the tally, the number of positions predicted, and the signal that ended the run, if any."""
     stop, received = stop_on_signals()
     database = await Database.open(url, busy_timeout_s=LONG_BUSY_TIMEOUT_S)
     predicted = 0
     try:
-        with counting("profiles", len(wanted)) as on_count:
+        with show_progress("profiles", len(wanted)) as on_count:
             analysis_id, tally = await run_analysis(
                 analysis, settings, wanted, database, workers, on_count, stop
             )
         if human is not None:
-            with counting(human.info.name, None) as on_count:
+            with show_progress(human.info.name, None) as on_count:
                 predicted = await predict(analysis_id, human, database, on_count, stop)
     finally:
         await database.close()
     return tally, predicted, received[0] if received else None
 
 
-def _wanted(paths: list[Path], game: str, form: GameFormat | None, choice: MoveFilter) -> list[Answered]:
-    with counting("games", None) as on_count:
+def _wanted(paths: list[Path], game: str, form: GameFormat | None, choice: MoveFilter) -> list[AnsweredMove]:
+    with show_progress("games", None) as on_count:
         given = []
         try:
-            for each in read_games(paths, game, form, note):
+            for each in read_games(paths, game, form, print_note):
                 given.append(each)
                 on_count(1)
         except AnalysisError as error:
@@ -201,12 +213,12 @@ def _wanted(paths: list[Path], game: str, form: GameFormat | None, choice: MoveF
         raise UsageError(f"no {game} game in {', '.join(map(str, paths))}")
     copies = Counter(each.key for each in given)
     if again := sum(count > 1 for count in copies.values()):
-        note(f"number of games found more than once (only the first copy counts): {again}")
-    with counting("moves", choice.sample) as on_count:
-        wanted = choose(given, choice, lambda _: on_count(1))
+        print_note(f"number of games found more than once (only the first copy counts): {again}")
+    with show_progress("moves", choice.sample) as on_count:
+        wanted = select_moves(given, choice, lambda _: on_count(1))
     if not wanted:
         raise UsageError(f"none of the {len(copies)} games has a move with a reply that passes the filters")
-    note(f"{counted(len(copies), 'game')}, {counted(len(wanted), 'move')} with a reply")
+    print_note(f"{plural(len(copies), 'game')}, {plural(len(wanted), 'move')} with a reply")
     return wanted
 
 

@@ -33,8 +33,8 @@ def fit_command(
 
     Its inputs are the replies' profiles, a human-move model's predictions, the rating, the clock and the
     stage of the game. The command rejects the model, and reports the numbers, unless it beats the current one
-    in cross-validation by game and is not worse without a human-move model. It also rejects too little data.
-    Needs the extra `lab`.
+    in cross-validation by game and is not worse without a human-move model. It also fails if there is too
+    little data. Needs the extra `lab`.
     """
     require_extra("lab fit", "sklearn")
     from engine.human.onnx import MAX_NAME_LENGTH

@@ -57,7 +57,7 @@ def fit_person_command(
     """Fit the people model's prior.
 
     The prior tilts a base model: it describes how people of a given rating and speed depart from that model.
-    It is fitted on one half of the persons, drawn with --seed, and evaluated on the other half.
+    It is fitted on one half of the persons, selected with --seed, and evaluated on the other half.
     """
     require_writable(out, ".json")
     known = _known_card(out)

@@ -5,9 +5,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from bot.base.files import write_whole
+from bot.base.files import write_atomically
 from bot.base.log import printable
-from bot.cli.common import UsageError, note
+from bot.cli.common import UsageError, print_note
 
 
 def require_extra(option: str, module: str) -> None:
@@ -40,7 +40,7 @@ def write_model(out: Path, card: dict[str, Any], model: bytes | None = None) -> 
     """
     content = (json.dumps(card, indent=2, ensure_ascii=False) + "\n").encode()
     try:
-        write_whole(({} if model is None else {out: model}) | {card_of(out): content})
+        write_atomically(({} if model is None else {out: model}) | {card_of(out): content})
     except OSError as error:
         raise UsageError(f"--out: {out}: {error.strerror}") from None
     return content
@@ -54,4 +54,4 @@ def print_lines(text: str) -> None:
 
 def report_step(what: str) -> None:
     """Print the name of a step to standard error."""
-    note(f"... {what}")
+    print_note(f"... {what}")

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from bot.base.files import write_whole
+from bot.base.files import write_atomically
 from bot.base.log import printable
-from bot.cli.common import ShowFormat, UsageError, console, note, print_json
+from bot.cli.common import ShowFormat, UsageError, console, print_json, print_note
 from engine.games import get_rules
-from engine.human.model import BadModel, HumanModel, PredictionQuery, predicted
+from engine.human.model import BadModel, HumanModel, PredictionQuery, predictions_of
 
 _MAX_SHOWN_LENGTH = 2000
 _MOVES_SHOWN = 5
@@ -28,19 +28,19 @@ def import_model(
     program knows must predict its known first moves.
     """
     from engine.human.onnx import read_model_file
-    from lab.training.lc0 import MAX_BYTES
+    from lab.training.lc0 import MAX_MODEL_BYTES
     from lab.training.maia_onnx import import_network
 
     for file in files:
         try:
-            imported = import_network(read_model_file(file, MAX_BYTES), file.name)
+            imported = import_network(read_model_file(file, MAX_MODEL_BYTES), file.name)
         except BadModel as error:
             text = str(error)
             raise UsageError(text if text.startswith(str(file)) else f"{file}: {text}") from None
         target = out / f"{imported.name}.onnx"
         try:
             out.mkdir(parents=True, exist_ok=True)
-            write_whole({target: imported.data})
+            write_atomically({target: imported.data})
         except OSError as error:
             raise UsageError(f"{target}: {error.strerror}") from None
         print(printable(f"{target}: sha256 {imported.sha256}"))
@@ -50,7 +50,7 @@ def import_model(
             else "not one of the published networks"
         )
         rating = "unknown rating" if imported.rating is None else f"rating {imported.rating}"
-        note(
+        print_note(
             f"{file.name}: {source}, sha256 {imported.source_sha256}; {rating}; licence {imported.licence}; "
             f"at least {imported.legal_mass:.4f} of its probability is on legal moves"
         )
@@ -80,7 +80,7 @@ def show(
 
 
 def _card(file: Path) -> dict[str, Any]:
-    from engine.human.model_files import PREDICTS, open_model
+    from engine.human.model_files import HUMAN_MODEL_KINDS, open_model
     from engine.human.onnx import OnnxNetwork
 
     if file.is_dir():
@@ -89,7 +89,7 @@ def _card(file: Path) -> dict[str, Any]:
     network = OnnxNetwork.open(file)
     card: dict[str, Any] = {**network.metadata, "sha256": network.sha256, "card": network.card}
     card = {key: _shortened(value) for key, value in card.items() if value}
-    if network.kind in PREDICTS:
+    if network.kind in HUMAN_MODEL_KINDS:
         card["first_moves"] = _first_moves(open_model(file))
     return card
 
@@ -108,6 +108,6 @@ def _identity(opened: HumanModel) -> dict[str, str]:
 def _first_moves(opened: HumanModel) -> dict[str, float]:
     game = get_rules(opened.game)
     start = game.initial()
-    (found,) = predicted(opened, game, [PredictionQuery((start,))])
+    (found,) = predictions_of(opened, game, [PredictionQuery((start,))])
     likely = sorted(zip(found, game.legal_moves(start), strict=True), reverse=True)[:_MOVES_SHOWN]
     return {game.move_text(move): round(p, 4) for p, move in likely}

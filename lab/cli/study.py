@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.base.rounding import counted
-from bot.cli.common import ShowFormat, UsageError, ask_database, note, print_json, require_known
-from bot.cli.progress import counting
+from bot.base.rounding import plural
+from bot.cli.common import ShowFormat, UsageError, ask_database, print_json, print_note, require_known
+from bot.cli.progress import show_progress
 from engine import SEARCH_REVISION
 from engine.games import GAMES
 from engine.human.model import BadModel
@@ -117,7 +117,7 @@ def study_command(
 
         try:
             for path in draw(found, plots, options.game):
-                note(f"{path} written")
+                print_note(f"{path} written")
         except OSError as error:
             raise UsageError(f"--plots: {plots}: {error.strerror}") from None
 
@@ -137,7 +137,7 @@ def _forecasts(
     people, way = data.people, data.analysis
     game, count = people.game.name, len(people.positions)
     path = card_path(game)
-    with counting("forecasts", count) as on_count:
+    with show_progress("forecasts", count) as on_count:
         forecast_sets = forecasters(
             people, calibrated, data.human, read_card(path) if path.exists() else None, on_count
         )
@@ -147,7 +147,7 @@ def _forecasts(
         return forecast_sets, "for our own games, `desdemona stats` reports confirmed baits"
     if way.source != Source.NATIVE or way.engine_version != SEARCH_REVISION:
         return forecast_sets, "the profiles are not from this version's search"
-    with counting("confirmed", count) as on_count:
+    with show_progress("confirmed", count) as on_count:
         return confirm_all(people, forecast_sets, make_searcher(game, _TABLE_MB), on_count), ""
 
 
@@ -194,8 +194,8 @@ def _list(options: StudyOptions) -> None:
         print_lines(
             f"{each.id}: {each.analysis.source}, depth {each.analysis.depth}, "
             f"{each.analysis.engine_version}{what}: "
-            f"{counted(each.positions, 'position')} of {counted(each.games, 'game')}; "
+            f"{plural(each.positions, 'position')} of {plural(each.games, 'game')}; "
             f"models: {', '.join(models) or 'none'}"
         )
     if not found:
-        note(f"there is no {game} analysis: run `desdemona lab analyse`")
+        print_note(f"there is no {game} analysis: run `desdemona lab analyse`")

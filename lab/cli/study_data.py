@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.base.rounding import counted
-from bot.cli.common import MAX_INT, ShowFormat, UsageError, ask_database, config_of, note, require_known
-from bot.cli.progress import counting
+from bot.base.rounding import plural
+from bot.cli.common import (
+    MAX_OPTION_VALUE,
+    ShowFormat,
+    UsageError,
+    ask_database,
+    config_of,
+    print_note,
+    require_known,
+)
+from bot.cli.progress import show_progress
 from engine.decision import ModelInfo
 from engine.formats.record import GameRecord
 from engine.games import GAMES
@@ -41,7 +49,7 @@ PersonHalf = Annotated[
     typer.Option(
         min=0,
         max=1,
-        help="Use only half 0 or 1 of the persons, as drawn with --seed.  "
+        help="Use only half 0 or 1 of the persons; --seed determines the halves.  "
         "The bundled models of people were learned from half 0 of seed 1, if their cards say so.",
     ),
 ]
@@ -82,7 +90,7 @@ class StudyOptions:
     ] = False
     half: Annotated[
         int | None,
-        typer.Option(min=0, max=1, help="Use only half 0 or 1 of the games, as drawn with --seed."),
+        typer.Option(min=0, max=1, help="Use only half 0 or 1 of the games; --seed determines the halves."),
     ] = None
     seed: Annotated[
         int, typer.Option(min=0, max=2**31 - 1, help="Random seed for halves, folds and resamples.")
@@ -90,10 +98,12 @@ class StudyOptions:
     from_year: Annotated[int | None, typer.Option(help="Only games from this year or later.")] = None
     to_year: Annotated[int | None, typer.Option(help="Only games from this year or earlier.")] = None
     min_rating: Annotated[
-        int | None, typer.Option(max=MAX_INT, help="Only replies of people with at least this rating.")
+        int | None,
+        typer.Option(max=MAX_OPTION_VALUE, help="Only replies of people with at least this rating."),
     ] = None
     max_rating: Annotated[
-        int | None, typer.Option(max=MAX_INT, help="Only replies of people with at most this rating.")
+        int | None,
+        typer.Option(max=MAX_OPTION_VALUE, help="Only replies of people with at most this rating."),
     ] = None
     resamples: Annotated[
         int, typer.Option(min=20, max=100_000, help="Number of bootstrap resamples for the intervals.")
@@ -125,7 +135,7 @@ class StudyOptions:
             max_rating=self.max_rating,
         )
         data = read_people(self, portion)
-        note(data.description)
+        print_note(data.description)
         return data
 
     def results(self) -> "list[RatedResult]":
@@ -138,7 +148,7 @@ class StudyOptions:
             return [each for each in results if each is not None]
 
         results = ask_database(self.context, read, self.database)
-        note(f"{len(results)} imported games with a result")
+        print_note(f"{len(results)} imported games with a result")
         return results
 
 
@@ -238,7 +248,7 @@ def read_people(options: StudyOptions, portion: "Portion") -> StudyData:
     if options.elo:
         positions = with_ratings(positions, standings(options.results()))
         about += ", rated by results"
-    with counting("positions", len(positions)) as on_count:
+    with show_progress("positions", len(positions)) as on_count:
         people = population(game, positions, "" if model is None else model.name, others, on_count)
     if model is None or not people.has_human:
         model_text = "no human-move model"
@@ -248,7 +258,7 @@ def read_people(options: StudyOptions, portion: "Portion") -> StudyData:
     left_out = (
         f", {people.left_out} others left out because they lack its prediction" if people.left_out else ""
     )
-    used = f"{counted(len(people.positions), 'position')} of {counted(games, 'game')}"
+    used = f"{plural(len(people.positions), 'position')} of {plural(games, 'game')}"
     about = f"{about}; {model_text}; {used}{left_out}"
     return StudyData(people, model if people.has_human else None, way, about, portion)
 
@@ -266,7 +276,7 @@ def _own(options: StudyOptions, portion: "Portion") -> tuple[list[StoredPosition
         model = config_of(options.context).human.model_registry().models(options.game).human
         if model.info.kind == SHALLOW:
             return [stored for stored, _ in given], None
-        with counting(model.info.name, len(given)) as on_count:
+        with show_progress(model.info.name, len(given)) as on_count:
             return with_predictions(model, given, on_count), model.info
     except BadModel as error:
         raise UsageError(f"human.models: {error}") from None

@@ -18,14 +18,14 @@ from bot.match.play import play_game
 from bot.match.player_specs import HumanSpec, OurSpec, parse_spec
 from engine.bait_rule import forecast, rank_probabilities
 from engine.decision import Candidate
-from engine.game import if_it_goes_on
+from engine.game import continued_position
 from engine.params import TrapParams
 from engine.protocols.settings import Allowance, ChosenMove
 from engine.search.profiles import Profiler
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.trappy import bonus, is_swindle, reply_quality, reply_trappiness, standing, utility
-from lab.experiments.ablation_replies import KNOWN, PARTS, PRIMARY, Gains, gains, replies
+from lab.experiments.ablation_replies import KNOWN, PARTS, PRIMARY, PartGains, gains, replies
 from lab.experiments.estimates_text import (
     MeanEstimate,
     above_zero,
@@ -41,7 +41,7 @@ from lab.experiments.given_games import NEEDED, jobs_of_sample
 from lab.experiments.matches import discs, paired_jobs
 
 GAMES = ("chess", "othello")
-WORTH_HAVING = 0.005
+MIN_USEFUL_GAIN_NATS = 0.005
 """Minimum useful gain in nats per reply; a smaller gain may be measurable but does not matter."""
 _REPLIES = {"chess": 3000, "othello": 9000}
 _BATCH = 100
@@ -57,7 +57,7 @@ ARMS = {
     "flat budget for scale": "trappy:scale=expected,risk_share_percent=100",
     "margin: a disc": "trappy:margin_centi=100",
 }
-"""Player specification of each arm; `TEMPTATION` and `COST` replace its arithmetic by that in this module."""
+"""Player specification of each arm; `TEMPTATION` and `COST` use the arithmetic in this module instead."""
 PLAY_GAME = "othello"
 PEOPLE = (1.5, 1.0, 0.5)
 """Temperatures of the human-move model, from careless to careful play."""
@@ -156,7 +156,7 @@ class AblatedPlayer(OurPlayer):
 
     def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:  # noqa: ARG002
         """See `OurPlayer.choose`."""
-        position = if_it_goes_on(self._game, self._line.positions(moves)[-1])
+        position = continued_position(self._game, self._line.positions(moves)[-1])
         root = self._game.for_search(position)
         profiler = Profiler(self._game, self._table, position, self._params, stop)
         depth = min(self._depth, self._game.most_plies_left(root))
@@ -255,27 +255,27 @@ def _less(
     return mean_of((games[one] - games[other])[..., what].mean(axis=1), comparisons)
 
 
-def _recorded_claims(recorded: Mapping[str, Gains]) -> Iterator[PaperClaim]:
+def _recorded_claims(recorded: Mapping[str, PartGains]) -> Iterator[PaperClaim]:
     for game, found in recorded.items():
         gain = found.of[PRIMARY]
-        verdict, words = worth_having(gain)
+        verdict, words = usefulness_verdict(gain)
         yield PaperClaim(
-            f"Primary: trappiness predicts which reply people play ({game}) by {WORTH_HAVING:g} nats or "
-            f"more beyond {', '.join(KNOWN)}",
+            f"Primary: trappiness predicts which reply people play ({game}) by {MIN_USEFUL_GAIN_NATS:g} nats "
+            f"or more beyond {', '.join(KNOWN)}",
             verdict,
             f"{with_interval(gain, 1, 4, '+')} nats per reply (97.5 %): {words}; {found.positions:,} "
             f"replies by {found.persons:,} persons",
         )
 
 
-def worth_having(gain: MeanEstimate) -> tuple[ClaimVerdict, str]:
-    """The verdict, from a gain's interval, on whether the gain reaches `WORTH_HAVING`; and the verdict in
-    words.
+def usefulness_verdict(gain: MeanEstimate) -> tuple[ClaimVerdict, str]:
+    """The verdict, from a gain's interval, on whether the gain reaches `MIN_USEFUL_GAIN_NATS`; and the
+    verdict in words.
     """
-    if gain.low >= WORTH_HAVING:
+    if gain.low >= MIN_USEFUL_GAIN_NATS:
         return ClaimVerdict.HOLDS, "worth having"
     is_measurable = gain.low > 0
-    if gain.high < WORTH_HAVING:
+    if gain.high < MIN_USEFUL_GAIN_NATS:
         return (
             ClaimVerdict.FAILS,
             "measurable, but not worth having" if is_measurable else "not measurable, and not worth having",
@@ -305,7 +305,7 @@ def _played_claims(games: Mapping[str, np.ndarray[Any, Any]]) -> Iterator[PaperC
         )
 
 
-def _recorded_table(game: str, found: Gains) -> Table:
+def _recorded_table(game: str, found: PartGains) -> Table:
     return Table(
         f"Recorded replies, {game}: gain from each part, added one at a time",
         ("part", "gain, nats per reply"),

@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.match.human_players import opened
-from engine.bait_rule import LIKELY
+from bot.match.human_players import open_human_models
+from engine.bait_rule import MIN_BAIT_P
 from engine.games import get_rules
 from engine.human.calibrated import FEATURES, CalibratedModel, open_calibrated
-from engine.human.model import HumanModel, predicted
+from engine.human.model import HumanModel, predictions_of
 from engine.human.registry import ModelSettings
 from engine.human.reply_model import default_path
 from engine.params import Assessment, Scale, TrapParams
 from engine.trappy import reply_trappiness
-from lab.analysis.added_value import FOLDS, folds_of, held_out
+from lab.analysis.added_value import FOLDS, folds_by_person, held_out
 from lab.analysis.analysed_games import StoredPosition
 from lab.analysis.analysis_runner import analysed, query_of
 from lab.analysis.persons import is_person, person_key
-from lab.analysis.population import BAD, population
-from lab.analysis.recorded_games import Answered, half_of, half_of_person
+from lab.analysis.population import MIN_ERROR_SCORE_LOSS, population
+from lab.analysis.recorded_games import AnsweredMove, half_of, half_of_person
 from lab.analysis.reply_profiles import ProfileTask, profile
 from lab.experiments.estimates_text import MeanEstimate
 from lab.experiments.experiment import Result
@@ -87,7 +87,7 @@ def replies(game: str, folder: str, seed: int, first: int, count: int, most: int
         ]
     )
     features = {name: people.rows.features[:, at] for at, name in enumerate(FEATURES)}
-    error, likely = people.loss >= BAD, p >= LIKELY
+    error, likely = people.loss >= MIN_ERROR_SCORE_LOSS, p >= MIN_BAIT_P
     deceives = np.concatenate([_deceives(each) for each in people.positions])
     columns = {
         "ln p": np.log(np.maximum(p, 1e-5)),
@@ -115,7 +115,7 @@ def replies(game: str, folder: str, seed: int, first: int, count: int, most: int
 
 
 @lru_cache(maxsize=2)
-def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[Answered]:
+def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[AnsweredMove]:
     """The sampled moves, from games or persons that were not used to fit a model."""
     games = given_games(game, folder)
     if game == "chess":
@@ -125,7 +125,7 @@ def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[Answered]:
     return others[:most]
 
 
-def _name(each: Answered) -> str:
+def _name(each: AnsweredMove) -> str:
     return each.game.record.players[each.side]
 
 
@@ -137,7 +137,7 @@ def _is_other_half(name: str) -> bool:
 def _human(game: str, folder: str) -> HumanModel:
     """The human-move model: for chess the mean of the networks in the folder, for Othello the bundled one."""
     models = (str(Path(folder) / "maia"),) if game == "chess" else ()
-    return opened("ablation", ModelSettings(models=models), game).human
+    return open_human_models("ablation", ModelSettings(models=models), game).human
 
 
 @lru_cache(maxsize=2)
@@ -145,11 +145,11 @@ def _calibrated(game: str) -> CalibratedModel:
     return open_calibrated(default_path(game))
 
 
-def _stored(at: int, each: Answered, human: HumanModel) -> StoredPosition:
+def _stored(at: int, each: AnsweredMove, human: HumanModel) -> StoredPosition:
     record = each.game.record
     found = profile(ProfileTask(at, record.game, each.position, each.move, DEPTHS[record.game], None))
     position = analysed(0, each, found)
-    [probabilities] = predicted(human, get_rules(record.game), [query_of(human, position, record)])
+    [probabilities] = predictions_of(human, get_rules(record.game), [query_of(human, position, record)])
     return StoredPosition(
         id=at,
         game_key=each.game.key,
@@ -192,7 +192,7 @@ def _ranks(each: StoredPosition) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Gains:
+class PartGains:
     """The gain from each part over the baseline {ln p, cost, shallow scores}, in nats per reply."""
 
     positions: int
@@ -203,7 +203,7 @@ class Gains:
     """Gain in nats per reply, keyed by `PARTS`."""
 
 
-def gains(parts: Sequence[Result], seed: int, alpha: float) -> Gains | None:
+def gains(parts: Sequence[Result], seed: int, alpha: float) -> PartGains | None:
     """Cross-validate each logit: fit it on four fifths of the persons and evaluate it on the rest.
 
     Args:
@@ -224,7 +224,7 @@ def gains(parts: Sequence[Result], seed: int, alpha: float) -> Gains | None:
         name: np.array([value for part in parts for value in part["columns"][name]]) for name in COLUMNS
     }
     rows = ReplyRows(np.zeros((int(counts.sum()), 1), np.float32), starts, played, persons)
-    folds = folds_of(persons, seed)
+    folds = folds_by_person(persons, seed)
 
     def losses(more: Sequence[str]) -> Floats:
         return held_out(np.stack([columns[name] for name in (*KNOWN, *more)], axis=1), rows, folds)
@@ -236,4 +236,4 @@ def gains(parts: Sequence[Result], seed: int, alpha: float) -> Gains | None:
         low = float("-inf") if found.low is None else found.low
         high = float("inf") if found.high is None else found.high
         of[name] = MeanEstimate(found.value or 0.0, low, high, len(persons))
-    return Gains(len(persons), len(numbers), float(before.mean()), of)
+    return PartGains(len(persons), len(numbers), float(before.mean()), of)

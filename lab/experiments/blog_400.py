@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bot.base.rounding import counted
+from bot.base.rounding import plural
 from bot.match.conditions import Terms
 from bot.match.human_players import HumanPlayer
 from bot.match.openings import random_opening
@@ -22,8 +22,8 @@ from bot.match.play import play_game
 from bot.match.player_specs import HumanSpec, OurSpec, parse_spec
 from engine.decision import Decision
 from engine.game import WIN_CENTI, ply_of_loss
-from engine.human.value import expectation
-from engine.judgement import ERROR, expected_scale_centi, judge
+from engine.human.opponent_value import expectation
+from engine.judgement import MIN_ERROR_COST, expected_scale_centi, judge
 from engine.params import TrapParams
 from engine.protocols.settings import Allowance, ChosenMove
 from engine.search.searchers import NativeSearcher, make_searcher
@@ -50,14 +50,14 @@ _SPECS = {
     MODEL: "opponent_model:depth={depth},value_scale=pawns,budget_percent=100,share_percent=100,"
     "least_percent=0",
 }
-"""Player specifications; the model's parameters count every legal move and every reply, in pawns."""
+"""Player specifications; the model's parameters make every legal move and reply count, in pawns."""
 CHECKMATE_PAWNS = 10
-"""The blog's CHECKMATE_WEIGHT, which is also our default (`engine.params.ValueParams`)."""
+"""The blog's CHECKMATE_WEIGHT, which is also our default (`engine.params.OpponentParams`)."""
 MATE_MOVES = 5
 """Longest mate, in moves, that is played without averaging."""
 _MATE_PLIES, _MATE_NODES = 2 * MATE_MOVES - 1, 10_000
 """Depth and node limit of the mate search before each move."""
-BLUNDER_CENTI = 200
+MIN_BLUNDER_CENTI = 200
 """Minimum cost of a blunder; the blog gives no value."""
 _DEPTH = {Size.SMALL: 2, Size.FULL: 4}
 _PAIRS = {Size.SMALL: 1, Size.FULL: 25}
@@ -195,8 +195,8 @@ def played(terms: Terms, number: int, seed: int) -> list[float]:
         judged = judged_reply(decision, game.moves[ply + 1]) if ply + 1 < len(game.moves) else None
         if judged is not None:
             replies += 1
-            errors += judged[0] >= ERROR
-            blunders += judged[1] >= BLUNDER_CENTI
+            errors += judged[0] >= MIN_ERROR_COST
+            blunders += judged[1] >= MIN_BLUNDER_CENTI
             cost += judged[1] / 100
     finished = game.finished
     return [finished.points, finished.used[0].moves, replies, errors, blunders, round(cost, 2)]
@@ -299,7 +299,7 @@ def _claims(every: _Compared) -> Iterator[PaperClaim]:
     yield PaperClaim(
         "Opponent-model search beats people faster than minimax does",
         above_zero(-faster),
-        f"{with_interval(faster, 1, 2, '+')} moves to win, {counted(faster.n, 'opening')}",
+        f"{with_interval(faster, 1, 2, '+')} moves to win, {plural(faster.n, 'opening')}",
     )
     for column, what in ((3, "errors (a tenth of expected score)"), (4, "blunders (two pawns)")):
         more = every.mean(_rate(every.b, column) - _rate(every.a, column))
@@ -375,7 +375,7 @@ def _replies(found: Mapping[int | None, _Compared], every: _Compared) -> Table:
         ),
         tuple(rows),
         "Errors cost a tenth of expected score or more, blunders two pawns or more (scores are capped at "
-        "ten). Replies after a move of a known mate are not counted.",
+        "ten). Replies to moves of a known mate are not counted.",
     )
 
 

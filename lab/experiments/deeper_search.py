@@ -38,7 +38,7 @@ _TABLE_MB = 64
 
 
 class DeeperSearch(MatchExperiment):
-    """Plays depth D + 1 against depth D, and judges first moves by a deeper search."""
+    """Plays depth D + 1 against depth D, and judges first moves with a deeper search."""
 
     name: ClassVar = "deeper-search"
     title: ClassVar = "Does deeper search play better in real games?"

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from bot.base.errors import DesdemonaError
-from bot.base.rounding import counted
+from bot.base.rounding import plural
 from bot.workers.jobs import finished_jobs
 from bot.workers.pools import Workers
 from lab.experiments.catalogue import get_experiment
@@ -35,7 +35,7 @@ class RunState:
         if self.finished is not None:
             at = ", {:%Y-%m-%d %H:%M} to {:%Y-%m-%d %H:%M} UTC".format(*self.finished)
         part = "" if self.done == self.jobs else "**Incomplete**: "
-        of = f"{self.done} of {counted(self.jobs, 'job')}"
+        of = f"{self.done} of {plural(self.jobs, 'job')}"
         return f"{part}{run.size}, seed {run.seed}, version {run.version}: {of}{at}"
 
     def to_json(self) -> dict[str, Any]:

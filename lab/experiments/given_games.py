@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from lab.analysis.recorded_games import Answered, GivenGame, MoveFilter, choose, read_games
+from lab.analysis.recorded_games import AnsweredMove, GivenGame, MoveFilter, read_games, select_moves
 from lab.experiments.experiment import Job
 
 NEEDED = "human games: .pgn files of chess; .wtb, .jou and .trn files of Othello, 2016 to 2019"
@@ -29,10 +29,10 @@ def given_games(game: str, folder: str) -> Sequence[GivenGame]:
     return tuple(read_games(paths, game))
 
 
-def sample_of(games: Sequence[GivenGame], game: str, most: int, seed: int) -> list[Answered]:
+def sample_of(games: Sequence[GivenGame], game: str, most: int, seed: int) -> list[AnsweredMove]:
     """A seeded random sample of the moves in these games that have a reply."""
     low, high = _YEARS[game]
-    return choose(
+    return select_moves(
         games, MoveFilter(sample=most, seed=seed, from_ply=FROM_PLY[game], from_year=low, to_year=high)
     )
 

@@ -173,7 +173,7 @@ def paired_jobs(results: Mapping[str, Result], names: Mapping[str, str]) -> dict
 
 
 def paired(a: Games, b: Games, comparisons: int = 1) -> MeanEstimate:
-    """Mean difference of margins over the openings that both have played; `comparisons` as in `mean_of`."""
+    """Mean difference of margins over the openings that both cells played; `comparisons` as in `mean_of`."""
     _, of_a, of_b = np.intersect1d(a.openings, b.openings, assume_unique=True, return_indices=True)
     return mean_of(a.margins[of_a] - b.margins[of_b], comparisons)
 

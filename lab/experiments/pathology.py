@@ -348,5 +348,5 @@ def _probabilities() -> Table:
         "Section 3.1: probabilities of traps, and of missing them",
         ("B", "D", "plies ahead", "a tip is a trap", "R misses one", "P_0"),
         rows,
-        "By the paper's formulas, for a row of ones; R chooses among the tips at random.",
+        "Computed with the paper's formulas, for a row of ones; R chooses among the tips at random.",
     )

@@ -73,7 +73,7 @@ def search(
     alpha: int = -INFINITY,
     beta: int = INFINITY,
 ) -> int:
-    """The slides' ABNegaMax, with a consistent order of arguments; without pruning, their NegaMax.
+    """Alpha-beta search (ABNegaMax on the slides); without pruning it is plain negamax.
 
     Args:
         evaluate: The static evaluation, for the side to move.

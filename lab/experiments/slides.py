@@ -241,7 +241,7 @@ def _judge_order(found: Result) -> tuple[ClaimVerdict, str]:
     same = len({found[name][0] for name in found}) == 1
     return _verdict(same and best < given < worst), (
         f"{best:,} positions with the best moves first, {given:,} from left to right, {worst:,} with the "
-        f"worst first (still {found['worst'][2]:,} cut-offs{'' if same else '; the scores differ'})"
+        f"worst first ({found['worst'][2]:,} cut-offs{'' if same else '; the scores differ'})"
     )
 
 
@@ -281,7 +281,7 @@ def _negascout(_: Mapping[str, Any], seed: int) -> Result:
         core = make_searcher("chess", TABLE_MB)
         profiler = Profiler(game, core, found, TrapParams(), StopFlag())
         if is_scout:
-            scores = [each.raw_centi for each in profiler.plain(5)]
+            scores = [each.raw_centi for each in profiler.raw_candidates(5)]
         else:
             scores = [profiler.raw_value(move, 5) for move in profiler.moves]
         counts.append(core.nodes)
@@ -345,7 +345,7 @@ def _look_ahead(_: Mapping[str, Any], __: int) -> Result:
 def _judge_look_ahead(found: Result) -> tuple[ClaimVerdict, str]:
     (first, cost), (second, less) = found["chosen"]
     return _verdict(less < cost), (
-        f"the move with the best static evaluation, {first}, costs {cost / 100:.2f} pawns by a search of "
+        f"the move with the best static evaluation, {first}, costs {cost / 100:.2f} pawns in a search of "
         f"six plies; a search of three plies chooses {second}, which costs {less / 100:.2f}"
     )
 
@@ -530,7 +530,7 @@ def _judge_library(found: Result) -> tuple[ClaimVerdict, str]:
         f"with a book that contains only e2e4, the player plays {found['move']} at depth {known}; out of "
         f"book, the search reaches depth {unknown}; an Othello ending with seven empty squares is "
         f"{'' if found['is_solved'] else 'not '}solved, with {_same(ours == plain)} score "
-        f"{'as' if ours == plain else 'than'} that of a search to the end"
+        f"{'as' if ours == plain else 'than'} a search to the end"
     )
 
 

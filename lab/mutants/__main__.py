@@ -10,10 +10,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from lab.mutants.guarded_modules import TABLE, Guarded
+from lab.mutants.guarded_modules import TABLE, GuardedModule
 from lab.mutants.mutant_runner import (
     LIMIT_FACTOR,
-    MIN_LIMIT_S,
+    MIN_TIMEOUT_S,
     ROOT,
     MutantResult,
     MutantRun,
@@ -21,11 +21,11 @@ from lab.mutants.mutant_runner import (
     preload,
     run,
 )
-from lab.mutants.mutators import BadTable, Mutant, chosen
+from lab.mutants.mutators import BadTable, Mutant, select_mutants
 from lab.mutants.native_build import Build
 
 DOCUMENT = ROOT / "lab" / "mutants" / "survivors.md"
-ENOUGH = 0.95
+MIN_MUTATION_SCORE = 0.95
 
 
 def main() -> int:
@@ -43,7 +43,7 @@ def main() -> int:
     os.chdir(ROOT)
     guarded = [g for g in TABLE if not options.modules or any(part in g.path for part in options.modules)]
     try:
-        mutants = {g: chosen(g, (ROOT / g.path).read_bytes(), options.sample) for g in guarded}
+        mutants = {g: select_mutants(g, (ROOT / g.path).read_bytes(), options.sample) for g in guarded}
     except BadTable as error:
         print(f"lab/mutants/guarded_modules.py: {error}")
         return 1
@@ -57,7 +57,7 @@ def main() -> int:
         return _try(mutants, Path(folder), options.workers, options.output)
 
 
-def _try(mutants: dict[Guarded, list[Mutant]], folder: Path, workers: int, show: bool) -> int:
+def _try(mutants: dict[GuardedModule, list[Mutant]], folder: Path, workers: int, show: bool) -> int:
     build = None
     if any(guarded.is_native for guarded in mutants):
         print("Compiling the core", flush=True)
@@ -69,7 +69,7 @@ def _try(mutants: dict[Guarded, list[Mutant]], folder: Path, workers: int, show:
         if done.verdict is not MutantVerdict.SURVIVED:
             print(f"{done.output}\n{done.job.guarded.path}: its tests fail without a mutant ({done.verdict})")
             return 1
-        limits_s[done.job.guarded] = MIN_LIMIT_S + LIMIT_FACTOR * done.took_s
+        limits_s[done.job.guarded] = MIN_TIMEOUT_S + LIMIT_FACTOR * done.took_s
         print(f"{done.took_s:6.1f} s  {done.job.guarded.path}", flush=True)
     jobs = [
         MutantRun(guarded, mutant, limits_s[guarded])
@@ -86,11 +86,11 @@ def _try(mutants: dict[Guarded, list[Mutant]], folder: Path, workers: int, show:
     return _summary(mutants, ended)
 
 
-def _original(guarded: Guarded) -> Mutant:
+def _original(guarded: GuardedModule) -> Mutant:
     return Mutant(guarded.path, "unchanged", (ROOT / guarded.path).read_bytes())
 
 
-def _summary(mutants: dict[Guarded, list[Mutant]], ended: list[MutantResult]) -> int:
+def _summary(mutants: dict[GuardedModule, list[Mutant]], ended: list[MutantResult]) -> int:
     """Print the results and return the exit status."""
     valid = [done for done in ended if done.verdict is not MutantVerdict.INVALID]
     survivors = sorted(done.job.mutant.name for done in valid if not done.verdict.is_kill)
@@ -115,7 +115,7 @@ def _summary(mutants: dict[Guarded, list[Mutant]], ended: list[MutantResult]) ->
     bad = [mutant.name for mutant in broken if mutant.name in fixed]
     for name in bad:
         print(f"does not compile: {name}")
-    return 1 if share < ENOUGH or unexplained or bad else 0
+    return 1 if share < MIN_MUTATION_SCORE or unexplained or bad else 0
 
 
 if __name__ == "__main__":

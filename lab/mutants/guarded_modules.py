@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
+class GuardedModule:
     """A module and the tests that guard it."""
 
     path: str
@@ -31,12 +31,12 @@ TEMPTING_TESTS = (
 )
 
 TABLE = (
-    Guarded(
+    GuardedModule(
         "engine/trappy.py",
         ("tests/engine/test_trappy.py",),
         sample=24,
     ),
-    Guarded(
+    GuardedModule(
         "engine/judgement.py",
         ("tests/engine/test_judgement.py",),
         fixed=(
@@ -47,72 +47,72 @@ TABLE = (
             ("judged.quality >= self.threshold", "judged.quality > self.threshold"),
         ),
     ),
-    Guarded(
+    GuardedModule(
         "engine/bait_rule.py",
         ("tests/engine/test_bait_rule.py",),
         sample=24,
         fixed=(
             ("score_at(reply, at) >= score_at(other, at)", "score_at(reply, at) > score_at(other, at)"),
-            ("cost >= ERROR and p >= LIKELY and", "cost >= ERROR and"),
+            ("cost >= MIN_ERROR_COST and p >= MIN_BAIT_P and", "cost >= MIN_ERROR_COST and"),
         ),
     ),
-    Guarded(
+    GuardedModule(
         "engine/forecasts.py",
         ("tests/engine/test_forecasts.py",),
         fixed=(("depth - 2, stop", "depth - 1, stop"),),
     ),
-    Guarded(
+    GuardedModule(
         "engine/time_management.py",
         ("tests/engine/test_time_management.py",),
         sample=20,
         fixed=(
             ("long_game if cost_s > 0 else our_moves", "long_game"),
-            ("LAG_MARGIN = 1.1", "LAG_MARGIN = 1.0"),
+            ("LAG_SAFETY_FACTOR = 1.1", "LAG_SAFETY_FACTOR = 1.0"),
             ("(plies_left + 1)", "plies_left"),
             ("largest_s / 2", "largest_s"),
         ),
     ),
-    Guarded(
-        "engine/tempting_player.py",
-        ("tests/engine/test_tempting_player.py",),
+    GuardedModule(
+        "engine/tempting.py",
+        ("tests/engine/test_tempting.py",),
         sample=24,
         fixed=(("best > WHOLE - params.budget", "best >= WHOLE - params.budget"),),
     ),
-    Guarded(
+    GuardedModule(
         "engine/strategies/records.py",
         (
             *("tests/engine/test_verification.py", "tests/engine/test_trappy.py"),
-            *("tests/engine/test_tempting_player.py", "tests/engine/test_variety.py"),
+            *("tests/engine/test_tempting.py", "tests/engine/test_variety.py"),
         ),
     ),
-    Guarded(
-        "engine/human/value.py",
-        ("tests/engine/human/test_value.py",),
-        fixed=(("reply.probability >= params.least", "reply.probability > params.least"),),
+    GuardedModule(
+        "engine/human/opponent_value.py",
+        ("tests/engine/human/test_opponent_value.py",),
+        fixed=(("reply.probability >= params.min_reply_p", "reply.probability > params.min_reply_p"),),
     ),
-    Guarded(
+    GuardedModule(
         "engine/native/search/trap_arithmetic.hpp",
         ("tests/engine/native/test_trap_arithmetic.py", *PROFILE_TESTS),
         sample=24,
     ),
-    Guarded(
+    GuardedModule(
         "engine/native/search/profile.hpp",
         PROFILE_TESTS,
         sample=24,
         fixed=(("reply.scores[deepest] = score;", "reply.scores[deepest] = score + 1;"),),
     ),
-    Guarded(
+    GuardedModule(
         "engine/native/search/tempting_profile.hpp",
         TEMPTING_TESTS,
         sample=24,
         fixed=(("score < certain", "score <= certain"),),
     ),
-    Guarded(
+    GuardedModule(
         "storage/evidence/statistics/encounters.py",
         ("tests/storage/evidence/statistics/test_encounters.py", "-k", "not postgresql"),
     ),
-    Guarded("storage/evidence/intervals.py", ("tests/storage/evidence/test_intervals.py",)),
-    Guarded(
+    GuardedModule("storage/evidence/intervals.py", ("tests/storage/evidence/test_intervals.py",)),
+    GuardedModule(
         "storage/evidence/inference/any_time.py",
         ("tests/storage/evidence/inference/test_any_time.py",),
         sample=12,
@@ -124,50 +124,50 @@ TABLE = (
             ("np.maximum(self.spread, self.person_spread)", "self.spread"),
         ),
     ),
-    Guarded(
+    GuardedModule(
         "storage/evidence/inference/fixed.py", ("tests/storage/evidence/inference/test_fixed.py",), sample=12
     ),
-    Guarded(
+    GuardedModule(
         "storage/evidence/inference/trial.py", ("tests/storage/evidence/inference/test_trial.py",), sample=12
     ),
-    Guarded(
+    GuardedModule(
         "storage/evidence/inference/games.py", ("tests/storage/evidence/inference/test_games.py",), sample=12
     ),
-    Guarded(
+    GuardedModule(
         "storage/evidence/inference/decisions.py",
         ("tests/storage/evidence/inference/test_decisions.py",),
         sample=12,
     ),
-    Guarded("bot/game/session.py", ("tests/bot/game/test_session.py",)),
-    Guarded(
+    GuardedModule("bot/game/session.py", ("tests/bot/game/test_session.py",)),
+    GuardedModule(
         "bot/game/assignment.py",
         ("tests/bot/game/test_assignment.py",),
         fixed=(("rating >= rule.min_rating", "rating > rule.min_rating"),),
     ),
-    Guarded("bot/account/challenge_policy.py", ("tests/bot/account/test_challenge_policy.py",)),
-    Guarded("bot/charts/thinning.py", ("tests/bot/charts/test_thinning.py",), sample=10),
-    Guarded("bot/charts/numbers.py", ("tests/bot/charts/test_numbers.py",), sample=10),
-    Guarded("bot/charts/lines.py", ("tests/bot/charts/test_lines.py",), sample=10),
-    Guarded(
+    GuardedModule("bot/account/challenge_policy.py", ("tests/bot/account/test_challenge_policy.py",)),
+    GuardedModule("bot/charts/thinning.py", ("tests/bot/charts/test_thinning.py",), sample=10),
+    GuardedModule("bot/charts/numbers.py", ("tests/bot/charts/test_numbers.py",), sample=10),
+    GuardedModule("bot/charts/lines.py", ("tests/bot/charts/test_lines.py",), sample=10),
+    GuardedModule(
         "bot/match/score.py",
         ("tests/bot/match/test_score.py",),
         fixed=(("min(1.0, max(1 / n, ratio))", "max(1 / n, ratio)"),),
     ),
-    Guarded(
+    GuardedModule(
         "bot/arena/glicko.py",
         ("tests/bot/arena/test_glicko.py",),
         fixed=(("_MAX_DEVIATION = 45.0, 350.0", "_MAX_DEVIATION = 30.0, 350.0"),),
     ),
-    Guarded(
+    GuardedModule(
         "bot/servers/lichess_wire.py",
         ("tests/bot/servers/test_lichess_wire.py", "tests/bot/servers/test_lichess_wire_anything.py"),
         sample=20,
         fixed=(('clock.get("increment") is not None', '"increment" in clock'),),
     ),
-    Guarded(
+    GuardedModule(
         "bot/servers/ggs/wire.py",
         ("tests/bot/servers/ggs/test_wire.py", "tests/bot/servers/ggs/test_transcripts.py"),
         sample=20,
-        fixed=(("self._open.length <= TEXT_LIMIT", "self._open.length < TEXT_LIMIT"),),
+        fixed=(("self._open.length <= MAX_BLOCK_CHARACTERS", "self._open.length < MAX_BLOCK_CHARACTERS"),),
     ),
 )

@@ -1,4 +1,4 @@
-"""Runs the tests that guard a module, with a mutant in the module's place, each in a process of its own.
+"""Runs the tests that guard a module, with a mutant in the module's place; each mutant has its own process.
 
 Nothing is written to the working tree: Python imports the mutated source from memory, and the C++ core is
 built in a temporary folder. Processes are forked, because importing pytest and the libraries takes longer
@@ -26,17 +26,17 @@ from types import CodeType
 import pytest
 from hypothesis import Phase, settings
 
-from lab.mutants.guarded_modules import Guarded
+from lab.mutants.guarded_modules import GuardedModule
 from lab.mutants.mutators import Mutant
 from lab.mutants.native_build import Build, DoesNotCompile
 
 ROOT = Path(__file__).parents[2]
 """Root of the working tree."""
-MIN_LIMIT_S = 60.0
+MIN_TIMEOUT_S = 60.0
 """Time limit of each mutant, in seconds, in addition to a multiple of the tests' time without the mutant."""
 LIMIT_FACTOR = 10
-"""A mutant whose tests take this many times as long as without it counts as an endless loop."""
-MEMORY = 8 << 30
+"""A mutant counts as an endless loop if its tests take this many times as long as they do without it."""
+MAX_MUTANT_MEMORY_BYTES = 8 << 30
 """Memory limit of a mutant, in bytes, for mutants that allocate endlessly."""
 
 _DOES_NOT_COMPILE, _NOT_IMPORTED = 97, 98
@@ -73,7 +73,7 @@ class MutantVerdict(StrEnum):
 class MutantRun:
     """One run of the tests."""
 
-    guarded: Guarded
+    guarded: GuardedModule
     mutant: Mutant
     limit_s: float | None = None
 
@@ -173,7 +173,7 @@ def _run_tests(job: MutantRun, folder: Path, build: Build | None) -> int:
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MUTANT_MEMORY_BYTES, MAX_MUTANT_MEMORY_BYTES))
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
     path = job.guarded.path
     finder: _Finder

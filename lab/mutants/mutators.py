@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice, pairwise, zip_longest
 
-from lab.mutants.guarded_modules import Guarded
+from lab.mutants.guarded_modules import GuardedModule
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class BadTable(Exception):
     """A fixed mutant no longer matches the source."""
 
 
-def chosen(guarded: Guarded, source: bytes, sample: int | None = None) -> list[Mutant]:
+def select_mutants(guarded: GuardedModule, source: bytes, sample: int | None = None) -> list[Mutant]:
     """The fixed mutants of a module, followed by a sample that mixes all kinds of changes evenly.
 
     Args:
@@ -111,7 +111,7 @@ def _compiles(source: bytes) -> bool:
 
 # --- Python ---------------------------------------------------------------------------------------------
 
-_COMPARED: dict[type[ast.cmpop], tuple[str, tuple[tuple[str, str], ...]]] = {
+_COMPARISON_MUTATIONS: dict[type[ast.cmpop], tuple[str, tuple[tuple[str, str], ...]]] = {
     ast.Lt: ("<", (("boundary", "<="), ("comparison", ">"))),
     ast.LtE: ("<=", (("boundary", "<"), ("comparison", ">="))),
     ast.Gt: (">", (("boundary", ">="), ("comparison", "<"))),
@@ -123,7 +123,7 @@ _COMPARED: dict[type[ast.cmpop], tuple[str, tuple[tuple[str, str], ...]]] = {
     ast.In: ("in", (("comparison", "not in"),)),
     ast.NotIn: (r"not\s+in", (("comparison", "in"),)),
 }
-_CALCULATED = {
+_ARITHMETIC_MUTATIONS = {
     ast.Add: (r"\+", "-"),
     ast.Sub: ("-", "+"),
     ast.Mult: (r"\*", "/"),
@@ -132,8 +132,8 @@ _CALCULATED = {
     ast.Mod: ("%", "*"),
     ast.Pow: (r"\*\*", "*"),
 }
-_OTHER_CALL = {"min": "max", "max": "min", "any": "all", "all": "any"}
-_TO_DROP = {"min", "max", "abs", "round", "sorted", "ceil", "floor", "float", "int"}
+_CALL_SWAPS = {"min": "max", "max": "min", "any": "all", "all": "any"}
+_REMOVABLE_CALLS = {"min", "max", "abs", "round", "sorted", "ceil", "floor", "float", "int"}
 
 
 def _python_changes(source: bytes) -> Iterator[Change]:
@@ -183,7 +183,7 @@ class _PythonChanges:
         match node:
             case ast.Compare(left, ops, comparators):
                 for op, a, b in zip(ops, [left, *comparators], comparators, strict=False):
-                    pattern, others = _COMPARED[type(op)]
+                    pattern, others = _COMPARISON_MUTATIONS[type(op)]
                     for kind, text in others:
                         yield from self._operator(kind, a, b, pattern, text)
             case ast.BoolOp(op, values):
@@ -194,8 +194,8 @@ class _PythonChanges:
                     yield from self._operator("boolean", a, b, word, other)
                 for value in values:
                     yield self._instead("condition", value, neutral)
-            case ast.BinOp(left, op, right) if type(op) in _CALCULATED:
-                pattern, text = _CALCULATED[type(op)]
+            case ast.BinOp(left, op, right) if type(op) in _ARITHMETIC_MUTATIONS:
+                pattern, text = _ARITHMETIC_MUTATIONS[type(op)]
                 yield from self._operator("arithmetic", left, right, pattern, text)
             case ast.UnaryOp(ast.Not() | ast.USub(), operand):
                 yield self._instead("boolean", node, f"({self._text(operand)})")
@@ -210,10 +210,10 @@ class _PythonChanges:
             ):
                 yield self._instead("condition", test, f"not ({self._text(test)})")
             case ast.Call(func, args) if args:
-                called = func.attr if isinstance(func, ast.Attribute) else self._text(func)
-                if called in _OTHER_CALL:
-                    yield self._instead("call", func, _OTHER_CALL[called])
-                if called in _TO_DROP:
+                player_label = func.attr if isinstance(func, ast.Attribute) else self._text(func)
+                if player_label in _CALL_SWAPS:
+                    yield self._instead("call", func, _CALL_SWAPS[player_label])
+                if player_label in _REMOVABLE_CALLS:
                     for arg in args:
                         yield self._instead("call", node, f"({self._text(arg)})")
             case ast.Constant():
@@ -256,7 +256,7 @@ def _children(node: ast.AST) -> Iterable[ast.AST]:
 # --- C++ ------------------------------------------------------------------------------------------------
 
 # The house style has spaces around operators between values, and none in types.
-_NATIVE = {
+_NATIVE_MUTATIONS = {
     "boundary": ((r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "), (r" >= ", " > ")),
     "comparison": (
         (r" < ", " > "),
@@ -272,19 +272,21 @@ _NATIVE = {
     "condition": ((r"(?<=if \()(?=.*\) )", "false && "), (r"(?<=if \()(?=.*\) )", "true || ")),
 }
 # Rounds memory up, or cannot run: no test could detect a change.
-_PLUMBING = re.compile(r"^\s*(//|#|template|class|struct|public|private|using)|aligned_alloc|/ 64|abort\(\)")
+_UNMUTATED_LINE = re.compile(
+    r"^\s*(//|#|template|class|struct|public|private|using)|aligned_alloc|/ 64|abort\(\)"
+)
 
 
 def _native_changes(source: bytes) -> Iterator[Change]:
     at = 0
     for line in source.decode("ascii").splitlines(keepends=True):
-        code = "" if _PLUMBING.search(line) else line.partition("//")[0]
+        code = "" if _UNMUTATED_LINE.search(line) else line.partition("//")[0]
         yield from chain.from_iterable(_line_changes(code, at))
         at += len(line)
 
 
 def _line_changes(code: str, at: int) -> Iterator[Iterator[Change]]:
-    for kind, rules in _NATIVE.items():
+    for kind, rules in _NATIVE_MUTATIONS.items():
         for pattern, text in rules:
             yield (
                 Change(kind, at + found.start(), at + found.end(), text.encode())

@@ -47,7 +47,7 @@ struct Binding {
         bool is_valid;
         {
             const nb::gil_scoped_release release;
-            is_valid = Games::samples(reinterpret_cast<const std::uint8_t*>(records.data()), records.size(), evaluation,
+            is_valid = Games::quiet_samples(reinterpret_cast<const std::uint8_t*>(records.data()), records.size(), evaluation,
                                       samples);
         }
         if (!is_valid) throw nb::value_error("these are not records of games");

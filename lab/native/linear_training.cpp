@@ -97,7 +97,7 @@ std::unique_ptr<Evaluation> evaluation_of(const std::int16_t* weights) {
 }  // namespace
 
 template <class Position>
-typename LinearTrainer<Position>::Game LinearTrainer<Position>::play_game(std::uint64_t number,
+typename LinearTrainer<Position>::Game LinearTrainer<Position>::sample_game(std::uint64_t number,
                                                                           const PlaySettings& settings) const {
     const auto evaluation = evaluation_of<typename Rules<Position>::Evaluation>(weights().data());
     const auto core = make_core<Position>(*evaluation);
@@ -140,7 +140,7 @@ typename LinearTrainer<Position>::Game LinearTrainer<Position>::play_game(std::u
 template <class Position>
 PlayReport LinearTrainer<Position>::play(const PlaySettings& settings) {
     std::vector<Game> games(settings.games);
-    in_parallel(threads_, games.size(), [&](std::size_t i) { games[i] = play_game(i, settings); });
+    in_parallel(threads_, games.size(), [&](std::size_t i) { games[i] = sample_game(i, settings); });
     ++generation_;
     latest_ = samples_.size();
     for (Game& game : games) {

@@ -126,7 +126,7 @@ class LinearTrainer final : public AnyTrainer {
     };
     struct Game;
 
-    Game play_game(std::uint64_t number, const PlaySettings& settings) const;
+    Game sample_game(std::uint64_t number, const PlaySettings& settings) const;
     double evaluate(const Sample& sample) const;
     // The target expected results of all samples.
     std::vector<float> labels(double scale_centi, double trace) const;

@@ -21,7 +21,7 @@ using namespace patterns;
 namespace {
 
 using Core = desdemona::Core<Position>;
-using Seen = Trainer::Seen;
+using TrainingPosition = Trainer::TrainingPosition;
 
 constexpr Position kStart{0x0000000810000000, 0x0000001008000000};
 constexpr int kStartEmpties = 60;
@@ -121,7 +121,7 @@ double final_margin(Core& core, const Game& game) {
 // ones 8 to 14.  Positions count from then on, and those of the first plies always, which would otherwise be rare.  A
 // quarter of them are a random move or two off the game: good moves alone do not teach why the others are bad.  The
 // margin of a well played game belongs to the positions from which no further move was random.
-std::vector<Seen> positions_of_game(const Unit& unit, Core& core, Random random, const PlaySettings& settings,
+std::vector<TrainingPosition> sample_positions(const Unit& unit, Core& core, Random random, const PlaySettings& settings,
                                     int last_stage) {
     constexpr int kAlways = 14;  // plies whose positions always count
     constexpr int kSolved = 12;  // with this many empty squares, a well played game's margin is that of best play
@@ -130,7 +130,7 @@ std::vector<Seen> positions_of_game(const Unit& unit, Core& core, Random random,
     const int random_plies = is_well_played ? 8 + random.below(7) : 6 + static_cast<int>(41 * skew * skew);
     const int depth = settings.depth + (is_well_played ? 2 : 0);
     const StopFlag never;
-    std::vector<Seen> positions;
+    std::vector<TrainingPosition> positions;
     std::vector<int> signs;  // of the final margin, for each position; 0: it has none
     Game game{unit};
     bool is_settled = !is_well_played;
@@ -145,13 +145,13 @@ std::vector<Seen> positions_of_game(const Unit& unit, Core& core, Random random,
         const int ply = kStartEmpties - empties;
         if (ply < kAlways || ply >= random_plies) {
             Game seen = game;
-            const bool is_aside = random.below(4) == 0;
-            if (is_aside) {
+            const bool is_off_game = random.below(4) == 0;
+            if (is_off_game) {
                 for (int i = random.below(2); i >= 0 && !seen.is_over(); --i) seen.play_random(random);
             }
             if (!seen.is_over()) {
                 positions.push_back({seen.position, Trainer::kNoMargin});
-                signs.push_back(is_well_played && !is_aside && ply >= random_plies ? seen.sign : 0);
+                signs.push_back(is_well_played && !is_off_game && ply >= random_plies ? seen.sign : 0);
             }
         }
         if (ply < random_plies || game.moves == 0) {
@@ -167,14 +167,14 @@ std::vector<Seen> positions_of_game(const Unit& unit, Core& core, Random random,
     return positions;
 }
 
-bool is_before(const Seen& left, const Seen& right) {
+bool is_before(const TrainingPosition& left, const TrainingPosition& right) {
     const Position& a = left.position;
     const Position& b = right.position;
     return a.mover != b.mover ? a.mover < b.mover : a.waiter < b.waiter;
 }
 
 // Sorts; a position of several games gets the mean of their margins.
-void merge_doubles(std::vector<Seen>& positions) {
+void merge_duplicates(std::vector<TrainingPosition>& positions) {
     std::sort(positions.begin(), positions.end(), is_before);
     auto kept = positions.begin();
     for (auto first = positions.begin(); first != positions.end();) {
@@ -285,14 +285,14 @@ std::size_t Trainer::play(const PlaySettings& settings) {
     std::size_t games = 0;
     std::size_t open = 0;
     while (open < kStages && games < 20 * settings.per_stage + kBatch) {
-        std::vector<std::vector<Seen>> batch(kBatch);
+        std::vector<std::vector<TrainingPosition>> batch(kBatch);
         in_parallel(cores, kBatch, [&](Core& core, std::size_t i) {
-            batch[i] = positions_of_game(unit_, core, Random(mixed(seed_, sweep_, games + i)), settings,
+            batch[i] = sample_positions(unit_, core, Random(mixed(seed_, sweep_, games + i)), settings,
                                          static_cast<int>(open));
         });
         for (std::size_t i = 0; i < kBatch; ++i) {
             auto& kept = (games + i) % kHeldOut == 0 ? held_out_ : positions_;
-            for (const Seen& seen : batch[i]) {
+            for (const TrainingPosition& seen : batch[i]) {
                 const auto stage = static_cast<std::size_t>(stage_of(empties_of(seen.position)));
                 if (!is_full(stage)) kept[stage].push_back(seen);
             }
@@ -301,9 +301,9 @@ std::size_t Trainer::play(const PlaySettings& settings) {
         while (open < kStages && is_full(open)) ++open;
     }
     for (std::size_t s = 0; s < kStages; ++s) {
-        merge_doubles(positions_[s]);
-        merge_doubles(held_out_[s]);
-        std::erase_if(held_out_[s], [&](const Seen& seen) {
+        merge_duplicates(positions_[s]);
+        merge_duplicates(held_out_[s]);
+        std::erase_if(held_out_[s], [&](const TrainingPosition& seen) {
             return std::binary_search(positions_[s].begin(), positions_[s].end(), seen, is_before);
         });
     }
@@ -336,7 +336,7 @@ Trainer::Sample Trainer::describe(const Position& p) const {
     return sample;
 }
 
-std::vector<Trainer::Sample> Trainer::label(std::vector<Seen>& positions, const LearnSettings& settings) {
+std::vector<Trainer::Sample> Trainer::label(std::vector<TrainingPosition>& positions, const LearnSettings& settings) {
     // Fresh tables: the entries of an old one may rest on weights that have changed since.
     const bool exact = !positions.empty() && empties_of(positions.front().position) <= settings.exact_empties;
     auto cores = make_cores(unit_, evaluation_, threads_, exact ? 8 : 1);

@@ -84,7 +84,7 @@ class Trainer {
     std::vector<Check> check(int empties, std::size_t count);
 
     // A position of one or more games.
-    struct Seen {
+    struct TrainingPosition {
         Position position;
         float margin;  // final discs of its mover minus those of the other side, on average; or kNoMargin
     };
@@ -102,7 +102,7 @@ class Trainer {
 
     void publish(int stage);
     Sample describe(const Position& p) const;
-    std::vector<Sample> label(std::vector<Seen>& positions, const LearnSettings& settings);
+    std::vector<Sample> label(std::vector<TrainingPosition>& positions, const LearnSettings& settings);
     void descend(int stage, const Stage& own, const Stage& later, const Stage& earlier,
                  const LearnSettings& settings, std::uint64_t seed);
 
@@ -113,8 +113,8 @@ class Trainer {
     bool is_new_ = true;  // no stage has weights worth starting from
     Evaluation evaluation_;
     std::vector<std::vector<float>> weights_;  // discs, by stage
-    std::vector<std::vector<Seen>> positions_;
-    std::vector<std::vector<Seen>> held_out_;
+    std::vector<std::vector<TrainingPosition>> positions_;
+    std::vector<std::vector<TrainingPosition>> held_out_;
     std::vector<std::vector<Sample>> held_out_samples_;
     Stage now_;     // the stage that is being learned,
     Stage later_;   // the one learned before it,

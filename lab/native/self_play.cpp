@@ -83,7 +83,7 @@ std::vector<std::uint8_t> SelfPlay<Position>::play(const SelfPlaySettings& setti
 }
 
 template <class Position>
-bool SelfPlay<Position>::samples(const std::uint8_t* records, std::size_t size, const Evaluation& evaluation,
+bool SelfPlay<Position>::quiet_samples(const std::uint8_t* records, std::size_t size, const Evaluation& evaluation,
                                  Samples& samples) {
     using R = Rules<Position>;
     const typename R::Game rules(evaluation);

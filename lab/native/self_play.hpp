@@ -49,7 +49,7 @@ class SelfPlay {
     };
 
     // False: the data is malformed.
-    static bool samples(const std::uint8_t* records, std::size_t size, const Evaluation& evaluation, Samples& samples);
+    static bool quiet_samples(const std::uint8_t* records, std::size_t size, const Evaluation& evaluation, Samples& samples);
 };
 
 extern template class SelfPlay<chess::Position>;

@@ -28,19 +28,19 @@ from engine.human.calibrated import (
 from engine.human.model import CALIBRATED
 from engine.human.onnx import PREFIX
 
-PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+L2_PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 TREES = (0, 15, 30, 50)
 FOLDS = 5
-_CHECKED_AT = 2
+_EARLY_STOPPING_FOLDS = 2
 """Trees are abandoned if this many folds show no improvement."""
-_LEAVES, _MIN_LEAF = 8, 100
+_MAX_LEAVES, _MIN_LEAF = 8, 100
 _FEATURES_TRIED = 0.3
 """Fraction of the features tried at each split; this saves time and makes the trees more diverse."""
-_UNLIKELY = 0.003
+_MIN_TREE_PROBABILITY = 0.003
 """Unplayed replies below this probability carry no information, so trees are grown without them."""
 _RATE, _LEAF_PENALTY = 0.1, 5.0
 _OPSET, _ML_OPSET, _IR = 17, 3, 8
-_FEW = (
+_RECALIBRATION_FEATURES = (
     "ln_p",
     "ln_p*rating",
     "ln_p*clock",
@@ -53,8 +53,8 @@ _FEW = (
     "is_best",
 )
 """Features that may recalibrate a human-move model's prediction at the basic penalty."""
-_OTHERS = 10.0
-"""Penalty of the other features relative to these, if there is such a prediction."""
+_OTHER_FEATURES_PENALTY_FACTOR = 10.0
+"""Penalty of the other features relative to these, if there is a human-move model's prediction."""
 _IS_HUMAN = np.array([name in HUMAN_FEATURES for name in FEATURES])
 
 
@@ -102,7 +102,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class ValidatedSettings:
     """The cross-validation result for one choice of settings."""
 
     penalty: float
@@ -148,7 +148,7 @@ def fit_part(rows: ReplyRows, penalty: float, trees: int, seed: int) -> Part:
     return part
 
 
-def folds_of(rows: ReplyRows, seed: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def folds_by_game(rows: ReplyRows, seed: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Training and test positions, split by game."""
     rng = np.random.default_rng(seed)
     games = rng.permutation(np.unique(rows.games))
@@ -157,20 +157,20 @@ def folds_of(rows: ReplyRows, seed: int) -> list[tuple[NDArray[np.int64], NDArra
     return [(np.flatnonzero(folds != at), np.flatnonzero(folds == at)) for at in range(FOLDS)]
 
 
-def tune(rows: ReplyRows, seed: int) -> tuple[list[Tried], NDArray[np.float64]]:
+def tune(rows: ReplyRows, seed: int) -> tuple[list[ValidatedSettings], NDArray[np.float64]]:
     """Results of cross-validation by game for all settings, best first, and the best setting's probabilities.
 
     Each reply's probability comes from a model that was not trained on the reply's game.
     """
-    folds = folds_of(rows, seed)
-    utilities = {(penalty, 0): np.zeros(len(rows.features)) for penalty in PENALTIES}
+    folds = folds_by_game(rows, seed)
+    utilities = {(penalty, 0): np.zeros(len(rows.features)) for penalty in L2_PENALTIES}
     for train, test in folds:
         held, taken = _rows_of(rows, test), rows.take(train)
         weights = None
-        for penalty in sorted(PENALTIES, reverse=True):  # each starts from the result of the stronger one
+        for penalty in sorted(L2_PENALTIES, reverse=True):  # each starts from the result of the stronger one
             weights = _logit(taken, penalty, weights)
             utilities[penalty, 0][held] = Part(weights).utilities(rows.features[held])
-    best = min(PENALTIES, key=lambda each: float(losses(softmax(utilities[each, 0], rows), rows).mean()))
+    best = min(L2_PENALTIES, key=lambda each: float(losses(softmax(utilities[each, 0], rows), rows).mean()))
     boosted = {count: utilities[best, 0].copy() for count in TREES[1:]}
     for number, (train, test) in enumerate(folds, start=1):
         held = _rows_of(rows, test)
@@ -180,12 +180,14 @@ def tune(rows: ReplyRows, seed: int) -> tuple[list[Tried], NDArray[np.float64]]:
             found = found + tree.predict(rows.features[held])
             if count in TREES:
                 boosted[count][held] = found
-        if number == _CHECKED_AT and not _any_better(rows, utilities[best, 0], boosted, folds[:_CHECKED_AT]):
+        if number == _EARLY_STOPPING_FOLDS and not _any_better(
+            rows, utilities[best, 0], boosted, folds[:_EARLY_STOPPING_FOLDS]
+        ):
             break  # growing trees is most of the work
     else:
         utilities |= {(best, count): found for count, found in boosted.items()}
     tried = [
-        Tried(penalty, trees, float(losses(softmax(found, rows), rows).mean()))
+        ValidatedSettings(penalty, trees, float(losses(softmax(found, rows), rows).mean()))
         for (penalty, trees), found in utilities.items()
     ]
     tried.sort(key=lambda each: (each.nll, each.trees))
@@ -216,7 +218,7 @@ def _logit(rows: ReplyRows, penalty: float, begin: NDArray[np.float64] | None = 
     Args:
         penalty: Multiplies half the squared differences from the starting point, for features scaled to unit
             variance. With a human-move model, the starting point is its own probabilities, and features other
-            than `_FEW` have `_OTHERS` times the penalty.
+            than `_RECALIBRATION_FEATURES` have `_OTHER_FEATURES_PENALTY_FACTOR` times the penalty.
         begin: An initial guess of the weights, for speed.
     """
     raw = rows.features.astype(np.float64)
@@ -227,7 +229,9 @@ def _logit(rows: ReplyRows, penalty: float, begin: NDArray[np.float64] | None = 
     start = np.where(np.array(FEATURES) == HUMAN_FEATURES[0], spread, 0.0)[used]
     penalties = np.full(len(start), penalty)
     if start.any():
-        penalties *= np.where(np.isin(FEATURES, _FEW), 1.0, _OTHERS)[used]
+        penalties *= np.where(
+            np.isin(FEATURES, _RECALIBRATION_FEATURES), 1.0, _OTHER_FEATURES_PENALTY_FACTOR
+        )[used]
     weights = start.copy() if begin is None else begin[used] * spread[used]
     played = scaled[rows.played].sum(axis=0)
 
@@ -265,12 +269,12 @@ def _boost(part: Part, rows: ReplyRows, trees: int, seed: int) -> None:
         probabilities = softmax(utilities, rows)
         gradient, curvature = is_played - probabilities, probabilities * (1.0 - probabilities)
         tree = sklearn_tree.DecisionTreeRegressor(
-            max_leaf_nodes=_LEAVES,
+            max_leaf_nodes=_MAX_LEAVES,
             min_samples_leaf=_MIN_LEAF,
             max_features=_FEATURES_TRIED,
             random_state=seed + number,
         )
-        taught = (probabilities >= _UNLIKELY) | (is_played > 0)
+        taught = (probabilities >= _MIN_TREE_PROBABILITY) | (is_played > 0)
         tree.fit(rows.features[taught], gradient[taught])
         leaves = tree.apply(rows.features)
         size = tree.tree_.node_count

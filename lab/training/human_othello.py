@@ -7,7 +7,7 @@ they are the validation set.
 
 Training needs PyTorch (``pip install 'desdemona[train]'``), and ends after ``--minutes``; longer training
 gives a better network. Ctrl-C ends it early and writes the current network; ``--resume`` continues from the
-checkpoint, if desired with a larger ``--minutes``. ``--evaluate FILE`` only measures a network; it does not
+checkpoint, optionally with a larger ``--minutes``. ``--evaluate FILE`` only measures a network; it does not
 need PyTorch.
 """
 
@@ -38,7 +38,7 @@ from lab.training.othello_patterns import natural, positive, say
 
 NAME = "othello-wthor"
 LICENCE = "GPL-3.0-or-later"
-_SHOWN_EVERY_S = 20.0
+_REPORT_INTERVAL_S = 20.0
 
 
 def parser() -> argparse.ArgumentParser:
@@ -140,7 +140,7 @@ def _learn(options: argparse.Namespace) -> None:
         "sha256": hashlib.sha256(content).hexdigest(),
         "bytes": len(content),
         "data": {
-            "source": "WTHOR, the base of tournament games of the French Othello Federation",
+            "source": "WTHOR, the database of tournament games of the French Othello Federation",
             "learned_from": f"{years[0]}-{years[1]}, without {VALIDATION[0]}-{VALIDATION[-1]}",
             "games": count,
             "positions_with_a_choice": len(learned),
@@ -181,7 +181,7 @@ def _measured(options: argparse.Namespace, file: Path) -> dict[str, Any]:
 
     def progress(done: int) -> None:
         nonlocal shown_s
-        if time.monotonic() - shown_s >= _SHOWN_EVERY_S:
+        if time.monotonic() - shown_s >= _REPORT_INTERVAL_S:
             shown_s = time.monotonic()
             say(f"measured on {done:,} of {len(positions):,} positions")
 

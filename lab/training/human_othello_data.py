@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.formats.wthor import BadWthor, parse_games
-from engine.human.othello import OthelloHumanModel, Sight
+from engine.human.othello import NetworkInputs, OthelloHumanModel
 from engine.human.othello_boards import TURNED, flips_masks, moves_masks, square_bits, upright
 from engine.human.othello_openings import OpeningTable, keys_of
 
@@ -24,10 +24,10 @@ _START = (0x0000000810000000, 0x0000001008000000)
 _NONE = np.uint64(0)
 _AT_ONCE = 1024
 _EQUAL = 1e-9
-_OPENING_PLIES = 34
+_MAX_OPENING_PLIES = 34
 _HALF_LIFE_YEARS = 15.0
 """Half-life of a game's weight, in years; games lose weight because playing styles change."""
-MIN_MET = 20
+MIN_OPENING_OCCURRENCES = 20
 """Minimum number of occurrences for a position to count as an opening."""
 
 
@@ -49,7 +49,7 @@ class GameArrays(NamedTuple):
 class Positions:
     """The positions of some games in which a disc was placed; all arrays have the same length."""
 
-    sight: Sight
+    sight: NetworkInputs
     square: NDArray[np.int64]
     """The move that was played."""
     moves: NDArray[np.uint8]
@@ -116,7 +116,9 @@ def replay(games: GameArrays) -> Positions:
     """The positions of all games, ply by ply; a game with an illegal move ends before that move."""
     plies = list(_plies(games.squares))
     game = np.concatenate([ply.game for ply in plies])
-    sight = Sight(*(np.concatenate(boards) for boards in zip(*(ply.sight for ply in plies), strict=True)))
+    sight = NetworkInputs(
+        *(np.concatenate(boards) for boards in zip(*(ply.sight for ply in plies), strict=True))
+    )
     return Positions(
         sight=sight,
         square=np.concatenate([ply.square for ply in plies]),
@@ -130,7 +132,7 @@ class _Ply(NamedTuple):
     """One ply of all games that are long enough."""
 
     game: NDArray[np.int64]
-    sight: Sight
+    sight: NetworkInputs
     square: NDArray[np.int64]
 
 
@@ -142,7 +144,7 @@ def _plies(squares: NDArray[np.int8]) -> Iterator[_Ply]:
     for ply in range(PLIES):
         square = squares[game, ply].astype(np.int64)
         game, square = game[square >= 0], square[square >= 0]
-        sight = _after_pass(Sight(own[game], other[game], placed[game], flipped[game]))
+        sight = _after_pass(NetworkInputs(own[game], other[game], placed[game], flipped[game]))
         move = square_bits(square)
         flips = flips_masks(sight.own, sight.other, move)
         possible = (flips != 0) & (move & (sight.own | sight.other) == 0)
@@ -153,10 +155,10 @@ def _plies(squares: NDArray[np.int8]) -> Iterator[_Ply]:
         placed[game], flipped[game] = move, flips
 
 
-def _after_pass(sight: Sight) -> Sight:
+def _after_pass(sight: NetworkInputs) -> NetworkInputs:
     """Where the side to move must pass, give the other side the turn, with a pass as the last ply."""
     stuck = moves_masks(sight.own, sight.other) == 0
-    return Sight(
+    return NetworkInputs(
         np.where(stuck, sight.other, sight.own),
         np.where(stuck, sight.own, sight.other),
         np.where(stuck, _NONE, sight.placed),
@@ -178,9 +180,9 @@ def repeats(positions: Positions) -> NDArray[np.int64]:
     return count[place]
 
 
-def openings_of(positions: Positions, least: int = MIN_MET) -> OpeningTable:
-    """The opening table of positions that occurred at least this often."""
-    early = positions.of(positions.ply < _OPENING_PLIES)
+def openings_of(positions: Positions, least: int = MIN_OPENING_OCCURRENCES) -> OpeningTable:
+    """Build the opening table from positions that occur at least `least` times."""
+    early = positions.of(positions.ply < _MAX_OPENING_PLIES)
     weights = weight_of(early)
     keys, squares = np.empty_like(early.sight.own), np.empty_like(early.square)
     for start in range(0, len(early), _AT_ONCE):
@@ -190,10 +192,10 @@ def openings_of(positions: Positions, least: int = MIN_MET) -> OpeningTable:
         standing = sight.turned(turn)
         keys[part] = keys_of(standing.own, standing.other)
         squares[part] = TURNED[turn, early.square[part]]
-    return OpeningTable.counted(keys, squares, weights, least)
+    return OpeningTable.from_weighted_moves(keys, squares, weights, least)
 
 
-class Measured(NamedTuple):
+class MeasuredPredictions(NamedTuple):
     """A model's predictions on positions in which a person moved."""
 
     likelier: NDArray[np.int64]
@@ -207,12 +209,12 @@ class Measured(NamedTuple):
         """The probability that the move played is in the model's top `count`, with ties broken at random."""
         return np.clip((count - self.likelier) / self.alike, 0, 1)
 
-    def of(self, chosen: NDArray[Any]) -> "Measured":
+    def of(self, chosen: NDArray[Any]) -> "MeasuredPredictions":
         """Select a subset by indices or a mask."""
-        return Measured(*(values[chosen] for values in self))
+        return MeasuredPredictions(*(values[chosen] for values in self))
 
 
-def measure(model: OthelloHumanModel, positions: Positions, done: Any = None) -> Measured:
+def measure(model: OthelloHumanModel, positions: Positions, done: Any = None) -> MeasuredPredictions:
     """Query the model for every position.
 
     Args:
@@ -234,10 +236,10 @@ def measure(model: OthelloHumanModel, positions: Positions, done: Any = None) ->
         loss[part] = -np.log(np.maximum(played[:, 0], np.finfo(float).tiny))
         if done is not None:
             done(part.stop)
-    return Measured(likelier, alike, loss)
+    return MeasuredPredictions(likelier, alike, loss)
 
 
-def summary(measured: Measured, game: NDArray[np.integer]) -> dict[str, Any]:
+def summary(measured: MeasuredPredictions, game: NDArray[np.integer]) -> dict[str, Any]:
     """Top-1, top-3 and log-loss of some positions, with 95 % intervals over games."""
     first, three = measured.among(1), measured.among(3)
     return {
@@ -260,7 +262,7 @@ def _interval(values: NDArray[Any], game: NDArray[np.integer]) -> list[float]:
     return [round(mean - 1.96 * error, 4), round(mean + 1.96 * error, 4)]
 
 
-def report(measured: Measured, positions: Positions) -> dict[str, Any]:
+def report(measured: MeasuredPredictions, positions: Positions) -> dict[str, Any]:
     """The card's figures for positions with a choice: overall, by year, and by ply in blocks of `BLOCK`.
 
     The first move is not a choice: its four options are equivalent, and WTHOR records each as f5.

@@ -35,16 +35,16 @@ _NOT_LEGAL = -1e9
 _POWERS, _NEAR_POWERS = torch.from_numpy(POWERS), torch.from_numpy(NEAR_POWERS)
 _BASE, _SLOTS = torch.from_numpy(BASE), torch.from_numpy(SLOTS.reshape(-1))
 
-_RATE, _TABLE_RATE, _MIN_SHARE = 3e-3, 6e-3, 0.01
+_LEARNING_RATE, _TABLE_RATE, _FINAL_LEARNING_RATE_SHARE = 3e-3, 6e-3, 0.01
 """Peak learning rates (of other weights and of tables), and the fraction of the peak at the end."""
 _WARM_STEPS = 50
-_DECAY = 0.01
-_GRADIENT = 1.0
+_WEIGHT_DECAY = 0.01
+_MAX_GRADIENT_NORM = 1.0
 _FORGOTTEN_HISTORY = 0.12
 """Proportion of positions shown without the last move, so that the network does not rely on it."""
 _AVERAGED_EVERY, _AVERAGE_KEEPS = 8, 0.98
 _SHOWN_KEEPS = 0.98
-_SHOWN_EVERY_S, _SAVED_EVERY_S = 30.0, 180.0
+_REPORT_INTERVAL_S, _CHECKPOINT_INTERVAL_S = 30.0, 180.0
 
 
 def logits(
@@ -119,7 +119,12 @@ class TrainingState:
         others = [value for name, value in weights.items() if name not in TABLES]
         optimiser = torch.optim.AdamW(
             [
-                {"params": others, "lr": _RATE, "highest": _RATE, "weight_decay": _DECAY},
+                {
+                    "params": others,
+                    "lr": _LEARNING_RATE,
+                    "highest": _LEARNING_RATE,
+                    "weight_decay": _WEIGHT_DECAY,
+                },
                 {"params": tables, "lr": _TABLE_RATE, "highest": _TABLE_RATE, "weight_decay": 0.0},
             ],
             betas=(0.9, 0.99),
@@ -197,7 +202,7 @@ class Batches:
 def rate_share(fraction: float, steps: int) -> float:
     """Learning rate as a fraction of its peak, after this fraction of the budget and this many steps."""
     warm = min(1.0, (steps + 1) / _WARM_STEPS)
-    return warm * max(_MIN_SHARE, 0.5 + 0.5 * math.cos(math.pi * min(1.0, fraction)))
+    return warm * max(_FINAL_LEARNING_RATE_SHARE, 0.5 + 0.5 * math.cos(math.pi * min(1.0, fraction)))
 
 
 def learn(
@@ -232,14 +237,14 @@ def learn(
                 for old, new in zip((loss, right, weight), (*found, 1.0), strict=True)
             )
             clock.note()
-            if state.elapsed_s - shown_s >= _SHOWN_EVERY_S:
+            if state.elapsed_s - shown_s >= _REPORT_INTERVAL_S:
                 shown_s = state.elapsed_s
                 say(
                     f"{state.elapsed_s / 60:6.1f} of {budget.minutes:g} min, {state.seen:9,} positions, "
                     f"{1e6 * state.cpu_s / state.seen:4.0f} us of processor time each: log-loss "
                     f"{loss / weight:.4f}, top-1 {right / weight:.4f}"
                 )
-            if checkpoint is not None and state.elapsed_s - saved_s >= _SAVED_EVERY_S:
+            if checkpoint is not None and state.elapsed_s - saved_s >= _CHECKPOINT_INTERVAL_S:
                 saved_s = state.elapsed_s
                 state.keep(checkpoint)
         if checkpoint is not None:
@@ -256,7 +261,7 @@ def _step(state: TrainingState, batch: tuple[torch.Tensor, ...], share: float) -
     loss = F.cross_entropy(said, played)
     state.optimiser.zero_grad(set_to_none=True)
     loss.backward()
-    torch.nn.utils.clip_grad_norm_(state.optimiser.param_groups[0]["params"], _GRADIENT)
+    torch.nn.utils.clip_grad_norm_(state.optimiser.param_groups[0]["params"], _MAX_GRADIENT_NORM)
     state.optimiser.step()
     state.steps += 1
     state.seen += len(played)

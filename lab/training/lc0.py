@@ -29,7 +29,7 @@ from engine.human.protobuf import ProtobufFields, message
 MAGIC = 0x1C0
 PLANES = 112
 POLICY_PLANES = 80
-MAX_BYTES = 16 << 20
+MAX_MODEL_BYTES = 16 << 20
 """Size limit of a file; Maia's files are about 1.3 MB."""
 MAX_UNPACKED_BYTES = 16 << 20
 """Size limit of the unpacked content; Maia's networks are about 1.7 MB."""
@@ -128,7 +128,7 @@ def read_network(data: bytes) -> Lc0Network:
 
 def _unpacked(data: bytes) -> bytes:
     if not data.startswith(_GZIP):
-        raise BadModel("not compressed with gzip, as lc0 networks (*.pb.gz) are")
+        raise BadModel("not compressed with gzip, unlike lc0 networks (*.pb.gz)")
     # By hand, because gzip's own reader has no size limit.
     source, out = io.BytesIO(data), bytearray()
     unpacker = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)

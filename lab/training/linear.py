@@ -5,7 +5,7 @@ current weights and the strong search, after random openings. The label of each 
 the search's score, the scores of the following positions (with decreasing weights) and the game's result.
 Positions one or two random moves away from the game, mostly with hanging pieces, are labelled with the
 search's score alone. Adam fits the weights to these labels by minimising the log-loss of the expected results
-1 / (1 + exp(-evaluation / s)); weights are pulled to plain material and to their neighbours. The next
+1 / (1 + exp(-evaluation / s)); weights are pulled towards plain material and their neighbours. The next
 generation plays with the new weights, and learns from its own positions and those of the previous generation.
 
 At the end, some games with the final weights and a deeper search determine s for expected results. After each
@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.games.linear_weights import BadWeights, Groups, from_card, starts
+from engine.games.linear_weights import BadWeights, Groups, from_card, group_offsets
 from lab._training import AnyTrainer
 from lab.training.othello_patterns import natural, numbers, positive, say
 from lab.training.othello_result import Fit, Sample, fitted, log_loss
@@ -70,7 +70,7 @@ def start_weights(subject: Subject) -> bytes:
 
 def neighbours(subject: Subject) -> list[tuple[int, int]]:
     """Pairs of features that should have similar weights."""
-    first = starts(subject.groups)
+    first = group_offsets(subject.groups)
 
     def pairs_of(name: str, rows: int, columns: int) -> Iterator[tuple[int, int]]:
         base = first[name]
@@ -89,10 +89,10 @@ def scaled(weights: bytes, factor: float) -> bytes:
     return array("h", [round(weight * factor) for weight in array("h", weights)]).tobytes()
 
 
-def anchored(subject: Subject, weights: bytes) -> float:
+def unit_scale_factor(subject: Subject, weights: bytes) -> float:
     """The factor that scales the weights to the unit."""
     name, places, worth = subject.anchor
-    first = starts(subject.groups)[name]
+    first = group_offsets(subject.groups)[name]
     pairs = array("h", weights)
     held = [pairs[2 * (first + place) + half] for place in places for half in (0, 1)]
     mean = sum(held) / len(held)
@@ -105,7 +105,7 @@ def accept_weights(trainer: AnyTrainer, subject: Subject) -> float:
     Returns:
         The factor by which the fitted weights are scaled.
     """
-    factor = anchored(subject, trainer.weights)
+    factor = unit_scale_factor(subject, trainer.weights)
     trainer.weights = scaled(trainer.weights, factor)
     return factor
 
@@ -153,14 +153,14 @@ def parser(subject: Subject) -> argparse.ArgumentParser:
         type=float,
         default=2.0,
         metavar="N",
-        help="strength of the pull to plain material, in equivalent positions",
+        help="strength of the pull towards plain material, in equivalent positions",
     )
     p.add_argument(
         "--smooth",
         type=float,
         default=50.0,
         metavar="N",
-        help="strength of the pull to neighbouring weights, in equivalent positions",
+        help="strength of the pull towards neighbouring weights, in equivalent positions",
     )
     p.add_argument(
         "--match-games",
@@ -170,7 +170,7 @@ def parser(subject: Subject) -> argparse.ArgumentParser:
     )
     p.add_argument("--match-nodes", type=positive, default=2000, help="nodes per move in these matches")
     p.add_argument(
-        "--scale-games", type=positive, default=200, help="games for fitting s of the expected result"
+        "--scale-games", type=positive, default=200, help="games for fitting s in the expected result"
     )
     p.add_argument("--scale-depth", type=positive, default=8, help="plies searched in these games")
     return p
@@ -275,7 +275,8 @@ def to_groups(pairs: bytes, groups: Groups) -> dict[str, dict[str, list[int]]]:
     """The ``weights`` part of a card, from bytes as `LinearWeights.to_bytes` returns them."""
     pair_of = np.frombuffer(pairs, "<i2").reshape(sum(groups.values()), 2)
     halves = {
-        name: pair_of[first : first + groups[name]].T.tolist() for name, first in starts(groups).items()
+        name: pair_of[first : first + groups[name]].T.tolist()
+        for name, first in group_offsets(groups).items()
     }
     return {name: {"middle": middle, "end": end} for name, (middle, end) in halves.items()}
 

@@ -1,6 +1,6 @@
 """Converts a published Maia network to ONNX, and verifies the result.
 
-The ONNX network takes ``now`` and ``past`` (`engine.human.maia_planes.Planes`) and outputs ``moves`` (n,
+The ONNX network takes ``now`` and ``past`` (`engine.human.maia_planes.InputPlanes`) and outputs ``moves`` (n,
 1858): probabilities in the order of `engine.human.maia_planes.SLOTS`. The value head is dropped, because it
 is not used.
 
@@ -48,7 +48,7 @@ PUBLISHED = {
 """Rating of each ``maia-<rating>.pb.gz`` published at CSSLab/maia-chess, by the file's SHA-256."""
 
 LICENCE = "GPL-3.0"
-"""Licence of that repository; the files themselves state none."""
+"""Licence of CSSLab/maia-chess; the files themselves state none."""
 
 START_MOVES = {1500: {"e2e4": 0.652, "d2d4": 0.229}, 1900: {"e2e4": 0.564, "d2d4": 0.289}}
 """First moves of published networks, measured with an independent converter."""
@@ -57,12 +57,12 @@ _MAX_RATING = 5000  # as for people
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedNetwork:
     """A verified network in ONNX format."""
 
     name: str
     rating: int | None
-    """Rating of the people that it imitates; None: unknown."""
+    """Rating of the people that the network imitates; None: unknown."""
     licence: str
     sha256: str
     """SHA-256 of the ONNX file."""
@@ -75,7 +75,7 @@ class Imported:
     """The ONNX file."""
 
 
-def import_network(data: bytes, file_name: str) -> Imported:
+def import_network(data: bytes, file_name: str) -> ImportedNetwork:
     """Convert a published network to ONNX and verify it.
 
     Args:
@@ -101,7 +101,9 @@ def import_network(data: bytes, file_name: str) -> Imported:
     written = write_onnx(network, name, licence, rating, is_published=is_published)
     model = MaiaModel(OnnxNetwork.load(written, name))
     mass = verify(model, rating if is_published else None)
-    return Imported(name, rating, licence, model.info.sha256, network.sha256, is_published, mass, written)
+    return ImportedNetwork(
+        name, rating, licence, model.info.sha256, network.sha256, is_published, mass, written
+    )
 
 
 def verify(model: MaiaModel, rating: int | None) -> float:
@@ -190,7 +192,7 @@ def _card(name: str, *, is_published: bool) -> str:
 def _winograd() -> tuple[Matrix, Matrix, Matrix]:
     """The Winograd matrices for 8 input numbers, for the 3 numbers of a kernel, and for the output.
 
-    By Toom and Cook: a convolution is a product of polynomials, determined by its values at 10 points, the
+    Toom-Cook method: a convolution is a product of polynomials, determined by its values at 10 points, the
     last of them infinity. A search chose the points to minimise rounding errors in single precision: 1.5e-5
     of the mean result, against 5e-5 and more for the usual points (0, 1, -1, 2, -2 and so on).
 
@@ -200,7 +202,7 @@ def _winograd() -> tuple[Matrix, Matrix, Matrix]:
     points = np.array([0, 0.4, -0.4, 0.8, -0.8, 1.25, -1.25, 2.5, -2.5])
 
     def values(size: int) -> Matrix:
-        """Vandermonde matrix: values at the points of polynomials with this many coefficients."""
+        """Vandermonde matrix: values, at the points, of polynomials with this many coefficients."""
         return np.vstack([np.vander(points, size, increasing=True), np.eye(1, size, size - 1)])
 
     into, kernel, back = np.linalg.inv(values(10)).T, values(3), values(8).T

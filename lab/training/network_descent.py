@@ -14,7 +14,7 @@ from engine.games.networks import BUCKETS, OUTPUT_UNIT, SCORE_UNIT, WIDTH
 from lab.training.network_samples import Samples, to_bytes
 from lab.training.self_play import NetworkGame
 
-_LAST_SHARE = 0.003
+_FINAL_LEARNING_RATE_SHARE = 0.003
 """Fraction of the learning rate that remains at the end."""
 _WARM_STEPS = 100
 _LIMIT = 127 / OUTPUT_UNIT
@@ -67,7 +67,7 @@ def learn(
     began = time.monotonic()
     step = 0
 
-    def promised(places: torch.Tensor) -> torch.Tensor:
+    def predicted_expectation(places: torch.Tensor) -> torch.Tensor:
         correction = model(inputs[places].int()) * SCORE_UNIT / scale
         return torch.sigmoid(linear[places] + correction)
 
@@ -76,7 +76,7 @@ def learn(
         total = 0.0
         with torch.no_grad():
             for part in unknown.split(options.batch):
-                total += float((promised(part) - targets[part]).square().sum())
+                total += float((predicted_expectation(part) - targets[part]).square().sum())
         return math.sqrt(total / max(1, len(unknown)))
 
     before = error()
@@ -86,10 +86,12 @@ def learn(
         total = 0.0
         for batch in order[: batches * options.batch].split(options.batch):
             rate = options.rate * min(1.0, (step + 1) / _WARM_STEPS)
-            rate *= _LAST_SHARE + (1 - _LAST_SHARE) * 0.5 * (1 + math.cos(math.pi * step / steps))
+            rate *= _FINAL_LEARNING_RATE_SHARE + (1 - _FINAL_LEARNING_RATE_SHARE) * 0.5 * (
+                1 + math.cos(math.pi * step / steps)
+            )
             optimiser.param_groups[0]["lr"] = rate
             step += 1
-            loss = (promised(batch) - targets[batch]).square().mean()
+            loss = (predicted_expectation(batch) - targets[batch]).square().mean()
             optimiser.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call, unused-ignore]
             optimiser.step()

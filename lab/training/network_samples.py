@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from engine.games.networks import INPUT_UNIT, OUTPUT_UNIT
 from lab.training.self_play import NetworkGame
 
-HELD_OUT = 50
+HELD_OUT_ONE_IN = 50
 """One game in this many is held out for validation."""
-_CHUNK = 8_000_000
+_CHUNK_BYTES = 8_000_000
 """Number of bytes of records expanded at a time."""
 
 
@@ -35,7 +35,7 @@ class Samples:
 
         Raises:
             OSError: A file cannot be read.
-            ValueError: A file does not contain such games.
+            ValueError: A file does not contain self-play games.
         """
         parts: list[tuple[NDArray[Any], ...]] = []
         evaluation = game.evaluation()
@@ -52,7 +52,7 @@ class Samples:
                         np.frombuffer(scores, np.int16),
                         np.frombuffer(linear, np.int16),
                         np.frombuffer(results, np.uint8),
-                        (places + before) % HELD_OUT == 0,
+                        (places + before) % HELD_OUT_ONE_IN == 0,
                     )
                 )
         if not parts or not sum(len(part[1]) for part in parts):
@@ -75,7 +75,7 @@ def _pieces(records: bytes, path: Path) -> list[tuple[int, bytes]]:
         games += 1
         if end > len(records):
             raise ValueError(f"{path}: the last game is truncated")
-        if end - start >= _CHUNK or end == len(records):
+        if end - start >= _CHUNK_BYTES or end == len(records):
             pieces.append((before, records[start:end]))
             start, before = end, games
     return pieces

@@ -1,6 +1,6 @@
 """Learns a network that corrects the evaluation of chess or xiangqi: `python -m lab.training.networks`.
 
-It learns from games that the program played against itself (`lab.training.self_play`). The target for a quiet
+Learns from games that the program played against itself (`lab.training.self_play`). The target for a quiet
 position is a weighted mean of the expected result according to the search's score and the game's actual
 result. The prediction uses the linear evaluation and the network together; the loss is the squared error.
 Needs PyTorch (``pip install 'desdemona[train]'``).

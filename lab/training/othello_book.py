@@ -30,7 +30,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bot.base.files import write_whole
+from bot.base.files import write_atomically
 from engine import ENGINE_VERSION
 from engine._native import othello_moves_mask
 from engine.game import Move
@@ -54,7 +54,7 @@ from lab.training.othello_patterns import natural, positive, say
 SEARCHES = "desdemona book searches"
 CONFIDENCES = (73, 87, 95, 99, 100)
 _EXACT = 100
-_PROGRESS_S = 10.0
+_PROGRESS_INTERVAL_S = 10.0
 
 
 class Child(NamedTuple):
@@ -69,7 +69,7 @@ class Child(NamedTuple):
 
 
 @dataclass(slots=True)
-class Searched:
+class SearchedPosition:
     """A position with all its moves searched to one depth."""
 
     depth: int
@@ -188,7 +188,7 @@ class Searches:
             OSError: The file cannot be read or written.
         """
         self._scorer = scorer
-        self._known: dict[BookKey, Searched] = {}
+        self._known: dict[BookKey, SearchedPosition] = {}
         header = json.dumps({"format": SEARCHES, "version": 1, **settings}, sort_keys=True)
         content = path.read_bytes() if path.exists() else b""
         whole = content[: content.rfind(b"\n") + 1]
@@ -217,7 +217,7 @@ class Searches:
     def __contains__(self, key: BookKey) -> bool:
         return key in self._known
 
-    def __getitem__(self, key: BookKey) -> Searched:
+    def __getitem__(self, key: BookKey) -> SearchedPosition:
         """The search result for a position; searches it if necessary."""
         if key not in self._known:
             depth, scores = self._scorer(OthelloPosition(*key, 0))
@@ -242,7 +242,7 @@ class Searches:
         if not legal or sum(1 << move for move in scores) != legal:
             raise BadBook(f"not the legal moves of {board_text(key)}")
         children = {move: child for move in scores if (child := child_of(key, move)) is not None}
-        self._known[key] = Searched(depth, scores, children)
+        self._known[key] = SearchedPosition(depth, scores, children)
 
 
 def search_all(keys: Iterable[BookKey], searches: Searches, told: str) -> None:
@@ -250,7 +250,7 @@ def search_all(keys: Iterable[BookKey], searches: Searches, told: str) -> None:
     missing = sorted((key for key in keys if key not in searches), key=lambda key: (discs(key), key))
     began = last = time.monotonic()
     for number, key in enumerate(missing):
-        if time.monotonic() - last >= _PROGRESS_S:
+        if time.monotonic() - last >= _PROGRESS_INTERVAL_S:
             last = time.monotonic()
             each = (last - began) / number
             say(
@@ -408,7 +408,7 @@ def parser() -> argparse.ArgumentParser:
         type=positive,
         default=12,
         metavar="N",
-        help="number of discs placed, to which the book extends (default: 12)",
+        help="depth of the book, as the number of discs placed (default: 12)",
     )
     p.add_argument(
         "--width-centi", type=natural, default=300, metavar="N",
@@ -416,7 +416,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     p.add_argument(
         "--total-centi", type=natural, default=400, metavar="N",
-        help="include positions in which both sides together have lost at most N so far (default: 400)",
+        help="include positions in which both sides together have lost at most N in total (default: 400)",
     )  # fmt: skip
     p.add_argument(
         "--depth", type=int, default=12, metavar="N",
@@ -495,7 +495,7 @@ def write_book(path: Path, entries: Mapping[BookKey, Sequence[BookMove]], made: 
         ]
         lines.append(json.dumps([board_text(key), moves], separators=(",", ":")))
     text = "".join(line + "\n" for line in lines)
-    write_whole({path: gzip.compress(text.encode("ascii"), mtime=0)})
+    write_atomically({path: gzip.compress(text.encode("ascii"), mtime=0)})
 
 
 def board_text(key: BookKey) -> str:

@@ -6,7 +6,7 @@ the game's sixty stages, one for each number of empty squares, from the end back
 are labelled with their exact results, all others with a short full-width search whose leaves fall into stages
 just learned. These labels are far less noisy than the results of games; but results look further ahead, so
 the results of well-played games contribute to the labels of their positions. The first sweep plays by rules
-of thumb; each further one plays better, so it sees more realistic positions.
+of thumb; each further sweep plays better, so it sees more realistic positions.
 
 Finally, each stage gets a constant such that searches of odd and of even depth agree on average, because a
 search compares the two after a pass or with a result of another depth.
@@ -112,7 +112,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--last-rate", type=float, default=0.0003)
     p.add_argument(
         "--shrink", type=float, default=150.0, metavar="N",
-        help="strength of the pull of each weight to its initial value, in equivalent positions",
+        help="strength of the pull of each weight towards its initial value, in equivalent positions",
     )  # fmt: skip
     p.add_argument(
         "--neighbours", type=float, default=0.5, help="fraction of each neighbouring stage's positions to add"

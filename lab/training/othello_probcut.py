@@ -36,13 +36,13 @@ HEADER = Path(engine.__file__).parent / "native" / "othello" / "probcut.hpp"
 EMPTIES = range(14, 56, 2)
 """Numbers of empty squares in the positions to search."""
 RANDOM_PLIES = (4, 14)
-BLUNDER = 0.12
+RANDOM_MOVE_PROBABILITY = 0.12
 """Probability of a random move after the opening."""
 PER_GAME = 4
 DEPTHS_LEFT = 2
 """Minimum distance of a search from the end of the game, in plies; searches to the end are exact and have no
 such error."""
-OUTLIER_CENTI = 2_000
+MAX_DIFFERENCE_CENTI = 2_000
 """Bound on a difference, because a wipe-out that only one search sees is not typical."""
 ALL_BUT_DECIDED_CENTI = 4_000
 
@@ -65,7 +65,7 @@ def positions(rng: random.Random, searcher: NativeOthelloSearcher) -> list[Othel
     position, positions = game.initial(), []
     at_random = rng.randint(*RANDOM_PLIES)
     while moves := game.legal_moves(position):
-        if at_random > 0 or rng.random() < BLUNDER:
+        if at_random > 0 or rng.random() < RANDOM_MOVE_PROBABILITY:
             move = rng.choice(moves)
         else:
             move = max(moves, key=lambda m: -exact_score(searcher, game.play(position, m), 1, never))
@@ -97,7 +97,7 @@ def measure(count: int, most: int, seed: int) -> dict[Pair, float]:
             for deep in depths:
                 for shallow in range(deep % 2, deep, 2):
                     if abs(scores[shallow]) < ALL_BUT_DECIDED_CENTI:
-                        difference = min(OUTLIER_CENTI, abs(scores[deep] - scores[shallow]))
+                        difference = min(MAX_DIFFERENCE_CENTI, abs(scores[deep] - scores[shallow]))
                         squares[empties, deep, shallow].append(difference**2)
     return {pair: math.sqrt(sum(found) / len(found)) for pair, found in squares.items() if len(found) > 10}
 

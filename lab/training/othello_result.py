@@ -27,9 +27,9 @@ from lab.training.given_games import BadGameFile, read_games
 from lab.training.othello_patterns import natural, positive, say
 
 _GAME = Othello()
-_HELD_OUT = 5  # every fifth game
+_HELD_OUT_ONE_IN = 5  # every fifth game
 _MIN_SCALE = 10.0
-_PROGRESS_S = 10.0
+_PROGRESS_INTERVAL_S = 10.0
 
 
 class Sample(NamedTuple):
@@ -214,7 +214,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     p.add_argument(
         "--solved-empties", type=natural, default=12,
-        help="solve games from this many empty squares on, and use no positions from there (default: 12)",
+        help="solve games from this many empty squares on; solved positions are not used (default: 12)",
     )  # fmt: skip
     p.add_argument(
         "--from-games",
@@ -239,7 +239,7 @@ def report(train: Sequence[Sample], held_out: Sequence[Sample]) -> Fit:
         f"  with a constant s = {constant.a:.1f}: {log_loss(constant, held_out):.4f}; without scores: "
         f"{base:.4f}"
     )
-    say("by empty squares: s fitted to these alone, log-loss with it and with the overall fit, positions")
+    say("by empty squares: separately fitted s, log-loss with this s and with the overall fit, positions")
     for low in range(0, 60, 8):
         here = [s for s in train if low <= s.empties < low + 8]
         there = [s for s in held_out if low <= s.empties < low + 8]
@@ -272,8 +272,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         for samples in games:
             count += 1
-            (train if count % _HELD_OUT else held_out).extend(samples)
-            if time.monotonic() - last > _PROGRESS_S:
+            (train if count % _HELD_OUT_ONE_IN else held_out).extend(samples)
+            if time.monotonic() - last > _PROGRESS_INTERVAL_S:
                 last = time.monotonic()
                 say(f"  {count} of {options.games} games, {last - began:.0f} s")
     except (BadGameFile, ValueError) as error:

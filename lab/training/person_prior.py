@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.human.person_prior import BasePrior, Gaussian, Grid, tilted_rows
+from engine.human.person_prior import BasePrior, Gaussian, PriorGrid, tilted_rows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,7 +31,7 @@ class JudgedReplies:
     """Replies of many positions, grouped by position."""
 
     probabilities: Floats
-    """Probability of each reply by the base model."""
+    """Probability of each reply according to the base model."""
     costs: Floats
     """Cost of each reply, from 0 to 1."""
     starts: Ints
@@ -51,7 +51,7 @@ class JudgedReplies:
         return batches
 
     def at_points(
-        self, batch: tuple[slice, slice], grid: Grid, least: float, uniform: float
+        self, batch: tuple[slice, slice], grid: PriorGrid, least: float, uniform: float
     ) -> tuple[Floats, Ints]:
         """p(r | x, k) for a batch, shape (replies, points), and the row of each reply played."""
         positions, rows = batch
@@ -67,7 +67,7 @@ class JudgedReplies:
 
 
 def log_likelihoods(
-    replies: JudgedReplies, persons: Ints, count: int, grid: Grid, least: float, uniform: float
+    replies: JudgedReplies, persons: Ints, count: int, grid: PriorGrid, least: float, uniform: float
 ) -> Floats:
     """The sum of ln p(reply | x, k) over each person's replies, shape (persons, points).
 
@@ -90,7 +90,7 @@ def posterior(prior: Floats, log_likelihood: Floats) -> Floats:
 
 
 def fit_gaussian(
-    names: tuple[str, ...], features: Floats, log_likelihood: Floats, grid: Grid, steps: int = STEPS
+    names: tuple[str, ...], features: Floats, log_likelihood: Floats, grid: PriorGrid, steps: int = STEPS
 ) -> Gaussian:
     """Fit the prior by EM.
 
@@ -102,7 +102,7 @@ def fit_gaussian(
     points, free = grid.points, grid.is_free
     gaussian = Gaussian(names, np.zeros((len(names), 2)), np.diag(np.square(_START)))
     for _ in range(steps):
-        weights = posterior(gaussian.weights(grid, features), log_likelihood)
+        weights = posterior(gaussian.prior_weights(grid, features), log_likelihood)
         means = weights @ points
         coefficients = np.asarray(np.linalg.lstsq(features, means, rcond=None)[0], np.float64)
         away = points[None, :, :] - (features @ coefficients)[:, None, :]
@@ -126,6 +126,6 @@ def predicted(
     counts = np.diff(np.append(replies.starts, len(replies.costs)))
     for batch in replies.batches():
         at_points, _ = replies.at_points(batch, base.grid, base.least, uniform)
-        weights = prior.weights(base.grid, features[batch[0]])
+        weights = prior.prior_weights(base.grid, features[batch[0]])
         parts.append(np.einsum("rp,rp->r", at_points, np.repeat(weights, counts[batch[0]], axis=0)))
     return np.concatenate(parts)

@@ -2,7 +2,7 @@
 
 Each game begins with some random moves; then the search plays both sides with a fixed number of nodes per
 move. The moves and their scores are appended to a file, four bytes per ply
-(engine/native/training/self_play.hpp); `lab.training.networks` learns from such files. The same seed and
+(lab/native/self_play.hpp); `lab.training.networks` learns from such files. The same seed and
 first game give the same games, regardless of the number of threads.
 """
 
@@ -20,7 +20,7 @@ from engine.games.linear_weights import LinearWeights
 from lab import _training
 from lab.training.othello_patterns import natural, positive, say
 
-_CHUNK = 500
+_GAMES_PER_WRITE = 500
 """Number of games per write to the file."""
 
 
@@ -103,10 +103,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         network = _network(game, options)
         evaluation = game.evaluation()
         with options.out.open("ab") as file:
-            for first in range(options.first, options.first + options.games, _CHUNK):
+            for first in range(options.first, options.first + options.games, _GAMES_PER_WRITE):
                 if options.minutes is not None and time.monotonic() - began > 60 * options.minutes:
                     break
-                count = min(_CHUNK, options.first + options.games - first)
+                count = min(_GAMES_PER_WRITE, options.first + options.games - first)
                 records = game.play(
                     evaluation, network, options.seed, first, count, options.nodes,
                     (options.random_plies[0], options.random_plies[1]), options.threads,

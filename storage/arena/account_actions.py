@@ -124,7 +124,7 @@ async def _move(session: AsyncSession, old_id: str, name: str, site: str) -> Non
 
 
 async def _forget_in_chat(session: AsyncSession, names: list[str], new: str) -> None:
-    """Replace an account's former names in its games' chat, where it is mainly our bots that use names."""
+    """Replace an account's former names in its games' chat; mainly our bots use names there."""
     ours = select(ArenaGame.id).where(or_(ArenaGame.first_id == new, ArenaGame.second_id == new))
     lines = select(ArenaChatLine.id, ArenaChatLine.text).where(ArenaChatLine.game_id.in_(ours))
     words = [_word(name) for name in names]

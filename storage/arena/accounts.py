@@ -83,7 +83,7 @@ class ArenaGameRecord:
 
 @dataclass(frozen=True, slots=True)
 class SavedTime:
-    """The arena's time when it was last saved, and when that was."""
+    """The arena's time as last saved, and the date and time of the save."""
 
     elapsed_ms: int
     at: datetime | None
@@ -140,11 +140,11 @@ async def get_account(session: AsyncSession, account_id: str) -> AccountRecord |
 
 
 async def list_accounts_by_id(session: AsyncSession, ids: Collection[str]) -> list[AccountRecord]:
-    """Those accounts with these ids that exist."""
+    """The accounts with these ids; unknown ids are ignored."""
     return await _accounts(session, ArenaAccount.id.in_(ids), None)
 
 
-async def find_token(session: AsyncSession, token_hash: str) -> str | None:
+async def find_account_id_by_token(session: AsyncSession, token_hash: str) -> str | None:
     """Id of the account to which the token belongs."""
     return await session.scalar(select(ArenaAccount.id).where(ArenaAccount.token_hash == token_hash))
 
@@ -343,7 +343,7 @@ def _record(row: Row[Any]) -> ArenaGameRecord:
 
 
 async def load_time(session: AsyncSession) -> SavedTime:
-    """The arena's time when it was last saved or when the latest running turn began, whichever is later."""
+    """The arena's time at its last save or at the start of the latest running turn, whichever is later."""
     row = (await session.execute(select(ArenaElapsed.elapsed_ms, ArenaElapsed.saved_at))).first()
     is_open = ArenaGame.status == STARTED
     latest = await session.scalar(select(func.max(ArenaGame.turn_began_ms)).where(is_open))

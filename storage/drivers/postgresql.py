@@ -16,30 +16,30 @@ from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.util import await_
 
-ASK_AFTER_S = 1.0
+MAX_UNCHECKED_IDLE_S = 1.0
 """Idle time in seconds after which a connection is checked before use."""
-QUESTION = "SELECT 1"
+CHECK_QUERY = "SELECT 1"
 
 _IDLE_SINCE = "idle_since"
 
 
-def watch_pool(engine: Engine) -> None:
-    """Replace a dead connection when it is taken from an engine's pool, along with all older ones."""
-    event.listen(engine, "checkin", _put_back)
-    event.listen(engine, "checkout", _taken)
+def check_pooled_connections(engine: Engine) -> None:
+    """Check connections taken from an engine's pool; replace a dead one and all older connections."""
+    event.listen(engine, "checkin", _on_checkin)
+    event.listen(engine, "checkout", _check_on_checkout)
 
 
-def _put_back(_connection: Any, entry: ConnectionPoolEntry) -> None:
+def _on_checkin(_connection: Any, entry: ConnectionPoolEntry) -> None:
     entry.info[_IDLE_SINCE] = time.monotonic()
 
 
-def _taken(connection: Any, entry: ConnectionPoolEntry, _proxy: Any) -> None:
+def _check_on_checkout(connection: Any, entry: ConnectionPoolEntry, _proxy: Any) -> None:
     known = connection.driver_connection
     if known.is_closed():
         raise InvalidatePoolError("the server has closed the connection")
     idle_since = entry.info.get(_IDLE_SINCE)
-    if idle_since is not None and time.monotonic() - idle_since >= ASK_AFTER_S:
+    if idle_since is not None and time.monotonic() - idle_since >= MAX_UNCHECKED_IDLE_S:
         try:
-            await_(known.execute(QUESTION))
+            await_(known.execute(CHECK_QUERY))
         except (OSError, PostgresError, InterfaceError) as error:
             raise InvalidatePoolError(f"the connection is dead: {error}") from error

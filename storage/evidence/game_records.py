@@ -18,16 +18,15 @@ from sqlalchemy import ColumnElement, Select, case, select
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import RULE as FORECAST_RULE
+from engine.bait_rule import FORECAST_RULE
 from engine.decision import OutcomeKind, SearchMode
 from engine.errors import RecordError
 from engine.expected import WHOLE
-from engine.judgement import RULE
+from engine.judgement import JUDGE_RULE
 from engine.strategies.registry import STRATEGIES
-from storage.evidence.inference.suspects import COPIED_PLIES, FAST_S, NO_OPENING
+from storage.evidence.inference.suspects import MAX_FAST_REPLY_S, MIN_COPIED_PLIES, NO_OPENING
 from storage.evidence.inference.timestamps import microseconds
 from storage.evidence.replies import (
-    EMPTY,
     EXPECTATIONS,
     GAME,
     NO_TRIAL,
@@ -36,6 +35,7 @@ from storage.evidence.replies import (
     SCORES,
     STATES,
     UNKNOWN,
+    UNKNOWN_COST,
     Labels,
     ReplyFlag,
     model_text,
@@ -43,20 +43,20 @@ from storage.evidence.replies import (
     packed_expectations,
 )
 from storage.evidence.slips import is_slip
-from storage.evidence.trials import is_own_position
-from storage.filters import phase_of, standing
+from storage.evidence.trials import is_challenger_position
+from storage.filters import phase_of, standing_conditions
 from storage.records import DecisionState
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow, ReplyTimeRow
 
 logger = logging.getLogger(__name__)
 
-LEFT = ("resignation", "left", "time")
+ABANDONED_ENDINGS = ("resignation", "left", "time")
 """How a game can end when a player leaves it."""
-DRAWING = tuple(sorted(kind.name for kind in STRATEGIES.values() if kind.draws_decisions))
+RANDOMISERS = tuple(sorted(kind.name for kind in STRATEGIES.values() if kind.draws_decisions))
 """Names of the players that randomise single decisions."""
-_BATCH = 200
+_GAMES_PER_QUERY = 200
 """Number of games read by one SQL statement."""
-_UNREADABLE = (ValueError, LookupError, TypeError, ArithmeticError, RecordError)
+_UNREADABLE_ROW_EXCEPTIONS = (ValueError, LookupError, TypeError, ArithmeticError, RecordError)
 """Exceptions raised by a row that this program cannot have written."""
 
 
@@ -92,8 +92,8 @@ async def game_records(session: AsyncSession, games: Sequence[int]) -> dict[int,
     A game with a row that this program cannot have written is left out and logged.
     """
     records: dict[int, GameSummary] = {}
-    for start in range(0, len(games), _BATCH):
-        records |= await _records(session, games[start : start + _BATCH])
+    for start in range(0, len(games), _GAMES_PER_QUERY):
+        records |= await _records(session, games[start : start + _GAMES_PER_QUERY])
     return records
 
 
@@ -104,7 +104,7 @@ async def _records(session: AsyncSession, games: Sequence[int]) -> dict[int, Gam
         decisions = await session.execute(_DECISIONS.where(DecisionRow.game_id.in_(games)))
         by_game = {key: [*its] for key, its in groupby(decisions, lambda row: row.game_id)}
         return {row.id: record_of(row, by_game.get(row.id, ())) for row in rows}
-    except (*_UNREADABLE, OperationalError) as error:
+    except (*_UNREADABLE_ROW_EXCEPTIONS, OperationalError) as error:
         if isinstance(error, OperationalError) and "Could not decode" not in str(error):
             raise  # the database fails, not a row
         if len(games) == 1:
@@ -201,14 +201,14 @@ def record_of(game: Any, decisions: Sequence[Any]) -> GameSummary:
     return GameSummary(game.id, labels.text, record.tobytes(), rows.tobytes(), counts)
 
 
-def is_drawn(search_mode: str | None, strategy: str) -> bool:
+def is_decision_randomised(search_mode: str | None, strategy: str) -> bool:
     """Whether a decision was drawn at random between two moves.
 
     Args:
         search_mode: The decision's search mode; None: its record was damaged when migration 0012 read it.
         strategy: The strategy that chose the move.
     """
-    return strategy in DRAWING if search_mode is None else search_mode == SearchMode.TRIAL
+    return strategy in RANDOMISERS if search_mode is None else search_mode == SearchMode.TRIAL
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ class _Reply:
         """The reply in a row from the statement that reads decisions; None if it does not count."""
         reply = cls(
             row,
-            row.outcome_rule == RULE and row.reply_cost is not None,
+            row.outcome_rule == JUDGE_RULE and row.reply_cost is not None,
             row.forecast_rule == FORECAST_RULE,
         )
         is_there = reply.is_judged or (reply.is_forecast and row.bait is not None)
@@ -256,7 +256,7 @@ class _Reply:
         row, flags = self.row, ReplyFlag(0)
         is_told = self.is_judged and row.reply is not None and self.is_forecast
         for flag, is_true in (
-            (ReplyFlag.JUDGED, is_told and row.rule == RULE and row.reply_count >= 2),
+            (ReplyFlag.JUDGED, is_told and row.rule == JUDGE_RULE and row.reply_count >= 2),
             (ReplyFlag.DECIDED, row.is_decided),
             (ReplyFlag.PAPER_TRAP, row.is_trap),
             (ReplyFlag.FELL_FOR_BEST, row.fell_for_best),
@@ -287,8 +287,8 @@ class _Reply:
         columns |= {
             "decision": row.id,
             "time_s": nan if row.time_s is None else row.time_s,
-            "cost": row.reply_cost if self.is_judged else EMPTY,
-            "judge_cost": EMPTY,
+            "cost": row.reply_cost if self.is_judged else UNKNOWN_COST,
+            "judge_cost": UNKNOWN_COST,
             "ply": row.ply,
             "phase": phase_of(row.ply + 1),
             "reply_count": row.reply_count or 0,
@@ -316,9 +316,9 @@ def _of_game(row: Any) -> dict[str, Any]:
         "score": SCORES[result],
         "state": STATES.index(row.state.value),
         "is_settled": row.is_settled,
-        "is_own_position": is_own_position(row.variant, row.initial_position),
+        "is_challenger_position": is_challenger_position(row.variant, row.initial_position),
         "plies": plies,
-        "has_left": SCORES[result] == 1.0 and row.end_reason in LEFT,
+        "has_left": SCORES[result] == 1.0 and row.end_reason in ABANDONED_ENDINGS,
     }
 
 
@@ -326,7 +326,7 @@ def _of_decisions(
     game: Any, decisions: Sequence[Any], standing: Sequence[Any], replies: Sequence[_Reply]
 ) -> dict[str, Any]:
     """The columns of `GAME` that are derived from the game's decisions."""
-    drawn = [each for each in decisions if is_drawn(each.search_mode, game.strategy)]
+    drawn = [each for each in decisions if is_decision_randomised(each.search_mode, game.strategy)]
     # Also replies that were taken back: the first one counts.
     times = [
         each.time_s
@@ -338,7 +338,7 @@ def _of_decisions(
     return {
         "outdated": sum(is_outdated(each) for each in standing),
         "timed": len(times),
-        "fast": sum(time_s < FAST_S for time_s in times),
+        "fast": sum(time_s < MAX_FAST_REPLY_S for time_s in times),
         "judged": len(expected),
         "optimal": sum(each.kind is OutcomeKind.OPTIMAL for each in expected),
         "optimal_expected": sum(each.optimal_expected for each in expected),
@@ -357,21 +357,21 @@ def is_outdated(row: Any) -> bool:
     Until ``desdemona db recheck`` judges it again, statistics leave it out.
     """
     return row.is_complete and (
-        row.rule not in (None, RULE)
-        or row.outcome_rule not in (None, RULE)
+        row.rule not in (None, JUDGE_RULE)
+        or row.outcome_rule not in (None, JUDGE_RULE)
         or row.forecast_rule != FORECAST_RULE
     )
 
 
 def is_judged() -> ColumnElement[bool]:
     """Condition on `OutcomeRow`: the reply was judged under the current rules."""
-    return OutcomeRow.rule == RULE
+    return OutcomeRow.rule == JUDGE_RULE
 
 
 def named_bait() -> tuple[ColumnElement[bool], ...]:
     """Conditions on `DecisionRow` and `ForecastRow`: the move stands and set a confirmed bait."""
     return (
-        *standing(),
+        *standing_conditions(),
         DecisionRow.is_decided.is_(False),
         ForecastRow.rule == FORECAST_RULE,
         ForecastRow.bait.is_not(None),
@@ -396,14 +396,14 @@ def line_key(game: str, initial_position: str | None, moves: Sequence[str], move
 
 
 def opening_of(game: str, initial_position: str | None, moves: str) -> tuple[int, int | None]:
-    """The length of a game in plies, and a key of its first `COPIED_PLIES` plies (None if it is shorter).
+    """The length of a game in plies, and a key of its first `MIN_COPIED_PLIES` plies (None if it is shorter).
 
     Two games have the same key only if they share the start and these plies.
     """
     split = moves.split()
-    if len(split) < COPIED_PLIES:
+    if len(split) < MIN_COPIED_PLIES:
         return len(split), None
-    return len(split), _key_of((f"{game} {initial_position or ''}", *split[:COPIED_PLIES]))
+    return len(split), _key_of((f"{game} {initial_position or ''}", *split[:MIN_COPIED_PLIES]))
 
 
 def _key_of(lines: Iterable[str]) -> int:
@@ -422,7 +422,7 @@ def probabilities_part(assignment: Any) -> str:
 
 
 def probability_of(part: str, treated: str, control: str) -> float:
-    """The probability of the treated one of two players, read from this part of an assignment's record.
+    """The probability of the treated player, relative to the two players' total, from part of a record.
 
     Raises:
         RecordError: The record does not contain it.

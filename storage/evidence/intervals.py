@@ -50,9 +50,9 @@ class Performance:
     rating: float | None
     """The rating; None without games, or if all were won or all lost, so that no rating fits."""
     low: float | None
-    """Lower limit; None if there is none, because no points were scored."""
+    """Lower limit; None if no points were scored."""
     high: float | None
-    """Upper limit; None if there is none, because every game was won."""
+    """Upper limit; None if every game was won."""
 
     @property
     def words(self) -> str:
@@ -176,8 +176,8 @@ def _roots(
 
     Args:
         falling: Returns the functions' values and slopes at the given points.
-        low: A point for each function at which it is 0 or more.
-        high: A point for each function at which it is 0 or less.
+        low: For each function, a point at which its value is 0 or more.
+        high: For each function, a point at which its value is 0 or less.
         start: Initial guesses.
     """
     at = np.where((start > low) & (start < high), start, (low + high) / 2)

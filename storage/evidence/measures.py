@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.decision import OutcomeKind
-from engine.judgement import ERROR
+from engine.judgement import MIN_ERROR_COST
 from storage.evidence.inference.any_time import AnyTimeEstimate, PlannedN, SequenceDesign, estimates_of_sums
 from storage.evidence.inference.persons import Codes, Floats, first_and_codes
 from storage.evidence.replies import (
@@ -32,7 +32,7 @@ from storage.evidence.replies import (
     has,
     phases_of,
 )
-from storage.evidence.statistics.groups import Expected
+from storage.evidence.statistics.groups import ObservedRate
 
 
 class Measure(NamedTuple):
@@ -71,12 +71,12 @@ COUNTS = (
 """The columns of whole numbers. `decided` counts replies in decided positions; no other column does."""
 COLUMNS = (*COUNTS, *(name for measure in MEASURES for name in measure.columns))
 """All summed columns."""
-AT = {name: number for number, name in enumerate(COLUMNS)}
+COLUMN_INDEX = {name: number for number, name in enumerate(COLUMNS)}
 """The index of each column."""
 _CELLS = "cells"
-_CHUNK = 8_000
+_REPLIES_PER_SUM = 8_000
 """Number of replies summed in one step; few enough for their columns to stay in the processor's cache."""
-_NOISE = 1e-13
+_MAX_ROUNDING_ERROR = 1e-13
 """Maximum relative rounding error of a sum of squares after the mean is subtracted."""
 
 
@@ -165,7 +165,7 @@ def _sums(judged: ReplyTable, starts: Codes) -> Floats:
     at = 0
     while at < len(starts):
         # Whole cells only.
-        after = max(int(np.searchsorted(starts, starts[at] + _CHUNK)), at + 1)
+        after = max(int(np.searchsorted(starts, starts[at] + _REPLIES_PER_SUM)), at + 1)
         end = int(starts[after]) if after < len(starts) else len(judged.replies)
         values = _columns(judged.replies[starts[at] : end])
         sums.append(np.add.reduceat(values, starts[at:after] - starts[at], axis=1).T)
@@ -193,19 +193,19 @@ def _columns(replies: NDArray[np.void]) -> Floats:
         ("traps_fell_for_best", is_trap & has(replies, ReplyFlag.FELL_FOR_BEST)),
         ("traps_erred_elsewhere", is_trap & (outcome == _ERRED_ELSEWHERE)),
     ):
-        columns[AT[name]] = values
+        columns[COLUMN_INDEX[name]] = values
     for measure, happened in (
-        (ERRORS, replies["cost"] >= ERROR),
+        (ERRORS, replies["cost"] >= MIN_ERROR_COST),
         (COST, costs(replies)),
         (BAITS, has(replies, ReplyFlag.TAKEN)),
         (FALLS, outcome == _FELL),
     ):
-        seen_in = columns[AT[measure.seen_in]]
-        seen = np.multiply(happened, seen_in, out=columns[AT[measure.happened]])
+        seen_in = columns[COLUMN_INDEX[measure.seen_in]]
+        seen = np.multiply(happened, seen_in, out=columns[COLUMN_INDEX[measure.happened]])
         for total, whose in zip(measure.sums[1:], ("uniform", "expected"), strict=True):
             values = expected(replies, f"{measure.expected}_{whose}")
-            foreseen = np.multiply(values, seen_in, out=columns[AT[total]])
-            beyond = np.subtract(seen, foreseen, out=columns[AT[f"{total}_squares"]])
+            foreseen = np.multiply(values, seen_in, out=columns[COLUMN_INDEX[total]])
+            beyond = np.subtract(seen, foreseen, out=columns[COLUMN_INDEX[f"{total}_squares"]])
             np.square(beyond, out=beyond)
     return columns
 
@@ -230,14 +230,14 @@ class GroupSums:
         first, number = first_and_codes(combined([groups, persons]))
         # Column by column, which takes half the time of summing sorted rows.
         self._by_person: dict[str, Floats] = {
-            name: np.bincount(number, cells.sums[:, AT[name]], len(first)).astype(np.float64)
+            name: np.bincount(number, cells.sums[:, COLUMN_INDEX[name]], len(first)).astype(np.float64)
             for name in COLUMNS
         }
         self._of_pair = groups[first]
         self._size = size
         self._totals = {name: self._grouped(values) for name, values in self._by_person.items()}
         has_model = np.zeros((size, len(cells.model_names)), bool)
-        is_told = cells.sums[:, AT["replies"]] > 0
+        is_told = cells.sums[:, COLUMN_INDEX["replies"]] > 0
         has_model[groups[is_told], cells.models[is_told]] = True
         kinds, kind = np.unique(has_model, axis=0, return_inverse=True)
         lists = [tuple(sorted(compress(cells.model_names, which))) for which in kinds.tolist()]
@@ -248,11 +248,11 @@ class GroupSums:
         """The sum of a column in each group."""
         return self._totals[name]
 
-    def expected(self, measure: Measure) -> list[Expected]:
+    def expected(self, measure: Measure) -> list[ObservedRate]:
         """The observed and expected frequencies in each group."""
         n = self._totals[measure.seen_in]
         return [
-            Expected(
+            ObservedRate(
                 n=int(count),
                 happened=None if not count else seen,
                 chance=None if not count else at_random,
@@ -291,7 +291,7 @@ class GroupSums:
 
 def _cleaned(spread: Floats, whole: Floats) -> Floats:
     """Sums of squares around the means, set to 0 where only rounding errors remain."""
-    return np.where(spread < _NOISE * whole, 0.0, spread)
+    return np.where(spread < _MAX_ROUNDING_ERROR * whole, 0.0, spread)
 
 
 def combined(parts: Sequence[Codes]) -> Codes:

@@ -2,7 +2,7 @@
 
 Games without a valid summary (`storage.evidence.summaries`) are computed from their decisions. Replies are
 read in *parts* (batches of games with adjacent keys), which bounds a report's memory use. A process that
-repeatedly reads all replies caches the parts (`keep_replies`) and reads a part again only if one of its
+repeatedly reads all replies caches the parts (`enable_reply_cache`) and reads a part again only if one of its
 summaries has changed.
 """
 
@@ -22,24 +22,24 @@ from sqlalchemy.types import NullType
 from storage.database import Database
 from storage.evidence.game_records import GameSummary, game_records
 from storage.evidence.replies import GAME, REPLY, GameRows, ReplyTable
-from storage.evidence.summaries import is_of_today
-from storage.filters import Filters, shown_games
+from storage.evidence.summaries import is_current
+from storage.filters import Filters, game_conditions
 from storage.records import MATCH_SITE, GameStatus
 from storage.tables.games import GameRow
 from storage.tables.summaries import GameSummaryRow
 
 _PART = 2_000
 """Number of game keys in a part, which takes 5 MB with its replies."""
-_OTHERS = 200
+_MAX_SUMMARISED_AT_ONCE = 200
 """Maximum number of games to summarise at once."""
-_SPARSEST = 3
+_FULL_READ_RATIO = 3
 """If at most one in this many games is wanted, only the wanted games are read."""
-MAX_BYTES = 128_000_000
+MAX_CACHED_PART_BYTES = 128_000_000
 """Memory limit of a process's cached parts, in bytes."""
-SHOWN: ColumnElement[bool] = GameRow.site != MATCH_SITE
+NOT_A_MATCH: ColumnElement[bool] = GameRow.site != MATCH_SITE
 """Excludes matches between programs on this machine, which count only on request."""
 _CACHE_KEY = "replies"
-_FEW_KEY = "summaries of a few games"
+_SUMMARIES_CACHE_KEY = "summaries of a few games"
 _STAMPS_KEY = "stamps"
 
 Keys = NDArray[np.int64]
@@ -49,11 +49,11 @@ class PartCache:
     """An LRU cache of parts, keyed by number and by whether they include the replies.
 
     Args:
-        most_bytes: Size limit of all parts together.
+        max_bytes: Size limit of all parts together.
     """
 
-    def __init__(self, most_bytes: int = MAX_BYTES) -> None:
-        self._most_bytes = most_bytes
+    def __init__(self, max_bytes: int = MAX_CACHED_PART_BYTES) -> None:
+        self._most_bytes = max_bytes
         self._parts: OrderedDict[tuple[int, bool], tuple[Keys, ReplyTable]] = OrderedDict()
 
     @property
@@ -79,7 +79,7 @@ class PartCache:
             self._parts.popitem(last=False)
 
 
-def keep_replies(database: Database) -> None:
+def enable_reply_cache(database: Database) -> None:
     """Cache the data read by read-only transactions, for a process that produces reports repeatedly."""
     database.info[_CACHE_KEY] = PartCache()
 
@@ -123,8 +123,8 @@ async def read_parts(
         yield part, np.isin(part.of.games["id"], wanted)
         missing = np.setdiff1d(missing, part.of.games["id"], assume_unique=True)
     others = np.concatenate([missing, unsettled])
-    for start in range(0, len(others), _OTHERS):
-        summaries = await _summaries(session, others[start : start + _OTHERS].tolist())
+    for start in range(0, len(others), _MAX_SUMMARISED_AT_ONCE):
+        summaries = await _summaries(session, others[start : start + _MAX_SUMMARISED_AT_ONCE].tolist())
         rows = GameRows.of([each.labels for each in summaries], [each.game for each in summaries])
         yield ReplyTable.unpacked(rows, [each.replies for each in summaries]), np.ones(len(rows), bool)
 
@@ -134,12 +134,12 @@ async def replies_of(session: AsyncSession, *which: ColumnElement[bool]) -> Repl
     return ReplyTable.joined([part async for part in read_replies(session, *which)])
 
 
-def played(filters: Filters | None) -> tuple[ColumnElement[bool], ...]:
+def played_game_conditions(filters: Filters | None) -> tuple[ColumnElement[bool], ...]:
     """Conditions on `GameRow` that select the games that pass the filters, without aborted games.
 
-    Matches between programs count only if the filters name their site or one of them.
+    Matches between programs count only if the filters name their site or a match.
     """
-    return GameRow.state != GameStatus.ABORTED, *shown_games(filters)
+    return GameRow.state != GameStatus.ABORTED, *game_conditions(filters)
 
 
 async def _stamps(session: AsyncSession, numbers: Keys) -> tuple[Keys, Keys]:
@@ -149,7 +149,7 @@ async def _stamps(session: AsyncSession, numbers: Keys) -> tuple[Keys, Keys]:
     key, span = GameSummaryRow.game_id, (int(numbers[0]) * _PART, int(numbers[-1] + 1) * _PART - 1)
     known: tuple[tuple[int, int], Keys, Keys] | None = session.info.get(_STAMPS_KEY)
     if known is None or known[0] != span:
-        statement = select(key, GameSummaryRow.stamp).where(key.between(*span), *is_of_today()).order_by(key)
+        statement = select(key, GameSummaryRow.stamp).where(key.between(*span), *is_current()).order_by(key)
         columns = await read_columns(session, statement)
         known = span, np.array(columns["game_id"], np.int64), np.array(columns["stamp"], np.int64)
         if _CACHE_KEY in session.info:
@@ -177,11 +177,11 @@ async def _part(
     key, columns = GameSummaryRow.game_id, [GameSummaryRow.labels, GameSummaryRow.game]
     if with_replies:
         columns.append(GameSummaryRow.replies)
-    is_sparse = _SPARSEST * len(wanted) <= len(games)
+    is_sparse = _FULL_READ_RATIO * len(wanted) <= len(games)
     which = key.in_(wanted.tolist()) if is_sparse else key.between(number * _PART, (number + 1) * _PART - 1)
     # Without types, which would copy each value.
     bare = (type_coerce(column, NullType()).label(column.key) for column in columns)
-    found = await read_columns(session, select(*bare).where(which, *is_of_today()).order_by(key))
+    found = await read_columns(session, select(*bare).where(which, *is_current()).order_by(key))
     rows = [
         row
         for row in zip(found["labels"], found["game"], found.get("replies", repeat(b"")), strict=False)
@@ -203,10 +203,10 @@ async def _summaries(session: AsyncSession, games: list[int]) -> list[GameSummar
     """
     few: dict[int, GameSummary] = {}
     if _CACHE_KEY in session.info:
-        few = session.info.setdefault(_FEW_KEY, few)
+        few = session.info.setdefault(_SUMMARIES_CACHE_KEY, few)
     missing = await game_records(session, [key for key in games if key not in few])
     known = few | missing
-    if len(known) <= _OTHERS:
+    if len(known) <= _MAX_SUMMARISED_AT_ONCE:
         few |= missing
     return [known[key] for key in games if key in known]
 
@@ -216,7 +216,7 @@ async def read_columns(
 ) -> Mapping[str, Sequence[Any]]:
     """The rows of a statement as lists by column name, with values as the driver returns them.
 
-    Values are not converted to their columns' types: on SQLite a truth value is 0 or 1, and a time is text.
+    Values are not converted to their columns' types: on SQLite a Boolean is 0 or 1, and a time is text.
     """
     with many_objects():
         # Not by the session, nor by the result, which would make each row twice.

@@ -27,27 +27,27 @@ from storage.records import GameResult, GameStatus
 LAYOUT = 8
 """Version of both arrays and of the columns stored beside them; increases when a meaning changes."""
 
-_UNITS = 4_000_000_000
+_PROBABILITY_UNITS = 4_000_000_000
 """Number of units in a probability of 1."""
 EXPECTATIONS = (
     *("error_uniform", "error_expected", "cost_uniform", "cost_expected"),
     *("fall_uniform", "fall_expected", "bait_uniform", "bait_expected"),
 )
-"""What is expected of a reply: of a random one (``_uniform``) and by the forecast; see
+"""Expectations for a random reply (``_uniform``) and for a reply that follows the forecast; see
 `engine.bait_rule.Expectations`."""
-EMPTY = np.iinfo(np.uint16).max
+UNKNOWN_COST = np.iinfo(np.uint16).max
 """Value for an unknown cost."""
 
-COUNTED = ("error", "fall", "bait")
+REPLY_COUNTS = ("error", "fall", "bait")
 """The kinds of replies that are counted for each move."""
 REPLY = np.dtype(
     [
         *((name, "<i8") for name in ("decision", "line")),
         ("cost_expected", "<f8"),
-        *((f"{name}_expected", "<u4") for name in COUNTED),
+        *((f"{name}_expected", "<u4") for name in REPLY_COUNTS),
         *((name, "<u4") for name in ("cost_sum", "bait_probability")),
         ("time_s", "<f4"),
-        *((f"{name}_count", "<u2") for name in COUNTED),
+        *((f"{name}_count", "<u2") for name in REPLY_COUNTS),
         *((name, "<u2") for name in ("cost", "judge_cost", "bait_cost", "ply", "phase", "reply_count")),
         *((name, "<u2") for name in ("flags", "model", "outcome")),
     ]
@@ -56,13 +56,13 @@ REPLY = np.dtype(
 
 The key of our decision; a number shared by baits after the same moves (0: there is no bait); the cost that
 the forecast expected, as a share of the game; the forecast probabilities of an error, of a fall into a trap
-in the paper's sense and of a taken bait, in `_UNITS`; the total cost of all replies, in hundredths of a per
-cent; the probability of the most tempting bait, in `_UNITS`; seconds that this reply took (NaN: not known);
-the numbers of replies that are errors, falls and baits; the cost of this reply at the player's depth, in
-hundredths of a per cent (`EMPTY`: not judged), the same by the judge (`EMPTY`: not yet known), and the cost
-of the most tempting bait; the number of moves before our move; the reply's phase, 0 for the first; the number
-of replies; its `ReplyFlag`s; the index of the forecast's model in `Labels.models`; the index in `OUTCOMES` of
-the outcome in the paper's sense.
+in the paper's sense and of a taken bait, in `_PROBABILITY_UNITS`; the total cost of all replies, in
+hundredths of a per cent; the probability of the most tempting bait, in `_PROBABILITY_UNITS`; seconds that
+this reply took (NaN: not known); the numbers of replies that are errors, falls and baits; the cost of this
+reply at the player's depth, in hundredths of a per cent (`UNKNOWN_COST`: not judged), the same by the judge
+(`UNKNOWN_COST`: not yet known), and the cost of the most tempting bait; the number of moves before our move;
+the reply's phase, 0 for the first; the number of replies; its `ReplyFlag`s; the index of the forecast's model
+in `Labels.models`; the index in `OUTCOMES` of the outcome in the paper's sense.
 """
 OUTCOMES = tuple(kind.value for kind in OutcomeKind)
 """The outcomes that the column `outcome` indexes."""
@@ -72,7 +72,7 @@ class ReplyFlag(IntFlag):
     """Flags of a reply."""
 
     JUDGED = 1
-    """Judged and forecast by the current rules, among at least two replies; no measure counts others."""
+    """Judged and forecast under current rules; one of at least two replies; measures ignore other replies."""
     DECIDED = 2
     """Our move wins or loses by force."""
     PAPER_TRAP = 4
@@ -103,7 +103,7 @@ GAME = np.dtype(
     [
         *((name, "<i8") for name in ("id", "person", "config", "trial", "began_us", "ended_us", "opening")),
         *((name, "<f8") for name in ("rating", "our_rating", "score", "optimal_expected")),
-        *((name, "<i4") for name in ("state", "is_settled", "is_own_position", "plies", "has_left")),
+        *((name, "<i4") for name in ("state", "is_settled", "is_challenger_position", "plies", "has_left")),
         *((name, "<i4") for name in ("outdated", "timed", "fast", "judged", "optimal", "replies", "cost")),
         *((name, "<i4") for name in ("baits_set", "baits_taken", "slips", "draws", "draws_answered")),
     ]
@@ -116,7 +116,7 @@ left to judge; whether a challenger set its position (`storage.evidence.trials`)
 sides; whether the person has left; the numbers of decisions judged or forecast by earlier rules, of judged
 replies outside decided positions (and their cost, in hundredths of a per cent), of our moves with a confirmed
 bait, of replies that took one, of slips, of randomised decisions (including those of randomising strategies
-whose record does not say), and of replies to recorded ones."""
+whose record does not say), and of replies to decisions recorded as randomised."""
 GameArray = NDArray[np.void]
 """Rows in the layout of `GAME`."""
 ReplyArray = NDArray[np.void]
@@ -174,7 +174,7 @@ def packed_expectations(values: Mapping[str, float], reply_count: int) -> dict[s
         reply_count: Number of replies.
     """
     packed: dict[str, float] = {"cost_expected": values["cost_expected"]}
-    for name in COUNTED:
+    for name in REPLY_COUNTS:
         packed[f"{name}_expected"] = max(_in_units(values[f"{name}_expected"]), 0)
         packed[f"{name}_count"] = round(values[f"{name}_uniform"] * reply_count)
     packed["cost_sum"] = round(values["cost_uniform"] * reply_count * WHOLE)
@@ -187,20 +187,20 @@ def packed_bait(line: int, probability: float, cost: int) -> dict[str, int]:
 
 
 def _in_units(probability: float) -> int:
-    # A text, which SQLite may hold in a column of numbers, times `_UNITS` would be one of 4 GB.
-    return round(float(probability) * _UNITS)
+    # A text, which SQLite may hold in a column of numbers, times `_PROBABILITY_UNITS` would be one of 4 GB.
+    return round(float(probability) * _PROBABILITY_UNITS)
 
 
 def expected_losses(replies: ReplyArray) -> Floats:
     """Probability times cost of the most tempting bait, valid where there is a bait; shape (replies,)."""
-    return np.asarray(replies["bait_probability"] / _UNITS * replies["bait_cost"], np.float64)
+    return np.asarray(replies["bait_probability"] / _PROBABILITY_UNITS * replies["bait_cost"], np.float64)
 
 
 def expected(replies: ReplyArray, name: str) -> Floats:
     """One of the expectations for each reply, from 0 to 1; shape (replies,)."""
     what, _, whose = name.partition("_")
     if whose == "expected":
-        values = replies[name] if what == "cost" else replies[name] / _UNITS
+        values = replies[name] if what == "cost" else replies[name] / _PROBABILITY_UNITS
     elif what == "cost":
         values = replies["cost_sum"] / (replies["reply_count"] * np.float64(WHOLE))
     else:

@@ -6,7 +6,7 @@ position was decided; baits, however, count only in positions that were not deci
 
 from sqlalchemy import ColumnElement, and_, func
 
-from engine.judgement import ERROR
+from engine.judgement import MIN_ERROR_COST
 from storage.tables.games import DecisionRow, ForecastRow, OutcomeRow
 
 
@@ -21,10 +21,10 @@ def is_slip(cost: float | None, *, is_taken: bool, is_decided: bool | None) -> b
     """
     if cost is None or is_decided is None:
         return False
-    return cost >= ERROR and (is_decided or not is_taken)
+    return cost >= MIN_ERROR_COST and (is_decided or not is_taken)
 
 
 def slip_condition() -> ColumnElement[bool]:
-    """`is_slip` in SQL, on a decision with its forecast and outcome (null unless made by current rules)."""
+    """`is_slip` in SQL, on a decision and its forecast and outcome (null if made under earlier rules)."""
     is_taken = and_(DecisionRow.is_decided.is_(False), func.coalesce(ForecastRow.is_taken, False).is_(True))
-    return and_(DecisionRow.is_decided.is_not(None), OutcomeRow.cost >= ERROR, ~is_taken)
+    return and_(DecisionRow.is_decided.is_not(None), OutcomeRow.cost >= MIN_ERROR_COST, ~is_taken)

@@ -7,7 +7,7 @@ game is not open and it was made with the current layout and rules. Other games 
 (`storage.evidence.reading`), so statistics are always exact: summaries only make them fast.
 
 ``desdemona db upgrade`` and the daemon create missing or outdated summaries; ``desdemona db recheck``
-compares each summary with its game (`remake`).
+compares each summary with its game (`repair_summaries`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,32 +18,32 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import RULE as FORECAST_RULE
-from engine.judgement import RULE
+from engine.bait_rule import FORECAST_RULE
+from engine.judgement import JUDGE_RULE
 from storage.evidence.game_records import GameSummary, game_records
 from storage.evidence.replies import LAYOUT
 from storage.records import GameStatus
 from storage.tables.games import GameRow
 from storage.tables.summaries import GameSummaryRow
 
-BATCH = 50
-"""Games summarised in one transaction, which takes 0.1 s, during which SQLite cannot store moves."""
-SMALL_BATCH = 5
-"""Games summarised in one transaction while games are in progress, which takes 0.01 s."""
+SUMMARY_BATCH_GAMES = 50
+"""Number of games summarised in one transaction; it takes 0.1 s, and SQLite cannot store moves meanwhile."""
+SUMMARY_BATCH_GAMES_IN_PLAY = 5
+"""Number of games summarised in one transaction while games are in progress; it takes 0.01 s."""
 _ANY_STAMP = {"stamp": 0}
 """Overrides the stamp where summaries are compared, so that it is ignored."""
 
 
 def is_valid() -> ColumnElement[bool]:
-    """SQL condition that joins each game with its summary, if that is valid."""
-    return and_(GameSummaryRow.game_id == GameRow.id, GameRow.is_settled.is_(True), *is_of_today())
+    """SQL condition that joins each game with its summary if the summary is valid."""
+    return and_(GameSummaryRow.game_id == GameRow.id, GameRow.is_settled.is_(True), *is_current())
 
 
-def is_of_today() -> tuple[ColumnElement[bool], ...]:
+def is_current() -> tuple[ColumnElement[bool], ...]:
     """Conditions on `GameSummaryRow`: it was made with the current layout and rules."""
     return (
         GameSummaryRow.layout == LAYOUT,
-        GameSummaryRow.rule == RULE,
+        GameSummaryRow.rule == JUDGE_RULE,
         GameSummaryRow.forecast_rule == FORECAST_RULE,
     )
 
@@ -68,14 +68,14 @@ async def games_to_summarise(session: AsyncSession, after: int, limit: int) -> l
     return list(await session.scalars(statement.limit(limit)))
 
 
-async def games_over(session: AsyncSession, after: int, limit: int) -> list[int]:
+async def list_finished_games(session: AsyncSession, after: int, limit: int) -> list[int]:
     """Keys above `after`, ascending, of the finished games."""
     statement = select(GameRow.id).where(GameRow.id > after, GameRow.is_settled.is_(True))
     return list(await session.scalars(statement.order_by(GameRow.id).limit(limit)))
 
 
 async def summarise(session: AsyncSession, games: Sequence[int]) -> int:
-    """Recompute the summaries of some games; those of open games are removed.
+    """Recompute the summaries of the given games; delete the summaries of open games.
 
     Returns:
         The number of summaries that these games now have; a game with an unreadable row has none.
@@ -85,12 +85,12 @@ async def summarise(session: AsyncSession, games: Sequence[int]) -> int:
     return len(records)
 
 
-async def forget(session: AsyncSession, games: Sequence[int]) -> None:
+async def delete_summaries(session: AsyncSession, games: Sequence[int]) -> None:
     """Remove the summaries of some games; `games_to_summarise` then returns the finished ones."""
     await _replace(session, games, [])
 
 
-async def remake(session: AsyncSession, games: Sequence[int]) -> list[int]:
+async def repair_summaries(session: AsyncSession, games: Sequence[int]) -> list[int]:
     """Compare the summaries of some games with the games, and replace wrong summaries.
 
     Returns:
@@ -109,7 +109,7 @@ def _row(record: GameSummary) -> Mapping[str, Any]:
     return {
         "game_id": record.id,
         "layout": LAYOUT,
-        "rule": RULE,
+        "rule": JUDGE_RULE,
         "forecast_rule": FORECAST_RULE,
         "stamp": randbits(63),
         **asdict(record.counts),
@@ -135,6 +135,6 @@ async def _stored(session: AsyncSession, games: Sequence[int]) -> dict[int, Mapp
 
 
 async def _locked(session: AsyncSession, games: Sequence[int]) -> list[int]:
-    """The finished ones of these games, locked until we commit."""
+    """The finished games among these, locked until the transaction ends."""
     closed = select(GameRow.id).where(GameRow.id.in_(games), GameRow.state != GameStatus.OPEN)
     return list(await session.scalars(closed.order_by(GameRow.id).with_for_update()))

@@ -1,7 +1,7 @@
 """Trials: comparisons of players that are planned and registered before their first game.
 
-At most one trial is open at a time. Games belong to it if they are drawn while it is open, blind and between
-its strategies (`trial_for`); its other data never changes.
+At most one trial is open at a time. A game belongs to it if its strategy is assigned while the trial is open,
+blind and among the trial's strategies (`eligible_trial_id`); the trial's other data never changes.
 """
 
 import math
@@ -27,7 +27,7 @@ from storage.tables.games import GameRow, TrialRow
 from storage.tables.types import now_utc
 
 STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "rating_band": BAND_WIDTH}
-"""The default strata: games that agree in these four are first compared with each other. Rating bands of this
+"""The default strata: games that agree in all four are first compared with each other. Rating bands of this
 width use the opponent's rating at the start; unknown ratings form a band of their own."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
@@ -47,7 +47,7 @@ class NewTrial:
     name: str
     """At most 40 characters: letters, digits, ``-``, ``_`` and ``.``."""
     arms: tuple[str, ...]
-    """Names of the strategies to compare, two or more; or of one that randomises single decisions."""
+    """Names of two or more strategies to compare, or of one strategy that randomises single decisions."""
     configurations: Mapping[str, Any]
     """The configuration of each strategy, by its name: plain JSON values."""
     strata: Mapping[str, Any] = field(default_factory=lambda: dict(STRATA))
@@ -58,7 +58,7 @@ class NewTrial:
     alpha: float = ALPHA
     """Maximum probability that the confidence sequence ever excludes the truth."""
     cap: int = CAP_GAMES
-    """How many of a person's games count: the first ones."""
+    """Maximum number of a person's games that count; later games do not."""
     endpoint: Endpoint = Endpoint.SCORE
     """The planned endpoint."""
 
@@ -106,7 +106,7 @@ class StoredTrial(NewTrial):
 
 
 async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | None = None) -> StoredTrial:
-    """Open a trial, which will include the games drawn from now on.
+    """Open a trial; it will include games whose strategy is assigned from now on.
 
     Args:
         at: When it starts, aware; None: now.
@@ -168,18 +168,18 @@ async def open_trial(session: AsyncSession) -> StoredTrial | None:
     return next(iter(await list_trials(session, TrialRow.open_slot == _OPEN)), None)
 
 
-async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
+async def eligible_trial_id(session: AsyncSession, new: NewGame) -> int | None:
     """The key of the trial to which a new game belongs; None: it belongs to no trial.
 
-    A game belongs to the open trial if its strategy was drawn blind, by unpredictable numbers, from exactly
-    the trial's strategies; or if it has the trial's only strategy, which randomises single decisions in the
-    same way.
+    A game belongs to the open trial if its strategy was chosen blind, with unpredictable random numbers, from
+    exactly the trial's strategies; or if it has the trial's only strategy, which randomises single decisions
+    in the same way.
 
     Games from a position that a challenger set are excluded.
     """
     if not new.arms or not new.selection.get("blind") or "seed" in new.selection:
         return None
-    if is_own_position(new.variant, new.initial_position):
+    if is_challenger_position(new.variant, new.initial_position):
         return None
     statement = select(TrialRow.id, TrialRow.arms).where(TrialRow.open_slot == _OPEN)
     row = (await session.execute(statement)).one_or_none()
@@ -187,11 +187,11 @@ async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
 
 
 @lru_cache(maxsize=4096)  # more than Chess960 has starts: a report needs the start of each game
-def is_own_position(variant: str, initial_position: str | None) -> bool:
+def is_challenger_position(variant: str, initial_position: str | None) -> bool:
     """Whether a challenger set a game's starting position and thereby influenced what is randomised.
 
-    Sites draw the starting positions of Chess960 and the random positions of GGS (``s8r20``: 20 discs). Some
-    sites let a challenger choose among the 960, which is merely a choice of opening.
+    Sites randomise the starting positions of Chess960 and of GGS's ``s8r20`` (20 discs). Some sites let a
+    challenger choose one of the 960 positions, which is merely a choice of opening.
 
     Args:
         variant: The site's key.

@@ -42,8 +42,8 @@ async def commit_decision(
     """Store a decision. The move may be sent once the transaction is committed.
 
     Args:
-        ply: Number of moves made in the game before it, passes included.
-        judged: The judgement of its profile; None if the profile is incomplete.
+        ply: Number of earlier moves in the game, including passes.
+        judged: The judgement of the decision's profile; None if the profile is incomplete.
 
     Returns:
         The decision in the form that `get_decision` returns.
@@ -93,7 +93,7 @@ async def get_decision(session: AsyncSession, game_id: int, ply: int) -> StoredD
 
 
 async def load_decisions_by_id(session: AsyncSession, keys: Sequence[int]) -> dict[int, StoredDecision]:
-    """The standing decisions with these keys, keyed by them.
+    """The standing decisions with these keys, by key.
 
     Raises:
         RecordError: A decision cannot be read.
@@ -109,8 +109,8 @@ async def list_decisions(session: AsyncSession, game_id: int) -> list[StoredDeci
 
 
 async def list_seeds(session: AsyncSession, game_id: int) -> dict[tuple[int, str], int]:
-    """The seeds of a game's random draws by ply and position, including draws taken back; of several, the
-    first."""
+    """The seeds of a game's random draws by ply and position, including draws taken back; only the first
+    seed for each ply and position."""
     statement = select(DecisionRow.ply, DecisionRow.record)
     rows = await session.execute(statement.where(DecisionRow.game_id == game_id).order_by(DecisionRow.id))
     seeds: dict[tuple[int, str], int] = {}
@@ -125,7 +125,7 @@ async def mark_sent(session: AsyncSession, decision_id: int, at: datetime | None
     """Record that the server accepted the move; no change if this was already recorded.
 
     Args:
-        at: When the server accepted it, as an aware datetime; None for now.
+        at: When the server accepted the move, as an aware datetime; None: the current time.
     """
     await session.execute(_MARK_SENT, {"decision": decision_id, "at": at or now_utc()})
 
@@ -136,7 +136,7 @@ async def mark_confirmed(session: AsyncSession, decision_id: int, at: datetime |
     Also corrects a decision that was never marked as sent (the response was lost) or marked as dropped.
 
     Args:
-        at: When the server showed it, as an aware datetime; None for now.
+        at: When the server showed the move, as an aware datetime; None: the current time.
     """
     await session.execute(_MARK_CONFIRMED, {"decision": decision_id, "at": at or now_utc()})
 
@@ -165,7 +165,7 @@ async def store_profile(
         raise ValueError(f"decision {decision_id} did not choose {decision.move}")
 
 
-async def void_after(session: AsyncSession, game_id: int, ply: int) -> None:
+async def mark_taken_back(session: AsyncSession, game_id: int, ply: int) -> None:
     """Mark the decisions at `ply` and later as taken back: they stay in the database but do not count."""
     other = aliased(DecisionRow)
     taken_back = select(func.max(other.takeback) + 1).where(
@@ -208,7 +208,7 @@ def _standing(*which: ColumnElement[bool]) -> Select[DecisionRow]:
 
 
 def profile_columns(decision: Decision, judged: ProfileJudgement | None) -> dict[str, Any]:
-    """The decision columns that are derived from its profile; only `is_complete` if it is incomplete."""
+    """The columns derived from a decision's profile; only `is_complete` if the profile is incomplete."""
     if judged is None:
         return {"is_complete": False}
     return {"is_complete": True, "replies": reply_scores(decision.chosen), **columns_of(judged)}

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.human.reply_forecast import Expectations, ReplyForecast
-from storage.filters import standing
+from storage.filters import standing_conditions
 from storage.inserts import core_table, insert_newer
 from storage.tables.games import DecisionRow, ForecastRow, OutcomeRow
 from storage.tables.types import now_utc
@@ -26,7 +26,7 @@ _RECORD_OUTCOME = update(_FORECASTS).where(_FORECASTS.c.decision_id == bindparam
 async def store_forecast(
     session: AsyncSession, decision_id: int, made: ReplyForecast, expected: Expectations
 ) -> bool:
-    """Store a decision's forecast, replacing one from earlier rules; False if it has a current one.
+    """Store a decision's forecast, replacing a forecast from earlier rules; False if a current one exists.
 
     Args:
         expected: Sums over the forecast replies.
@@ -94,14 +94,14 @@ async def forecasts_of_game(session: AsyncSession, game_id: int) -> dict[int, Re
     return {row.decision_id: ReplyForecast.from_record(row.record) for row in rows}
 
 
-async def lacking_forecasts(session: AsyncSession, game_id: int, rule: int) -> set[int]:
+async def list_unforecast(session: AsyncSession, game_id: int, rule: int) -> set[int]:
     """Keys of a game's standing decisions that have a complete profile but no forecast under these rules."""
     rows = await session.scalars(
         select(DecisionRow.id)
         .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
         .where(
             DecisionRow.game_id == game_id,
-            *standing(),
+            *standing_conditions(),
             DecisionRow.is_complete.is_(True),
             (ForecastRow.rule.is_(None)) | (ForecastRow.rule < rule),
         )

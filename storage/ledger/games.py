@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import joinedload
 
 from engine.decision import OutcomeKind
-from engine.params import Assessment, Decided, Scale, TrapParams
+from engine.params import Assessment, DecidedScores, Scale, TrapParams
 from storage.filters import Filters, filter_conditions
 from storage.inserts import core_table, insert_new
 from storage.ledger.events import OPPONENT_RENAMED, record_event
@@ -35,7 +35,7 @@ from storage.tables.games import (
 from storage.tables.puzzles import SearchedGame
 from storage.tables.types import now_utc
 
-_LATEST_GAMES = 10_000
+_MAX_NON_WIN_GAMES = 10_000
 """Number of latest games that `list_non_win_lines` reads."""
 _CONVERTED = (
     *("opponent_id", "opponent_name", "opponent_is_bot", "our_rating", "opponent_rating"),
@@ -54,7 +54,7 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
     An implausible rating (`storage.records.plausible_rating`) is stored as unknown.
 
     Args:
-        at: When the game began, as an aware datetime; None for now.
+        at: When the game began, as an aware datetime; None: the current time.
     """
     known = await load_game(session, new.owner, new.site_game_id)
     if known is not None:
@@ -96,7 +96,7 @@ async def load_game_by_id(session: AsyncSession, game_id: int) -> StoredGame | N
 
 
 async def load_games_by_id(session: AsyncSession, keys: Sequence[int]) -> dict[int, StoredGame]:
-    """The games with these keys, keyed by them; deleted games are absent."""
+    """The games with these keys, by key; deleted games are absent."""
     rows = (await session.execute(games_statement().where(GameRow.id.in_(keys)))).scalars()
     return {row.id: _stored(row) for row in rows}
 
@@ -125,7 +125,7 @@ async def list_non_win_lines(
             *_of(owner),
             GameRow.game == game,
             GameRow.result.in_((GameResult.LOSS, GameResult.DRAW)),
-            GameRow.id > latest - _LATEST_GAMES,
+            GameRow.id > latest - _MAX_NON_WIN_GAMES,
         )
         .order_by(GameRow.id.desc())
         .limit(limit)
@@ -196,7 +196,7 @@ async def finish_game(
         result: The result from our view; None only for aborted games or if the server does not report it.
         settled: False if decisions are still to be judged or forecast; then call `settle_game` later.
         moves: The final list; None to keep the stored one.
-        at: When the game ended, as an aware datetime; None for now.
+        at: When the game ended, as an aware datetime; None: the current time.
     """
     values: dict[str, object] = {
         "state": GameStatus.ABORTED if aborted else GameStatus.FINISHED,
@@ -291,7 +291,7 @@ async def count_bot_games(session: AsyncSession, owner: AccountKey, since: datet
     return {row.site_id: row.games for row in await session.execute(statement)}
 
 
-async def adopt_records(session: AsyncSession, owner: AccountKey) -> None:
+async def assign_account_to_records(session: AsyncSession, owner: AccountKey) -> None:
     """Assign games and events from earlier versions, which name no account, to an account of their site."""
     for table in (GameRow, EventRow):
         statement = update(table).where(table.site == owner.site, table.account == "")
@@ -364,7 +364,7 @@ def _stored(row: GameRow) -> StoredGame:
             TrapParams,
             config,
             assessment=Assessment(config.assessment),
-            decided=Decided(config.decided),
+            decided=DecidedScores(config.decided),
             scale=Scale(config.scale),
         ),
         engine_version=config.engine_version,

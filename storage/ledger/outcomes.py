@@ -14,7 +14,7 @@ from storage.tables.types import now_utc
 async def record_outcome(
     session: AsyncSession, decision_id: int, outcome: Outcome, made: ReplyForecast | None = None
 ) -> bool:
-    """Store an outcome, replacing one from earlier rules; if one is current, only return False.
+    """Store an outcome, replacing an outcome from earlier rules; only return False if a current one exists.
 
     Args:
         made: The decision's forecast, if the caller has just stored it; None to read it from the database.

@@ -14,10 +14,10 @@ from engine.formats.record import (
     BadGame,
     GameRecord,
     black_margin,
+    margin_points,
     played,
-    points_of,
-    start_of,
-    told,
+    start_position,
+    values_or_empty,
 )
 from engine.game import WIN_CENTI, margin_centi
 from storage.records import MATCH_SITE, GameResult, StoredDecision, StoredGame
@@ -88,8 +88,8 @@ def record_of(
         date=f"{game.started_at:%Y.%m.%d}",
         ratings=ratings if ours_first else ratings[::-1],
         clocks=(clock, clock),
-        evaluations=told(_evaluation(by_ply.get(ply), game.moves[ply]) for ply in plies),
-        times_s=told(_time_s(by_ply.get(ply), game.moves[ply]) for ply in plies),
+        evaluations=values_or_empty(_evaluation(by_ply.get(ply), game.moves[ply]) for ply in plies),
+        times_s=values_or_empty(_time_s(by_ply.get(ply), game.moves[ply]) for ply in plies),
         tags=tuple(tags.items()),
     )
     return replace(record, margin=_margin(record))
@@ -154,16 +154,16 @@ def _margin(record: GameRecord) -> float | None:
     if record.game != "othello" or record.points is None or record.ending in (RESIGNED, TIMEOUT):
         return None
     try:
-        margin = black_margin(played(record.moves, start_of(record)))
+        margin = black_margin(played(record.moves, start_position(record)))
     except BadGame:
         return None
-    return margin if points_of(margin) == record.points else None
+    return margin if margin_points(margin) == record.points else None
 
 
 def _evaluation(decision: Decision | None, move: str) -> float | None:
     """The player's score for its move, in discs or pawns; for a forced win in Othello, the margin.
 
-    None if the game has a different move here, if the move has no score, and for mates.
+    None if the game has a different move here, the move has no score, or the score is a mate.
     """
     if decision is None or decision.move != move:
         return None

@@ -19,9 +19,9 @@ from sqlalchemy import URL
 
 from storage.database import STATEMENT_BUSY_TIMEOUT_MS, parse_url
 from storage.errors import StorageError
-from storage.maintenance.unfinished_files import UNFINISHED, BeingWritten, unfinished_file
+from storage.maintenance.unfinished_files import UNFINISHED, FileInUse, unfinished_file
 
-_PAGES = 4096
+_PAGES_PER_STEP = 4096
 """Number of pages copied between calls of `OnPages`."""
 
 _TIME_FORMAT = "%Y-%m-%dT%H%M%SZ"
@@ -100,7 +100,7 @@ def back_up(
         path = folder / f"{database.stem}-{(now or datetime.now(UTC)).strftime(_TIME_FORMAT)}.db"
     if path.exists() and (not path.is_file() or os.path.samefile(path, database)):
         raise StorageError(f"the backup cannot be written to {path}")
-    with _failing(f"cannot back up {database} to {path}"):
+    with _as_storage_errors(f"cannot back up {database} to {path}"):
         if is_series:
             _remove_unfinished(folder, database.stem)
         with unfinished_file(path, 0o600) as unfinished:
@@ -118,12 +118,12 @@ def _remove_unfinished(folder: Path, stem: str) -> None:
     pattern = re.compile(rf"({re.escape(stem)}-{_TIME_PATTERN}\.db){re.escape(UNFINISHED)}")
     for each in sorted(folder.iterdir()):
         if match := pattern.fullmatch(each.name):
-            with suppress(BeingWritten), unfinished_file(folder / match[1]):
+            with suppress(FileInUse), unfinished_file(folder / match[1]):
                 pass  # we hold its lock, so nobody is writing it
 
 
 @contextmanager
-def _failing(what: str) -> Iterator[None]:
+def _as_storage_errors(what: str) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error) as error:
@@ -145,17 +145,17 @@ def _copy_pages(database: Path, target: Path, on_pages: OnPages | None) -> None:
             if on_pages is not None:
                 on_pages(total - remaining, total)
 
-        source.backup(copy, pages=_PAGES, progress=progress)
+        source.backup(copy, pages=_PAGES_PER_STEP, progress=progress)
         source.execute("ROLLBACK")
         # A single file, without a log beside it that a copy of the file alone would lack.
         copy.execute("PRAGMA journal_mode = DELETE")
 
 
 def _check(path: Path) -> None:
-    """Reject a backup that is damaged or has no table of games, lest it replace a good one.
+    """Reject a backup that is damaged or has no table of games; it must not replace a good one.
 
     Raises:
-        StorageError: The backup is damaged, which means that the database or the disk is; or it is not ours.
+        StorageError: The backup, and thus the database or the disk, is damaged; or it has no table of games.
     """
     with closing(sqlite3.connect(path)) as copy:
         # Values that their columns do not allow are for `db recheck`; they must not stop backups.

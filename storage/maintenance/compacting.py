@@ -13,20 +13,20 @@ from storage import migrate
 from storage.database import Database, held_roles
 from storage.errors import StorageError
 
-MAX_BYTES = 200 << 20
+MAX_ONLINE_COMPACTING_BYTES = 200 << 20
 """Maximum size of a SQLite database's rows that may be rewritten while a program uses it. That takes about
 two seconds, during which the program's moves wait."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class DatabaseSize:
     """Size of a database, in bytes."""
 
     before: int
     after: int
 
 
-async def compact(database: Database, *, force: bool = False) -> Sizes:
+async def compact(database: Database, *, force: bool = False) -> DatabaseSize:
     """Compact a database.
 
     Args:
@@ -40,12 +40,12 @@ async def compact(database: Database, *, force: bool = False) -> Sizes:
     if database.dialect == "sqlite":
         used = await _used_bytes(database)
         roles = held_roles(database.url)
-        if roles and used > MAX_BYTES and not force:
+        if roles and used > MAX_ONLINE_COMPACTING_BYTES and not force:
             raise StorageError(
                 f"{database.url} is in use ({', '.join(roles)}), and all writers would wait while its "
                 f"{used >> 20} MiB are rewritten: stop the program first, or pass --force"
             )
-    async with database.outside_transactions() as connection:
+    async with database.autocommit_connection() as connection:
         if database.dialect == "sqlite":
             await connection.execute(text("VACUUM"))
             await connection.execute(text("PRAGMA optimize"))
@@ -53,7 +53,7 @@ async def compact(database: Database, *, force: bool = False) -> Sizes:
         else:
             for table in migrate.all_tables().sorted_tables:
                 await connection.execute(text(f"VACUUM (ANALYZE) {table.name}"))
-    return Sizes(before, await size_of(database))
+    return DatabaseSize(before, await size_of(database))
 
 
 async def size_of(database: Database) -> int:

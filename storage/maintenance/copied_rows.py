@@ -33,7 +33,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from storage.errors import StorageError, is_damage, reason_of
 from storage.tables.types import PackedRecord, as_stored
 
-BATCH = 500
+COPY_BATCH = 500
 """Maximum number of rows in memory at a time."""
 
 Row = tuple[Any, ...]
@@ -57,7 +57,7 @@ class CopiedTable:
         """The values of a row's primary key."""
         return tuple(row[index] for index in self._key)
 
-    def told(self, key: Row) -> str:
+    def row_label(self, key: Row) -> str:
         """The name of a row, for messages."""
         return f"row {', '.join(map(str, key))} of {self.name}"
 
@@ -80,7 +80,7 @@ class CopiedTable:
         dialect = connection.dialect.name
         statement = self._in_order(self._read(), dialect)
         try:
-            async with connection.stream(statement, execution_options={"yield_per": BATCH}) as result:
+            async with connection.stream(statement, execution_options={"yield_per": COPY_BATCH}) as result:
                 async for some in result.partitions():
                     for row in some:
                         yield self._copied(row, dialect)
@@ -133,7 +133,7 @@ class CopiedTable:
         )
 
 
-class Digest:
+class RowDigest:
     """Number and checksum of rows; equal rows give equal values, whichever database they are from."""
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from storage import migrate
 from storage.database import Database
 from storage.errors import VALUE_ERRORS, StorageError, reason_of
-from storage.maintenance.copied_rows import BATCH, CopiedTable, Digest, Row
+from storage.maintenance.copied_rows import COPY_BATCH, CopiedTable, Row, RowDigest
 
 ROLE = "copy"
 """The role of a program that fills the target (`Database.hold_role`)."""
@@ -89,10 +89,9 @@ async def _open_target(source: Database, url: str) -> Database:
             if strange:
                 raise StorageError(f"{target.url} has tables of another program: {', '.join(strange[:5])}")
             await (await Database.open(url)).close()
-        elif revision not in (migrate.head(), _unfinished()):
-            raise StorageError(
-                f"the schema of {target.url} is {revision}, not {migrate.head()}: use an empty database"
-            )
+        elif revision not in (migrate.newest_revision(), _unfinished()):
+            newest = migrate.newest_revision()
+            raise StorageError(f"the schema of {target.url} is {revision}, not {newest}: use an empty one")
     except BaseException:
         await target.close()
         raise
@@ -101,7 +100,7 @@ async def _open_target(source: Database, url: str) -> Database:
 
 def _unfinished() -> str:
     """The revision that marks an unfinished copy."""
-    return f"{migrate.UNFINISHED_COPY} {migrate.head()}"
+    return f"{migrate.UNFINISHED_COPY} {migrate.newest_revision()}"
 
 
 def _place(database: Database) -> str:
@@ -151,7 +150,7 @@ class _Copying:
         new: list[Row] = []
         async for row in table.rows(reading):
             new.append(row)
-            if len(new) >= BATCH:
+            if len(new) >= COPY_BATCH:
                 rows += len(new)
                 await self._write(table, new)
                 self._on_step("copy", table.name, rows)
@@ -183,7 +182,7 @@ class _Copying:
             if len(rows) == 1:
                 cause = error.__cause__ if isinstance(error.__cause__, StatementError) else error
                 reason = reason_of(cause) if isinstance(cause, Exception) else str(cause)
-                name = table.told(table.key_of(rows[0]))
+                name = table.row_label(table.key_of(rows[0]))
                 raise StorageError(f"{name} cannot be copied: {reason}") from error
         else:
             return
@@ -198,7 +197,7 @@ class _Copying:
         Raises:
             StorageError: They differ, because of a bug or because another program writes to the target.
         """
-        digest = Digest()
+        digest = RowDigest()
         async with aclosing(_paired(table.rows(reading), table.rows(written), table.key_of)) as pairs:
             async for wanted, actual in pairs:
                 text_of = [None if row is None else repr(table.canonical(row)) for row in (wanted, actual)]
@@ -206,11 +205,11 @@ class _Copying:
                     row = wanted if wanted is not None else actual
                     assert row is not None  # noqa: S101 - one of a pair is there
                     raise StorageError(
-                        f"the copy differs from its source at {table.told(table.key_of(row))}: "
+                        f"the copy differs from its source at {table.row_label(table.key_of(row))}: "
                         "is another program writing to it?"
                     )
                 digest.add(text_of[0])
-                if digest.rows % BATCH == 0:
+                if digest.rows % COPY_BATCH == 0:
                     self._on_step("verify", table.name, digest.rows)
         self._on_step("verify", table.name, digest.rows)
         return CopiedRows(table.name, digest.rows, digest.sha256)
@@ -222,7 +221,7 @@ class _Copying:
                     if (sequence := table.sequence()) is not None:
                         await session.execute(sequence)
             await session.execute(
-                text("UPDATE alembic_version SET version_num = :head"), {"head": migrate.head()}
+                text("UPDATE alembic_version SET version_num = :head"), {"head": migrate.newest_revision()}
             )
 
 

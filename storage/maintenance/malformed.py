@@ -49,7 +49,7 @@ class MalformedRow:
 
     table: str
     id: int | str
-    """The key, separated by commas if it has several columns; ``rowid`` and SQLite's number if unreadable."""
+    """The key's values, separated by commas; ``rowid`` and SQLite's row number if they are unreadable."""
     reason: str
     """The reason, in one line that may contain unprintable characters from the value."""
     moved: int = 0
@@ -141,20 +141,20 @@ async def _keys(
 async def _malformed(
     session: AsyncSession, table: Table, keys: Sequence[tuple[Any, ...]]
 ) -> list[tuple[tuple[Any, ...], MalformedRow]]:
-    """The malformed ones among the rows with these keys."""
+    """The malformed rows among those with these keys."""
     malformed: list[tuple[tuple[Any, ...], MalformedRow]] = []
     key_columns = _key_columns(session, table)
-    if not keys or await _reason(session, table, key_columns, keys) is None:
+    if not keys or await _first_violation(session, table, key_columns, keys) is None:
         return malformed
     for key in keys:
-        reason = await _reason(session, table, key_columns, [key])
+        reason = await _first_violation(session, table, key_columns, [key])
         if reason is not None:
             name = await _name(session, table, key_columns, key)
             malformed.append((key, MalformedRow(table.name, name, reason)))
     return malformed
 
 
-async def _reason(
+async def _first_violation(
     session: AsyncSession, table: Table, key_columns: Sequence[Any], keys: Sequence[tuple[Any, ...]]
 ) -> str | None:
     """What is wrong with the first malformed row in a batch; None: no row is malformed."""
@@ -163,7 +163,7 @@ async def _reason(
         if len(key_columns) > 1
         else key_columns[0].in_([each for (each,) in keys])
     )
-    check = _CHECKS.get(table.name)
+    check = _RECORD_CHECKS.get(table.name)
     constraints = _constraints(table)
     conditions: list[ColumnElement[Any]] = [literal_column(f"({condition})") for condition in constraints]
     try:
@@ -222,7 +222,7 @@ def _require_names(row: Any) -> None:
         raise RecordError(f"arms is {row.arms!r:.60}, not a list of names")
 
 
-_CHECKS: dict[str, Callable[[Any], object]] = {
+_RECORD_CHECKS: dict[str, Callable[[Any], object]] = {
     "trials": _require_names,
     "decisions": lambda row: Decision.from_record(row.record),
     "forecasts": lambda row: ReplyForecast.from_record(row.record),

@@ -18,7 +18,7 @@ from storage.records import GameStatus
 from storage.tables.games import DecisionRow, GameRow
 from storage.tables.types import as_stored
 
-BATCH = 200
+PRUNING_BATCH_DECISIONS = 200
 """Number of decisions in one transaction, which makes other writers wait for a few hundredths of a second."""
 
 OnCount = Callable[[int], None]
@@ -26,7 +26,7 @@ OnCount = Callable[[int], None]
 
 
 @dataclass(slots=True)
-class Pruned:
+class Pruning:
     """The result of pruning, whether real or only simulated."""
 
     decisions: int = 0
@@ -54,7 +54,7 @@ class _Batch:
 
 async def prune(
     database: Database, before: datetime, *, really: bool, on_count: OnCount | None = None
-) -> Pruned:
+) -> Pruning:
     """Prune the records of all decisions in games that ended before a point in time.
 
     Args:
@@ -67,7 +67,7 @@ async def prune(
     Raises:
         StorageError: The database failed; records that are pruned already stay pruned.
     """
-    result = Pruned()
+    result = Pruning()
     after_id = -(2**63)
     while True:
         async with database.read() as session:
@@ -89,11 +89,11 @@ async def prune(
 async def count_old(database: Database, before: datetime) -> int:
     """Number of decisions that `prune` would examine."""
     async with database.read() as session:
-        statement = select(func.count()).select_from(DecisionRow).join(GameRow).where(*_conditions(before))
+        statement = select(func.count()).select_from(DecisionRow).join(GameRow).where(*_is_prunable(before))
         return int(await session.scalar(statement) or 0)
 
 
-def _conditions(before: datetime) -> list[Any]:
+def _is_prunable(before: datetime) -> list[Any]:
     ended_at = func.coalesce(GameRow.ended_at, GameRow.started_at, type_=GameRow.ended_at.type)
     return [GameRow.state != GameStatus.OPEN, ended_at < before]
 
@@ -102,14 +102,14 @@ async def _rows(session: AsyncSession, before: datetime, after_id: int) -> Seque
     statement = (
         select(DecisionRow.id, as_stored(DecisionRow.record).label("record"))
         .join(GameRow, GameRow.id == DecisionRow.game_id)
-        .where(*_conditions(before), DecisionRow.id > after_id)
+        .where(*_is_prunable(before), DecisionRow.id > after_id)
         .order_by(DecisionRow.id)
-        .limit(BATCH)
+        .limit(PRUNING_BATCH_DECISIONS)
     )
     return (await session.execute(statement)).all()
 
 
-def _pruned_batch(rows: Sequence[Any], result: Pruned) -> _Batch:
+def _pruned_batch(rows: Sequence[Any], result: Pruning) -> _Batch:
     batch = _Batch(rows[-1].id)
     for row in rows:
         try:
@@ -125,7 +125,7 @@ def _pruned_batch(rows: Sequence[Any], result: Pruned) -> _Batch:
     return batch
 
 
-async def _store(session: AsyncSession, new: Sequence[tuple[int, bytes, bytes]], result: Pruned) -> None:
+async def _store(session: AsyncSession, new: Sequence[tuple[int, bytes, bytes]], result: Pruning) -> None:
     """Write those records that have not changed meanwhile."""
     statement = (
         update(DecisionRow)
@@ -145,7 +145,7 @@ async def _store(session: AsyncSession, new: Sequence[tuple[int, bytes, bytes]],
             result.changed += 1
 
 
-def _count(result: Pruned, old: bytes, new: bytes) -> None:
+def _count(result: Pruning, old: bytes, new: bytes) -> None:
     result.decisions += 1
     result.bytes_before += len(old)
     result.bytes_after += len(new)

@@ -17,7 +17,7 @@ _ENDS = ("", "-wal", "-shm", "-journal")
 """Suffixes of the files of an unfinished SQLite database."""
 
 
-class BeingWritten(StorageError):
+class FileInUse(StorageError):
     """Another program is writing the file."""
 
 
@@ -32,7 +32,7 @@ def unfinished_file(path: Path, mode: int = 0o666) -> Iterator[Path]:
         mode: The file's permissions, which the process's umask reduces.
 
     Raises:
-        BeingWritten: Another program is writing the file.
+        FileInUse: Another program is writing the file.
         OSError: The file cannot be created, or is a link, which an attacker may have placed there.
     """
     unfinished = path.with_name(path.name + UNFINISHED)
@@ -63,7 +63,7 @@ def _locked(unfinished: Path, path: Path, mode: int) -> int | None:
     except OSError as error:
         os.close(handle)
         if isinstance(error, BlockingIOError):
-            raise BeingWritten(f"another program is writing {path}") from None
+            raise FileInUse(f"another program is writing {path}") from None
         raise
     return handle
 

@@ -37,7 +37,7 @@ from typing import Any
 
 _UNITS = (1, 2, 1_000_000)
 """Most floats are multiples of 1/unit: scores, means of two scores, probabilities with six digits."""
-_WIDEST = 8
+_MAX_INTEGER_BYTES = 8
 _MAX_NAMES = 255
 """Maximum number of names in a table, and of sets of names, since each is encoded as a byte."""
 
@@ -116,7 +116,7 @@ def _whole(values: Sequence[int], lengths: Sequence[int]) -> bytes | None:
         for value, last in zip(values, before, strict=False)
     ]
     width = (max(steps).bit_length() + 7) // 8 or 1
-    if width > _WIDEST:
+    if width > _MAX_INTEGER_BYTES:
         return None
     raw = _native(array("Q", steps)).tobytes()
     return bytes((width,)) + b"".join(raw[place::8] for place in range(width))
@@ -287,7 +287,7 @@ class ColumnReader:
 
     def _whole(self, count: int, lengths: Sequence[int]) -> list[int]:
         width = self.take(1)[0]
-        if not 1 <= width <= _WIDEST:
+        if not 1 <= width <= _MAX_INTEGER_BYTES:
             raise ValueError(f"numbers with {width} bytes")
         planes = self.take(count * width)
         raw = bytearray(8 * count)

@@ -10,8 +10,8 @@ byte what follows
      (RFC 1951) with `DICTIONARY` as the preset dictionary
 ==== =========================================================================================
 
-The contents begin with the record as JSON text, with null in place of each non-empty list. Then follow the
-names of these lists, and for each list its length and its values as a column (`storage.packing.columns`).
+The contents begin with the record as JSON text, with null in place of each non-empty list. The names of
+these lists follow, then each list's length and its values as a column (`storage.packing.columns`).
 
 A released format never changes, because databases contain records in it.
 """
@@ -27,7 +27,7 @@ from storage.packing.dictionary import DICTIONARY
 PLAIN, COLUMNS = 0, 1
 """The first bytes of the formats."""
 
-MAX_BYTES = 1 << 20
+MAX_COMPRESSED_RECORD_BYTES = 1 << 20
 """Maximum size of the contents, ten times that of any real record; above it, plain JSON is stored."""
 
 _LEVEL = 7
@@ -50,14 +50,14 @@ def pack(record: object) -> bytes:
             contents = _contents(record)
         except (TypeError, ValueError):  # not finite, not valid Unicode, or nested too deeply
             contents = b""
-        if 0 < len(contents) <= MAX_BYTES:
+        if 0 < len(contents) <= MAX_COMPRESSED_RECORD_BYTES:
             compressor = zlib.compressobj(_LEVEL, wbits=_RAW_DEFLATE, zdict=DICTIONARY)
             packed = compressor.compress(contents) + compressor.flush()
             return bytes((COLUMNS,)) + zlib.crc32(contents).to_bytes(_CHECKSUM_BYTES, "little") + packed
-    return keep(json.dumps(record).encode())
+    return pack_unreadable(json.dumps(record).encode())
 
 
-def keep(found: bytes) -> bytes:
+def pack_unreadable(found: bytes) -> bytes:
     """Pack bytes that are not a record, without loss."""
     return bytes((PLAIN,)) + found
 
@@ -109,9 +109,9 @@ def _contents(record: dict[str, Any]) -> bytes:
 
 def _decompressed(packed: bytes) -> bytes:
     decompressor = zlib.decompressobj(wbits=_RAW_DEFLATE, zdict=DICTIONARY)
-    contents = decompressor.decompress(packed, MAX_BYTES + 1)
-    if len(contents) > MAX_BYTES:
-        raise ValueError(f"its contents have more than {MAX_BYTES} bytes")
+    contents = decompressor.decompress(packed, MAX_COMPRESSED_RECORD_BYTES + 1)
+    if len(contents) > MAX_COMPRESSED_RECORD_BYTES:
+        raise ValueError(f"its contents have more than {MAX_COMPRESSED_RECORD_BYTES} bytes")
     if not decompressor.eof or decompressor.unused_data:
         raise ValueError("its compressed contents are incomplete, or followed by other data")
     return contents

@@ -30,7 +30,7 @@ def content_key(record: GameRecord) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
-async def add_games(
+async def add_imported_games(
     session: AsyncSession,
     records: Sequence[GameRecord],
     *,
@@ -43,7 +43,9 @@ async def add_games(
         source: Name of the file that the games come from.
     """
     now = now_utc()
-    rows = {row["content_key"]: row for row in (_row(record) for record in records)}
+    rows = dict[str, dict[str, Any]]()
+    for row in map(_row, records):
+        rows.setdefault(row["content_key"], row)  # the first copy is kept
     values = [
         {**row, "source": clean(source), "source_format": source_format, "imported_at": now}
         for row in rows.values()

@@ -43,7 +43,7 @@ from storage.tables.types import (
 )
 
 _WHOLE = 10_000
-"""The cost that stands for the whole game."""
+"""The cost that represents the whole game."""
 
 
 class OpponentRow(Base):

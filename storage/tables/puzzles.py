@@ -17,7 +17,7 @@ from storage.tables.types import BigInt, IntPk, KeyColumn, UtcDateTime
 
 
 class PuzzlePosition(Base):
-    """A puzzle position; all games that share it reached it from the same start by the same moves."""
+    """A puzzle position; all games that share it reached it from the same start with the same moves."""
 
     __tablename__ = "training_positions"
     # For choosing a position, which walks upwards and downwards from a rating.
@@ -80,7 +80,7 @@ class PuzzleSolver(Base):
     solved: Mapped[int] = mapped_column(Integer)
     """Number of rated answers that solved a position."""
     position_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("training_positions.id"))
-    """The position that is shown and not yet completed; null: none."""
+    """The position shown but not yet completed; null: no position."""
 
 
 class PuzzleReview(Base):

@@ -23,7 +23,7 @@ class GameSummaryRow(Base):
     forecast_rule: Mapped[int]
     # A new number whenever the row is written, so that readers recognise rows that they have read.
     stamp: Mapped[int] = mapped_column(BigInt)
-    # The fields of `storage.evidence.game_records.BaitCounts`, for the views of `storage.ask`.
+    # The fields of `storage.evidence.game_records.BaitCounts`, for the views of `storage.sql`.
     baits_set: Mapped[int]
     baits_taken: Mapped[int]
     slips: Mapped[int]

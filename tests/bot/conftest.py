@@ -23,7 +23,7 @@ async def _migrate(url: str) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _no_freezing() -> Iterator[None]:
     """A program that starts in a test's process does not collect and freeze what all tests have made."""
-    with patch("bot.daemon.program._spare_garbage_collector"):
+    with patch("bot.daemon.program._freeze_garbage_collector"):
         yield
 
 

@@ -16,7 +16,7 @@ from bot.base.config import (
     EngineConfig,
     MannersConfig,
 )
-from bot.base.dialects import Ability
+from bot.base.dialects import Capability
 from bot.base.errors import RefusedError
 from bot.base.events import (
     AccountEvent,
@@ -42,7 +42,7 @@ from bot.base.events import (
     speed_of,
 )
 from bot.base.game_server import Account
-from bot.game.search_pool import Rank, SearchPool
+from bot.game.search_pool import JobRank, SearchPool
 from bot.game.services import GameServices
 from engine.game import replay
 from engine.games import get_rules
@@ -65,11 +65,11 @@ OFFER = Challenge(
     is_ours=False,
 )
 
-Pick = Callable[[tuple[str, ...]], str]
+DirectMove = Callable[[tuple[str, ...]], str]
 """The opponent: maps its legal moves to its choice."""
 
 
-def picker(seed: int) -> Pick:
+def picker(seed: int) -> DirectMove:
     """An opponent that plays random moves, the same ones each time."""
     rng = random.Random(seed)
     return lambda moves: rng.choice(moves)
@@ -91,7 +91,7 @@ class FakeServer:
         our_side: int = 0,
         initial_position: str | None = None,
         moves: tuple[str, ...] = (),
-        pick: Pick | None = None,
+        pick: DirectMove | None = None,
     ) -> None:
         self.rules = get_rules(game)
         self.our_side = our_side
@@ -139,7 +139,7 @@ class FakeServer:
         self.news: asyncio.Queue[AccountEvent | None] = asyncio.Queue()
         """Events for the account; None: the link is lost."""
         self.now_playing: list[str] = []
-        self.cannot: set[Ability] = set()
+        self.cannot: set[Capability] = set()
         self.bots: list[Bot] = []
         self.tournament_told = Tournament("Cyprus Arena", game, game, is_over=False)
         self.replies: asyncio.Queue[Reply] = asyncio.Queue()
@@ -279,7 +279,7 @@ class FakeServer:
     lag_s = 0.0
     login = ""
 
-    def can(self, ability: Ability) -> bool:
+    def supports(self, ability: Capability) -> bool:
         return ability not in self.cannot
 
     async def move(
@@ -375,7 +375,7 @@ class FakeServer:
     async def upgrade(self) -> None:
         await self._called("upgrade")
 
-    def follow(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:
+    def set_challenge_rules(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:
         self.followed, self.has_room = challenges, has_room
 
     async def account(self) -> Account:
@@ -388,7 +388,7 @@ class FakeServer:
         while (event := await self.news.get()) is not None:
             yield event
 
-    async def playing(self) -> list[str]:
+    async def running_game_ids(self) -> list[str]:
         await self._called("playing")
         return self.now_playing
 
@@ -499,15 +499,15 @@ class HeldPool:
         is_held: Tells by a search's rank whether it waits; None: those in the background do.
     """
 
-    def __init__(self, is_held: Callable[[Rank], bool] | None = None) -> None:
+    def __init__(self, is_held: Callable[[JobRank], bool] | None = None) -> None:
         self._pool: SearchPool
-        self._is_held = is_held or (lambda rank: rank is Rank.BACKGROUND)
+        self._is_held = is_held or (lambda rank: rank is JobRank.BACKGROUND)
         self.waiting = asyncio.Event()
         """Set when the first search waits."""
         self.release = asyncio.Event()
         """Once the test sets it, no search waits any more."""
 
-    async def run(self, *arguments: Any, rank: Rank = Rank.LIVE, **more: Any) -> Any:
+    async def run(self, *arguments: Any, rank: JobRank = JobRank.LIVE, **more: Any) -> Any:
         if self._is_held(rank):
             self.waiting.set()
             await self.release.wait()
@@ -548,7 +548,7 @@ class _KillableServer:
         self._killer = killer
         self.site = server.site
         self.lag_s = server.lag_s
-        self.can = server.can
+        self.supports = server.supports
 
     def __getattr__(self, name: str) -> Any:
         async def call(*arguments: Any, **more: Any) -> Any:

@@ -7,13 +7,13 @@ import pytest
 from sqlalchemy import select
 
 from bot.base.events import EndReason
-from engine.bait_rule import RULE as FORECAST_RULE
+from engine.bait_rule import FORECAST_RULE
 from engine.decision import OutcomeKind
 from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import classify_by_figure_9
 from engine.verification import verify
 from storage.database import Database
-from storage.evidence.summaries import games_over, games_to_summarise, remake
+from storage.evidence.summaries import games_to_summarise, list_finished_games, repair_summaries
 from storage.ledger.decisions import list_decisions
 from storage.ledger.events import list_events
 from storage.ledger.games import load_game
@@ -73,7 +73,7 @@ async def check_game_summaries(database: Database) -> None:
     """Check that every game that is over has a summary, and that each says what the game does."""
     async with database.write() as session:
         assert await games_to_summarise(session, 0, 100) == []
-        assert await remake(session, await games_over(session, 0, 100)) == []
+        assert await repair_summaries(session, await list_finished_games(session, 0, 100)) == []
 
 
 async def check_books(

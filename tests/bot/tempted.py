@@ -2,7 +2,7 @@
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import ExpectedReplies, confirmed_by, forecast
+from engine.bait_rule import ExpectedReplies, forecast, with_confirmed_costs
 from engine.decision import Candidate, Decision, ModelInfo, ReplyProfile
 from engine.judgement import classify_by_figure_9, expected_scale_centi
 from engine.params import TrapParams
@@ -99,7 +99,7 @@ async def _game(
     probabilities = ExpectedReplies(tuple(p for _, p in table.values()), PEOPLE)
     found = forecast(made.chosen, expected_scale_centi(made), probabilities)
     if confirmed:
-        found = confirmed_by(found, 7, [each.cost for each in found.tempting], "native")
+        found = with_confirmed_costs(found, 7, [each.cost for each in found.tempting], "native")
     await store_forecast(session, decision_id, made, found)
     moves = [move, reply]
     await finish_game(session, game.id, result=GameResult.WIN, end_reason="normal", moves=moves)

@@ -244,7 +244,7 @@ async def test_a_restart_of_the_database_server_is_survived(
     postgres: str, postgres_template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The connections that hold the roles are lost; the arena and its account are there again soon."""
-    monkeypatch.setattr("storage.database.ROLE_CHECK_S", 0.1)
+    monkeypatch.setattr("storage.database.ROLE_CHECK_INTERVAL_S", 0.1)
     url = await create_database(postgres, "restarted", postgres_template)
     program = Program(tmp_path)
     text = COMMON.replace("sqlite:///{folder}/desdemona.db", "{database}")

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bot.base.errors import RefusedError, TransientError
-from bot.game.game_runner import UNKNOWN_TRIES, GameRunner
+from bot.game.game_runner import MAX_NOT_FOUND_RETRIES, GameRunner
 from storage.database import Database
 from storage.ledger.events import list_events
 from tests.bot.fakes import GAME_ID, FakeServer, Killer, services
@@ -44,7 +44,7 @@ async def test_words_that_no_database_takes(database: Database) -> None:
         await server.until(lambda: len(server.moves) == 1)
         server.faults["stream"] = [
             TransientError(words),
-            *[RefusedError(words, 404)] * (UNKNOWN_TRIES + 1),
+            *[RefusedError(words, 404)] * (MAX_NOT_FOUND_RETRIES + 1),
         ]
         server.cut()
         async with asyncio.timeout(PATIENCE_S):

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from bot.base.reconnect import CAP_S
+from bot.base.reconnect import MAX_RECONNECT_WAIT_S
 
 
 class FakeTime:
@@ -16,7 +16,7 @@ class FakeTime:
         return self.now
 
     async def sleep(self, seconds: float) -> None:
-        if seconds <= CAP_S:
+        if seconds <= MAX_RECONNECT_WAIT_S:
             await asyncio.sleep(0)
             return
         event = asyncio.Event()

@@ -32,7 +32,7 @@ WIDTH, HEIGHT = 1280, 900
 def _patient() -> Iterator[None]:
     """No page is given up because the machine is busy."""
     with pytest.MonkeyPatch.context() as patch:
-        for limit in ("page_cache.MAX_S", "page_workers.TIMEOUT_S"):
+        for limit in ("page_cache.PAGE_TIMEOUT_S", "page_workers.WORKER_TIMEOUT_S"):
             patch.setattr(f"bot.dashboard.{limit}", PATIENCE_S)
         yield
 

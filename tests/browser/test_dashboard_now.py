@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.alarms.board import AlarmBoard
+from bot.alarms.evaluator import AlarmEvaluator
 from bot.base.config import DashboardConfig
 from bot.dashboard.server import Dashboard
 from storage.database import Database
@@ -19,7 +19,7 @@ from tests.patience import PATIENCE_S
 class Served:
     """A dashboard in a thread of its own."""
 
-    def __init__(self, folder: Path, board: AlarmBoard) -> None:
+    def __init__(self, folder: Path, board: AlarmEvaluator) -> None:
         self.actions = FakeActions(board=board)
         self.address = ""
         self._folder = folder

@@ -13,7 +13,7 @@ import yaml
 from typer.core import TyperGroup
 
 from bot.base.config import load_config
-from bot.base.old_names import RENAMED, with_new_names
+from bot.base.old_names import RENAMED, rename_settings
 from bot.cli.main import OLD_NAMES, app
 from tests.docs.generated import page_texts
 from tests.docs.pages import DOCS, ROOT, anchors, commands, links, mentioned_files, pages, settings
@@ -87,7 +87,7 @@ def test_settings_are_found() -> None:
 @pytest.mark.parametrize(("page", "block"), SETTINGS)
 def test_settings_are_valid(page: str, block: str, tmp_path: Path) -> None:
     """Examples of settings have known keys and values, all under their present names."""
-    assert with_new_names(tomllib.loads(block))[1] == set()
+    assert rename_settings(tomllib.loads(block))[1] == set()
     path = tmp_path / f"{page}.toml"
     site = "" if page != "ggs" or "[server]" in block else '[server]\ndialect = "ggs"\nname = "MYBOT"\n'
     path.write_text(site + block)

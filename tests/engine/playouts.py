@@ -5,8 +5,8 @@ import random
 import chess
 from hypothesis import strategies as st
 
-from engine.formats.record import GameRecord, black_margin, clean, points_of, told
-from engine.game import if_it_goes_on
+from engine.formats.record import GameRecord, black_margin, clean, margin_points, values_or_empty
+from engine.game import continued_position
 from engine.games import GAMES
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=10).map(clean)
@@ -37,7 +37,7 @@ def playouts(draw: st.DrawFn, game: str, *, elsewhere: bool = False, most_plies:
             start = None
     moves: list[str] = []
     for _ in range(draw(st.integers(0, most_plies))):
-        position = if_it_goes_on(rules, position) if game == "chess" else position
+        position = continued_position(rules, position) if game == "chess" else position
         legal = rules.legal_moves(position)
         if not legal:
             break
@@ -45,7 +45,7 @@ def playouts(draw: st.DrawFn, game: str, *, elsewhere: bool = False, most_plies:
         moves.append(rules.move_text(move))
         position = rules.play(position, move)
     margin = float(m) if game == "othello" and (m := black_margin(position)) is not None else None
-    points = points_of(margin)
+    points = margin_points(margin)
     ending = ""
     if margin is None:
         points = draw(st.sampled_from([None, 1.0, 0.5, 0.0]))
@@ -70,7 +70,7 @@ def playouts(draw: st.DrawFn, game: str, *, elsewhere: bool = False, most_plies:
         ),
         ratings=(draw(ratings), draw(ratings)),
         clocks=draw(st.tuples(TEXTS, TEXTS) | TEXTS.map(lambda clock: (clock, clock))),
-        evaluations=told(evaluations),
-        times_s=told(times_s),
+        evaluations=values_or_empty(evaluations),
+        times_s=values_or_empty(times_s),
         tags=draw(st.sampled_from([(), (("ECO", "B50"), ("Annotator", 'a "b" \\c]'))])),
     )

@@ -10,14 +10,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from engine.bait_rule import (
+    FORECAST_RULE,
     RANK_MODEL,
-    RULE,
     ExpectedReplies,
-    confirmed_by,
     expectations,
     expected_by_rank,
     forecast,
     rank_probabilities,
+    with_confirmed_costs,
 )
 from engine.decision import Candidate, ModelInfo, ReplyProfile
 from engine.errors import IncompleteProfile, RecordError
@@ -64,7 +64,7 @@ def test_a_tempting_reply() -> None:
     assert made.tempting == (TemptingReply("r1", 0.1, 1011, (2,)),)
     assert made.tempting[0].expected_loss == pytest.approx(101.1)
     assert (made.rule, made.model, made.replies, made.probabilities) == (
-        RULE,
+        FORECAST_RULE,
         MODEL,
         ("r0", "r1"),
         (0.9, 0.1),
@@ -181,7 +181,7 @@ def test_only_what_a_deeper_search_confirms_is_a_bait() -> None:
     move = candidate((5, 0, 0), (5, 10, 41), (0, 0, 90), (0, 0, 300))
     made = forecast(move, SCALE_CENTI, ExpectedReplies((0.1, 0.4, 0.3, 0.2), MODEL))
     assert [each.reply for each in made.tempting] == ["r1", "r2", "r3"]
-    found = confirmed_by(made, 6, (1000, 999, 4000), "native")
+    found = with_confirmed_costs(made, 6, (1000, 999, 4000), "native")
     assert (found.confirm_depth, [each.confirmed_cost for each in found.tempting]) == (6, [1000, 999, 4000])
     assert [each.reply for each in found.confirmed] == ["r1", "r3"]
     assert found.bait is not None
@@ -191,7 +191,7 @@ def test_only_what_a_deeper_search_confirms_is_a_bait() -> None:
     with pytest.raises(RecordError, match="h1 is not among"):
         found.probability_of("h1")
     with pytest.raises(ValueError, match="shorter"):
-        confirmed_by(made, 6, (1000,), "native")
+        with_confirmed_costs(made, 6, (1000,), "native")
 
 
 def test_expectations() -> None:
@@ -200,7 +200,7 @@ def test_expectations() -> None:
     judgement = judge(move, TrapParams(), SCALE_CENTI)
     assert [each.cost for each in judgement.replies] == [0, 1011, 3808, 744]
     assert [judgement.is_paper_trap(each) for each in judgement.replies] == [False, True, False, True]
-    found = expectations(confirmed_by(made, 6, (1200,), "native"), judgement)
+    found = expectations(with_confirmed_costs(made, 6, (1200,), "native"), judgement)
     assert (found.error_uniform, found.error_expected) == pytest.approx((0.5, 0.4))
     assert (found.cost_uniform, found.cost_expected) == pytest.approx((1390.75, 898.35))
     assert (found.fall_uniform, found.fall_expected) == pytest.approx((0.5, 0.35))
@@ -237,7 +237,7 @@ def test_the_end_of_the_game() -> None:
 
 def sample() -> ReplyForecast:
     expected = ExpectedReplies((0.75, 0.25), MODEL, (0.7, 0.3), "f" * 64)
-    return confirmed_by(forecast(candidate(BEST, BAIT), SCALE_CENTI, expected), 6, (1234,), "native")
+    return with_confirmed_costs(forecast(candidate(BEST, BAIT), SCALE_CENTI, expected), 6, (1234,), "native")
 
 
 def test_records_come_back() -> None:

@@ -28,8 +28,8 @@ PARSING = {
     "bot/arena/traffic/assets.py": {"_languages"},  # JSON
     "bot/base/config.py": {
         "_placeholders_are_known",
-        "_read",
-        "_token_in",
+        "_read_config_file",
+        "_read_token_file",
         "_web_address",
         "is_loopback",
         "load_config",
@@ -38,11 +38,11 @@ PARSING = {
     "lab/cli/analyse.py": {"_settings"},  # quotes of a command
     "bot/cli/stats/stats_command.py": {"_keys"},
     "bot/views/results.py": {"load"},
-    "bot/views/statistics/trial.py": {"_more"},  # our own arithmetic
+    "bot/views/statistics/trial.py": {"_more_games_text"},  # our own arithmetic
     "bot/protocols/console.py": {"say"},  # a closed stream
     "bot/protocols/gtp.py": {"_loadsgf"},  # a name that no file has
     "bot/protocols/uci.py": {"_read_start"},  # python-chess
-    "bot/match/player_specs.py": {"_command", "_naming", "_number"},  # numbers, quotes of a command
+    "bot/match/player_specs.py": {"_command", "_spec_errors", "_number"},  # numbers, quotes of a command
     "bot/workers/pools.py": {"__init__"},  # dask
     "bot/servers/ggs/server.py": {"read_address"},
     "bot/servers/ggs/wire.py": {"_flag"},
@@ -50,7 +50,7 @@ PARSING = {
     "bot/servers/lichess_calls.py": {"ask"},  # berserk
     "bot/servers/lichess_errors.py": {"read_error", "_retry_after_s"},
     "bot/servers/lichess_wire.py": {"read_line"},
-    "storage/database.py": {"parse_url", "_made"},  # SQLAlchemy
+    "storage/database.py": {"parse_url", "_create_engine"},  # SQLAlchemy
 }
 
 

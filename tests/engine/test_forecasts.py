@@ -14,14 +14,14 @@ from engine.decision import UNKNOWN_PERSON, Decision, ModelInfo, Person, SearchM
 from engine.errors import IncompleteProfile
 from engine.expected import expected_score
 from engine.forecasts import (
-    MAX_NODES,
+    MAX_CONFIRM_NODES,
     confirm,
-    expectations_of,
+    decision_expectations,
     forecast_job,
     forecast_replies,
 )
 from engine.games import get_rules
-from engine.human.opponent_model_search import Models
+from engine.human.opponent_model_search import GameModels
 from engine.human.registry import ModelRegistry
 from engine.human.reply_forecast import ReplyForecast, TemptingReply
 from engine.judgement import expected_scale_centi, judge_decision
@@ -106,7 +106,7 @@ def test_what_takes_too_long_is_not_confirmed() -> None:
     assert confirm(made, found, fresh, stop, most_nodes=50) == found
     assert not stop.spend(10**6)
     assert (found.confirm_depth, found.bait) == (0, None)
-    assert fresh.nodes < 5000 < MAX_NODES
+    assert fresh.nodes < 5000 < MAX_CONFIRM_NODES
     assert confirm(made, found, fresh, StopFlag()).confirm_depth == 6
 
 
@@ -317,7 +317,7 @@ def test_a_move_that_ends_the_game_has_no_replies() -> None:
     )
     made = complete(made, chess, StopFlag())
     verify(made)
-    models = Models(FakeModel("chess"), None)
+    models = GameModels(FakeModel("chess"), None)
     found = forecast_replies(made, (), models, UNKNOWN_PERSON, None, chess, StopFlag())
     assert (made.move, found.replies, found.probabilities, found.tempting) == ("f7g7", (), (), ())
     assert found.model.kind == RANK_MODEL
@@ -325,11 +325,13 @@ def test_a_move_that_ends_the_game_has_no_replies() -> None:
 
 def test_models_of_people_say_what_is_likely() -> None:
     made = tempting()[0]
-    human = FakeModel("othello", lambda game, ask: first_reply(game, ask.positions[-1]), plies_wanted=2)
+    human = FakeModel(
+        "othello", lambda game, ask: first_reply(game, ask.positions[-1]), max_history_positions=2
+    )
     positions = (OTHELLO.parse_position(made.position),)
     person = Person(1800)
     for before in ((), positions):
-        found = forecast_replies(made, before, Models(human, None), person, None, searcher(), StopFlag())
+        found = forecast_replies(made, before, GameModels(human, None), person, None, searcher(), StopFlag())
         assert found.probabilities == (1.0, *[0.0] * (len(found.replies) - 1))
         assert (found.model, found.base, found.prior) == (human.info, (), "")
     assert [ask.person for ask in human.asked] == [person, person]
@@ -392,14 +394,16 @@ def test_both_moves_of_a_draw_are_forecast() -> None:
         assert by_looks.other is not None
         others = replace(by_looks.other, replies=by_looks.other.replies[::-1])
         with pytest.raises(ValueError, match=f"the other forecast does not match the replies to {other}"):
-            expectations_of(decision, replace(by_looks, other=others))
-        with pytest.raises(ValueError, match="a forecast for the other move is needed if a draw decided"):
-            expectations_of(decision, replace(by_looks, other=None))
+            decision_expectations(decision, replace(by_looks, other=others))
+        with pytest.raises(ValueError, match="a forecast for the other move is needed if and only if"):
+            decision_expectations(decision, replace(by_looks, other=None))
         with pytest.raises(ValueError, match=f"the forecast does not match the replies to {decision.move}"):
-            expectations_of(decision, replace(by_looks, replies=by_looks.replies[::-1]))
-        assert expectations_of(decision, by_looks) == expectations(by_looks, judge_decision(decision))
-        human = FakeModel("othello", lambda game, ask: first_reply(game, ask.positions[-1]), plies_wanted=2)
-        models = Models(human, None)
+            decision_expectations(decision, replace(by_looks, replies=by_looks.replies[::-1]))
+        assert decision_expectations(decision, by_looks) == expectations(by_looks, judge_decision(decision))
+        human = FakeModel(
+            "othello", lambda game, ask: first_reply(game, ask.positions[-1]), max_history_positions=2
+        )
+        models = GameModels(human, None)
         by_model = forecast_replies(decision, (position,), models, Person(1500), None, searcher(), StopFlag())
         assert by_model.other is not None
         assert by_model.other.model == by_model.model == human.info

@@ -12,8 +12,8 @@ from engine.expected import WHOLE, expected_score
 from engine.game import WIN_CENTI
 from engine.games import get_rules
 from engine.judgement import (
-    ERROR,
-    RULE,
+    JUDGE_RULE,
+    MIN_ERROR_COST,
     Judgement,
     ReplyVerdict,
     classify_by_figure_9,
@@ -72,7 +72,7 @@ TRAP = candidate(
 def test_outcomes(reply: str | None, kind: OutcomeKind, for_best: bool, cost_centi: int, cost: int) -> None:
     outcome = classify_by_figure_9(decision_with([TRAP], "e6"), reply)
     assert (outcome.kind, outcome.reply, outcome.fell_for_best) == (kind, reply, for_best)
-    assert (outcome.cost_centi, outcome.cost, outcome.rule) == (cost_centi, cost, RULE)
+    assert (outcome.cost_centi, outcome.cost, outcome.rule) == (cost_centi, cost, JUDGE_RULE)
 
 
 def test_numbers_by_hand() -> None:
@@ -210,4 +210,4 @@ def test_the_threshold_itself_counts() -> None:
 
 
 def test_an_error_costs_a_tenth_of_the_game() -> None:
-    assert 10 * ERROR == WHOLE
+    assert 10 * MIN_ERROR_COST == WHOLE

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.completion import complete
-from engine.decision import Decision, Pick, ReplyProfile, SourceInfo, VarietyDraw
+from engine.decision import Decision, DirectMove, ReplyProfile, SourceInfo, VarietyDraw
 from engine.errors import EngineMismatch, RecordError
 from engine.game import WIN_CENTI
 from engine.games import ENGINE_GAMES, GAMES, get_rules
@@ -19,14 +19,14 @@ from engine.games.othello import Othello, OthelloPosition
 from engine.judgement import classify_by_figure_9
 from engine.lookup.othello_book import Book, BookMove, canonical
 from engine.move_chooser import MoveChooser
-from engine.params import Assessment, Decided, Scale, TrapParams
+from engine.params import Assessment, DecidedScores, Scale, TrapParams
 from engine.search.profiles import Profiler
 from engine.search.reference import ReferenceSearcher, exact_score, minimax
 from engine.search.result import SearchResult
 from engine.search.searchers import NativeOthelloSearcher, NativeSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.strategies.move_context import StrongOptions
-from engine.strategies.registry import STRATEGIES, compared_strategies, strategy_named
+from engine.strategies.registry import STRATEGIES, strategies_in_comparison, strategy_named
 from engine.strategies.standard import STANDARD
 from engine.strategies.trappy import TRAPPY
 from engine.time_management import Limits
@@ -38,7 +38,7 @@ othello = Othello()
 native = NativeOthelloSearcher(table_mb=16)
 KINDS = tuple(kind for kind in STRATEGIES if kind not in ("opponent_model_uci", "calibrated_uci"))
 """Without those that are their namesakes where there is no engine; tests/engine/human has them."""
-_choices = {"assessment": st.sampled_from(Assessment), "decided": st.sampled_from(Decided)}
+_choices = {"assessment": st.sampled_from(Assessment), "decided": st.sampled_from(DecidedScores)}
 params = st.builds(TrapParams, margin_centi=st.sampled_from([0, 100, 800]), **_choices) | st.builds(
     TrapParams,
     scale=st.just(Scale.EXPECTED),
@@ -99,7 +99,7 @@ def test_the_standard_player_is_plain_minimax(position: OthelloPosition, depth: 
     assert decision.principal_variation[0] == decision.move
 
 
-@given(positions(othello, 58), st.integers(2, 4), params, st.sampled_from(compared_strategies()))
+@given(positions(othello, 58), st.integers(2, 4), params, st.sampled_from(strategies_in_comparison()))
 @settings(max_examples=40, deadline=None)
 def test_native_and_reference_players_agree(
     position: OthelloPosition, depth: int, trap: TrapParams, kind: str
@@ -310,7 +310,7 @@ def test_broken_records_are_refused(change: dict[str, Any]) -> None:
 )
 def test_numbers_that_no_search_finds_are_refused(part: str, key: str, value: Any) -> None:
     record = decide(othello.initial(), 3).to_record() | {
-        "pick": asdict(Pick(0, 4, 100, False)),
+        "pick": asdict(DirectMove(0, 4, 100, False)),
         "source": asdict(SourceInfo("x", "uci", (), 0, 0, 2**63 - 1)),
         "variety_draw": asdict(VarietyDraw(0, (), 0)),
     }

@@ -248,10 +248,10 @@ def test_the_raw_value_from_a_floor_up() -> None:
     profiler = Profiler(rules, make_searcher("othello", 1), position, TrapParams(), StopFlag())
     for move in profiler.moves:
         raw = profiler.raw_value(move, 5)
-        assert profiler.raw_from(move, 5, raw - 1) == (raw, False)
-        assert profiler.raw_from(move, 5, raw) == (raw, False)
-        assert profiler.raw_from(move, 5, raw + 1) == (raw, True)
-        assert profiler.raw_from(move, 5, raw + 9) == (raw + 8, True)
+        assert profiler.raw_value_from(move, 5, raw - 1) == (raw, False)
+        assert profiler.raw_value_from(move, 5, raw) == (raw, False)
+        assert profiler.raw_value_from(move, 5, raw + 1) == (raw, True)
+        assert profiler.raw_value_from(move, 5, raw + 9) == (raw + 8, True)
 
 
 @pytest.mark.parametrize("nodes", [1_000, 5_000, 20_000, 80_000])

@@ -10,15 +10,15 @@ from engine.decision import Candidate, Decision, ReplyProfile
 from engine.errors import RecordError
 from engine.expected import WHOLE
 from engine.game import WIN_CENTI
-from engine.params import Assessment, Decided, Scale, TrapParams
+from engine.params import Assessment, DecidedScores, Scale, TrapParams
 from engine.strategies.standard import STANDARD
 from engine.strategies.trappy import TRAPPY
 from engine.trappy import (
-    assess,
+    assess_shallow_scores,
     bonus,
     bonus_cap,
-    ceiling,
-    escape,
+    escape_trappiness,
+    max_standing,
     quality_ceiling,
     reply_quality,
     reply_trappiness,
@@ -32,7 +32,7 @@ from engine.verification import verify
 from lab.experiments.gordon_reda.formulas import trappiness_minimising
 from tests.engine.decisions import decision_with
 
-PAPER = TrapParams(decided=Decided.PAPER)
+PAPER = TrapParams(decided=DecidedScores.PAPER)
 EXPECTED = TrapParams(scale=Scale.EXPECTED, risk_percent=5, logistic_centi=200)
 scores = st.integers(-6400, 6400)
 margins = st.sampled_from([0, 50, 400])
@@ -50,7 +50,7 @@ def test_figure_4() -> None:
     """Reply "$": scores o_3 .. o_9 with median 6, o_10 = -12; the move's raw value is 6."""
     opponents_view = (4, 5, 6, 6, 7, 8, 9, -12)
     ours = tuple(-score for score in opponents_view)
-    assert assess(opponents_view[:-1], Assessment.MEDIAN) == 6
+    assert assess_shallow_scores(opponents_view[:-1], Assessment.MEDIAN) == 6
     assert trappiness(6, -12) == pytest.approx(0.7917, abs=5e-5)
     assert reply_trappiness(ours, PAPER) == pytest.approx(0.75 + 0.25 * 6 / 36)
     assert ours[-1] - 6 == 6  # the profit
@@ -100,11 +100,11 @@ def test_figure_3_joints(upper: int, final: int, value: float) -> None:
 
 def test_assessments() -> None:
     shallow = [3, 9, -4, 5]
-    assert assess(shallow, Assessment.MEDIAN) == 4
-    assert assess(shallow, Assessment.BEST) == 9
-    assert assess(shallow, Assessment.LAST) == 5
+    assert assess_shallow_scores(shallow, Assessment.MEDIAN) == 4
+    assert assess_shallow_scores(shallow, Assessment.BEST) == 9
+    assert assess_shallow_scores(shallow, Assessment.LAST) == 5
     with pytest.raises(ValueError, match="shallow"):
-        assess([], Assessment.BEST)
+        assess_shallow_scores([], Assessment.BEST)
 
 
 # --- Properties -----------------------------------------------------------------------------------------
@@ -162,12 +162,12 @@ def test_scale_never_falls_as_quality_rises(a: float, b: float, raw: int, margin
 def test_the_ceiling_of_a_quality(shallow: int, raw: int, final: int, margin: int) -> None:
     """No score up to the bound, and no assessment from the bound up, has a quality above the ceiling."""
     params = TrapParams(Assessment.LAST, margin)
-    ceiling = quality_ceiling(shallow, final, raw, params)
+    max_standing = quality_ceiling(shallow, final, raw, params)
     reached = max((reply_quality((shallow, s), raw, params) for s in range(raw + 1, final + 1)), default=0.0)
-    assert reached <= ceiling
-    assert ceiling <= max(reached * 1.05, reached + 3)  # and it is hardly above what scores reach
-    assert quality_ceiling(shallow + 7, final, raw, params) <= ceiling
-    assert quality_ceiling(shallow, final + 7, raw, params) >= ceiling
+    assert reached <= max_standing
+    assert max_standing <= max(reached * 1.05, reached + 3)  # and it is hardly above what scores reach
+    assert quality_ceiling(shallow + 7, final, raw, params) <= max_standing
+    assert quality_ceiling(shallow, final + 7, raw, params) >= max_standing
 
 
 @given(scores, margins)
@@ -239,7 +239,7 @@ def test_bad_parameters_are_refused(bad: dict[str, object]) -> None:
 expected_params = st.builds(
     TrapParams,
     assessment=st.sampled_from(Assessment),
-    decided=st.sampled_from(Decided),
+    decided=st.sampled_from(DecidedScores),
     scale=st.just(Scale.EXPECTED),
     risk_percent=st.sampled_from([0.5, 5, 12.5, 100]),
     risk_share_percent=st.sampled_from([1, 25, 60, 99.9, 100]),
@@ -348,7 +348,7 @@ def test_no_more_is_given_up_than_the_risk_and_the_share(
     given_up = best - utility(raws[played], params)
     assert given_up <= 100 * params.risk_percent
     assert given_up <= best * params.risk_share_percent / 100 + 1e-9
-    if params.decided is Decided.SWINDLE:  # nor is a forced result ever risked
+    if params.decided is DecidedScores.SWINDLE:  # nor is a forced result ever risked
         assert (raws[played] >= WIN_CENTI) == (max(raws.values()) >= WIN_CENTI)
         assert (raws[played] <= -WIN_CENTI) == (max(raws.values()) <= -WIN_CENTI)
 
@@ -405,19 +405,19 @@ def test_what_a_lost_move_could_still_be_worth() -> None:
     lost, let_off = -WIN_CENTI - 9000, ReplyProfile("x", (50, 60, 100))
     bare = Candidate("a", lost, False, lost, complete=True)
     known = replace(bare, replies=(let_off,))
-    assert 0 < escape(known, PAPER) < 1
+    assert 0 < escape_trappiness(known, PAPER) < 1
     for candidate_, best in (
         (bare, 0.0),
-        (known, escape(known, PAPER)),
+        (known, escape_trappiness(known, PAPER)),
         (replace(bare, raw_is_bound=True), 1.0),
         (replace(bare, complete=False), 1.0),
         (replace(known, complete=False, replies=(let_off, ReplyProfile("y", (), 1 - WIN_CENTI))), 1.0),
         (
             replace(known, complete=False, replies=(let_off, ReplyProfile("y", (), -WIN_CENTI))),
-            escape(known, PAPER),
+            escape_trappiness(known, PAPER),
         ),
     ):
-        assert ceiling(candidate_, PAPER, True) == (best, lost)
+        assert max_standing(candidate_, PAPER, True) == (best, lost)
 
 
 # --- Verifying and classifying a record -----------------------------------------------------------------
@@ -470,7 +470,9 @@ def test_replies_can_rule_out_a_move_of_bounded_raw_value() -> None:
 @given(
     st.lists(any_score, min_size=2, max_size=2),
     st.lists(st.lists(any_score, min_size=3, max_size=3), min_size=1, max_size=3),
-    st.one_of(st.builds(TrapParams, margin_centi=margins, decided=st.sampled_from(Decided)), expected_params),
+    st.one_of(
+        st.builds(TrapParams, margin_centi=margins, decided=st.sampled_from(DecidedScores)), expected_params
+    ),
 )
 def test_a_move_is_not_worth_more_than_where_its_raw_value_is_bounded(
     raws: list[int], scores_of: list[list[int]], params: TrapParams
@@ -478,7 +480,7 @@ def test_a_move_is_not_worth_more_than_where_its_raw_value_is_bounded(
     replies = tuple(ReplyProfile(str(n), tuple(found)) for n, found in enumerate(scores_of))
     exact = with_trap(Candidate("a", min(raws), False, 0.0, replies=replies), params)
     bound = with_trap(Candidate("a", max(raws), True, 0.0, replies=replies), params)
-    assert standing(exact, params, False) <= ceiling(bound, params, False)
+    assert standing(exact, params, False) <= max_standing(bound, params, False)
 
 
 def test_a_move_that_was_never_looked_into_is_noticed() -> None:

@@ -119,9 +119,9 @@ def test_plain_candidates_are_exact_near_the_best(name: str, within: int) -> Non
     for seed in range(5):
         position = random_position(game, random.Random(seed), plies=10)
         profiler = Profiler(game, searcher, position, TrapParams(), StopFlag())
-        exact = {c.move: c.raw_centi for c in profiler.plain(3, within_centi=10**6)}
+        exact = {c.move: c.raw_centi for c in profiler.raw_candidates(3, within_centi=10**6)}
         for depth in (2, 3):  # the second in the order that the first has found
-            found = profiler.plain(depth, within)
+            found = profiler.raw_candidates(depth, within)
         best = max(exact.values())
         for each in found:
             if each.raw_is_bound:

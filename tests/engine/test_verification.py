@@ -8,23 +8,23 @@ import pytest
 from engine.decision import (
     Candidate,
     Decision,
+    DirectMove,
     OpponentModelUse,
     Person,
-    Pick,
     ReplyProfile,
     SearchMode,
     SourceInfo,
     VarietyDraw,
 )
 from engine.errors import RecordError
-from engine.params import Decided, TrapParams, ValueParams
+from engine.params import DecidedScores, OpponentParams, TrapParams
 from engine.strategies.registry import strategy_named
 from engine.trappy import with_trap
 from engine.verification import verify
 from tests.engine.decisions import decision_with
 
-PAPER = TrapParams(decided=Decided.PAPER)
-PICK = Pick(400, 12, 100, False)
+PAPER = TrapParams(decided=DecidedScores.PAPER)
+PICK = DirectMove(400, 12, 100, False)
 
 
 def plain(move: str, raw: int, **more: Any) -> Candidate:
@@ -193,7 +193,7 @@ def test_all_that_was_looked_into_is_whole() -> None:
 
 @pytest.mark.parametrize("player", ["opponent_model_uci", "calibrated_uci"])
 def test_who_goes_by_values_needs_the_chosen_move_whole(player: str) -> None:
-    model_use = OpponentModelUse(ValueParams(logistic_centi=200), Person(), None, trouble="it failed")
+    model_use = OpponentModelUse(OpponentParams(logistic_centi=200), Person(), None, trouble="it failed")
     partial = replace(whole("c", 350), complete=False)
     accepts(by_engine(whole("b", 400), partial, strategy=player, model_use=model_use))
     mine = replace(whole("b", 400), complete=False)

@@ -54,7 +54,7 @@ class Table:
         try:
             async with asyncio.timeout(PATIENCE_S):
                 game_id = await person.play(wish)
-                await self.lobby.drained()
+                await self.lobby.wait_until_drained()
         finally:
             await person.close()
         record = self.records[game_id] = await self.record(game_id)

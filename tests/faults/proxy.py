@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import aiohttp
 from aiohttp import web
 
-from bot.arena.streams import QUEUE_LINES
+from bot.arena.streams import MAX_QUEUED_LINES
 
 Json = dict[str, Any]
 
@@ -261,7 +261,7 @@ class FaultProxy:
         slow_s: float = 0.0,
         too_many_s: int = 1,
         down_requests: int = 3,
-        stall_lines: int = QUEUE_LINES + 8,
+        stall_lines: int = MAX_QUEUED_LINES + 8,
         stall_s: float = 3.0,
     ) -> None:
         """
@@ -482,7 +482,7 @@ class FaultProxy:
 
     async def _stalled(self, first: bytes, source: aiohttp.StreamReader) -> Iterable[bytes]:
         """What is left of the lines that came while nobody read."""
-        kept = deque([first], maxlen=QUEUE_LINES)
+        kept = deque([first], maxlen=MAX_QUEUED_LINES)
         count = 1
         with suppress(TimeoutError):
             async with asyncio.timeout(self._stall_s):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bench.arena_soak import OF_LINES, OF_REQUESTS, Soak
+from bench.arena_soak import LINE_FAULT_PROBABILITY, REQUEST_FAULT_PROBABILITY, Soak
 from bot.base.events import Clock
 
 # Nothing that a busy machine could lose by.
@@ -20,8 +20,8 @@ async def test_games_with_everything_going_wrong(tmp_path: Path) -> None:
         kills=1,
         clocks=CLOCKS,
         thinks_s=0.0,
-        of_requests=DENSE * OF_REQUESTS,
-        of_lines=DENSE * OF_LINES,
+        of_requests=DENSE * REQUEST_FAULT_PROBABILITY,
+        of_lines=DENSE * LINE_FAULT_PROBABILITY,
     )
     summary = await soak.run()
     assert summary.complaints == [], "\n".join(summary.lines())

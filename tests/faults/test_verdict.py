@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from bench.arena_soak import COVERING_GAMES, STEADY_S, Summary
+from bench.arena_soak import COVERING_GAMES, MIN_STEADY_S, Summary
 from tests.faults.proxy import Fault
 
 EVERY_KIND = Counter(dict.fromkeys(Fault, 2))
@@ -12,7 +12,7 @@ EVERY_KIND = Counter(dict.fromkeys(Fault, 2))
 
 def summary(rss_mb: list[float] | None = None, **found: object) -> Summary:
     """A run in which all went well, but for what is given."""
-    life = [200.0] * STEADY_S if rss_mb is None else rss_mb
+    life = [200.0] * MIN_STEADY_S if rss_mb is None else rss_mb
     base = {"games": COVERING_GAMES, "faults": EVERY_KIND, "status": 0, "plies": 1, "seconds": 1.0}
     return Summary(**base | found, rss_mb=[(1, 900.0), *((2, mb) for mb in life)])  # type: ignore[arg-type]
 
@@ -42,7 +42,7 @@ def test_all_claims_are_told() -> None:
         ({"deaf_s": [16.0]}, "event stream"),
         ({"duplicates": 1}, "duplicate"),
         ({"troubles": ["abcdefgh"]}, "missing, duplicated"),
-        ({"rss_mb": [200.0] * STEADY_S + [230.0] * STEADY_S}, "memory"),
+        ({"rss_mb": [200.0] * MIN_STEADY_S + [230.0] * MIN_STEADY_S}, "memory"),
         ({"faults": EVERY_KIND - Counter({Fault.STALL: 2})}, "every kind"),
         ({"status": 1}, "stopped"),
     ],

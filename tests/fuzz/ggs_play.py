@@ -11,12 +11,18 @@ from bot.account.lobby import Lobby
 from bot.base.config import AssignmentConfig, AssignmentMethod, ChallengesConfig, Config, EngineConfig
 from bot.base.dialects import DIALECTS
 from bot.base.events import EndReason
-from bot.base.reconnect import CAP_S
+from bot.base.reconnect import MAX_RECONNECT_WAIT_S
 from bot.daemon.games_to_resume import games_to_resume
 from bot.game.services import GameServices
-from bot.servers.ggs.account import WAITED_S
-from bot.servers.ggs.archive import TELLING_PLIES
-from bot.servers.ggs.server import CONNECT_TIMEOUT_S, LOGIN_TIMEOUT_S, PROBE_S, PROBES, GgsServer
+from bot.servers.ggs.account import MISSED_MOVE_POLL_S
+from bot.servers.ggs.archive import MIN_IDENTIFYING_PLIES
+from bot.servers.ggs.server import (
+    CONNECT_TIMEOUT_S,
+    LOGIN_TIMEOUT_S,
+    MAX_UNANSWERED_PROBES,
+    PROBE_INTERVAL_S,
+    GgsServer,
+)
 from storage.database import Database
 from storage.filters import Filters
 from storage.ledger.decisions import list_decisions
@@ -35,13 +41,13 @@ MOVE_S = 5.0
 """Deadline of a move after recovery."""
 ANSWER_S = 15.0
 """Deadline of the answer to a request, and of what follows a new login, after recovery."""
-RESUME_S = WAITED_S + ANSWER_S
+RESUME_S = MISSED_MOVE_POLL_S + ANSWER_S
 """Deadline for taking up an adjourned match, after both players are there."""
-LOST_S = 2 * WAITED_S
+LOST_S = 2 * MISSED_MOVE_POLL_S
 """After a dropped message the bot may go wrong for so long: it asks again for what nobody tells it."""
-BOOKS_S = WAITED_S * 2 + ANSWER_S
+BOOKS_S = MISSED_MOVE_POLL_S * 2 + ANSWER_S
 """Deadline of the ledger after the end of a match and of all faults."""
-NOTICED_S = PROBE_S * (PROBES + 1) + CONNECT_TIMEOUT_S + LOGIN_TIMEOUT_S
+NOTICED_S = PROBE_INTERVAL_S * (MAX_UNANSWERED_PROBES + 1) + CONNECT_TIMEOUT_S + LOGIN_TIMEOUT_S
 """Longest time until the bot gives up a connection that is dead, and connects again."""
 MAX_RUN_S = 4000.0
 LAST_COMER_S = 40.0
@@ -95,7 +101,7 @@ class _Checks:
         site = self._site
         if site.bot_is_ready or not site.central.service_is_up:
             return
-        wait_s = self._server._back_off._wait_s + CAP_S + NOTICED_S
+        wait_s = self._server._back_off._wait_s + MAX_RECONNECT_WAIT_S + NOTICED_S
         self._due("I6: the login", wait_s, since=site.link_fault_at)
 
     def _check_turn(self, match: Match, game: Game) -> None:
@@ -296,7 +302,7 @@ def _wrong(site: Site, match: Match, game: Game, row: StoredGame, record: list[s
     if _is_decided(match) or game.board.is_finished:
         knows = match.terms.rated or ("- match", match.key) in site.told
         # From the usual start other matches begin with the same few moves.
-        is_telling = len(row.moves) >= TELLING_PLIES or match.type.discs is not None
+        is_telling = len(row.moves) >= MIN_IDENTIFYING_PLIES or match.type.discs is not None
         may_be_untold = not is_telling or site.lost_at is not None
         if not knows or (row.end_reason == EndReason.UNKNOWN and may_be_untold):
             return [] if row.is_settled else [found]

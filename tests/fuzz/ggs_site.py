@@ -24,7 +24,7 @@ BOT = "Desde"
 PASSWORD = "secret"
 EPOCH_S = 1_795_000_000.0
 """Unix time at which every run begins."""
-AGAIN_S = 10.0
+LISTEN_RETRY_S = 10.0
 """An opponent asks again after this time."""
 PATIENCE_S = 60.0
 """An opponent withdraws a request that nobody has answered for so long."""
@@ -175,7 +175,7 @@ class Person:
     thinks_s: float
     rng: random.Random
     connection: Connection | None = None
-    asked_at: float = -AGAIN_S
+    asked_at: float = -LISTEN_RETRY_S
     moves_at: dict[tuple[str, int], float] = field(default_factory=dict)
     """When it will send its move, by the game and the ply."""
     was_refused: bool = False
@@ -400,7 +400,7 @@ class Site:
             person.was_refused = True
             self.tell(f"{person.name} gives up")
             return
-        if is_waiting or not self.bot_is_ready or self.now - person.asked_at < AGAIN_S:
+        if is_waiting or not self.bot_is_ready or self.now - person.asked_at < LISTEN_RETRY_S:
             return
         stored = list(self.service.players[person.name].stored)
         if stored and (person.asks_to_resume or not self.was_read(stored[0])):

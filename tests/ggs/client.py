@@ -53,7 +53,7 @@ class Habits:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ListedRequest:
     """A request on the table."""
 
     id: str
@@ -133,7 +133,7 @@ class Client:
         password: str,
         habits: Habits | None = None,
         *,
-        accepts: Callable[[Asked], bool] = lambda _: True,
+        accepts: Callable[[ListedRequest], bool] = lambda _: True,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.login = login
@@ -148,7 +148,7 @@ class Client:
         """Everything the server ever said."""
         self.blocks: list[str] = []
         """The same by messages and replies."""
-        self.requests: dict[str, Asked] = {}
+        self.requests: dict[str, ListedRequest] = {}
         self.seats: dict[str, Seat] = {}
         self._began: dict[str, tuple[str, str, str, str]] = {}
         """Matches: who, whom, type, flag."""
@@ -309,7 +309,7 @@ class Client:
             return
         stored = words[-1] if words[-1].startswith(".") else ""
         other = words[7] if len(words) > 7 and words[6] != "*" else "*"
-        asked = Asked(words[0], words[2], words[4], words[5], other, stored)
+        asked = ListedRequest(words[0], words[2], words[4], words[5], other, stored)
         self.requests[asked.id] = asked
         if asked.other == self.login and asked.asker != self.login and self._accepts(asked):
             self.os(f"accept {asked.id}")

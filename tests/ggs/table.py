@@ -99,7 +99,7 @@ class Table:
             if not ended and client.abandoned and client.abandoned[-1].flag == "U":
                 ended = [client.abandoned[-1]]
             self.over += ended
-            await self.lobby.drained()
+            await self.lobby.wait_until_drained()
         assert ended, f"{what} has left nothing"
         return ended[-1]
 

@@ -23,7 +23,7 @@ class BusyWriter:
         monkeypatch.setattr(
             "storage.database.STATEMENT_BUSY_TIMEOUT_MS", 1
         )  # of connections made from now on
-        monkeypatch.setattr("storage.database._WAL_RETRY_S", 0)
+        monkeypatch.setattr("storage.database._WAL_RETRY_INTERVAL_S", 0)
         monkeypatch.setattr(
             "storage.database.time", SimpleNamespace(monotonic=lambda: 1000.0 + 20 * self.refusals)
         )

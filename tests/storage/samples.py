@@ -7,10 +7,10 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ReplyProfile
-from engine.forecasts import expectations_of
+from engine.forecasts import decision_expectations
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
-from engine.judgement import RULE, judge_profile
+from engine.judgement import JUDGE_RULE, judge_profile
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.searchers import make_searcher
@@ -97,11 +97,11 @@ def decision(*, quality: float = 0.0, replies: int = 3, complete: bool = True) -
     )
 
 
-FELL = Outcome(OutcomeKind.FELL_FOR_PAPER_TRAP, "d6", True, 744.0, 300, 922, RULE)
-FELL_ELSE = Outcome(OutcomeKind.FELL_FOR_PAPER_TRAP, "f4", False, 600.0, 250, 770, RULE)
-OPTIMAL = Outcome(OutcomeKind.OPTIMAL, "f6", False, 0.0, 0, 0, RULE)
-ERRED = Outcome(OutcomeKind.ERRED_ELSEWHERE, "f4", False, 205.0, 100, 313, RULE)
-UNANSWERED = Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0, 0, RULE)
+FELL = Outcome(OutcomeKind.FELL_FOR_PAPER_TRAP, "d6", True, 744.0, 300, 922, JUDGE_RULE)
+FELL_ELSE = Outcome(OutcomeKind.FELL_FOR_PAPER_TRAP, "f4", False, 600.0, 250, 770, JUDGE_RULE)
+OPTIMAL = Outcome(OutcomeKind.OPTIMAL, "f6", False, 0.0, 0, 0, JUDGE_RULE)
+ERRED = Outcome(OutcomeKind.ERRED_ELSEWHERE, "f4", False, 205.0, 100, 313, JUDGE_RULE)
+UNANSWERED = Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0, 0, JUDGE_RULE)
 
 
 DRAWN_AT = "4w3/3w1wb1/2w1wb2/1wbbbb2/2wwbb2/2wwbw2/2wwb3/3wb3 w"
@@ -129,7 +129,9 @@ async def store_forecast(
     session: AsyncSession, decision_id: int, made: Decision, forecast: ReplyForecast
 ) -> bool:
     """Store a decision's forecast with its sums."""
-    return await forecasts.store_forecast(session, decision_id, forecast, expectations_of(made, forecast))
+    return await forecasts.store_forecast(
+        session, decision_id, forecast, decision_expectations(made, forecast)
+    )
 
 
 async def settled(

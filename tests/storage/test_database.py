@@ -12,8 +12,8 @@ from storage import migrate
 from storage.database import (
     LONG_BUSY_TIMEOUT_S,
     POSTGRES_SETTINGS,
-    ROLE_ANSWER_S,
-    ROLE_CHECK_S,
+    ROLE_CHECK_INTERVAL_S,
+    ROLE_CHECK_TIMEOUT_S,
     Database,
     create_engine,
     parse_url,
@@ -113,7 +113,7 @@ async def test_a_newer_schema_is_refused(database: Database, url: str) -> None:
 
 
 async def test_without_upgrade_an_empty_database_is_refused(empty_url: str, backend: str) -> None:
-    expected = "there is no database at" if backend == "sqlite" else "`desdemona db upgrade` upgrades it"
+    expected = "there is no database at" if backend == "sqlite" else "run `desdemona db upgrade`"
     with pytest.raises(StorageError, match=expected):
         await Database.open(empty_url, upgrade=False)
 
@@ -124,7 +124,7 @@ async def test_two_programs_may_start_at_once(empty_url: str) -> None:
     for task in opening:
         await task.result().close()
     engine = create_engine(parse_url(empty_url))
-    assert await migrate.current(engine) == migrate.head()
+    assert await migrate.current_revision(engine) == migrate.newest_revision()
     await engine.dispose()
 
 
@@ -175,7 +175,7 @@ async def test_a_role_is_lost_with_its_connection(postgres: str) -> None:
 
 
 async def test_a_role_whose_server_is_silent_is_lost(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storage.database.ROLE_ANSWER_S", 0.0)
+    monkeypatch.setattr("storage.database.ROLE_CHECK_TIMEOUT_S", 0.0)
     database = await Database.open(await create_database(postgres, "silent"))
     async with database.hold_role("arena") as role:
         with pytest.raises(RoleLost):
@@ -193,7 +193,7 @@ async def test_a_gone_machines_connections_are_dropped(postgres: str) -> None:
     await database.close()
     probes = (value for name, value in POSTGRES_SETTINGS.items() if name.startswith("tcp_keepalives"))
     idle_s, interval_s, count = map(int, probes)
-    assert ROLE_CHECK_S + ROLE_ANSWER_S < idle_s + interval_s * count <= 12
+    assert ROLE_CHECK_INTERVAL_S + ROLE_CHECK_TIMEOUT_S < idle_s + interval_s * count <= 12
 
 
 async def no_sleep(_seconds: float) -> None:

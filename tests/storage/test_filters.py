@@ -11,8 +11,8 @@ from engine.params import Scale, TrapParams
 from storage.database import Database
 from storage.errors import FilterError
 from storage.evidence.trials import NewTrial, start_trial
-from storage.filters import _CONDITIONS, Filters, GamePhase, TrapSettings, of_games, standing
-from storage.ledger.decisions import mark_dropped, void_after
+from storage.filters import _CONDITIONS, Filters, GamePhase, TrapSettings, of_games, standing_conditions
+from storage.ledger.decisions import mark_dropped, mark_taken_back
 from storage.ledger.games import finish_game, list_games, load_game
 from storage.records import MATCH_SITE, GameResult
 from storage.tables.games import DecisionRow
@@ -124,6 +124,8 @@ async def test_decisions_that_stand_are_neither_taken_back_nor_dropped(database:
         game = await opened(session)
         ids = [await settled(session, game.id, ply, decision(), None) for ply in range(0, 8, 2)]
         await mark_dropped(session, ids[1])
-        await void_after(session, game.id, 4)
-        found = await session.scalars(select(DecisionRow.id).where(*standing()).order_by(DecisionRow.id))
+        await mark_taken_back(session, game.id, 4)
+        found = await session.scalars(
+            select(DecisionRow.id).where(*standing_conditions()).order_by(DecisionRow.id)
+        )
         assert list(found) == [ids[0]]

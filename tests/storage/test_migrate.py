@@ -43,10 +43,16 @@ from storage import migrate
 from storage.database import Database, create_engine, parse_url
 from storage.errors import StorageError
 from storage.evidence.trials import NewTrial, start_trial
-from storage.ledger.decisions import mark_dropped, reply_scores, void_after
+from storage.ledger.decisions import mark_dropped, mark_taken_back, reply_scores
 from storage.ledger.events import record_event
 from storage.ledger.forecasts import forecasts_of_game
-from storage.ledger.games import adopt_records, finish_game, list_games, list_unsettled_games, load_game
+from storage.ledger.games import (
+    assign_account_to_records,
+    finish_game,
+    list_games,
+    list_unsettled_games,
+    load_game,
+)
 from storage.ledger.outcomes import record_reply_time
 from storage.packing.records import COLUMNS, PLAIN, unpack
 from storage.records import DERIVED, GameResult, GameStatus, ReplyTime, TimeSource
@@ -139,10 +145,10 @@ async def test_a_new_member_of_an_enumeration_needs_a_migration(tmp_path: Path) 
 async def test_upgrading_makes_every_table_and_twice_changes_nothing(empty_url: str, tmp_path: Path) -> None:
     (tmp_path / "new").mkdir()
     engine = create_engine(parse_url(empty_url))
-    assert await migrate.current(engine) is None
+    assert await migrate.current_revision(engine) is None
     for _ in range(2):
         await migrate.upgrade(engine)
-        assert await migrate.current(engine) == migrate.head()
+        assert await migrate.current_revision(engine) == migrate.newest_revision()
     async with engine.connect() as connection:
         tables = await connection.run_sync(lambda sync: set(inspect(sync).get_table_names()))
     await engine.dispose()
@@ -171,7 +177,7 @@ async def test_every_step_can_be_taken_back(url: str) -> None:
         taken_back = await connection.run_sync(shape)
         await connection.run_sync(go(command.downgrade, "base"))
         assert await connection.run_sync(lambda sync: inspect(sync).get_table_names()) == ["alembic_version"]
-        await connection.run_sync(go(command.upgrade, f"{migrate.head()}-1"))
+        await connection.run_sync(go(command.upgrade, f"{migrate.newest_revision()}-1"))
         assert taken_back == await connection.run_sync(shape)
     await engine.dispose()
 
@@ -197,7 +203,7 @@ async def test_games_of_the_first_schema_stay_whole(url: str) -> None:
 
     database = await Database.open(url)  # upgrades
     async with database.write() as session:
-        await adopt_records(session, ARENA)
+        await assign_account_to_records(session, ARENA)
         await opened(session, "second")
         await opened(session, "third", params=TrapParams(scale=Scale.EXPECTED))
         await opened(session, "sixth", params=TrapParams(scale=Scale.EXPECTED, risk_share_percent=10))
@@ -274,7 +280,7 @@ async def test_engines_of_the_fifth_schema_knew_no_share(url: str) -> None:
     await engine.dispose()
     database = await Database.open(url)  # upgrades
     async with database.write() as session:
-        await adopt_records(session, ARENA)
+        await assign_account_to_records(session, ARENA)
         stored = [await load_game(session, ARENA, f"game{number}") for number in range(2)]
     await database.close()
     assert [game and game.params for game in stored] == [
@@ -359,7 +365,7 @@ async def test_the_tallies_of_the_tenth_schema_go_and_can_come_back(url: str) ->
         of_it = OutcomeRow.decision_id == early_outcome
         await session.execute(update(OutcomeRow).where(of_it).values(rule=1))
         await settled(session, other.id, 8, trap, FELL)
-        await void_after(session, other.id, 8)
+        await mark_taken_back(session, other.id, 8)
         await opened(session, "third")
         await record_event(session, ARENA, "takeback", {"ply": 8}, game.id)
     await database.close()
@@ -556,7 +562,7 @@ async def test_a_program_that_was_slower_upgrades_nothing(url: str, monkeypatch:
     async def before(_: object) -> None:
         return None
 
-    monkeypatch.setattr(migrate, "current", before)
+    monkeypatch.setattr(migrate, "current_revision", before)
     monkeypatch.setattr("alembic.command.upgrade", pytest.fail)
     engine = create_engine(parse_url(url))
     await migrate.upgrade(engine)

@@ -1,7 +1,7 @@
 """The arena's time, which drives all its clocks; it stops while the arena cannot serve its players.
 
-The time is saved every second while games are running, and with each move, so an arena that was killed
-continues from where it was. An outage begins with the first failed attempt and ends after a grace period once
+The time is saved every second while games are running, and with each move, so a killed arena continues from
+the saved time. An outage begins with the first failed attempt and ends after a grace period once
 the database works again, so that players have time to return; a restart has the same grace period. Time
 during which the process was frozen also counts as an outage. Each outage is recorded as an event.
 """
@@ -21,8 +21,8 @@ logger = logging.getLogger(__name__)
 
 OUTAGE = "arena_outage"
 """Kind of the events that record outages; their `why` is ``stopped``, ``frozen`` or ``database``."""
-_SAVE_S = 1.0  # by so much a killed arena may set the running clocks back
-_RETRY_S = 1.0  # between attempts to use a database that has failed
+_SAVE_INTERVAL_S = 1.0  # by so much a killed arena may set the running clocks back
+_DATABASE_RETRY_INTERVAL_S = 1.0  # between attempts to use a database that has failed
 
 
 class ArenaTime:
@@ -59,13 +59,13 @@ class ArenaTime:
 
     def now(self) -> float:
         """The arena's time in seconds."""
-        self._go_on()
+        self._resume_if_due()
         return (self._clock() if self._stopped_at is None else self._stopped_at) - self._lost
 
     @property
-    def is_standing(self) -> bool:
+    def are_clocks_stopped(self) -> bool:
         """Whether an outage, or the grace period after it, stops all clocks."""
-        self._go_on()
+        self._resume_if_due()
         return self._stopped_at is not None and self._is_confirmed
 
     def wait_s(self, *, is_needed: bool) -> float:
@@ -74,27 +74,27 @@ class ArenaTime:
         Args:
             is_needed: Whether any game is running.
         """
-        self._go_on()
-        if self._is_away:
-            return _RETRY_S if self._is_confirmed else 0.0
+        self._resume_if_due()
+        if self._is_database_down:
+            return _DATABASE_RETRY_INTERVAL_S if self._is_confirmed else 0.0
         until = self._resumes_at if self._stopped_at is not None else float("inf")
-        return min(until, self._saved_at + _SAVE_S if is_needed else until) - self._clock()
+        return min(until, self._saved_at + _SAVE_INTERVAL_S if is_needed else until) - self._clock()
 
-    def suspect(self, since: float) -> None:
+    def stop_for_outage(self, since: float) -> None:
         """Stop the time until the next `save`, now due immediately, because a database access has failed.
 
         Args:
             since: When the attempt began, on the clock.
         """
-        self._go_on()
+        self._resume_if_due()
         if self._stopped_at is None:
             self._stopped_at = min(max(since, self._worked_at), self._clock())
             self._resumes_at = float("inf")
             self._is_confirmed = False
 
-    def froze(self, seconds: float) -> None:
+    def stop_for_freeze(self, seconds: float) -> None:
         """Stop the clocks retroactively for the seconds before now in which the process did not run."""
-        self._go_on()
+        self._resume_if_due()
         if self._stopped_at is not None:
             return
         at = self._clock()
@@ -135,21 +135,21 @@ class ArenaTime:
         Raises:
             StorageError: The database failed; the time stays stopped.
         """
-        self._go_on()
+        self._resume_if_due()
         began = self._clock()
-        if not self._is_away and (not is_needed or began - self._saved_at < _SAVE_S):
+        if not self._is_database_down and (not is_needed or began - self._saved_at < _SAVE_INTERVAL_S):
             return
         try:
             await self._write()
         except StorageError:
-            self.suspect(began)
+            self.stop_for_outage(began)
             self._resumes_at = float("inf")
             self._is_confirmed = True
             raise
         self._worked_at = self._saved_at = began
-        if self._is_away:
+        if self._is_database_down:
             self._resumes_at = self._clock() + (self._grace_s if self._is_confirmed else 0.0)
-            self._go_on()
+            self._resume_if_due()
 
     async def close(self) -> None:
         """Save the time at shutdown; a failure is logged."""
@@ -163,7 +163,7 @@ class ArenaTime:
         # Taken at once: two writes at a time must not record an outage twice.
         unrecorded, self._unrecorded = self._unrecorded, []
         outages = unrecorded[:]
-        if self._is_away and self._is_confirmed and self._stopped_at is not None:
+        if self._is_database_down and self._is_confirmed and self._stopped_at is not None:
             began = now_utc() - timedelta(seconds=self._clock() - self._stopped_at)
             outages.append(self._detail("database", began))
         try:
@@ -185,10 +185,10 @@ class ArenaTime:
         }
 
     @property
-    def _is_away(self) -> bool:
+    def _is_database_down(self) -> bool:
         return self._stopped_at is not None and self._resumes_at == float("inf")
 
-    def _go_on(self) -> None:
+    def _resume_if_due(self) -> None:
         if self._stopped_at is not None and self._clock() >= self._resumes_at:
             self._lost += self._resumes_at - self._stopped_at
             self._worked_at = max(self._worked_at, self._resumes_at)

@@ -7,7 +7,7 @@ import hashlib
 import secrets
 from collections.abc import Callable
 
-LIFETIME_S = 600.0
+CODE_LIFETIME_S = 600.0
 _LETTERS = "ABCDEFGHJKMNPQRSTVWXYZ23456789"  # none of them looks like another
 _GROUPS, _GROUP = 3, 4
 
@@ -26,7 +26,7 @@ class MoveCodes:
         code = "-".join("".join(letters[at : at + _GROUP]) for at in range(0, len(letters), _GROUP))
         self._forget_old()
         self._codes.pop(account_id, None)
-        self._codes[account_id] = _hash(code), self._clock() + LIFETIME_S
+        self._codes[account_id] = _hash(code), self._clock() + CODE_LIFETIME_S
         return code
 
     def redeem(self, code: str) -> str | None:

@@ -7,26 +7,26 @@ enough.
 import re
 from collections.abc import Iterable
 
-TRUSTED = (
+TRUSTED_ROLES = (
     "admin", "administrator", "arena", "helpdesk", "lichess", "mod", "moderator", "official", "operator",
     "owner", "root", "security", "server", "staff", "support", "sysop", "system", "webmaster",
 )  # fmt: skip
 """Roles that only the owner of the arena may claim."""
 
-LEVEL = "Level"
+LEVEL_PREFIX = "Level"
 """Prefix of the names of bots that play at a level; the level's number follows."""
 
-ROLES = ("account", "bot", "engine", "original", "real", "team", "the", "true")
-"""Words that, like those in `TRUSTED`, are ignored when names are compared."""
+IGNORED_WORDS = ("account", "bot", "engine", "original", "real", "team", "the", "true")
+"""Words that, like those in `TRUSTED_ROLES`, are ignored when names are compared."""
 
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PARTS = re.compile(r"[-_]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 """The boundary between parts of a name: hyphens, underscores, or camel case."""
-_ALIKE = str.maketrans("0123456789i", "olzeasbtbgl")
-_PAIRS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
+_LOOKALIKE_CHARACTERS = str.maketrans("0123456789i", "olzeasbtbgl")
+_LOOKALIKE_PAIRS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
 
 
-def imitated(name: str, own: Iterable[str] = ()) -> str | None:
+def imitated_name(name: str, own: Iterable[str] = ()) -> str | None:
     """The protected name that a name, or a part of it, imitates, or None.
 
     Words for roles are ignored, as in ``desdemonabot`` or ``the-real-admin``.
@@ -35,18 +35,20 @@ def imitated(name: str, own: Iterable[str] = ()) -> str | None:
         name: The name.
         own: Names of our own accounts.
     """
-    for core in _cores(re.sub("[-_]", "", name.lower()), ROLES):
-        number = core[len(LEVEL) :]
-        if _shape(core[: len(LEVEL)]) == _shape(LEVEL) and (number.isdecimal() or number in _NUMBERS):
-            return f"{LEVEL}-{number if number.isdecimal() else _NUMBERS.index(number)}"
+    for core in _without_ignored_words(re.sub("[-_]", "", name.lower()), IGNORED_WORDS):
+        number = core[len(LEVEL_PREFIX) :]
+        if _shape(core[: len(LEVEL_PREFIX)]) == _shape(LEVEL_PREFIX) and (
+            number.isdecimal() or number in _NUMBERS
+        ):
+            return f"{LEVEL_PREFIX}-{number if number.isdecimal() else _NUMBERS.index(number)}"
     parts = {name, *_PARTS.split(name)}
     parts |= {part.rstrip("0123456789-_") for part in parts}
-    words = [_shape(word) for word in (*ROLES, *TRUSTED)]
-    shapes = {core for part in parts for core in _cores(_shape(part), words) if core}
-    return next((each for each in (*own, *TRUSTED) if _shape(each) in shapes), None)
+    words = [_shape(word) for word in (*IGNORED_WORDS, *TRUSTED_ROLES)]
+    shapes = {core for part in parts for core in _without_ignored_words(_shape(part), words) if core}
+    return next((each for each in (*own, *TRUSTED_ROLES) if _shape(each) in shapes), None)
 
 
-def _cores(text: str, words: Iterable[str]) -> list[str]:
+def _without_ignored_words(text: str, words: Iterable[str]) -> list[str]:
     """The text itself, and the text without ignored words at its beginning and end."""
     cores = [text]
     for each in cores:  # which grows
@@ -57,7 +59,7 @@ def _cores(text: str, words: Iterable[str]) -> list[str]:
 
 def _shape(name: str) -> str:
     """A key that is equal for names that look alike."""
-    shape = re.sub("[-_]", "", name.lower()).translate(_ALIKE)
-    for pair, single in _PAIRS:
+    shape = re.sub("[-_]", "", name.lower()).translate(_LOOKALIKE_CHARACTERS)
+    for pair, single in _LOOKALIKE_PAIRS:
         shape = shape.replace(pair, single)
     return shape

@@ -5,12 +5,12 @@ from enum import StrEnum
 from bot.arena import glicko
 from bot.arena.glicko import Rating
 
-PROVISIONAL_CAP = 1700.0
+MAX_RATING_FROM_PROVISIONAL = 1700.0
 """Rating up to which results against provisional ratings can raise a player: the initial rating plus 200."""
-_MIN_WEIGHT = 1 / 16
+_MIN_GAME_WEIGHT = 1 / 16
 
 
-class Unrated(StrEnum):
+class UnratedReason(StrEnum):
     """Why a rated game did not change the ratings."""
 
     SHORT = "short"
@@ -18,25 +18,25 @@ class Unrated(StrEnum):
     ADDRESS = "address"
     """The players shared a network address."""
     PAIR = "pair"
-    """The two have played too many games within the window."""
+    """The two players have played too many games within the window."""
     VOID = "void"
     """The owner of the arena voided the game."""
 
 
 _TEXTS = {
-    Unrated.SHORT: "Not rated: it has too few moves.",
-    Unrated.ADDRESS: "Not rated: both players share a network address.",
-    Unrated.PAIR: "Not rated: you two have played too many rated games today.",
-    Unrated.VOID: "Not rated: the owner of the arena voided it.",
+    UnratedReason.SHORT: "Not rated: it has too few moves.",
+    UnratedReason.ADDRESS: "Not rated: both players share a network address.",
+    UnratedReason.PAIR: "Not rated: you two have played too many rated games today.",
+    UnratedReason.VOID: "Not rated: the owner of the arena voided it.",
 }
 
 
-def text_of(unrated: str | None) -> str | None:
+def unrated_text(unrated: str | None) -> str | None:
     """The reason in a sentence."""
-    return None if unrated is None else _TEXTS[Unrated(unrated)]
+    return None if unrated is None else _TEXTS[UnratedReason(unrated)]
 
 
-def weight_of(earlier: int, full_games: int) -> float:
+def game_weight(earlier: int, full_games: int) -> float:
     """How much a game counts, from 0 to 1.
 
     Args:
@@ -44,10 +44,10 @@ def weight_of(earlier: int, full_games: int) -> float:
         full_games: Number of games that count in full; each later one counts half as much as the one before.
     """
     weight: float = 0.5 ** max(0, earlier + 1 - full_games)
-    return weight if weight >= _MIN_WEIGHT else 0.0
+    return weight if weight >= _MIN_GAME_WEIGHT else 0.0
 
 
-def rate(before: tuple[Rating, Rating], first_score: float, weight: float) -> tuple[Rating, Rating]:
+def rate_game(before: tuple[Rating, Rating], first_score: float, weight: float) -> tuple[Rating, Rating]:
     """The ratings of both sides after a game.
 
     Args:
@@ -57,15 +57,15 @@ def rate(before: tuple[Rating, Rating], first_score: float, weight: float) -> tu
     """
     first, second = before
     return (
-        _weighted(first, glicko.update(first, [(second, first_score)]), second, weight),
-        _weighted(second, glicko.update(second, [(first, 1 - first_score)]), first, weight),
+        _weighted(first, glicko.update_rating(first, [(second, first_score)]), second, weight),
+        _weighted(second, glicko.update_rating(second, [(first, 1 - first_score)]), first, weight),
     )
 
 
 def _weighted(old: Rating, new: Rating, opponent: Rating, weight: float) -> Rating:
     rating = old.rating + weight * (new.rating - old.rating)
     if opponent.is_provisional and rating > old.rating:
-        rating = max(old.rating, min(rating, PROVISIONAL_CAP))
+        rating = max(old.rating, min(rating, MAX_RATING_FROM_PROVISIONAL))
     return Rating(
         rating,
         old.deviation + weight * (new.deviation - old.deviation),

@@ -33,7 +33,7 @@ class SeenAddresses:
         if len(self._seen) > _MAX_ACCOUNTS:
             self._seen.popitem(last=False)
 
-    def share(self, first_id: str, second_id: str) -> bool:
+    def have_shared_address(self, first_id: str, second_id: str) -> bool:
         """Whether two accounts shared an address within the window."""
         return not self._current(first_id).isdisjoint(self._current(second_id))
 

@@ -17,19 +17,19 @@ from engine.search.reference import Searcher, principal_variation
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 
-NODES = 200_000
+MAX_NODES = 200_000
 """Number of positions to search for the scores; takes 0.1 to 0.2 seconds."""
-LINE_NODES = 20_000
+MAX_LINE_NODES = 20_000
 """Number of positions to search for the line of each move; most are already in the transposition table."""
-DEEPEST = 16
-LINES = 3
-WITHIN_CENTI = 150
+MAX_DEPTH = 16
+MAX_LINES = 3
+MAX_LINE_LOSS_CENTI = 150
 """Maximum loss relative to the best move for which a move's line is shown."""
-_FIRST_DEPTH = 2
+_MIN_DEPTH = 2
 _TABLE_MB = 16
 
 
-def is_played(game: ReplayedGame, ply: int, running: Iterable[ReplayedGame]) -> bool:
+def is_position_being_played(game: ReplayedGame, ply: int, running: Iterable[ReplayedGame]) -> bool:
     """Whether a rated game is currently at this position; an analysis would then help its players.
 
     Args:
@@ -37,7 +37,7 @@ def is_played(game: ReplayedGame, ply: int, running: Iterable[ReplayedGame]) -> 
         ply: The number of moves after which to analyse; at most the number of moves in the game.
         running: Games that are not over.
     """
-    asked = _on_board(game, _after(game, ply))
+    asked = _on_board(game, _position_after(game, ply))
     return any(
         each.record.rated
         and each.variant.game_name == game.variant.game_name
@@ -54,19 +54,19 @@ def _on_board(game: ReplayedGame, position: Any) -> list[str]:
     return game.variant.rules.board_text(position).split()[:2]
 
 
-def _after(game: ReplayedGame, ply: int) -> Any:
+def _position_after(game: ReplayedGame, ply: int) -> Any:
     start = game.variant.start(game.record.initial_fen)
     return replay(game.variant.rules, game.record.moves[:ply], start)
 
 
 def analyse(game: ReplayedGame, ply: int) -> Json:
-    """The best moves for the side to move after `ply` moves of a game; call this one at a time.
+    """The best moves for the side to move after `ply` moves of a game; calls must not overlap.
 
     Args:
         game: The game.
         ply: The number of moves after which to analyse; at most the number of moves in the game.
     """
-    rules, position = game.variant.rules, _after(game, ply)
+    rules, position = game.variant.rules, _position_after(game, ply)
     fields: Json = {"ply": ply, "depth": 0, "toMove": rules.sides[rules.side_to_move(position)], "lines": []}
     if not rules.legal_moves(position):
         return fields
@@ -86,17 +86,17 @@ def _searcher(game_name: str) -> Searcher:
 def _best(rules: Game[Any], searcher: Searcher, position: Any) -> tuple[int, list[tuple[str, int]]]:
     """The depth reached, and the best moves at that depth with their scores, best first."""
     first = Profiler(rules, searcher, position, TrapParams(), StopFlag())
-    depth, candidates = _FIRST_DEPTH, first.plain(_FIRST_DEPTH, WITHIN_CENTI)
+    depth, candidates = _MIN_DEPTH, first.raw_candidates(_MIN_DEPTH, MAX_LINE_LOSS_CENTI)
     stop = StopFlag()
-    stop.set_node_limit(NODES)
+    stop.set_node_limit(MAX_NODES)
     profiler = Profiler(rules, searcher, position, TrapParams(), stop)
     try:
-        for deeper in range(_FIRST_DEPTH + 1, min(DEEPEST, rules.deepest_search) + 1):
-            candidates, depth = profiler.plain(deeper, WITHIN_CENTI), deeper
+        for deeper in range(_MIN_DEPTH + 1, min(MAX_DEPTH, rules.deepest_search) + 1):
+            candidates, depth = profiler.raw_candidates(deeper, MAX_LINE_LOSS_CENTI), deeper
     except Stopped:
         pass
     exact = sorted((c for c in candidates if not c.raw_is_bound), key=lambda c: -c.raw_centi)
-    return depth, [(c.move, c.raw_centi) for c in exact[:LINES]]
+    return depth, [(c.move, c.raw_centi) for c in exact[:MAX_LINES]]
 
 
 def _line(
@@ -111,7 +111,7 @@ def _line(
     }
     names, after = [rules.move_name(position, move)], rules.play(position, move)
     stop = StopFlag()
-    stop.set_node_limit(LINE_NODES)
+    stop.set_node_limit(MAX_LINE_NODES)
     try:
         rest = (
             principal_variation(rules, searcher, after, depth - 1, stop) if rules.legal_moves(after) else ()

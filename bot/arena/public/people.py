@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from bot.arena import wire
 from bot.arena.challenges import show
-from bot.arena.glicko import PROVISIONAL_DEVIATION
+from bot.arena.glicko import MIN_PROVISIONAL_DEVIATION
 from bot.arena.variants import VARIANTS, ArenaVariant
 from bot.arena.wire import Json
 from bot.base.events import Clock
@@ -21,12 +21,12 @@ from storage.arena.accounts import STARTED, AccountRecord
 from storage.evidence.queries.arena_people import ArenaGameLine, RatedPlayer
 from storage.evidence.statistics.reply_progress import GameProgress
 
-RANKED_DEVIATION = 75.0
+MAX_RANKED_DEVIATION = 75.0
 """Maximum deviation of a ranked player, as on Lichess; players reach it after about twenty games."""
 MAX_DEVIATION = 1000.0
 MAX_RANKED, MAX_OTHERS = 100, 50
 """Number of players in a ranking."""
-GAMES = 20
+GAMES_PER_PAGE = 20
 """Number of games per page of a list."""
 
 _RATINGS = NumberStyle(is_grouped=False)
@@ -256,5 +256,5 @@ def leader(player: RatedPlayer, ours: Collection[str]) -> Json:
         "rating": round(player.rating),
         "rd": round(player.deviation),
         "games": player.games,
-        "provisional": player.deviation > PROVISIONAL_DEVIATION,
+        "provisional": player.deviation > MIN_PROVISIONAL_DEVIATION,
     }

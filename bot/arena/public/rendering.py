@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from bot.arena.game import ReplayedGame
 from bot.arena.public.people import title_of
 from bot.arena.traffic.assets import HEADER, INDEX, assets
-from bot.base.rounding import counted, percent
+from bot.base.rounding import percent, plural
 from bot.charts.markup import tag
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -116,7 +116,7 @@ def outcome(game: ReplayedGame) -> str:
     record = game.record
     if record.status == "aborted":
         return "The game was aborted."
-    moves = counted(len(record.moves), "move")
+    moves = plural(len(record.moves), "move")
     if record.winner is None:
         return f"A draw after {moves}. Step through it, and see the traps."
     return f"{game.players[record.winner].name} won after {moves}. Step through it, and see the traps."

@@ -10,6 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
+from bot.arena.arena_services import ArenaServices
 from bot.arena.game import ReplayedGame
 from bot.arena.http import (
     GAME,
@@ -17,17 +18,16 @@ from bot.arena.http import (
     NOT_PUBLIC,
     STREAM_HEADERS,
     HttpError,
-    expire_silent,
     send_stream,
+    set_ack_timeout,
 )
-from bot.arena.parts import ArenaParts
 from bot.arena.public.downloads import ENDINGS, as_file, formats_of
 from bot.arena.public.people import (
-    GAMES,
+    GAMES_PER_PAGE,
     MAX_DEVIATION,
     MAX_OTHERS,
     MAX_RANKED,
-    RANKED_DEVIATION,
+    MAX_RANKED_DEVIATION,
     GamePage,
     LeadersView,
     PlayerView,
@@ -42,7 +42,7 @@ from bot.arena.public.spectator_view import spectator_view
 from bot.arena.referee import NotFound
 from bot.arena.streams import Stream, line_of
 from bot.arena.traffic.assets import assets
-from bot.arena.traffic.budgets import PER_PLY
+from bot.arena.traffic.budgets import COST_PER_PLY
 from bot.arena.traffic.cached_response import CachedResponse
 from bot.arena.traffic.single_flight import SingleFlightCache
 from bot.arena.variants import VARIANTS, ArenaVariant
@@ -57,9 +57,9 @@ from storage.evidence.queries.arena_people import (
 from storage.evidence.replies import ReplyTable
 from storage.evidence.statistics.reply_progress import progress
 
-_CACHE_BYTES = 16 * 1024 * 1024
-_FRESH_S = 10.0  # how long a page of a player, or of the best ones, is sent as it was made
-_FOR_A_DAY = "public, max-age=86400"  # what a new version of the program may draw differently
+_MAX_CACHE_BYTES = 16 * 1024 * 1024
+_PAGE_CACHE_TTL_S = 10.0  # how long a page of a player, or of the best ones, is sent as it was made
+_CACHE_FOR_A_DAY = "public, max-age=86400"  # what a new version of the program may draw differently
 _HTML = "text/html; charset=utf-8"
 _IS_ID = re.compile(ID)
 _FORMATS = {ending: form for form, ending in ENDINGS.items()}
@@ -68,7 +68,7 @@ _FORMATS = {ending: form for form, ending in ENDINGS.items()}
 class PublicRoutes:
     """Handlers for visitors without an account."""
 
-    def __init__(self, parts: ArenaParts) -> None:
+    def __init__(self, parts: ArenaServices) -> None:
         self._parts = parts
         self._gate = parts.gate
         self._accounts = parts.accounts
@@ -76,7 +76,7 @@ class PublicRoutes:
         self._is_public = parts.config.public_games
         self.spectators = SpectatorStreams(self._spectator_view)
         self._answers: SingleFlightCache[CachedResponse] = SingleFlightCache(
-            _CACHE_BYTES, lambda answer: len(answer.body)
+            _MAX_CACHE_BYTES, lambda answer: len(answer.body)
         )
 
     def table(self) -> list[web.AbstractRouteDef]:
@@ -117,14 +117,14 @@ class PublicRoutes:
         game = await self._finished(request)
         make = partial(self._answers.in_thread, _drawn, game.variant, game.position, game.last_squares)
         answer = await self._answers.get(("preview", game.id), make)
-        return answer.send(request, _FOR_A_DAY)
+        return answer.send(request, _CACHE_FOR_A_DAY)
 
     async def start_preview(self, request: web.Request) -> web.StreamResponse:
         variant = VARIANTS.get(request.match_info["variant"])
         if variant is None:
             raise web.HTTPNotFound
         make = partial(self._answers.in_thread, _drawn, variant, variant.start(None))
-        return (await self._answers.get(("start", variant.key), make)).send(request, _FOR_A_DAY)
+        return (await self._answers.get(("start", variant.key), make)).send(request, _CACHE_FOR_A_DAY)
 
     async def download(self, request: web.Request) -> web.StreamResponse:
         game = await self._finished(request)
@@ -132,7 +132,7 @@ class PublicRoutes:
         form = _FORMATS[ending]
         if form not in formats_of(game):
             raise NotFound(f"A game of {game.variant.rules.title} has no {form.value.upper()} here")
-        await self._gate.charge(request, PER_PLY * len(game.record.moves))
+        await self._gate.charge(request, COST_PER_PLY * len(game.record.moves))
         response = web.Response(text=await self._answers.in_thread(as_file, game, form, self._parts.base_url))
         response.headers["Content-Disposition"] = f'attachment; filename="desdemona-{game.id}.{ending}"'
         return response
@@ -143,7 +143,7 @@ class PublicRoutes:
         game = await self._referee.find(request.match_info["game"])
         if game.is_over:
             return web.Response(body=line_of(self._spectator_view(game)), headers=STREAM_HEADERS)
-        expire_silent(request)
+        set_ack_timeout(request)
         stream = Stream(backlog=1)
         leave = self._gate.open_stream(request, None, stream, "watch")
         try:
@@ -160,7 +160,7 @@ class PublicRoutes:
             self._parts.config.first_move_s,
             self._parts.config.keep_alive_s,
             files=[ENDINGS[form] for form in formats_of(game)],
-            is_standing=self._parts.time.is_standing,
+            are_clocks_stopped=self._parts.time.are_clocks_stopped,
         )
 
     def _require_public(self) -> None:
@@ -189,7 +189,7 @@ class PublicRoutes:
             replies: ReplyTable | None = None
             async with self._parts.database.read() as session:
                 if self._is_public:
-                    lines = await list_arena_games(session, account.id, GAMES + 1, before)
+                    lines = await list_arena_games(session, account.id, GAMES_PER_PAGE + 1, before)
                 if not before:  # later pages have the list alone
                     points = await arena_ratings(session, account.id)
                 if not before and self._is_public:
@@ -202,7 +202,7 @@ class PublicRoutes:
                     account=account,
                     ratings=variant_ratings(account, points),
                     traps=trap_trends(() if replies is None else progress(replies)),
-                    page=GamePage.of(account.id, lines, GAMES) if self._is_public else None,
+                    page=GamePage.of(account.id, lines, GAMES_PER_PAGE) if self._is_public else None,
                     is_first=not before,
                     is_ours=account.id in self._gate.embedded,
                     is_online=online,
@@ -225,7 +225,7 @@ class PublicRoutes:
         return account
 
     def _span(self) -> float:
-        return asyncio.get_running_loop().time() // _FRESH_S
+        return asyncio.get_running_loop().time() // _PAGE_CACHE_TTL_S
 
     async def own_games(self, request: web.Request) -> web.StreamResponse:
         account = await self._gate.account(request)
@@ -241,8 +241,8 @@ class PublicRoutes:
     async def _page(self, request: web.Request, account: AccountRecord) -> GamePage:
         before = _before(request)
         async with self._parts.database.read() as session:
-            lines = await list_arena_games(session, account.id, GAMES + 1, before)
-        return GamePage.of(account.id, lines, GAMES)
+            lines = await list_arena_games(session, account.id, GAMES_PER_PAGE + 1, before)
+        return GamePage.of(account.id, lines, GAMES_PER_PAGE)
 
     # --- The best ---------------------------------------------------------------------------------------
 
@@ -268,7 +268,7 @@ class PublicRoutes:
             raise HttpError(400, f"variant is {wanted!a:.40}; there are lists for {known}")
 
         async def make() -> CachedResponse:
-            spans = ((-1.0, RANKED_DEVIATION), (RANKED_DEVIATION, MAX_DEVIATION))
+            spans = ((-1.0, MAX_RANKED_DEVIATION), (MAX_RANKED_DEVIATION, MAX_DEVIATION))
             async with self._parts.database.read() as session:
                 ranked = await best_rated(session, variant.key, MAX_RANKED, spans[0])
                 others = await best_rated(session, variant.key, MAX_OTHERS, spans[1])

@@ -11,11 +11,11 @@ from sys import maxsize
 from bot.arena.game import ReplayedGame
 from bot.arena.streams import Listeners, Stream, line_of
 from bot.arena.wire import Json
-from bot.base.log import LineLimit
+from bot.base.log import LogLineLimiter
 
 logger = logging.getLogger(__name__)
 
-_LINES_PER_MINUTE = 5
+_MAX_LOG_LINES_PER_MINUTE = 5
 
 
 class SpectatorStreams(Listeners[str]):
@@ -28,7 +28,7 @@ class SpectatorStreams(Listeners[str]):
     def __init__(self, view: Callable[[ReplayedGame], Json]) -> None:
         super().__init__()
         self._view = view
-        self._lines = LineLimit(_LINES_PER_MINUTE, time.monotonic)
+        self._lines = LogLineLimiter(_MAX_LOG_LINES_PER_MINUTE, time.monotonic)
 
     def join(self, game: ReplayedGame, stream: Stream) -> None:
         """Send a running game and its later states to a stream."""

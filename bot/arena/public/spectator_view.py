@@ -22,7 +22,7 @@ def spectator_view(
     keep_alive_s: float,
     *,
     files: Sequence[str] = (),
-    is_standing: bool = False,
+    are_clocks_stopped: bool = False,
 ) -> Json:
     """The full view of a game for spectators: board, clocks, moves, and the result once it is over.
 
@@ -34,26 +34,26 @@ def spectator_view(
         first_move_s: Maximum time for each side's first move, in seconds.
         keep_alive_s: Seconds between keep-alives on a quiet stream.
         files: Formats in which the finished game can be downloaded.
-        is_standing: Whether an outage stops the clocks.
+        are_clocks_stopped: Whether an outage stops the clocks.
     """
     full = wire.game_full(game, now, first_move_s)
     shown = {key: full[key] for key in _FULL if key in full}
     for colour in ("white", "black"):
         shown[colour] = {key: full[colour][key] for key in _PLAYER if key in full[colour]}
     state = {key: full["state"][key] for key in _STATE if key in full["state"]}
-    state["view"] = _view(game, is_standing=is_standing)
+    state["view"] = _view(game, are_clocks_stopped=are_clocks_stopped)
     fields: Json = {"type": "watch", **shown, "keepAlive": keep_alive_s, "state": state}
     return fields | ({"files": list(files)} if game.is_over else {})
 
 
-def _view(game: ReplayedGame, *, is_standing: bool) -> Json:
+def _view(game: ReplayedGame, *, are_clocks_stopped: bool) -> Json:
     rules = game.variant.rules
     shown = views.public_view(game) | {
         "title": rules.title,
         "colours": dict(zip(rules.sides, game.variant.colours, strict=True)),
         "legal": [],
     }
-    if is_standing:
+    if are_clocks_stopped:
         shown["clocksStand"] = True
     if not game.is_over and not any(map(rules.move_squares, rules.legal_moves(game.position))):
         shown["mustPass"] = True

@@ -12,20 +12,20 @@ from bot.arena import board_view
 from bot.arena.blind_report import blind_decision, shown_depths
 from bot.arena.variants import VARIANTS
 from bot.arena.wire import Json
-from bot.base.old_names import with_old_keys
+from bot.base.old_names import add_old_keys
 from bot.text.bait_text import bait_comparison
 from bot.text.puzzle_text import bait_text, good_replies_text, hint_text, title_text, wrong_text
 from bot.text.sentence import Sentence, part_json
 from bot.text.trap_report import DecisionReport, decision_report
 from engine.errors import EngineFault, IncompleteProfile, RecordError
-from engine.game import Game, if_it_goes_on
+from engine.game import Game, continued_position
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast, TemptingReply
 from engine.judgement import classify_by_figure_9, judge_decision
 from engine.search.reference import principal_variation
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
-from storage.arena.puzzles.positions import TOLERANCE, PuzzleSource
+from storage.arena.puzzles.positions import MAX_GOOD_REPLY_COST, PuzzleSource
 from storage.errors import VALUE_ERRORS, reason_of
 from storage.records import StoredDecision, StoredGame
 
@@ -54,7 +54,7 @@ class Problem:
 
     def is_good(self, reply: str) -> bool:
         """Whether a reply solves the puzzle: it is the best reply or nearly as good."""
-        return self.costs[reply] <= TOLERANCE
+        return self.costs[reply] <= MAX_GOOD_REPLY_COST
 
     def hint(self) -> Json:
         """The bait: a reply that looks good but is bad."""
@@ -83,7 +83,7 @@ class Problem:
         """
         outcome = classify_by_figure_9(self.made.decision, reply)
         report = decision_report(self.rules, self.stored, replace(self.made, outcome=outcome), self.forecast)
-        good = sorted((cost, text) for text, cost in self.costs.items() if cost <= TOLERANCE)
+        good = sorted((cost, text) for text, cost in self.costs.items() if cost <= MAX_GOOD_REPLY_COST)
         names = [(self._named(text)["name"], cost) for cost, text in good]
         found = None if reply is None else names[[text for _, text in good].index(reply)]
         bait = self._named(self.bait.reply)
@@ -103,7 +103,7 @@ class Problem:
             },
             "source": {"game": self.source.site_game_id, "ply": self.source.ply + 1},
         }
-        return dict(with_old_keys(fields))
+        return dict(add_old_keys(fields))
 
     def _named(self, text: str) -> Json:
         move = self.rules.parse_move(self.after, text)
@@ -120,7 +120,7 @@ class Problem:
         for text in moves:
             move = self.rules.parse_move(position, text)
             name, squares = self.rules.move_name(position, move), list(self.rules.move_squares(move))
-            position = if_it_goes_on(self.rules, self.rules.play(position, move))
+            position = continued_position(self.rules, self.rules.play(position, move))
             steps.append({"move": text, "name": name, "squares": squares, "rows": self._rows(position)})
         return steps
 
@@ -150,11 +150,11 @@ def make_problem(
         decision = made.decision
         before = rules.for_search(rules.parse_position(decision.position))
         move = rules.parse_move(before, decision.move)
-        after = if_it_goes_on(rules, rules.play(before, move))
+        after = continued_position(rules, rules.play(before, move))
         costs = {each.reply: each.cost for each in judge_decision(decision).replies}
         # Never call a reply bad if a deeper search found it to be good.
         for each in () if forecast is None else forecast.tempting:
-            if each.confirmed_cost is not None and each.confirmed_cost <= TOLERANCE:
+            if each.confirmed_cost is not None and each.confirmed_cost <= MAX_GOOD_REPLY_COST:
                 costs[each.reply] = max(0, each.confirmed_cost)
         legal = board_view.legal_moves(rules, after)
         bait = None if forecast is None else forecast.bait

@@ -11,11 +11,11 @@ from storage.errors import StorageError
 
 logger = logging.getLogger(__name__)
 
-POLL_S = 20.0
+IMPORT_POLL_INTERVAL_S = 20.0
 """Seconds between checks for newly settled games."""
-BATCH = 20
+MAX_GAMES_PER_READ = 20
 """Number of games to read at once."""
-SMALL_BATCH = 10
+MAX_POSITIONS_PER_COMMIT = 10
 """Number of positions to store in one transaction, which blocks other writes to SQLite for about 10 ms."""
 
 
@@ -40,7 +40,7 @@ class PuzzleImporter:
         """Import until cancelled; retry after a database failure."""
         has_database = True
         while True:
-            await self._sleep(POLL_S)
+            await self._sleep(IMPORT_POLL_INTERVAL_S)
             try:
                 if count := await self.poll():
                     logger.info("%d positions added to the trainer", count)
@@ -56,11 +56,11 @@ class PuzzleImporter:
         """Import games settled since the last call (at first, all); return the number of new positions."""
         # Read first: a game that begins or is settled meanwhile lies above it.
         async with self._database.read() as session:
-            floor = await positions.settled_up_to(session, self._site)
+            floor = await positions.max_settled_game_id(session, self._site)
         count, after = 0, self._floor
         while True:
             async with self._database.read() as session:
-                games = await positions.list_pending(session, self._site, after, BATCH)
+                games = await positions.list_pending(session, self._site, after, MAX_GAMES_PER_READ)
             if not games:
                 break
             count += await self.import_games(games)
@@ -77,10 +77,10 @@ class PuzzleImporter:
             decisions = await positions.list_baits(session, games)
             mistakes = await positions.list_new_mistakes(session, self._site, decisions)
         count = 0
-        for start in range(0, len(mistakes), SMALL_BATCH):
+        for start in range(0, len(mistakes), MAX_POSITIONS_PER_COMMIT):
             async with self._database.write() as session:
                 count += await positions.import_positions(
-                    session, mistakes[start : start + SMALL_BATCH], start_rating
+                    session, mistakes[start : start + MAX_POSITIONS_PER_COMMIT], start_rating
                 )
         async with self._database.write() as session:
             await positions.mark_imported(session, games)

@@ -8,13 +8,13 @@ from bot.arena.glicko import Rating
 from storage.arena.puzzles.positions import NewMistake, PuzzleRating
 
 _NEW = Rating()
-NEWCOMER = PuzzleRating(_NEW.rating, _NEW.deviation, _NEW.volatility)
+START_RATING = PuzzleRating(_NEW.rating, _NEW.deviation, _NEW.volatility)
 """A person's rating before the first position."""
-START_DEVIATION = 200.0
-"""Deviation of a new position: its forecast is better evidence than none, but worse than many answers."""
+PUZZLE_START_DEVIATION = 200.0
+"""Deviation of a new position: its forecast is some evidence, but weaker than many answers."""
 _MIN_PROBABILITY, _MAX_PROBABILITY = 0.05, 0.95
 _MIN_START, _MAX_START = 800.0, 2400.0
-_PER_TENFOLD = 400.0  # points of rating that make the odds ten to one
+_RATING_POINTS_PER_TENFOLD_ODDS = 400.0  # points of rating that make the odds ten to one
 
 
 def start_rating(mistake: NewMistake) -> PuzzleRating:
@@ -22,13 +22,13 @@ def start_rating(mistake: NewMistake) -> PuzzleRating:
 
     It is chosen so that a player as strong as the first victim takes the bait with the forecast probability.
     """
-    person = NEWCOMER.rating if mistake.opponent_rating is None else float(mistake.opponent_rating)
+    person = START_RATING.rating if mistake.opponent_rating is None else float(mistake.opponent_rating)
     p = min(max(mistake.probability, _MIN_PROBABILITY), _MAX_PROBABILITY)
-    rating = person + _PER_TENFOLD * math.log10(p / (1 - p))
-    return PuzzleRating(min(max(rating, _MIN_START), _MAX_START), START_DEVIATION, _NEW.volatility)
+    rating = person + _RATING_POINTS_PER_TENFOLD_ODDS * math.log10(p / (1 - p))
+    return PuzzleRating(min(max(rating, _MIN_START), _MAX_START), PUZZLE_START_DEVIATION, _NEW.volatility)
 
 
-def rate(
+def rate_answer(
     person: PuzzleRating, position: PuzzleRating, *, is_solved: bool
 ) -> tuple[PuzzleRating, PuzzleRating]:
     """The ratings of a person and a position after a rated answer."""
@@ -40,7 +40,7 @@ def rate(
 
 
 def _after(old: PuzzleRating, opponent: PuzzleRating, score: float, *, is_solved: bool) -> PuzzleRating:
-    new = glicko.update(_rating(old), [(_rating(opponent), score)])
+    new = glicko.update_rating(_rating(old), [(_rating(opponent), score)])
     return replace(
         old,
         rating=new.rating,

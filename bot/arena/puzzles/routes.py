@@ -2,8 +2,8 @@
 
 from aiohttp import web
 
+from bot.arena.arena_services import ArenaServices
 from bot.arena.http import HttpError, as_text, fields
-from bot.arena.parts import ArenaParts
 from bot.arena.puzzles.trainer import ReplyTrainer
 from bot.arena.traffic.assets import assets
 from bot.arena.variants import VARIANTS
@@ -15,7 +15,7 @@ GAMES = tuple(dict.fromkeys(variant.game_name for variant in VARIANTS.values()))
 class PuzzleRoutes:
     """Handlers for all visitors; only people with an account get ratings."""
 
-    def __init__(self, parts: ArenaParts, trainer: ReplyTrainer) -> None:
+    def __init__(self, parts: ArenaServices, trainer: ReplyTrainer) -> None:
         self._gate = parts.gate
         self._referee = parts.referee
         self._trainer = trainer
@@ -63,7 +63,7 @@ class PuzzleRoutes:
 
     async def _trainee(self, request: web.Request) -> str | None:
         """Id of the person whose answers are rated, or None if they are not rated."""
-        account = await self._gate.visitor(request)
+        account = await self._gate.optional_account(request)
         if account is None or account.is_bot or account.access is not ArenaAccess.ACTIVE:
             return None
         return account.id

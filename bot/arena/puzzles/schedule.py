@@ -5,14 +5,14 @@ from datetime import datetime, timedelta
 
 from storage.arena.puzzles.solvers import ReviewRecord
 
-WAITS = (timedelta(days=1), timedelta(days=3), timedelta(days=7))
+REVIEW_INTERVALS = (timedelta(days=1), timedelta(days=3), timedelta(days=7))
 """Intervals after a miss and after each right answer when due; after the last one, the position is done."""
 
 
 def after_answer(
     review: ReviewRecord, *, is_right: bool, now: datetime, is_free: bool = False
 ) -> ReviewRecord:
-    """The schedule after an answer; viewing the solution counts as a wrong one.
+    """The schedule after an answer; viewing the solution counts as a wrong answer.
 
     A right answer advances a position only if the position is due and the answer is the first try.
 
@@ -27,26 +27,26 @@ def after_answer(
     else:
         answered = replace(review, answers=review.answers + 1)
     if not is_right:
-        return _missed(answered, now)
+        return _restart_review(answered, now)
     if review.due_at is None or review.due_at > now:
         return answered
-    if review.stage is None or review.stage + 1 == len(WAITS):
+    if review.stage is None or review.stage + 1 == len(REVIEW_INTERVALS):
         return replace(answered, due_at=None)
     stage = review.stage + 1
-    return replace(answered, stage=stage, due_at=now + WAITS[stage])
+    return replace(answered, stage=stage, due_at=now + REVIEW_INTERVALS[stage])
 
 
 def after_hint(review: ReviewRecord, now: datetime) -> ReviewRecord:
     """The schedule after a hint: the position is shown again, as after a miss."""
-    return _missed(replace(review, has_hint=review.has_hint or review.answers == 0), now)
+    return _restart_review(replace(review, has_hint=review.has_hint or review.answers == 0), now)
 
 
 def after_skip(review: ReviewRecord, now: datetime) -> ReviewRecord:
     """The schedule after a skip: the position is shown again tomorrow; nothing else changes."""
     if review.due_at is not None and review.due_at > now:
         return review
-    return replace(review, due_at=now + WAITS[0])
+    return replace(review, due_at=now + REVIEW_INTERVALS[0])
 
 
-def _missed(review: ReviewRecord, now: datetime) -> ReviewRecord:
-    return replace(review, stage=0, due_at=now + WAITS[0])
+def _restart_review(review: ReviewRecord, now: datetime) -> ReviewRecord:
+    return replace(review, stage=0, due_at=now + REVIEW_INTERVALS[0])

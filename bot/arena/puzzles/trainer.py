@@ -1,8 +1,8 @@
 """The trainer: chooses positions, judges replies, and stores each person's rating and missed positions.
 
 A person with an account has one current position per game, and only the first answer to that position can be
-rated. Other visitors get signed positions, and answers to these change no rating; if a person with an account
-answers one, this counts as a hint. The trainer cannot prevent a person from looking up a solution while
+rated. Other visitors get signed positions, and answers to these change no rating; such an answer by a person
+with an account counts as a hint. The trainer cannot prevent a person from looking up a solution while
 signed out or on a second device.
 """
 
@@ -34,15 +34,15 @@ from storage.ledger.forecasts import get_forecast
 from storage.ledger.games import load_game_by_id
 from storage.tables.types import now_utc
 
-MAX_PROBLEMS = 200
+MAX_CACHED_PROBLEMS = 200
 """Maximum number of problems in the cache."""
 MAX_SEEN = 100
 """Maximum number of positions that a visitor without an account may report as seen."""
-_NEAR = 12  # positions to choose from, on each side of the rating
-_SPREAD = 250.0  # of the ratings that people without an account are shown
-_TRIES = 5  # positions that cannot be shown before we report that none is available
-_GONE = "This position is not available: ask for the next one"
-_NEWCOMER = SolverRecord(ratings.NEWCOMER, None)
+_PER_SIDE = 12  # positions to choose from, on each side of the rating
+_ANONYMOUS_RATING_SPREAD = 250.0  # of the ratings that people without an account are shown
+_MAX_PROBLEM_ATTEMPTS = 5  # positions that cannot be shown before we report that none is available
+_NO_SUCH_POSITION = "This position is not available: ask for the next one"
+_NEWCOMER = SolverRecord(ratings.START_RATING, None)
 _POSITION = re.compile(r"([0-9]{1,18})(?:\.([0-9a-f]{32}))?")
 
 UNRATED_OWN, UNRATED_AGAIN, UNRATED_HINT, UNRATED_FREE = "own", "again", "hint", "free"
@@ -51,12 +51,12 @@ answer; there was a hint; or the person has no account or chose the game."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Pending:
     """A parsed position key from a request."""
 
     position_id: int
     is_free: bool
-    """Whether the key has a valid signature: anyone who has it may answer, and nothing is rated."""
+    """Whether the key has a valid signature: anyone with such a key may give an unrated answer."""
 
 
 def _numbers(seen: Sequence[str]) -> set[int]:
@@ -97,14 +97,14 @@ class ReplyTrainer:
         self._now = now
         self._random = random or Random()  # noqa: S311 - a choice of puzzles needs no secret
         self._secret = secrets.token_bytes(32)
-        self._problems: SingleFlightCache[Problem] = SingleFlightCache(MAX_PROBLEMS)
-        self._lines: SingleFlightCache[str] = SingleFlightCache(MAX_PROBLEMS)
-        self._solutions: SingleFlightCache[Json] = SingleFlightCache(MAX_PROBLEMS)
+        self._problems: SingleFlightCache[Problem] = SingleFlightCache(MAX_CACHED_PROBLEMS)
+        self._lines: SingleFlightCache[str] = SingleFlightCache(MAX_CACHED_PROBLEMS)
+        self._solutions: SingleFlightCache[Json] = SingleFlightCache(MAX_CACHED_PROBLEMS)
 
     # --- Choosing ---------------------------------------------------------------------------------------
 
     async def next(self, account_id: str | None, game: str, seen: Sequence[str] = ()) -> Json:
-        """Choose a position to show: one that is due, else from the person's games, else near their rating.
+        """Choose a position: one due for review, else one from the person's games or near their rating.
 
         Args:
             account_id: The person, or None for a visitor without an account.
@@ -113,9 +113,9 @@ class ReplyTrainer:
                 account, because they may not choose which position is rated.
         """
         left_out = set() if account_id is not None else _numbers(seen)
-        for _ in range(_TRIES):
+        for _ in range(_MAX_PROBLEM_ATTEMPTS):
             async with self._database.read() as session:
-                choice = await self._choice(session, account_id, game, left_out)
+                choice = await self._choose_source(session, account_id, game, left_out)
                 source = None if choice is None else await self._source(session, choice, account_id)
             if choice is None:
                 break
@@ -130,14 +130,14 @@ class ReplyTrainer:
         you = None if account_id is None else await self._you(account_id, game)
         return {"game": game, "position": None, "you": you}
 
-    async def _choice(
+    async def _choose_source(
         self, session: AsyncSession, account_id: str | None, game: str, left_out: set[int]
     ) -> int | None:
         if account_id is None and not self._is_public:
             return None
         if account_id is None:
-            rating = self._random.gauss(ratings.NEWCOMER.rating, _SPREAD)
-            near = await positions.list_near(session, game, rating, _NEAR, without=left_out)
+            rating = self._random.gauss(ratings.START_RATING.rating, _ANONYMOUS_RATING_SPREAD)
+            near = await positions.list_near(session, game, rating, _PER_SIDE, without=left_out)
             return self._random.choice(near) if near else None
         solver = await solvers.get_solver(session, account_id, game) or _NEWCOMER
         if solver.position_id not in (None, *left_out):
@@ -145,10 +145,12 @@ class ReplyTrainer:
         due = await solvers.due_position(session, account_id, game, self._now(), left_out)
         if due is not None:
             return due
-        own = await positions.own_mistake(session, account_id, game, self._site, left_out)
+        own = await positions.latest_untried_mistake(session, account_id, game, self._site, left_out)
         if own is not None or not self._is_public:
             return own
-        near = await positions.list_near(session, game, solver.strength.rating, _NEAR, account_id, left_out)
+        near = await positions.list_near(
+            session, game, solver.strength.rating, _PER_SIDE, account_id, left_out
+        )
         return self._random.choice(near) if near else None
 
     async def _shown(self, account_id: str | None, problem: Problem) -> Json:
@@ -226,14 +228,14 @@ class ReplyTrainer:
 
     async def hint(self, account_id: str | None, name: str) -> Json:
         """Reveal the bait; the position counts as missed, and a right answer to it is not rated."""
-        asked, problem = await self._asked(account_id, name)
+        asked, problem = await self._answerable_puzzle(account_id, name)
         if account_id is not None:
             await self._note(account_id, asked, problem, schedule.after_hint)
         return {"bait": problem.hint()}
 
     async def skip(self, account_id: str | None, name: str) -> Json:
         """Put a position off until tomorrow."""
-        asked, problem = await self._asked(account_id, name)
+        asked, problem = await self._answerable_puzzle(account_id, name)
         if account_id is not None:
             await self._note(account_id, asked, problem, schedule.after_skip, is_done=True)
         return {"ok": True}
@@ -243,9 +245,9 @@ class ReplyTrainer:
 
         Raises:
             ArenaRefusal: The reply is not legal.
-            StaleBoard: This is not the person's current position, or no longer is.
+            StaleBoard: This is not, or is no longer, the person's current position.
         """
-        asked, problem = await self._asked(account_id, name)
+        asked, problem = await self._answerable_puzzle(account_id, name)
         if reply is not None and reply not in problem.costs:
             raise ArenaRefusal(f"{reply!r:.40} is not a legal reply here; legal: {', '.join(problem.costs)}")
         is_right = reply is not None and problem.is_good(reply)
@@ -267,7 +269,7 @@ class ReplyTrainer:
         return fields | solution
 
     async def _settle(
-        self, account_id: str, asked: _Asked, problem: Problem, *, is_right: bool, is_done: bool
+        self, account_id: str, asked: _Pending, problem: Problem, *, is_right: bool, is_done: bool
     ) -> Json:
         """Store an answer with its ratings in one transaction."""
         now, game, position_id = self._now(), problem.rules.name, asked.position_id
@@ -281,7 +283,7 @@ class ReplyTrainer:
             if unrated is None:
                 difficulty = await positions.get_position_rating(session, position_id, is_locked=True)
                 assert difficulty is not None  # noqa: S101 - its problem has just been made
-                after, difficulty = ratings.rate(before, difficulty, is_solved=is_right)
+                after, difficulty = ratings.rate_answer(before, difficulty, is_solved=is_right)
                 await positions.save_position_rating(session, position_id, difficulty)
             review = schedule.after_answer(review, is_right=is_right, now=now, is_free=asked.is_free)
             await solvers.save_review(session, account_id, position_id, game, review)
@@ -294,7 +296,7 @@ class ReplyTrainer:
         return {"unrated": unrated, "you": you | {"diff": diff}, "againAt": again_at}
 
     async def _why_unrated(
-        self, session: AsyncSession, account_id: str, asked: _Asked, review: ReviewRecord, *, is_right: bool
+        self, session: AsyncSession, account_id: str, asked: _Pending, review: ReviewRecord, *, is_right: bool
     ) -> str | None:
         if asked.is_free:
             return UNRATED_FREE
@@ -307,7 +309,7 @@ class ReplyTrainer:
     async def _note(
         self,
         account_id: str,
-        asked: _Asked,
+        asked: _Pending,
         problem: Problem,
         change: Callable[[ReviewRecord, datetime], ReviewRecord],
         *,
@@ -324,16 +326,16 @@ class ReplyTrainer:
                 await solvers.save_solver(session, account_id, game, replace(solver, position_id=None))
 
     async def _locked(self, session: AsyncSession, account_id: str, game: str) -> SolverRecord:
-        return await solvers.lock_solver(session, account_id, game, ratings.NEWCOMER)
+        return await solvers.lock_solver(session, account_id, game, ratings.START_RATING)
 
     @staticmethod
-    def _require_open(solver: SolverRecord, asked: _Asked) -> None:
+    def _require_open(solver: SolverRecord, asked: _Pending) -> None:
         if not asked.is_free and solver.position_id != asked.position_id:
             raise StaleBoard("This is not your current position: ask for the next one")
 
     # --- Positions --------------------------------------------------------------------------------------
 
-    async def _asked(self, account_id: str | None, name: str) -> tuple[_Asked, Problem]:
+    async def _answerable_puzzle(self, account_id: str | None, name: str) -> tuple[_Pending, Problem]:
         """The position that a key names, if the person may answer it.
 
         Raises:
@@ -342,7 +344,7 @@ class ReplyTrainer:
         """
         asked = self._parsed(name)
         if account_id is None and not asked.is_free:
-            raise NotFound(_GONE)
+            raise NotFound(_NO_SUCH_POSITION)
         async with self._database.read() as session:
             game = await positions.get_game_name(session, asked.position_id)
             if game is not None and account_id is not None and not asked.is_free:
@@ -350,22 +352,22 @@ class ReplyTrainer:
                 self._require_open(solver, asked)
             source = await self._source(session, asked.position_id, account_id)
         if source is None:
-            raise NotFound(_GONE)
+            raise NotFound(_NO_SUCH_POSITION)
         try:
             return asked, await self._problem(source)
         except RecordError:
-            raise NotFound(_GONE) from None
+            raise NotFound(_NO_SUCH_POSITION) from None
 
-    def _parsed(self, name: str) -> _Asked:
+    def _parsed(self, name: str) -> _Pending:
         match = _POSITION.fullmatch(name)
         if match is None:
-            raise NotFound(_GONE)
+            raise NotFound(_NO_SUCH_POSITION)
         number, signature = match.groups()
         if signature is None:
-            return _Asked(int(number), is_free=False)
+            return _Pending(int(number), is_free=False)
         if not hmac.compare_digest(signature, self._signature(int(number))):
-            raise NotFound(_GONE)
-        return _Asked(int(number), is_free=True)
+            raise NotFound(_NO_SUCH_POSITION)
+        return _Pending(int(number), is_free=True)
 
     def _signed(self, position_id: int) -> str:
         return f"{position_id}.{self._signature(position_id)}"
@@ -376,7 +378,7 @@ class ReplyTrainer:
     async def _erred_there(self, session: AsyncSession, position_id: int, account_id: str | None) -> bool:
         if account_id is None:
             return False
-        return await positions.erred_there(session, position_id, account_id, self._site)
+        return await positions.took_bait_in_game(session, position_id, account_id, self._site)
 
     async def _source(
         self, session: AsyncSession, position_id: int, account_id: str | None
@@ -391,9 +393,9 @@ class ReplyTrainer:
         Raises:
             RecordError: The record lacks the data for a puzzle.
         """
-        return await self._problems.get(source.decision_id, partial(self._made, source))
+        return await self._problems.get(source.decision_id, partial(self._stored_decision, source))
 
-    async def _made(self, source: PuzzleSource) -> Problem:
+    async def _stored_decision(self, source: PuzzleSource) -> Problem:
         async with self._database.read() as session:
             stored = await load_game_by_id(session, source.game_id)
             decision = await get_decision(session, source.game_id, source.ply)

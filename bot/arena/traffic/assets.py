@@ -24,7 +24,7 @@ PREFIX = "/static/"
 INDEX = "index.html"
 HEADER = "header.html"
 """The header that every page includes."""
-FOR_EVER = "public, max-age=31536000, immutable"
+CACHE_FOREVER = "public, max-age=31536000, immutable"
 _WITH_NAMES = {".html", ".js", ".css"}  # files that name others
 _DRAWN = tuple(dict.fromkeys(variant.game_name for variant in VARIANTS.values()))
 """The games whose pieces and boards the page draws."""
@@ -82,7 +82,7 @@ class Assets:
             answer, is_current = self._answers.get(rest), tag == self.tag
         if answer is None:
             raise web.HTTPNotFound
-        return answer.send(request, FOR_EVER if is_current else "no-cache")
+        return answer.send(request, CACHE_FOREVER if is_current else "no-cache")
 
 
 def _languages(files: dict[str, bytes]) -> bytes:

@@ -11,24 +11,24 @@ from collections.abc import Callable, Mapping
 
 from bot.base.rate_limiter import Rate, RateLimiter, RecentUse
 
-BURST_S = 10.0
+BUCKET_CAPACITY_S = 10.0
 """A bucket's capacity, in seconds of its refill rate."""
-RESERVED_FOR_PLAYERS = 0.25
+PLAYER_RESERVE = 0.25
 """Share of each address's bucket, and of the common bucket, that only players in a game may use."""
-LEFT_TO_OTHERS = 0.6
+SHARED_RESERVE = 0.6
 """Share of the common bucket that an address must leave after it has spent its own bucket's capacity."""
-RECENT_S = 10.0
+RECENT_SPENDING_DECAY_S = 10.0
 """Time constant of an address's recent spending, in seconds.
 
 An address's own bucket does not measure its demand: when many addresses share the common bucket, each spends
-less than its own bucket's refill, which therefore stays full.
+less than its own bucket's refill, so its own bucket stays full.
 """
 DAY_S = 86_400.0
-PERSON = Rate("account.requests", burst=1000, per_s=100)
-BOT = Rate("bot.requests", burst=2000, per_s=300)
+PERSON_RATE = Rate("account.requests", burst=1000, per_s=100)
+BOT_RATE = Rate("bot.requests", burst=2000, per_s=300)
 
-USUAL = 1.0
-COSTS: Mapping[str, float] = {
+DEFAULT_COST = 1.0
+REQUEST_COSTS: Mapping[str, float] = {
     "/static/{name}": 0.3,
     "/": 0.3,
     "/api/person": 5.0,
@@ -61,12 +61,12 @@ COSTS: Mapping[str, float] = {
     "/api/challenge/{challenge}/accept": 5.0,
     "/api/board/game/{game}/rematch": 3.0,
 }
-"""Cost of a request in points, keyed by the route's path; other requests cost `USUAL`."""
-PER_PLY = 0.08
+"""Cost of a request in points, keyed by the route's path; other requests cost `DEFAULT_COST`."""
+COST_PER_PLY = 0.08
 """Points per ply if a request requires replaying a game (600 plies took 50 ms)."""
 
 
-class TooMany(Exception):
+class LimitReached(Exception):
     """Error: a limit has been reached."""
 
     status = 429
@@ -81,10 +81,10 @@ def spend(limiter: RateLimiter, key: str, cost: float = 1.0, spare: float = 0.0)
     """Count one use of a limit; takes the arguments of `RateLimiter.wait_s`.
 
     Raises:
-        TooMany: The limit has been reached.
+        LimitReached: The limit has been reached.
     """
     if wait_s := limiter.wait_s(key, cost, spare):
-        raise TooMany(limiter.name, wait_s)
+        raise LimitReached(limiter.name, wait_s)
 
 
 class Budgets:
@@ -97,22 +97,22 @@ class Budgets:
     """
 
     def __init__(self, per_address: float, common: float, clock: Callable[[], float]) -> None:
-        self._persons = RateLimiter(PERSON, clock)
-        self._bots = RateLimiter(BOT, clock)
-        self._full_use = BURST_S * per_address
+        self._persons = RateLimiter(PERSON_RATE, clock)
+        self._bots = RateLimiter(BOT_RATE, clock)
+        self._full_use = BUCKET_CAPACITY_S * per_address
         self._addresses = RateLimiter(Rate("requests", self._full_use, per_address), clock)
-        self._spent = RecentUse(RECENT_S, clock)
-        self._common = RateLimiter(Rate("server.requests", BURST_S * common, common), clock)
+        self._spent = RecentUse(RECENT_SPENDING_DECAY_S, clock)
+        self._common = RateLimiter(Rate("server.requests", BUCKET_CAPACITY_S * common, common), clock)
 
-    def of_account(self, account_id: str, cost: float, *, is_bot: bool) -> None:
+    def charge_account(self, account_id: str, cost: float, *, is_bot: bool) -> None:
         """Charge a request's points to its account.
 
         Raises:
-            TooMany: The account does not have enough points.
+            LimitReached: The account does not have enough points.
         """
         spend(self._bots if is_bot else self._persons, account_id, cost)
 
-    def of_address(self, address: str, cost: float, *, is_playing: bool) -> None:
+    def charge_address(self, address: str, cost: float, *, is_playing: bool) -> None:
         """Charge a request's points to its address and the common bucket.
 
         Args:
@@ -121,17 +121,17 @@ class Budgets:
             is_playing: Whether the request's account is in a game.
 
         Raises:
-            TooMany: One of the two does not have enough points.
+            LimitReached: One of the two does not have enough points.
         """
-        reserved = 0.0 if is_playing else RESERVED_FOR_PLAYERS
+        reserved = 0.0 if is_playing else PLAYER_RESERVE
         spend(self._addresses, address, cost, reserved)
         # The root tells those who asked for little from those who asked for a little more, before many of the
         # latter have used up the common one.
         use = math.sqrt(min(1.0, (self._spent.of(address) + cost) / self._full_use))
-        left = reserved + (LEFT_TO_OTHERS - reserved) * use
+        left = reserved + (SHARED_RESERVE - reserved) * use
         try:
             spend(self._common, "", cost, left)
-        except TooMany:
+        except LimitReached:
             self._addresses.refund(address, cost)
             raise
         self._spent.add(address, cost)

@@ -1,7 +1,7 @@
 """Limits open streams per account and per address, and chooses which to close at the limit.
 
-A stream is needed if this program plays its account, or if it is the newest of its kind of an account in a
-game. All others (anonymous clients, further tabs) can be closed at the limit, newest first.
+A stream is needed if this program plays its account, or if it is an in-game account's newest stream of its
+kind. All others (anonymous clients, further tabs) can be closed at the limit, newest first.
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -36,7 +36,7 @@ class OpenStreamEntry:
     protocol: web.RequestHandler
 
 
-def cut(connection: web.RequestHandler) -> None:
+def close_at_once(connection: web.RequestHandler) -> None:
     """Close a connection immediately, even if its client has not read everything sent to it."""
     transport = connection.transport
     connection.force_close()
@@ -100,6 +100,6 @@ class OpenStreams:
             if priority is Priority.ANONYMOUS or is_surplus:
                 self.release(each.stream)
                 each.stream.close()
-                cut(each.protocol)
+                close_at_once(each.protocol)
                 return True
         return False

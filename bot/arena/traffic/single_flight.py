@@ -7,9 +7,9 @@ from typing import Generic, TypeVar
 
 from bot.arena.challenges import ServerBusy
 
-MAX_WAITING = 32
+MAX_WAITING_COMPUTATIONS = 32
 """Maximum number of waiting computations."""
-RETRY_AFTER_S = 2
+BUSY_RETRY_AFTER_S = 2
 """Retry-After when all slots are busy, in seconds."""
 
 V = TypeVar("V")
@@ -59,8 +59,8 @@ class SingleFlightCache(Generic[V]):
         if (value := self.cached(key)) is not None:
             return value
         if key not in self._making:
-            if len(self._making) >= MAX_WAITING:
-                raise ServerBusy("The server is busy; please try again", RETRY_AFTER_S, "server.busy")
+            if len(self._making) >= MAX_WAITING_COMPUTATIONS:
+                raise ServerBusy("The server is busy; please try again", BUSY_RETRY_AFTER_S, "server.busy")
             making = self._making[key] = asyncio.ensure_future(self._make(key, make))
             # Errors go to those who wait, who may all have gone.
             making.add_done_callback(lambda done: done.cancelled() or done.exception())

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from bot.base.log import printable
-from bot.cli.common import ask_database, config_of, note, print_json, print_rows
+from bot.cli.common import ask_database, config_of, print_json, print_note, print_rows
 
-TIMEOUT_S = 60.0
-BY = "command line"
+REQUEST_TIMEOUT_S = 60.0
+COMMAND_LINE_ACTOR = "command line"
 """The caller's name in events of changes made without a running program."""
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the arena account.")]
@@ -20,7 +20,7 @@ def list_command(
     context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 ) -> None:
     """List the accounts with their rights and games."""
-    lines = _carried_out(context, {"command": "arena_accounts"}, _listed)
+    lines = _run_account_change(context, {"command": "arena_accounts"}, _listed)
     accounts = json.loads(lines[0])
     if as_json:
         print_json(accounts)
@@ -39,7 +39,7 @@ def list_command(
             ]
         )
     else:
-        note("The arena has no accounts yet.")
+        print_note("The arena has no accounts yet.")
 
 
 def approve(context: typer.Context, name: NameArgument) -> None:
@@ -104,10 +104,10 @@ def void_game(
 
 def _change(context: typer.Context, action: str, name: str, new_name: str = "") -> None:
     async def alone(actions: Any) -> list[str]:
-        return [await actions.change(action, name, new_name, by=BY)]
+        return [await actions.change(action, name, new_name, by=COMMAND_LINE_ACTOR)]
 
     request = {"command": "arena_account", "action": action, "name": name, "new_name": new_name}
-    for line in _carried_out(context, request, alone):
+    for line in _run_account_change(context, request, alone):
         print(printable(line))
 
 
@@ -115,7 +115,7 @@ async def _listed(actions: Any) -> list[str]:
     return [json.dumps([account.to_json() for account in await actions.list()])]
 
 
-def _carried_out(
+def _run_account_change(
     context: typer.Context, request: dict[str, str], alone: Callable[[Any], Awaitable[list[str]]]
 ) -> list[str]:
     """Have the running program make the change; if none is running, change the database directly.
@@ -128,7 +128,7 @@ def _carried_out(
 
     config = config_of(context)
     try:
-        return list(ask(config.control_socket, request, TIMEOUT_S))
+        return list(ask(config.control_socket, request, REQUEST_TIMEOUT_S))
     except NotRunning:
         bots = [each.server.name for each in config.by_account().values() if each.uses_arena]
         return ask_database(context, lambda database: alone(ArenaActions(config, database, bots=bots)))

@@ -9,7 +9,7 @@ import typer
 from bot.base.log import printable
 from bot.cli.common import UsageError, config_of, print_json
 
-TIMEOUT_S = 60.0
+REQUEST_TIMEOUT_S = 60.0
 """Timeout of commands that are answered immediately, in seconds."""
 
 GameArgument = Annotated[
@@ -32,9 +32,9 @@ def status(context: typer.Context, as_json: JsonOption = False) -> None:
     the database and the last error.
     """
     if not as_json:
-        _ask(context, TIMEOUT_S, command="status")
+        _ask(context, REQUEST_TIMEOUT_S, command="status")
         return
-    (line,) = _answers(context, TIMEOUT_S, command="status", json=True)
+    (line,) = _answers(context, REQUEST_TIMEOUT_S, command="status", json=True)
     print_json(json.loads(line))
 
 
@@ -49,12 +49,12 @@ def pause(
     Challenges are declined as "later"; matchmaking, rematches, tournaments and the resumption of adjourned
     games wait.  A restart of the program ends the pause.
     """
-    _ask(context, TIMEOUT_S, command="pause", minutes=minutes)
+    _ask(context, REQUEST_TIMEOUT_S, command="pause", minutes=minutes)
 
 
 def resume(context: typer.Context) -> None:
     """End the pause."""
-    _ask(context, TIMEOUT_S, command="resume")
+    _ask(context, REQUEST_TIMEOUT_S, command="resume")
 
 
 def drain(context: typer.Context) -> None:
@@ -62,7 +62,7 @@ def drain(context: typer.Context) -> None:
 
     It waits up to `shutdown.drain_s` for running games; the next start resumes the rest.
     """
-    _ask(context, TIMEOUT_S, command="drain")
+    _ask(context, REQUEST_TIMEOUT_S, command="drain")
 
 
 def abort(context: typer.Context, game: GameArgument, account: OurAccount = None) -> None:
@@ -70,12 +70,12 @@ def abort(context: typer.Context, game: GameArgument, account: OurAccount = None
 
     Most sites allow this only before both players have moved.
     """
-    _ask(context, TIMEOUT_S, command="abort", game=game, account=account)
+    _ask(context, REQUEST_TIMEOUT_S, command="abort", game=game, account=account)
 
 
 def resign(context: typer.Context, game: GameArgument, account: OurAccount = None) -> None:
     """Resign a game."""
-    _ask(context, TIMEOUT_S, command="resign", game=game, account=account)
+    _ask(context, REQUEST_TIMEOUT_S, command="resign", game=game, account=account)
 
 
 def say(
@@ -85,7 +85,7 @@ def say(
     account: OurAccount = None,
 ) -> None:
     """Send a message to the opponent in a game."""
-    _ask(context, TIMEOUT_S, command="say", game=game, text=text, account=account)
+    _ask(context, REQUEST_TIMEOUT_S, command="say", game=game, text=text, account=account)
 
 
 def block(
@@ -94,7 +94,7 @@ def block(
     account: OurAccount = None,
 ) -> None:
     """Block an account: play no more games with it. The block survives restarts."""
-    _ask(context, TIMEOUT_S, command="block", name=name, account=account)
+    _ask(context, REQUEST_TIMEOUT_S, command="block", name=name, account=account)
 
 
 def unblock(
@@ -103,7 +103,7 @@ def unblock(
     account: OurAccount = None,
 ) -> None:
     """Undo `block`; block lists in the settings still apply."""
-    _ask(context, TIMEOUT_S, command="unblock", name=name, account=account)
+    _ask(context, REQUEST_TIMEOUT_S, command="unblock", name=name, account=account)
 
 
 def log_level(
@@ -111,12 +111,12 @@ def log_level(
     level: Annotated[str, typer.Argument(help="DEBUG, INFO, WARNING or ERROR.")],
 ) -> None:
     """Set the log level until the program ends."""
-    _ask(context, TIMEOUT_S, command="log", level=level)
+    _ask(context, REQUEST_TIMEOUT_S, command="log", level=level)
 
 
 def ack(context: typer.Context, alarm: AlarmArgument) -> None:
     """Acknowledge an alarm: send no more notices until it clears."""
-    _ask(context, TIMEOUT_S, command="ack", alarm=alarm)
+    _ask(context, REQUEST_TIMEOUT_S, command="ack", alarm=alarm)
 
 
 def snooze(
@@ -125,7 +125,7 @@ def snooze(
     minutes: Annotated[float, typer.Argument(help="Duration in minutes, at most a week.")] = 60.0,
 ) -> None:
     """Send no notices of an alarm for a while."""
-    _ask(context, TIMEOUT_S, command="snooze", alarm=alarm, minutes=minutes)
+    _ask(context, REQUEST_TIMEOUT_S, command="snooze", alarm=alarm, minutes=minutes)
 
 
 def reload(context: typer.Context) -> None:
@@ -133,12 +133,12 @@ def reload(context: typer.Context) -> None:
 
     Challenge rules, lists, assignment, manners, matchmaking and chat can change; an error changes nothing.
     """
-    _ask(context, TIMEOUT_S, command="reload")
+    _ask(context, REQUEST_TIMEOUT_S, command="reload")
 
 
 def challenge(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Name at the site of the account to challenge.")],
+    name: Annotated[str, typer.Argument(help="The account to challenge: its name at the site.")],
     variant: Annotated[
         str, typer.Option(help="The site's key of the variant, for instance othello.")
     ] = "standard",

@@ -8,7 +8,7 @@ import typer
 
 from bot.cli.common import ask_database
 from bot.cli.exports.writers import RowsFormat, rows_writer
-from storage.evidence.exports.rows import EXPORTS, What, export_rows
+from storage.evidence.exports.rows import EXPORTS, ExportName, export_rows
 from storage.evidence.statistics.suspect_rows import suspect_games
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ Target = Callable[[], AbstractContextManager[IO[bytes]]]
 
 def export_table(
     context: typer.Context,
-    what: What,
+    what: ExportName,
     form: RowsFormat,
     filters: "Filters",
     suspect: bool | None,

@@ -12,7 +12,7 @@ from bot.base.errors import DesdemonaError
 from storage.evidence.exports.columns import ColumnKind, ExportColumn, Value
 from storage.evidence.exports.csv_cells import cells
 
-GROUP = 20_000
+ROWS_PER_BATCH = 20_000
 """Number of rows per group of a Parquet file; a whole group is held in memory."""
 
 Rows = Sequence[tuple[Value, ...]]
@@ -88,7 +88,7 @@ def _parquet(file: IO[bytes], columns: Sequence[ExportColumn]) -> Iterator[Write
 
         def write(rows: Rows) -> None:
             waiting.extend(rows)
-            if len(waiting) >= GROUP:
+            if len(waiting) >= ROWS_PER_BATCH:
                 flush()
 
         yield write

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.common import (
-    MAX_INT,
+    MAX_OPTION_VALUE,
     CommandFormat,
     FormatOption,
     ShowFormat,
@@ -13,9 +13,9 @@ from bot.cli.common import (
     ask_database,
     print_json,
     print_parts,
-    write,
+    print_result,
 )
-from bot.cli.filters import Suspects, selects_games
+from bot.cli.filters import Suspects, game_filter_options
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from storage.filters import Filters
     from storage.records import StoredGame
 
-_NAMED = 4
+_MAX_NAMED_GAMES = 4
 """Number of keys listed when a prefix matches several."""
 
 
-@selects_games
+@game_filter_options
 def games(
     context: typer.Context,
     filters: "Filters",
     suspect: Suspects = None,
     limit: Annotated[
-        int, typer.Option(min=1, max=MAX_INT, help="Maximum number of games to list, latest first.")
+        int, typer.Option(min=1, max=MAX_OPTION_VALUE, help="Maximum number of games to list, latest first.")
     ] = 20,
     output: FormatOption = CommandFormat.TABLE,
 ) -> None:
@@ -61,7 +61,7 @@ def games(
 
     found, flags = ask_database(context, read)
     rows = [stored_record(game, (flags or {}).get(game.id, ())) for game in found]
-    write(
+    print_result(
         output,
         (stored_games_table(found, flags if suspect else None),),
         [{**row, "suspect": ", ".join(row["suspect"])} for row in rows],
@@ -90,7 +90,7 @@ def show(
     Shows the board, the moves, and for each of our moves its value, baits, the paper's trap, and the reply.
     """
     from bot.text.trap_report import game_report
-    from bot.views.show import report_parts
+    from bot.views.game_decisions import report_parts
     from storage.evidence.queries.game_list import MoveMark, list_marks
 
     async def read(database: "Database") -> "tuple[GameReport, list[MoveMark]]":
@@ -113,7 +113,7 @@ async def _find(session: "AsyncSession", key: str, site: str | None, account: st
         key: The site's key of the game, or its beginning; a game's exact key takes precedence over longer
             ones.
         site: Site of the game; None: any site.
-        account: Name of our account, in any case; None: any account.
+        account: Name of our account, ignoring case; None: any account.
 
     Raises:
         UsageError: No game matches, or more than one; the message lists some of them.
@@ -135,9 +135,9 @@ async def _find(session: "AsyncSession", key: str, site: str | None, account: st
         whose = "" if account is None else f" of {account}"
         raise UsageError(f"unknown game {key!r}{where}{whose}; `desdemona games` lists the keys")
     if len(keys := sorted({each.site_game_id for each in matching})) > 1:
-        more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
+        more = f" and {len(keys) - _MAX_NAMED_GAMES} more" if len(keys) > _MAX_NAMED_GAMES else ""
         raise UsageError(
-            f"{len(keys)} games have keys that begin with {key!r}: {', '.join(keys[:_NAMED])}{more}"
+            f"{len(keys)} games have keys that begin with {key!r}: {', '.join(keys[:_MAX_NAMED_GAMES])}{more}"
         )
     if len(sites := {each.site for each in matching}) > 1:
         raise UsageError(

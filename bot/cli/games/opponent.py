@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from bot.views.opponent import OpponentView
     from storage.database import Database
 
-_NAMED = 4
+_MAX_NAMED = 4
 """Number of accounts listed when a name matches several."""
 
 
 def opponent(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="The account's name or key at the site, in any case.")],
+    name: Annotated[str, typer.Argument(help="The account's name or key at the site, ignoring case.")],
     site: Annotated[str | None, typer.Option(help="Required if accounts at two sites have the name.")] = None,
     output: Annotated[ShowFormat, typer.Option("--format", help="Output format.")] = ShowFormat.TABLE,
 ) -> None:
@@ -37,8 +37,8 @@ def opponent(
             where = "" if site is None else f" at {site}"
             raise UsageError(f"we have met no opponent {name!r}{where}")
         if len(exact) > 1:
-            more = f" and {len(exact) - _NAMED} more" if len(exact) > _NAMED else ""
-            shown = ", ".join(f"{key!r} at {where}" for where, key in exact[:_NAMED])
+            more = f" and {len(exact) - _MAX_NAMED} more" if len(exact) > _MAX_NAMED else ""
+            shown = ", ".join(f"{key!r} at {where}" for where, key in exact[:_MAX_NAMED])
             raise UsageError(
                 f"several accounts have the name {name!r}: {shown}{more}; give the key, or --site"
             )

@@ -10,7 +10,7 @@ import typer
 from bot.base.errors import DesdemonaError
 from bot.base.log import printable
 from bot.cli.common import UsageError, config_of
-from bot.cli.progress import counting
+from bot.cli.progress import show_progress
 from storage.maintenance.backups import OnPages, back_up, dump_command, sqlite_file
 
 
@@ -20,7 +20,7 @@ def backup_command(
         Path | None,
         typer.Argument(
             metavar="[FILE]",
-            help="File to write, or folder for one named after the time; by default the database's folder.",
+            help="File to write, or folder for a file named after the time; default: the database's folder.",
         ),
     ] = None,
     keep: Annotated[
@@ -44,7 +44,7 @@ def backup_command(
         )
     if keep is not None and target is not None and not target.is_dir():
         raise UsageError(f"--keep: {target} is a file; give a folder")
-    with _counted() as on_pages:
+    with _page_progress() as on_pages:
         backup = back_up(database, target, keep, on_pages=on_pages)
     print(printable(f"{backup.path}: {backup.size:,} bytes, checked"))
     for old in backup.removed:
@@ -52,8 +52,8 @@ def backup_command(
 
 
 @contextmanager
-def _counted() -> Iterator[OnPages]:
-    with counting("pages", None) as on_count:
+def _page_progress() -> Iterator[OnPages]:
+    with show_progress("pages", None) as on_count:
         shown = 0
 
         def on_pages(done: int, _total: int) -> None:

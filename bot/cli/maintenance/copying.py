@@ -9,8 +9,8 @@ import typer
 from rich.console import Console
 
 from bot.base.log import printable
-from bot.base.rounding import counted
-from bot.cli.common import note
+from bot.base.rounding import plural
+from bot.cli.common import print_note
 from storage.maintenance.copying import CopyReport, OnStep, copy_database
 
 
@@ -26,7 +26,7 @@ def copy_command(
     use the source database meanwhile: the copy is a snapshot. After an interruption, the same command starts
     over. At the end all rows are compared; until then, no program opens the copy.
     """
-    with _shown() as on_step:
+    with _copy_progress() as on_step:
         report = asyncio.run(copy_database(source, target, on_step))
     _print_report(report)
 
@@ -34,13 +34,13 @@ def copy_command(
 def _print_report(found: CopyReport) -> None:
     for each in found.tables:
         if each.rows:
-            print(f"{each.table}: {counted(each.rows, 'row')}, SHA-256 {each.sha256[:16]}")
+            print(f"{each.table}: {plural(each.rows, 'row')}, SHA-256 {each.sha256[:16]}")
     rows = sum(each.rows for each in found.tables)
-    print(printable(f"{found.target} is a copy of {found.source}: {counted(rows, 'row')}, all compared"))
+    print(printable(f"{found.target} is a copy of {found.source}: {plural(rows, 'row')}, all compared"))
 
 
 @contextmanager
-def _shown() -> Iterator[OnStep]:
+def _copy_progress() -> Iterator[OnStep]:
     """Show progress on standard error: on a terminal continuously, otherwise at the beginning of each
     step."""
     console = Console(stderr=True, markup=False, highlight=False)
@@ -53,6 +53,6 @@ def _shown() -> Iterator[OnStep]:
     def on_step(what: str, _table: str, _rows: int) -> None:
         if what not in begun:
             begun.add(what)
-            note(f"{what} ...")
+            print_note(f"{what} ...")
 
     yield on_step

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from bot.base.rounding import counted
+from bot.base.rounding import plural
 from bot.cli.common import UsageError, ask_database
-from bot.cli.progress import counting
+from bot.cli.progress import show_progress
 from storage.database import Database
-from storage.maintenance.pruning import Pruned, count_old, prune
+from storage.maintenance.pruning import Pruning, count_old, prune
 
-_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+_UNIT_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
 def prune_command(
@@ -36,8 +36,8 @@ def prune_command(
     """
     before = _time_before(datetime.now(UTC), keep_profiles)
 
-    async def work(database: Database) -> Pruned:
-        with counting("decisions", await count_old(database, before)) as on_count:
+    async def work(database: Database) -> Pruning:
+        with show_progress("decisions", await count_old(database, before)) as on_count:
             return await prune(database, before, really=yes, on_count=on_count)
 
     _print_result(ask_database(context, work), before, is_done=yes)
@@ -48,15 +48,15 @@ def _time_before(now: datetime, text: str) -> datetime:
     if match is None:
         raise UsageError(f"--keep-profiles: {text!r} is not an age; write 90d, 12w, 6m or 1y")
     try:
-        return now - timedelta(days=int(match[1]) * _DAYS[match[2]])
+        return now - timedelta(days=int(match[1]) * _UNIT_DAYS[match[2]])
     except OverflowError:
         raise UsageError(f"--keep-profiles: {text} is too long") from None
 
 
-def _print_result(found: Pruned, before: datetime, *, is_done: bool) -> None:
+def _print_result(found: Pruning, before: datetime, *, is_done: bool) -> None:
     what = "pruned" if is_done else "would be pruned"
     print(
-        f"games that ended before {before:%Y-%m-%d %H:%M} UTC: {counted(found.decisions, 'decision')} {what}"
+        f"games that ended before {before:%Y-%m-%d %H:%M} UTC: {plural(found.decisions, 'decision')} {what}"
     )
     print(f"their records: {found.bytes_before:,} bytes before, {found.bytes_after:,} after")
     left = {

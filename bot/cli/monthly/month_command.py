@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.base.files import write_whole
-from bot.cli.common import UsageError, ask_database, note
-from bot.cli.filters import selects_games
+from bot.base.files import write_atomically
+from bot.cli.common import UsageError, ask_database, print_note
+from bot.cli.filters import game_filter_options
 
 if TYPE_CHECKING:
     from storage.database import Database
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from storage.filters import Filters
 
 
-@selects_games
+@game_filter_options
 def report_command(
     context: typer.Context,
     filters: "Filters",
@@ -61,10 +61,10 @@ def report_command(
         sys.stdout.buffer.flush()
         return
     try:
-        write_whole({out: page})
+        write_atomically({out: page})
     except OSError as error:
         raise UsageError(f"--out: {out} cannot be written: {error.strerror}") from None
-    note(f"{out}: {len(page):,} bytes")
+    print_note(f"{out}: {len(page):,} bytes")
 
 
 def is_terminal() -> bool:

@@ -15,7 +15,7 @@ from bot.cli.common import (
     print_json,
     print_parts,
 )
-from bot.cli.filters import selects_moves
+from bot.cli.filters import move_filter_options
 
 if TYPE_CHECKING:
     from bot.views.page import Page, View
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from storage.filters import Filters
 
 
-@selects_moves
+@move_filter_options
 def page_command(
     context: typer.Context,
     filters: "Filters",
@@ -64,7 +64,8 @@ def page_command(
 
 
 def _page(name: str) -> "Page":
-    from bot.views import opponents, ratings, results, traps, works
+    from bot.views import opponents, ratings, results, traps
+    from bot.views import trial_verdict as works
     from bot.views.events import events_page
 
     pages = (works.PAGE, results.PAGE, traps.PAGE, opponents.PAGE, events_page(), ratings.PAGE)

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.base.rounding import counted
+from bot.base.rounding import plural
 from bot.cli.common import (
     CommandFormat,
     FormatOption,
     UsageError,
     ask_database,
-    damage_told,
-    note,
     print_json,
+    print_note,
     print_parts,
-    write,
+    print_result,
+    report_damage,
 )
-from bot.cli.filters import Suspects, selects_moves
+from bot.cli.filters import Suspects, move_filter_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from storage.database import Database
     from storage.evidence.statistics.draws import DrawRate
     from storage.evidence.statistics.group_rows import GroupRows
-    from storage.evidence.statistics.groups import By
+    from storage.evidence.statistics.groups import GroupKey
     from storage.evidence.statistics.pace import Pace
     from storage.filters import Filters
 
 
-@selects_moves
+@move_filter_options
 def stats(
     context: typer.Context,
     filters: "Filters",
@@ -46,13 +46,13 @@ def stats(
         ),
     ] = "strategy",
     arms: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Two strategies to compare, if the trial has more.")
+        str | None, typer.Option(metavar="A,B", help="Two strategies to compare in a trial of three or more.")
     ] = None,
     plan: Annotated[
         bool,
         typer.Option(
             "--plan",
-            help="Show how many games or decisions an effect needs, given the draws in the selected games.",
+            help="Show how many games or decisions a trial needs, based on the selected games.",
         ),
     ] = False,
     calibration: Annotated[
@@ -64,12 +64,12 @@ def stats(
 ) -> None:
     """Show results, errors and traps of groups of games.
 
-    It also shows what random moves and a model of people would lead one to expect.
+    It also shows the values expected from random moves and from a model of people.
 
     Intervals remain valid under continuous monitoring, and allow for people who play several games.
     """
-    given = _given(context)
-    _refuse_unused(given)
+    given = _given_options(context)
+    _refuse_unused_options(given)
     if plan:
         _plan(context, filters, output)
         return
@@ -84,10 +84,10 @@ def stats(
     from storage.filters import Filters
 
     read = _groups(context, filters, _keys(by), suspect)
-    with damage_told():
+    with report_damage():
         groups = read.statistics()
     nested = [asdict(each) for each in groups]
-    write(
+    print_result(
         output,
         group_tables(groups, [", ".join(each.group.values()) for each in groups]),
         [flat_row(row) for row in nested],
@@ -97,7 +97,7 @@ def stats(
     if mixed := [each for each in groups if len(each.models) > 1]:
         first = mixed[0]
         others = f"; {len(mixed) - 1} more groups likewise" if len(mixed) > 1 else ""
-        note(
+        print_note(
             f"The forecasts of {', '.join(first.group.values())} come from different models "
             f"({', '.join(first.models)}){others}: add model to `--by` to separate them."
         )
@@ -105,23 +105,25 @@ def stats(
     if read.left_out:
         which = "1 game is left out, because a record of it"
         if read.left_out > 1:
-            which = f"{counted(read.left_out, 'game')} are left out, because a record of each"
-        note(f"{which} cannot be read: run `desdemona db recheck`.")
+            which = f"{plural(read.left_out, 'game')} are left out, because a record of each"
+        print_note(f"{which} cannot be read: run `desdemona db recheck`.")
 
 
-def _groups(context: typer.Context, filters: "Filters", by: "list[By]", suspect: bool | None) -> "GroupRows":
+def _groups(
+    context: typer.Context, filters: "Filters", by: "list[GroupKey]", suspect: bool | None
+) -> "GroupRows":
     """The games that are selected, with their summaries."""
     from storage.evidence.statistics.group_rows import read_groups
 
     async def read(database: "Database") -> "GroupRows":
         async with database.read() as session:
-            return await read_groups(session, filters, by, await _among(session, suspect))
+            return await read_groups(session, filters, by, await _suspect_filter(session, suspect))
 
     return ask_database(context, read)
 
 
-async def _among(session: "AsyncSession", suspect: bool | None) -> "Callable[[int], bool] | None":
-    """Returns whether a game is selected, by its key; None: all games are."""
+async def _suspect_filter(session: "AsyncSession", suspect: bool | None) -> "Callable[[int], bool] | None":
+    """Return a function that tells by a game's key whether to select it; None: select all."""
     from storage.evidence.statistics.suspect_rows import suspect_games
 
     if suspect is None:
@@ -133,7 +135,7 @@ async def _among(session: "AsyncSession", suspect: bool | None) -> "Callable[[in
 def _calibration(
     context: typer.Context,
     filters: "Filters",
-    by: "list[By]",
+    by: "list[GroupKey]",
     suspect: bool | None,
     output: CommandFormat,
 ) -> None:
@@ -145,34 +147,36 @@ def _calibration(
 
     async def read(database: "Database") -> "tuple[CalibrationRows, int]":
         async with database.read() as session:
-            rows = await read_calibrations(session, filters, by, await _among(session, suspect))
+            rows = await read_calibrations(session, filters, by, await _suspect_filter(session, suspect))
             return rows, await count_outdated(session, of_games(filters))
 
     rows, outdated = ask_database(context, read)
-    with damage_told():
+    with report_damage():
         calibrations = rows.calibrations()
     nested = [asdict(each) for each in calibrations]
     if not calibrations and output is CommandFormat.TABLE:
-        note("No replies with a forecast match these filters.")
+        print_note("No replies with a forecast match these filters.")
     else:
-        write(output, (calibration_table(calibrations),), [flat_row(row) for row in nested], nested=nested)
+        print_result(
+            output, (calibration_table(calibrations),), [flat_row(row) for row in nested], nested=nested
+        )
     _note_outdated(outdated)
 
 
 def _note_outdated(outdated: int) -> None:
     if outdated:
-        note(
-            f"{counted(outdated, 'decision')} {'is' if outdated == 1 else 'are'} not judged by current rules "
+        print_note(
+            f"{plural(outdated, 'decision')} {'is' if outdated == 1 else 'are'} not judged by current rules "
             "and not counted above: run `desdemona db recheck`."
         )
 
 
-_BY_THE_DRAW = "selects by the result of the draw, which would bias the comparison"
+_SELECTS_BY_DRAW = "selects by the random assignment, which would bias the comparison"
 _NOT_OF_A_TRIAL = {
     "by": "a trial's report has its own groups, the strata",
     "suspect": "a trial's report has every line with and without suspect games",
     "phase": "a trial compares whole games",
-    **dict.fromkeys(("strategy", "version", "settings"), _BY_THE_DRAW),
+    **dict.fromkeys(("strategy", "version", "settings"), _SELECTS_BY_DRAW),
 }
 """Parameters that do not apply to a trial's report, with the reasons."""
 _NOT_OF_A_PLAN = {
@@ -187,7 +191,7 @@ _NOT_OF_A_CALIBRATION = {"arms": "--calibration compares no players"}
 """Parameters that do not apply to a calibration, which treats a trial's games like all others."""
 
 
-def _given(context: typer.Context) -> dict[str, str]:
+def _given_options(context: typer.Context) -> dict[str, str]:
     """The options used on the command line, keyed by parameter."""
     given = {}
     for option in context.command.params:
@@ -198,11 +202,11 @@ def _given(context: typer.Context) -> dict[str, str]:
     return given
 
 
-def _refuse_unused(given: dict[str, str]) -> None:
+def _refuse_unused_options(given: dict[str, str]) -> None:
     """Refuse options that would change nothing.
 
     Args:
-        given: Options by the name of the parameter, as `_given` finds them.
+        given: Options by the name of the parameter, as `_given_options` finds them.
 
     Raises:
         UsageError: An option would have no effect; the message names it and says why.
@@ -216,19 +220,19 @@ def _refuse_unused(given: dict[str, str]) -> None:
         raise UsageError(f"{given['arms']}: selects two strategies of a trial and needs --trial")
 
 
-def _keys(text: str) -> "list[By]":
-    from storage.evidence.statistics.groups import By
+def _keys(text: str) -> "list[GroupKey]":
+    from storage.evidence.statistics.groups import GroupKey
 
     try:
-        return By.parse(text)
+        return GroupKey.parse(text)
     except ValueError as error:
         raise UsageError(f"--by: {error}") from None
 
 
 def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> None:
-    from bot.views.statistics.plan import plan_parts
+    from bot.views.statistics.sample_size import plan_parts
     from storage.errors import StorageError
-    from storage.evidence.inference.plan import MIN_GAMES, plan_decisions, plan_games, plan_traps
+    from storage.evidence.inference.sample_size import MIN_GAMES, plan_decisions, plan_games, plan_traps
     from storage.evidence.statistics.draws import read_draw_rate
     from storage.evidence.statistics.pace import recent_pace
 
@@ -244,17 +248,17 @@ def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> 
         if rate.games >= MIN_GAMES:
             decisions = plan_decisions(decisions_per_game=rate.draws / rate.games, measured_in=rate.games)
     except StorageError as error:  # a plan may come before the first game
-        note(f"{error}; the plan therefore assumes a rate of draws per game")
+        print_note(f"{error}; the plan therefore assumes a number of randomised decisions per game")
     rows = [*plan_games(), *decisions, *plan_traps()]
     flat = [asdict(row) for row in rows]
-    write(output, plan_parts(rows, rate, pace), flat, nested=flat)
+    print_result(output, plan_parts(rows, rate, pace), flat, nested=flat)
 
 
 def _trial(
     context: typer.Context, name: str, arms: str | None, filters: "Filters", output: CommandFormat
 ) -> None:
     from bot.views.statistics.trial import robustness, trial_parts
-    from bot.views.works import trial_json
+    from bot.views.trial_verdict import trial_json
     from storage.errors import FilterError
     from storage.evidence.queries.trial_report import TrialReport, trial_report
 

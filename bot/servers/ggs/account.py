@@ -22,9 +22,9 @@ from bot.servers.ggs.wire import SERVICE
 
 logger = logging.getLogger(__name__)
 
-WAITED_S = 60.0
+MISSED_MOVE_POLL_S = 60.0
 """Interval, in seconds, at which we check for missed moves while the opponent is thinking."""
-ALERTED_S = 30.0
+MIN_RESYNC_S = 30.0
 """Minimum time between two full resyncs, in seconds; an overloaded server may drop messages constantly."""
 
 
@@ -45,8 +45,8 @@ class GgsAccount(GgsState):
         self.lists = 0
         """Number of lists of running matches received so far."""
         self._polled_at = 0.0
-        self._alerted_at = -ALERTED_S
-        self._shown_at = -ALERTED_S
+        self._alerted_at = -MIN_RESYNC_S
+        self._shown_at = -MIN_RESYNC_S
 
     @property
     def is_settled(self) -> bool:
@@ -94,24 +94,24 @@ class GgsAccount(GgsState):
         self.out.ask("stored")
 
     def lost(self, reason: str) -> None:
-        """Handle the loss of the connection or the service, which also takes every game and request away."""
+        """Handle the loss of the connection or the service, and of every game and request with it."""
         self.requests.lost(reason)  # some may have been reported while the service was believed to be away
         self.archive.give_up(is_lost=True)
         for game in [*self.games.live.values(), *self.games.with_status(GgsStatus.DOUBTFUL)]:
-            self.games.put_away(game, reason)
+            self.games.record_adjournment(game, reason)
         self.matches.lost()
         self._challenges.lost()
         self._link = LinkState.AWAY
 
     def tick(self, now_s: float) -> None:
         """Poll for messages that we may have missed; the answers also show that the connection is alive."""
-        if now_s - self._polled_at < WAITED_S:
+        if now_s - self._polled_at < MISSED_MOVE_POLL_S:
             return
         self._polled_at = now_s
         if self._is_away:
             self.out.ask("match")  # refused until the service is back
             return
-        self.archive.end_overdue(now_s, WAITED_S)
+        self.archive.end_overdue(now_s, MISSED_MOVE_POLL_S)
         if not self.is_settled:
             self.out.ask("stored")
             return
@@ -122,7 +122,7 @@ class GgsAccount(GgsState):
             and (
                 game.is_stale
                 or game.result is not None
-                or (not game.is_ours and now_s - game.turn_since_s >= WAITED_S)
+                or (not game.is_ours and now_s - game.turn_since_s >= MISSED_MOVE_POLL_S)
             )
         }
         for match in sorted(matches):
@@ -147,21 +147,21 @@ class GgsAccount(GgsState):
         """
         match message:
             case wire.Presence(name, is_here) if name == SERVICE:
-                self._service(is_here)
+                self._on_service_presence(is_here)
             # Without a level it only confirms that we follow the user.
             case wire.Presence(name, True, int()) if self._challenges.is_followed(name):
                 self._resume_again()
             case wire.CentralError() if message.is_service_away:
-                self._no_service()
-            case wire.Alert() if now_s - self._alerted_at >= ALERTED_S:
+                self._on_service_lost()
+            case wire.Alert() if now_s - self._alerted_at >= MIN_RESYNC_S:
                 logger.warning("the server has dropped messages: requesting everything again")
                 self._alerted_at = now_s
                 self._reread_games()
                 self.matches.query()
                 self.out.ask("stored")
-            case wire.BoardShown(id_) if now_s - self._shown_at >= ALERTED_S:  # it has lost our setting
+            case wire.BoardShown(id_) if now_s - self._shown_at >= MIN_RESYNC_S:  # it has lost our setting
                 self._shown_at = now_s
-                logger.warning("match %s: the server draws diagrams; requesting records again", id_)
+                logger.warning("match %s: the server sends diagrams; requesting records again", id_)
                 self.out.ask("client +")
                 self._reread_games(match_of(id_))
             case wire.Request():
@@ -196,38 +196,38 @@ class GgsAccount(GgsState):
                 # The server sometimes gives the wrong name.
                 self._resume_again()
             case wire.MatchList():
-                self._listed(message)
+                self._compare_with_running_list(message)
             case wire.OtherMessage(wire.SERVICE, "look", lines):
-                self.archive.looked(lines)
+                self.archive.on_look_reply(lines)
             case wire.OtherMessage(wire.SERVICE, "history", lines):
-                self.archive.history(lines)
+                self.archive.on_history_reply(lines)
             case wire.OtherMessage(wire.SERVICE, "finger", lines):
-                self._fingered(lines)
+                self._on_finger_reply(lines)
             case wire.Said():
                 self.actions.heard(message)
             case wire.OtherMessage(wire.SERVICE, word, lines) if word in wire.NOTICES:
                 logger.info("the service says: %.300s", " ".join(lines))
-            case wire.Unknown(sender, lines):
+            case wire.UnknownBlock(sender, lines):
                 logger.info("not understood: %.40s: %.300r", sender, lines)
             case _:
                 pass
 
-    def _service(self, is_here: bool) -> None:
+    def _on_service_presence(self, is_here: bool) -> None:
         if not is_here:
             logger.warning("the Othello service has gone")
             self.lost("the Othello service has gone")
         elif self._is_away:
             self._set_up()
 
-    def _no_service(self) -> None:
+    def _on_service_lost(self) -> None:
         reason = "there is no Othello service"
         if self._is_away:
             self.requests.lost(reason)  # also those that were sent all the same
         else:
             self.lost(reason)
 
-    def _fingered(self, lines: Sequence[str]) -> None:
-        """The service's report on our account shows whether it has since been registered."""
+    def _on_finger_reply(self, lines: Sequence[str]) -> None:
+        """Check in the service's report whether our account has meanwhile been registered."""
         report = wire.fields_of(lines)
         is_known = report.get("login") == self.name and report.get("level", "0") not in ("", "0")
         if not self.requests.is_registered and is_known:
@@ -236,7 +236,7 @@ class GgsAccount(GgsState):
             self.out.ask("rated", "+")  # refused when we logged in
 
     def _reread_games(self, more: str = "") -> None:
-        """Request the state of every game, including the games of one more match."""
+        """Request the state of every live game, and of the games of match `more` if given."""
         games = [game for game in self.games.live.values() if game.is_played]
         for game in games:
             game.is_stale = True
@@ -249,7 +249,7 @@ class GgsAccount(GgsState):
         if not self._is_away:
             self.out.ask("stored")
 
-    def _listed(self, message: wire.MatchList) -> None:
+    def _compare_with_running_list(self, message: wire.MatchList) -> None:
         """Compare the server's running matches with the games that we believe to be live."""
         if self._is_away:
             self._set_up()
@@ -258,10 +258,10 @@ class GgsAccount(GgsState):
         gone = self.matches.listed(message)
         for game in list(self.games.live.values()):
             if game.match in gone:
-                self.games.doubt(game)
+                self.games.mark_unlisted(game)
                 self.out.ask("stored")
         self._challenges.reconsider()
-        self._boards.ask_lacking()
+        self._boards.request_missing_games()
 
     def _service_error(self, message: wire.ServiceError) -> None:
         if id_ := message.match_id:

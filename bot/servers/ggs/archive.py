@@ -1,7 +1,7 @@
 """Looks up, in the GGS server's archive, the results of games that ended while we were away. No I/O.
 
-A game is *searched* for among the account's latest matches (``history``) until the archive's match id is
-known; then that match is *looked up* (``look``).
+A game is *searched* for among the account's latest matches (``on_history_reply``) until the archive's match
+id is known; then that match is *looked up* (``look``).
 """
 
 import logging
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from bot.base.events import GameEnd
 from bot.servers.ggs.actions import Outbox
-from bot.servers.ggs.game import RULES, GgsGame, colourless, end_of, is_same, start_of
+from bot.servers.ggs.game import RULES, GgsGame, colourless, end_of, is_same_game, start_of
 from bot.servers.ggs.ggs_games import GgsGames
 from bot.servers.ggs.wire import MatchEnded
 from engine.formats.ggf import BadGgf, GgfGame, parse_line, stated_result
@@ -18,15 +18,15 @@ from engine.game import IllegalMove, replay
 
 logger = logging.getLogger(__name__)
 
-TELLING_PLIES = 4
+MIN_IDENTIFYING_PLIES = 4
 """Number of moves from the usual start that suffice to identify a game among those of the same opponents."""
 MAX_QUERIES = 8
-"""Maximum number of matches to look up, newest first, that have the right players and type."""
+"""Maximum number of matches with the right players and type to look up, newest first."""
 
 
 @dataclass(slots=True, eq=False)
 class _ArchiveQuery:
-    """A look-up of one match, with the games whose last moves and results it must provide."""
+    """A pending look-up of one match, and the games that need their last moves and results from it."""
 
     games: list[GgsGame]
     message: MatchEnded | None = None
@@ -76,12 +76,12 @@ class Archive:
             change: Change of our rating.
         """
         for game in games:
-            self._games.doubt(game)
+            self._games.mark_unlisted(game)
         self._query(message.stored_id, _ArchiveQuery(games, message, change))
 
     def search(self, game: GgsGame) -> None:
         """Search the latest matches for a game whose end we missed."""
-        self._games.doubt(game)
+        self._games.mark_unlisted(game)
         self._searched.append(game)
         self._out.ask("history")
 
@@ -97,8 +97,8 @@ class Archive:
 
     # --- The archive's answers --------------------------------------------------------------------------
 
-    def history(self, lines: Sequence[str]) -> None:
-        """Find the games searched for among our latest matches; games not found end without a result."""
+    def on_history_reply(self, lines: Sequence[str]) -> None:
+        """Find the sought games among our latest matches; games not found end without a result."""
         keys: dict[tuple[frozenset[str], object], list[str]] = {}
         for words in (line.split() for line in reversed(lines[1:])):  # the server lists the latest last
             if len(words) >= 11 and words[0].startswith("."):
@@ -108,7 +108,7 @@ class Archive:
         for game in searched:
             names = frozenset((self._name, game.about.opponent.name))
             matches = keys.get((names, colourless(game.about.variant)), [])[:MAX_QUERIES]
-            if not matches or not _is_telling(game):
+            if not matches or not _is_identifiable(game):
                 missing.append(game)
                 continue
             for key in matches:
@@ -117,9 +117,9 @@ class Archive:
                 else:
                     self._query(key, _ArchiveQuery([game]))
         for game in missing:
-            self._games.vanish(game)
+            self._games.end_without_result(game)
 
-    def looked(self, lines: Sequence[str]) -> None:
+    def on_look_reply(self, lines: Sequence[str]) -> None:
         """Complete and end games using the archived records of a match."""
         ends: list[tuple[GgsGame, GameEnd, int | None]] = []
         try:
@@ -149,7 +149,7 @@ class Archive:
         is_ours = self._name in (record.black, record.white)
         moves = tuple(move.move for move in record.moves)
         side = 0 if record.black == self._name else 1
-        return is_ours and is_same(game, record, side) and moves[: len(game.moves)] == game.moves
+        return is_ours and is_same_game(game, record, side) and moves[: len(game.moves)] == game.moves
 
     # --- Giving up --------------------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ class Archive:
         self._searched = []
         self._end(queries, is_lost=is_lost)
         for game in searched if not is_lost else ():
-            self._games.vanish(game)
+            self._games.end_without_result(game)
 
     def _end(self, given_up: list[_ArchiveQuery], *, is_lost: bool = False) -> None:
         left = [game for query in self._queries.values() for game in query.games]
@@ -187,9 +187,9 @@ class Archive:
                 self._games.end_match(query.games, query.message, query.change)
                 continue
             for game in query.games if not is_lost else ():
-                self._games.vanish(game)
+                self._games.end_without_result(game)
 
 
-def _is_telling(game: GgsGame) -> bool:
-    """Whether a record that begins like a game must belong to it; the same random start suffices."""
-    return len(game.moves) >= TELLING_PLIES or game.about.initial_position is not None
+def _is_identifiable(game: GgsGame) -> bool:
+    """Whether the game's start and moves suffice to identify its record; a random start alone suffices."""
+    return len(game.moves) >= MIN_IDENTIFYING_PLIES or game.about.initial_position is not None

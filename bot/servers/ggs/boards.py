@@ -6,17 +6,17 @@ from datetime import datetime
 
 from bot.base.errors import ProtocolError
 from bot.base.events import GameFinished, GameSnapshot, GameStarted, GameState, Opponent, speed_of
-from bot.servers.ggs.archive import TELLING_PLIES
+from bot.servers.ggs.archive import MIN_IDENTIFYING_PLIES
 from bot.servers.ggs.game import (
+    RESIGNED_DISCS,
     RULES,
-    USUAL,
-    WIPE_OUT,
+    USUAL_START,
     BoardRecord,
     GgsGame,
-    agree,
     board_of,
     end_of,
-    is_same,
+    is_common_prefix,
+    is_same_game,
     match_of,
     read_board,
     start_of,
@@ -24,7 +24,7 @@ from bot.servers.ggs.game import (
 )
 from bot.servers.ggs.lifecycle import GgsGameEvent, GgsStatus
 from bot.servers.ggs.matches import GgsMatch
-from bot.servers.ggs.requests import Asked
+from bot.servers.ggs.requests import ListedRequest
 from bot.servers.ggs.state import GgsState
 from bot.servers.ggs.wire import (
     BoardEnded,
@@ -63,32 +63,32 @@ class Boards:
         self._programs = programs
 
     def opponent(self, name: str, rating: float | None) -> Opponent:
-        """The opponent of this name."""
+        """The opponent with this name."""
         is_bot = name.casefold() in self._programs
         return Opponent(name, name, None if rating is None else round(rating), is_bot)
 
-    def ask_lacking(self, asked: Asked | None = None) -> None:
-        """Request the state of matches whose games we lack: of all, or of those that `asked` led to."""
-        for id_ in self.lacking(asked):
+    def request_missing_games(self, asked: ListedRequest | None = None) -> None:
+        """Request the missing games of our matches, or only of the matches that `asked` led to."""
+        for id_ in self.incomplete(asked):
             self._out.ask("moves", id_)
 
-    def lacking(self, asked: Asked | None = None) -> list[str]:
-        """Those matches."""
-        lacking = []
+    def incomplete(self, asked: ListedRequest | None = None) -> list[str]:
+        """Our matches with missing games, or only those that `asked` led to."""
+        incomplete = []
         for id_, match in self._matches.by_id.items():
             type_ = type_of(match.began.type_text)
             received = sum(game.match == id_ for game in self._games.live.values()) + len(match.ended)
             is_meant = asked is None or self._requests.origins.get(id_) is asked
             if is_meant and received < (1 if type_ is None else type_.boards):
-                lacking.append(id_)
-        return lacking
+                incomplete.append(id_)
+        return incomplete
 
     # --- Games begin and continue -----------------------------------------------------------------------
 
     def match_began(self, message: MatchBegan) -> None:
         """Handle the start of one of our matches."""
         for game in self._games.of(message.id):
-            self._games.vanish(game, "another match has its id")
+            self._games.end_without_result(game, "another match has its id")
         self._matches.began(message)
         self._requests.began(message)
 
@@ -111,7 +111,7 @@ class Boards:
             return
         if record is None:
             if game is None:
-                self._unplayable(match, message.id, None, now_s, at)
+                self._add_unplayable_game(match, message.id, None, now_s, at)
             return
         if game is not None and not game.is_played:
             return
@@ -120,23 +120,23 @@ class Boards:
         except (BadPosition, IllegalMove, ProtocolError) as error:
             logger.warning("match %s: impossible game: %s", message.id, error)
             return
-        if game is not None and is_same(game, record, board.our_side):
+        if game is not None and is_same_game(game, record, board.our_side):
             self._update(game, board, now_s)
             return
         if game is not None:
-            self._games.vanish(game, "another game has its id")
+            self._games.end_without_result(game, "another game has its id")
         self._board_began(match, board, now_s, at)
 
     def _board_began(self, match: GgsMatch, board: BoardRecord, now_s: float, at: datetime) -> None:
         """Handle a board that is not a live game: resume one of our games, or begin a new one."""
         if not board.is_played:
-            self._unplayable(match, board.id, board.record, now_s, at)
+            self._add_unplayable_game(match, board.id, board.record, now_s, at)
         elif board.awaits_bids:
-            self._bid(board)
-        elif (last := self._taken_back(board)) is not None:
+            self._send_komi_bid(board)
+        elif (last := self._undone_last_move(board)) is not None:
             match.ended[board.id] = None
             self._out.ask("play", board.id, write_move(last, None, None))
-        elif (game := self._resumed(match, board)) is not None:
+        elif (game := self._find_resumed_game(match, board)) is not None:
             self._update(game, board, now_s)
         elif board.is_done:  # one of two games, already over
             match.ended[board.id] = None
@@ -168,12 +168,12 @@ class Boards:
         else:
             self._out.tell_game(game_id, game.state(now_s))
 
-    def _bid(self, board: BoardRecord) -> None:
+    def _send_komi_bid(self, board: BoardRecord) -> None:
         """Begin a komi game: send the first move of the side to move, and our bid for that side.
 
-        The player with the higher bid plays the side to move, and the komi is the mean of both bids. Only
-        then are the colours known, and the server sends the game again. Our bid is 0, the value of a draw,
-        for the usual start.
+        The player with the higher bid plays the side to move, and the komi is the mean of both bids. The
+        server sends the game again once the bids have determined the colours. For the usual start, our bid is
+        0, the value of a draw.
         """
         record = board.record
         if (record.black_komi_move, record.white_komi_move)[board.our_side] is not None:
@@ -181,28 +181,32 @@ class Boards:
         first = RULES.legal_moves(RULES.parse_position(record.start))[0]
         self._out.ask("play", board.id, write_bid(RULES.move_text(first), KOMI_BID_DISCS))
 
-    def _taken_back(self, board: BoardRecord) -> str | None:
+    def _undone_last_move(self, board: BoardRecord) -> str | None:
         """Our last move in a finished game that a resumed board reopens; None if there is no such game.
 
         At an adjournment, the server takes back the last move of a synchro game that is a move ahead of the
-        other game, even if that move ended the game. Our record stays true only if we repeat it.
+        other game, even if that move ended the game. Our record stays correct only if we repeat that move.
         """
         origin = self._requests.origins.get(board.match)
         if origin is None or origin.line.flag is not Flag.STORED:
             return None
         for game in self._games.with_status(GgsStatus.OVER):
             is_over = game.is_done and game.about.rated
-            if is_over and is_same(game, board.record, board.our_side) and game.moves[:-1] == board.moves:
+            if (
+                is_over
+                and is_same_game(game, board.record, board.our_side)
+                and game.moves[:-1] == board.moves
+            ):
                 before = replay(RULES, board.moves, start_of(game.about))
                 return game.moves[-1] if game.moves and before.side == board.our_side else None
         return None
 
-    def _resumed(self, match: GgsMatch, board: BoardRecord) -> GgsGame | None:
+    def _find_resumed_game(self, match: GgsMatch, board: BoardRecord) -> GgsGame | None:
         """Our game that a board resumes, or None if the game is new.
 
         The server gives a resumed match a new id, so only its request, with the stored flag and id,
-        identifies it. Without one the match is a new game, with two exceptions where we missed messages: the
-        match was running before we knew of it, or its moves include all of ours. A tournament match never
+        identifies it. Without such a request, the match is a new game unless we missed messages: the match
+        was running before we knew of it, or its moves include all of ours. A tournament match never
         resumes a game: the director starts new matches, and matches that continue without us keep their ids.
         """
         moves = board.moves
@@ -210,8 +214,8 @@ class Boards:
             game
             for game in self._games.with_status(GgsStatus.AWAY, GgsStatus.DOUBTFUL)
             if game.about.rated  # the server stores no others
-            and is_same(game, board.record, board.our_side)
-            and agree(game.moves, moves)
+            and is_same_game(game, board.record, board.our_side)
+            and is_common_prefix(game.moves, moves)
         ]
         origin = self._requests.origins.get(board.match)
         if match.began.flag is Flag.TOURNAMENT:
@@ -225,7 +229,7 @@ class Boards:
         elif origin is not None and origin.line.flag is Flag.STORED:
             candidates = away
         elif match.is_heard or origin is not None:
-            candidates = [game for game in away if TELLING_PLIES <= len(game.moves) <= len(moves)]
+            candidates = [game for game in away if MIN_IDENTIFYING_PLIES <= len(game.moves) <= len(moves)]
         else:
             candidates = away if moves else []
         # Of several with the same beginning, the one of the nearest length.
@@ -241,7 +245,7 @@ class Boards:
             game_id=self._games.new_id(board, at),
             game=GAME,
             variant=record.kind,
-            initial_position=None if record.start == USUAL else record.start,
+            initial_position=None if record.start == USUAL_START else record.start,
             our_side=our_side,
             rated=match.began.flag is not Flag.UNRATED,
             speed=speed_of(clock),
@@ -253,7 +257,7 @@ class Boards:
         self._games.forget_some()
         return GgsGame(about, GgsStatus.LIVE, board=board, turn_since_s=now_s, is_unheard=True)
 
-    def _unplayable(
+    def _add_unplayable_game(
         self, match: GgsMatch, board: str, record: GgfGame | None, now_s: float, at: datetime
     ) -> None:
         """Add a game that this program cannot play, for instance one set up by a tournament."""
@@ -298,7 +302,7 @@ class Boards:
         if game is None or message.result is None:  # the match's end will settle it
             return
         ours = game.result = message.result_of(self._name)
-        if ours is not None and (game.is_done or game.timed_out or abs(ours) == WIPE_OUT):
+        if ours is not None and (game.is_done or game.timed_out or abs(ours) == RESIGNED_DISCS):
             self._board_over(game, ours)
         else:  # we have missed its last moves
             self._games.reread(game)

@@ -7,13 +7,13 @@ from bot.base.events import OTHELLO_RANDOM, Challenge, ChallengeReceived, speed_
 from bot.servers.ggs.boards import GAME, Boards
 from bot.servers.ggs.game import type_of
 from bot.servers.ggs.lifecycle import GgsStatus, RequestEvent, RequestState
-from bot.servers.ggs.requests import Asked
+from bot.servers.ggs.requests import ListedRequest
 from bot.servers.ggs.state import GgsState
 from bot.servers.ggs.wire import AdjournedMatch, Flag, Request, StoredList
 
 logger = logging.getLogger(__name__)
 
-LATER = ("no opponent present", "Your open value is too low")
+RETRYABLE_REFUSALS = ("no opponent present", "Your open value is too low")
 """Prefixes of refusals after which we ask again to resume an adjourned game; any other refusal is final."""
 MAX_REQUESTS = 500
 """Maximum number of requests kept; further ones are ignored. The server usually lists a few dozen."""
@@ -57,7 +57,7 @@ class GgsChallenges:
         known = self._requests.remove(line.id)
         if not line.is_new:
             # It may have led to a match whose game we have not received yet.
-            self._boards.ask_lacking(known)
+            self._boards.request_missing_games(known)
             return
         if len(self._requests) >= MAX_REQUESTS:
             if not self._is_full:
@@ -67,23 +67,23 @@ class GgsChallenges:
         self._is_full = False
         asked = self._requests.add(line)
         if line.asker != self._name:
-            self._consider(asked)
-        elif not self._requests.is_wanted(asked):  # its caller has given up
+            self._answer_request(asked)
+        elif not self._requests.is_awaited(asked):  # its caller has given up
             self._out.ask("cancel", line.id)
 
     def reconsider(self) -> None:
         """Handle requests that were unclear until the running matches were listed."""
         for asked in self._requests:
             if asked.state is RequestState.UNCLEAR:
-                self._consider(asked)
+                self._answer_request(asked)
 
-    def _consider(self, asked: Asked) -> None:
+    def _answer_request(self, asked: ListedRequest) -> None:
         """Handle a request to us, which either resumes one of our games or is a challenge."""
         if asked.line.flag is Flag.STORED:
             game = self._games.stored_game(asked.line, GgsStatus.AWAY, GgsStatus.DOUBTFUL)
             if game is not None:
                 logger.info("game %s: %s asks to resume it", game.about.game_id, asked.line.asker)
-                self._go_on(asked)
+                self._resume_for_request(asked)
                 return
             is_first = asked.state is RequestState.LISTED
             if is_first and self._games.stored_game(asked.line, GgsStatus.LIVE) is not None:
@@ -93,10 +93,10 @@ class GgsChallenges:
         asked.pass_to(RequestEvent.CHALLENGES)
         self._out.tell(ChallengeReceived(self._challenge(asked)))
 
-    def _challenge(self, asked: Asked) -> Challenge:
+    def _challenge(self, asked: ListedRequest) -> Challenge:
         line = asked.line
         clock, type_ = line.other_clock, type_of(line.type_text)
-        is_played = type_ is not None and type_.is_wanted and clock.is_plain and line.asker_clock.is_plain
+        is_played = type_ is not None and type_.is_acceptable and clock.is_plain and line.asker_clock.is_plain
         is_random = type_ is not None and type_.discs is not None
         return Challenge(
             id=asked.key,
@@ -118,14 +118,14 @@ class GgsChallenges:
 
     def stored(self, message: StoredList) -> None:
         """Compare the server's stored games with ours, and resume what we can."""
-        lacking = {name for id_ in self._boards.lacking() for name in self._matches.by_id[id_].began.names}
+        lacking = {name for id_ in self._boards.incomplete() for name in self._matches.by_id[id_].began.names}
         for game in list(self._games.by_id.values()):
-            may_be = any(self._games.may_be(game, stored) for stored in message.games)
+            may_be = any(self._games.matches_stored(game, stored) for stored in message.games)
             match game.status:
                 case GgsStatus.DOUBTFUL if not self._archive.is_asked_about(game):
                     if may_be:
                         self._archive.forget(game)
-                        self._games.put_away(game, "the server has stored it")
+                        self._games.record_adjournment(game, "the server has stored it")
                     elif not self._archive.is_searched(game) and message.is_whole:
                         self._archive.search(game)
                 case GgsStatus.AWAY:
@@ -135,36 +135,36 @@ class GgsChallenges:
         requested = {asked.line.stored_id: asked for asked in self._requests}
         for stored in message.games:
             away = self._games.with_status(GgsStatus.AWAY)
-            ours = next((game for game in away if self._games.may_be(game, stored)), None)
+            ours = next((game for game in away if self._games.matches_stored(game, stored)), None)
             if ours is not None:
-                self._resume(stored, ours.about.opponent.name, requested.get(stored.id))
+                self._resume_stored(stored, ours.about.opponent.name, requested.get(stored.id))
 
-    def _resume(self, stored: AdjournedMatch, opponent: str, asked: Asked | None) -> None:
+    def _resume_stored(self, stored: AdjournedMatch, opponent: str, asked: ListedRequest | None) -> None:
         """Resume an adjourned match, now or when the opponent logs in."""
         if opponent not in self._followed:
             self._followed.add(opponent)
             self._out.say(f"notify + {opponent}")  # announces their logins to us
         if asked is not None and asked.line.asker == opponent:
-            self._go_on(asked)
+            self._resume_for_request(asked)
         elif asked is None and stored.id not in self._resuming and self._has_room(stored.type_text):
             self._resuming.add(stored.id)
             logger.info("asking to resume the stored match %s of %s", stored.id, " and ".join(stored.names))
             self._requests.resume(stored.id, opponent, stored.type_text)
 
-    def _go_on(self, asked: Asked) -> None:
+    def _resume_for_request(self, asked: ListedRequest) -> None:
         """Resume an adjourned game at the opponent's request, now or when a slot is free."""
         self._requests.resumes(asked)
         if self._has_room(asked.line.type_text) and not self._requests.is_accepting(asked):
             self._requests.accept(asked.key)
 
     def _has_room(self, type_text: str) -> bool:
-        """Whether the limits, the server's and ours, allow an adjourned match to be resumed now."""
+        """Whether the server's limit and ours allow an adjourned match to be resumed now."""
         type_ = type_of(type_text)
         return len(self._matches) < self.most_games and self.may_begin(1 if type_ is None else type_.boards)
 
     def refused(self, stored_id: str, text: str) -> None:
         """Handle the service's refusal of our request to resume a stored match."""
-        if text.startswith(LATER):
+        if text.startswith(RETRYABLE_REFUSALS):
             self._resuming.discard(stored_id)  # retry with the next list of stored games
 
     def is_followed(self, name: str) -> bool:
@@ -172,5 +172,5 @@ class GgsChallenges:
         return name in self._followed
 
     def resume_again(self) -> None:
-        """After the login of an adjourned game's opponent, ask again for the games in the next list."""
+        """Ask again for the stored games in the next list, because an opponent has logged in."""
         self._resuming.clear()

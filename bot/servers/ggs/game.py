@@ -6,16 +6,16 @@ from dataclasses import dataclass, field, replace
 from bot.base.errors import ProtocolError
 from bot.base.events import EndReason, GameEnd, GameSnapshot, GameState
 from bot.servers.ggs import wire
-from bot.servers.ggs.lifecycle import GAME, GgsGameEvent, GgsStatus, after
+from bot.servers.ggs.lifecycle import GAME_TRANSITIONS, GgsGameEvent, GgsStatus, next_state
 from bot.servers.ggs.wire import GgsClock
 from engine.formats.ggf import GgfGame
 from engine.game import margin_centi, replay
 from engine.games.othello import Othello, OthelloPosition
 
 RULES = Othello()
-USUAL = RULES.position_text(RULES.initial())
-WIPE_OUT = 64.0
-"""Black's result of a resigned game, in discs before komi."""
+USUAL_START = RULES.position_text(RULES.initial())
+RESIGNED_DISCS = 64.0
+"""Black's result in a resigned game, in discs before komi."""
 KOMI_ROUNDING = 0.01
 """Tolerance in discs: the server rounds results to two decimals and the komi to three."""
 
@@ -60,7 +60,7 @@ class GgsGame:
         Raises:
             ProtocolError: The event cannot happen in the game's state.
         """
-        self.status = after(GAME, self.status, event)
+        self.status = next_state(GAME_TRANSITIONS, self.status, event)
 
     @property
     def match(self) -> str:
@@ -74,7 +74,7 @@ class GgsGame:
 
     @property
     def is_done(self) -> bool:
-        """Whether the rules end the game here."""
+        """Whether the game is over according to the rules."""
         return not RULES.legal_moves(self.position)
 
     def state(self, now_s: float) -> GameState:
@@ -113,7 +113,7 @@ class BoardRecord:
     def is_played(self) -> bool:
         """Whether this program can play this kind of game."""
         type_ = type_of(self.record.kind)
-        return type_ is not None and type_.is_played and all(clock.is_plain for clock in self.clocks)
+        return type_ is not None and type_.is_supported and all(clock.is_plain for clock in self.clocks)
 
     @property
     def awaits_bids(self) -> bool:
@@ -123,7 +123,7 @@ class BoardRecord:
 
     @property
     def is_done(self) -> bool:
-        """Whether the rules end the game here."""
+        """Whether the game is over according to the rules."""
         return not RULES.legal_moves(self.position)
 
 
@@ -160,8 +160,8 @@ def board_of(game_id: str) -> str:
 def end_of(game: GgsGame, ours: float) -> GameEnd:
     """Derive how a game ended from its moves and the server's result.
 
-    The server reports only the result, and before it a time-out if one decided the game. A player whose grace
-    time also runs out loses by at least two discs, whatever the board shows.
+    The server reports only the result, preceded by a time-out message if time decided the game. A player
+    whose grace time also runs out loses by at least two discs, whatever the board shows.
 
     Args:
         game: The game with all its moves.
@@ -178,21 +178,21 @@ def end_of(game: GgsGame, ours: float) -> GameEnd:
         best = None if margin_black == 0 else 0 if margin_black > 0 else 1
         return GameEnd(EndReason.NORMAL if best == winner else EndReason.TIME, winner, status)
     blacks_discs = (ours if us == 0 else -ours) + game.komi
-    if abs(abs(blacks_discs) - WIPE_OUT) < KOMI_ROUNDING:
+    if abs(abs(blacks_discs) - RESIGNED_DISCS) < KOMI_ROUNDING:
         return GameEnd(EndReason.RESIGNATION, winner, f"{status} resigned")
     return GameEnd(EndReason.OTHER, winner, status)
 
 
 def discs(score_centi: int) -> float:
     """Convert a score to the final disc difference, the unit of GGS."""
-    return max(-WIPE_OUT, min(WIPE_OUT, margin_centi(score_centi) / 100))
+    return max(-RESIGNED_DISCS, min(RESIGNED_DISCS, margin_centi(score_centi) / 100))
 
 
 def start_of(about: GameSnapshot) -> OthelloPosition:
-    return RULES.parse_position(about.initial_position or USUAL)
+    return RULES.parse_position(about.initial_position or USUAL_START)
 
 
-def is_same(game: GgsGame, record: GgfGame, our_side: int) -> bool:
+def is_same_game(game: GgsGame, record: GgfGame, our_side: int) -> bool:
     """Whether a record may belong to a game: opponent, side and start match; moves are not compared."""
     about = game.about
     return (
@@ -203,7 +203,7 @@ def is_same(game: GgsGame, record: GgfGame, our_side: int) -> bool:
     )
 
 
-def agree(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+def is_common_prefix(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     """Whether one list of moves is a prefix of the other."""
     both = min(len(ours), len(theirs))
     return list(ours[:both]) == list(theirs[:both])

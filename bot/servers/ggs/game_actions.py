@@ -7,7 +7,7 @@ from bot.base.events import ChatLine, MoveInfo, Room
 from bot.servers.ggs.game import GgsGame, discs
 from bot.servers.ggs.lifecycle import GgsStatus
 from bot.servers.ggs.state import GgsState
-from bot.servers.ggs.wire import Said, spoken, write_move
+from bot.servers.ggs.wire import Said, clean_chat, write_move
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ class GgsGameActions:
         """
         game = self._running(game_id)
         if game.is_played:
-            raise RefusedError(f"game {game_id}: it can be aborted by agreement only", 400)
+            raise RefusedError(f"game {game_id}: it can only be aborted by agreement", 400)
         self._out.ask("abort", game.match)
 
     def resync(self, game_id: str) -> None:
@@ -82,7 +82,7 @@ class GgsGameActions:
         game = self._games.by_id.get(game_id)
         if game is None:
             raise RefusedError(f"game {game_id}: there is no such game", 404)
-        text = spoken(text)
+        text = clean_chat(text)
         if game.status is not GgsStatus.LIVE:
             if room is Room.PLAYER:
                 self._out.say(f"tell {game.about.opponent.name} {text}")

@@ -11,7 +11,7 @@ from bot.servers.ggs.game import GgsGame, colourless, end_of, match_of
 from bot.servers.ggs.lifecycle import GgsGameEvent, GgsStatus
 from bot.servers.ggs.wire import AdjournedMatch, Flag, MatchEnded, Request
 
-REMEMBERED = 200
+MAX_REMEMBERED_GAMES = 200
 """Number of finished games that `GgsGames.find` can still return."""
 
 
@@ -54,7 +54,7 @@ class GgsGames:
         """The games with any of these statuses."""
         return [game for game in self.by_id.values() if game.status in statuses]
 
-    def may_be(self, game: GgsGame, stored: AdjournedMatch) -> bool:
+    def matches_stored(self, game: GgsGame, stored: AdjournedMatch) -> bool:
         """Whether one of the server's stored matches may be this game."""
         return (
             game.about.rated
@@ -65,7 +65,7 @@ class GgsGames:
     def stored_game(self, line: Request, *statuses: GgsStatus) -> GgsGame | None:
         """Our game, with any of these statuses, that a request would resume; None if there is none."""
         stored = AdjournedMatch(line.stored_id, (line.asker, self._name), line.type_text)
-        return next((game for game in self.with_status(*statuses) if self.may_be(game, stored)), None)
+        return next((game for game in self.with_status(*statuses) if self.matches_stored(game, stored)), None)
 
     def first_event(self, game_id: str, now_s: float) -> GameSnapshot | GameAdjourned:
         """The first event of a game's stream; `find` must have returned the game."""
@@ -85,7 +85,7 @@ class GgsGames:
 
     def forget_some(self) -> None:
         """Forget all finished games except the latest ones."""
-        for game in self.with_status(GgsStatus.OVER)[:-REMEMBERED]:
+        for game in self.with_status(GgsStatus.OVER)[:-MAX_REMEMBERED_GAMES]:
             del self.by_id[game.about.game_id]
 
     # --- What happens to a game -------------------------------------------------------------------------
@@ -95,14 +95,14 @@ class GgsGames:
         game.is_stale = True
         self._out.ask("moves", game.match)
 
-    def off(self, game: GgsGame) -> None:
+    def remove_live(self, game: GgsGame) -> None:
         """Remove a game from the live ones, unless another game has taken its board's id."""
         if self.live.get(game.board) is game:
             del self.live[game.board]
 
     def end(self, game: GgsGame, end: GameEnd, rating_diff: int | None = None) -> None:
         """End a game."""
-        self.off(game)
+        self.remove_live(game)
         game.pass_to(GgsGameEvent.ENDED)
         game.end, game.is_stale = end, False
         game_id = game.about.game_id
@@ -119,7 +119,7 @@ class GgsGames:
             ours = message.result_of(self._name) if game.board == game.match else game.result
             if message.left_by and (message.stored_id or message.flag is not Flag.UNRATED):
                 game.about = replace(game.about, rated=True)
-                self.put_away(game, f"{message.left_by} has left")
+                self.record_adjournment(game, f"{message.left_by} has left")
                 self._out.ask("stored")
             elif message.left_by or message.result is None:
                 word = f"{message.left_by} left" if message.left_by else "aborted"
@@ -129,20 +129,20 @@ class GgsGames:
             else:  # we missed the board's own end; the match's result is the mean of both games
                 self.end(game, GameEnd(EndReason.UNKNOWN, None, "ended"))
 
-    def vanish(self, game: GgsGame, reason: str = "the server no longer lists it") -> None:
+    def end_without_result(self, game: GgsGame, reason: str = "the server no longer lists it") -> None:
         """End a game that has no result, or whose result we cannot obtain."""
         may_be = game.about.rated or game.is_done
         self.end(game, GameEnd(EndReason.UNKNOWN if may_be else EndReason.ABORTED, None, reason))
 
-    def put_away(self, game: GgsGame, reason: str) -> None:
+    def record_adjournment(self, game: GgsGame, reason: str) -> None:
         """Record that the server has adjourned a game."""
-        self.off(game)
+        self.remove_live(game)
         game.pass_to(GgsGameEvent.ADJOURNED)
         game.is_stale, game.is_unheard = False, True
         self._out.tell_game(game.about.game_id, GameAdjourned(reason))
 
-    def doubt(self, game: GgsGame) -> None:
+    def mark_unlisted(self, game: GgsGame) -> None:
         """Record that the server no longer lists a game, so it must be in its stored games or its archive."""
-        self.off(game)
+        self.remove_live(game)
         game.pass_to(GgsGameEvent.UNLISTED)
         game.is_stale = True

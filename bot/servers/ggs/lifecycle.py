@@ -110,7 +110,7 @@ class GgsGameEvent(StrEnum):
 S = TypeVar("S", bound=StrEnum)
 E = TypeVar("E", bound=StrEnum)
 
-REQUEST: Mapping[tuple[RequestState, RequestEvent], RequestState] = {
+REQUEST_TRANSITIONS: Mapping[tuple[RequestState, RequestEvent], RequestState] = {
     (RequestState.LISTED, RequestEvent.OURS): RequestState.OURS,
     (RequestState.LISTED, RequestEvent.CHALLENGES): RequestState.CHALLENGE,
     (RequestState.LISTED, RequestEvent.UNCLEAR): RequestState.UNCLEAR,
@@ -121,7 +121,7 @@ REQUEST: Mapping[tuple[RequestState, RequestEvent], RequestState] = {
     (RequestState.RESUMPTION, RequestEvent.RESUMES): RequestState.RESUMPTION,
 }
 
-ATTEMPT: Mapping[tuple[AttemptState, AttemptEvent], AttemptState] = {
+ATTEMPT_TRANSITIONS: Mapping[tuple[AttemptState, AttemptEvent], AttemptState] = {
     (AttemptState.SENT, AttemptEvent.LISTED): AttemptState.LISTED,
     (AttemptState.SENT, AttemptEvent.BEGAN): AttemptState.BEGAN,
     (AttemptState.SENT, AttemptEvent.REFUSED): AttemptState.REFUSED,
@@ -136,7 +136,7 @@ ATTEMPT: Mapping[tuple[AttemptState, AttemptEvent], AttemptState] = {
     },
 }
 
-GAME: Mapping[tuple[GgsStatus, GgsGameEvent], GgsStatus] = {
+GAME_TRANSITIONS: Mapping[tuple[GgsStatus, GgsGameEvent], GgsStatus] = {
     (GgsStatus.LIVE, GgsGameEvent.JOINED): GgsStatus.LIVE,
     (GgsStatus.LIVE, GgsGameEvent.ADJOURNED): GgsStatus.AWAY,
     (GgsStatus.LIVE, GgsGameEvent.UNLISTED): GgsStatus.DOUBTFUL,
@@ -150,7 +150,7 @@ GAME: Mapping[tuple[GgsStatus, GgsGameEvent], GgsStatus] = {
 }
 
 
-def after(table: Mapping[tuple[S, E], S], state: S, event: E) -> S:
+def next_state(table: Mapping[tuple[S, E], S], state: S, event: E) -> S:
     """The state that follows an event.
 
     Raises:

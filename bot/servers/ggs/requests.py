@@ -15,13 +15,13 @@ from bot.servers.ggs import wire
 from bot.servers.ggs.actions import Outbox
 from bot.servers.ggs.game import colourless
 from bot.servers.ggs.lifecycle import (
-    ATTEMPT,
-    REQUEST,
+    ATTEMPT_TRANSITIONS,
+    REQUEST_TRANSITIONS,
     AttemptEvent,
     AttemptState,
     RequestEvent,
     RequestState,
-    after,
+    next_state,
 )
 from bot.servers.ggs.wire import Flag, GgsClock
 
@@ -30,7 +30,7 @@ MAX_UNANSWERED = 50
 
 
 @dataclass(slots=True)
-class Asked:
+class ListedRequest:
     """A request on the server's list."""
 
     key: str
@@ -44,7 +44,7 @@ class Asked:
         Raises:
             ProtocolError: The event cannot happen in the request's state.
         """
-        self.state = after(REQUEST, self.state, event)
+        self.state = next_state(REQUEST_TRANSITIONS, self.state, event)
 
     @property
     def resumes(self) -> bool:
@@ -68,7 +68,7 @@ class Attempt:
     """Key of the request that we accepted or made."""
     state: AttemptState = AttemptState.SENT
     refusal: str = ""
-    """Why the attempt will not lead to a match; empty if it still may, or already has."""
+    """Why the attempt failed; empty if it has led to a match or still may."""
 
     @property
     def began(self) -> bool:
@@ -87,7 +87,7 @@ class Attempt:
         """Enter the state that follows an event, keeping the reason of the first refusal."""
         if not self.is_settled:
             self.refusal = refusal
-        self.state = after(ATTEMPT, self.state, event)
+        self.state = next_state(ATTEMPT_TRANSITIONS, self.state, event)
 
 
 class Requests:
@@ -102,20 +102,20 @@ class Requests:
         self._name = name
         self._out = out
         self.is_registered = True
-        """To our knowledge. An unregistered account has neither rated games nor a ``rated`` setting."""
-        self._table: dict[str, Asked] = {}
+        """As far as we know; unregistered accounts have neither rated games nor a ``rated`` setting."""
+        self._table: dict[str, ListedRequest] = {}
         """Requests by the server's id."""
         self._keys = 0
         self._unanswered: deque[Attempt] = deque(maxlen=MAX_UNANSWERED)
         self._attempts: dict[str, Attempt] = {}
         """Attempts whose request is on the list, by the request's key."""
-        self.origins: dict[str, Asked] = {}
+        self.origins: dict[str, ListedRequest] = {}
         """The request that led to each match, by match id."""
 
     def __len__(self) -> int:
         return len(self._table)
 
-    def __iter__(self) -> Iterator[Asked]:
+    def __iter__(self) -> Iterator[ListedRequest]:
         return iter(list(self._table.values()))
 
     def key_of_challenge(self, match: str) -> str:
@@ -123,7 +123,7 @@ class Requests:
         origin = self.origins.get(match)
         return "" if origin is None or origin.resumes else origin.key
 
-    def is_accepting(self, asked: Asked) -> bool:
+    def is_accepting(self, asked: ListedRequest) -> bool:
         """Whether the server has not yet answered our acceptance of a request."""
         return any(attempt.key == asked.key for attempt in self._unanswered)
 
@@ -165,9 +165,9 @@ class Requests:
                 self._out.ask("cancel", asked.line.id)
 
     def _try(self, attempt: Attempt, *, rated: bool) -> Attempt:
-        """Send a command, preceded by the account's ``rated`` setting that the command needs.
+        """Send a command after giving the account the ``rated`` setting that the command needs.
 
-        Otherwise the setting stays +, because with - the server refuses rated requests to us.
+        At all other times the setting is +, because the server refuses rated requests to us while it is -.
         """
         self._unanswered.append(attempt)
         if self.is_registered:
@@ -179,13 +179,13 @@ class Requests:
 
     # --- Server messages --------------------------------------------------------------------------------
 
-    def add(self, line: wire.Request) -> Asked:
+    def add(self, line: wire.Request) -> ListedRequest:
         """Add a request from the server's list."""
         self._keys += 1
-        asked = self._table[line.id] = Asked(f"{line.id}/{self._keys}", line)
+        asked = self._table[line.id] = ListedRequest(f"{line.id}/{self._keys}", line)
         return asked
 
-    def remove(self, id_: str) -> Asked | None:
+    def remove(self, id_: str) -> ListedRequest | None:
         """Remove a request that the server no longer lists, and return it; None if we did not know it."""
         asked = self._table.pop(id_, None)
         if asked is None:
@@ -196,7 +196,7 @@ class Requests:
             attempt.pass_to(AttemptEvent.REFUSED, "declined" if attempt.opponent else "it is gone")
         return asked
 
-    def is_wanted(self, asked: Asked) -> bool:
+    def is_awaited(self, asked: ListedRequest) -> bool:
         """Match a listed request of ours to its attempt, and return whether the attempt is still open."""
         asked.pass_to(RequestEvent.OURS)
         line = asked.line
@@ -220,7 +220,7 @@ class Requests:
             self.origins[message.id] = origin
         attempt = None if origin is None else self._attempts.get(origin.key)
         if attempt is None:
-            attempt = next((each for each in self._unanswered if _crosses(each, message)), None)
+            attempt = next((each for each in self._unanswered if _may_cross(each, message)), None)
         if attempt is not None:
             self._answered(attempt)
             attempt.key = attempt.key if origin is None else origin.key
@@ -244,9 +244,9 @@ class Requests:
                 return attempt
         return None
 
-    def resumes(self, asked: Asked) -> None:
-        """Record that a request resumes an adjourned game of ours and so is not a challenge, or no longer
-        one."""
+    def resumes(self, asked: ListedRequest) -> None:
+        """Record that a request resumes one of our adjourned games, so that it is not, or no longer, a
+        challenge."""
         self._tell_gone(asked)
         asked.pass_to(RequestEvent.RESUMES)
 
@@ -261,7 +261,7 @@ class Requests:
         self._attempts.clear()
         self.origins.clear()
 
-    def _tell_gone(self, asked: Asked) -> None:
+    def _tell_gone(self, asked: ListedRequest) -> None:
         if asked.state is RequestState.CHALLENGE:
             self._out.tell(ChallengeGone(asked.key))
 
@@ -269,14 +269,14 @@ class Requests:
         while attempt in self._unanswered:
             self._unanswered.popleft()
 
-    def _origin_of(self, message: wire.MatchBegan) -> Asked | None:
+    def _origin_of(self, message: wire.MatchBegan) -> ListedRequest | None:
         """The request that led to a match; among similar requests, one that we accepted is preferred.
 
         Tournament matches have no request: the director starts them.
         """
         if message.flag is Flag.TOURNAMENT:
             return None
-        origins: list[tuple[bool, bool, Asked]] = []
+        origins: list[tuple[bool, bool, ListedRequest]] = []
         for asked in self:
             line = asked.line
             others = (line.other,) if line.other else message.names
@@ -293,7 +293,7 @@ class Requests:
         return max(origins, key=lambda each: each[:2])[2] if origins else None
 
 
-def _crosses(attempt: Attempt, message: wire.MatchBegan) -> bool:
+def _may_cross(attempt: Attempt, message: wire.MatchBegan) -> bool:
     """Whether two crossing requests can have led to a match."""
     return (
         bool(attempt.opponent)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from bot.base.config import ChallengesConfig
-from bot.base.dialects import Ability, Dialect
+from bot.base.dialects import Capability, Dialect
 from bot.base.errors import AuthError, ConfigError, RefusedError, TransientError
 from bot.base.events import (
     AccountEvent,
@@ -42,22 +42,22 @@ LOGIN_TIMEOUT_S = 30.0
 """Login timeout in seconds; the server's own limit is two minutes."""
 ANSWER_S = 10.0
 """Time to wait for an answer, in seconds; then the request is repeated or the answer is considered lost."""
-SETTLED_S = 30.0
-"""Time, in seconds, within which a new connection must list the server's stored games."""
-PROBE_S = 20.0
+SETTLE_TIMEOUT_S = 30.0
+"""Time, in seconds, within which the server must list its stored games on a new connection."""
+PROBE_INTERVAL_S = 20.0
 """Probe the server if it has sent nothing for this many seconds."""
-PROBES = 3
+MAX_UNANSWERED_PROBES = 3
 """The connection is considered dead after this many unanswered probes."""
 BACK_OFF_S = 30.0
 """Back-off after the server hangs up: another program may have logged in under our name, and the two would
-keep evicting each other. It doubles until a connection lasts (see `HELD_WAITS`)."""
+keep evicting each other. It doubles until a connection lasts (see `LASTING_CONNECTION_FACTOR`)."""
 MAX_BACK_OFF_S = 120.0
-"""Maximum back-off: evicting each other this rarely does no harm, and no adjourned game waits longer."""
-HELD_WAITS = 4.0
+"""Maximum back-off, which also limits how long an adjourned game waits; evictions this rare do no harm."""
+LASTING_CONNECTION_FACTOR = 4.0
 """A connection has lasted if it stayed open for this many times the last wait."""
-MESSAGES_A_TURN = 8
+MESSAGES_PER_TURN = 8
 """Number of messages handled before other tasks may run."""
-UNSENT_LIMIT = 1 << 20
+MAX_UNSENT_BYTES = 1 << 20
 """Number of unsent bytes beyond which the server is considered dead."""
 EVERYBODY = "*"
 
@@ -85,7 +85,7 @@ class _Link:
         # The password never gets here.
         logger.debug("GGS < %s", command)
         self.writer.write(wire.command(command))
-        if self.writer.transport.get_write_buffer_size() > UNSENT_LIMIT:
+        if self.writer.transport.get_write_buffer_size() > MAX_UNSENT_BYTES:
             raise TransientError("the server has stopped reading")
 
     async def read(self) -> list[wire.GgsMessage]:
@@ -102,7 +102,7 @@ class _Link:
         except OSError as error:
             raise TransientError(f"the connection is lost: {error}") from error
         if not data:
-            raise HungUp("the server has hung up")
+            raise ConnectionClosed("the server has hung up")
         return list(self.parser.feed(data))
 
     async def close(self) -> None:
@@ -112,7 +112,7 @@ class _Link:
                 await self.writer.wait_closed()
 
 
-class HungUp(TransientError):
+class ConnectionClosed(TransientError):
     """The server closed the connection, perhaps because of another login under our name."""
 
 
@@ -122,13 +122,13 @@ class BackOff:
     def __init__(self) -> None:
         self._wait_s = 0.0
 
-    def hung_up(self, lasted_s: float) -> float:
+    def record_hang_up(self, lasted_s: float) -> float:
         """Record the end of a connection and return the wait before the next one.
 
         Args:
             lasted_s: Duration of the connection, in seconds.
         """
-        has_held = lasted_s >= HELD_WAITS * max(self._wait_s, BACK_OFF_S)
+        has_held = lasted_s >= LASTING_CONNECTION_FACTOR * max(self._wait_s, BACK_OFF_S)
         self._wait_s = BACK_OFF_S if has_held else min(max(BACK_OFF_S, 2 * self._wait_s), MAX_BACK_OFF_S)
         return self._wait_s
 
@@ -208,14 +208,14 @@ class GgsServer(Server):
     def login(self) -> str:
         return self._state.name
 
-    def can(self, ability: Ability) -> bool:
+    def supports(self, ability: Capability) -> bool:
         return ability in self._dialect.abilities
 
     @property
     def lag_s(self) -> float:
         return self._lag.seconds
 
-    def follow(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:
+    def set_challenge_rules(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:
         self._state.follow(challenges.max_games, has_room)
         self._perform()
 
@@ -284,7 +284,7 @@ class GgsServer(Server):
             except TransientError as error:
                 self._link = None
                 await link.close()
-                raise TransientError(str(error), self._back_off.hung_up(0.0)) from error
+                raise TransientError(str(error), self._back_off.record_hang_up(0.0)) from error
             link.heard = [*heard, *link.heard]
         return Account(name, name, is_bot=True, about=about)
 
@@ -321,17 +321,17 @@ class GgsServer(Server):
                 messages = await self._listen(link)
                 for number, message in enumerate(messages):
                     self._on_message(message)
-                    if number % MESSAGES_A_TURN == 0:
+                    if number % MESSAGES_PER_TURN == 0:
                         await asyncio.sleep(0)  # a burst of messages must not delay the games
                 self._state.tick(self._clock())
                 self._perform()
-        except HungUp as error:
+        except ConnectionClosed as error:
             reason = str(error)
-            raise TransientError(reason, self._back_off.hung_up(self._clock() - opened_at)) from error
+            raise TransientError(reason, self._back_off.record_hang_up(self._clock() - opened_at)) from error
         except TransientError as error:
             reason = str(error)
             if self._clock() - opened_at < BACK_OFF_S:  # the server may have hung up all the same
-                raise TransientError(reason, self._back_off.hung_up(0.0)) from error
+                raise TransientError(reason, self._back_off.record_hang_up(0.0)) from error
             raise
         finally:
             self._link, self._is_listening = None, False
@@ -347,17 +347,17 @@ class GgsServer(Server):
         Raises:
             TransientError: The server remains silent, or the connection is lost.
         """
-        for probe in range(PROBES + 1):
+        for probe in range(MAX_UNANSWERED_PROBES + 1):
             try:
-                async with asyncio.timeout(PROBE_S):
+                async with asyncio.timeout(PROBE_INTERVAL_S):
                     return await link.read()
             except TimeoutError:
-                if probe == PROBES:
+                if probe == MAX_UNANSWERED_PROBES:
                     break
             self._state.tick(self._clock())
             if not self._perform():
                 link.say("")
-        raise TransientError(f"silent for {PROBE_S * (PROBES + 1):.0f} s")
+        raise TransientError(f"silent for {PROBE_INTERVAL_S * (MAX_UNANSWERED_PROBES + 1):.0f} s")
 
     def _on_message(self, message: wire.GgsMessage) -> None:
         logger.debug("GGS > %r", message)
@@ -406,18 +406,18 @@ class GgsServer(Server):
             raise TransientError("there is no connection")
         self._perform()
 
-    async def _answered(self, condition: Callable[[], bool], what: str) -> None:
+    async def _wait_for_answer(self, condition: Callable[[], bool], what: str) -> None:
         """Wait for the answer to the last command.
 
         Raises:
             TransientError: No answer arrived in time, or the connection is lost.
         """
         link = self._link
-        await self._until(lambda: self._link is not link or condition(), ANSWER_S, what)
+        await self._wait_until(lambda: self._link is not link or condition(), ANSWER_S, what)
         if self._link is not link:
             raise TransientError(f"{what}: the connection was lost")
 
-    async def _until(self, condition: Callable[[], bool], within_s: float, what: str) -> None:
+    async def _wait_until(self, condition: Callable[[], bool], within_s: float, what: str) -> None:
         """Wait until messages make `condition` true, on this connection or a later one.
 
         Raises:
@@ -434,11 +434,11 @@ class GgsServer(Server):
 
     async def game_events(self, game_id: str) -> AsyncGenerator[GameEvent | None, None]:
         state = self._state
-        await self._until(lambda: state.is_settled, SETTLED_S, f"game {game_id}")
+        await self._wait_until(lambda: state.is_settled, SETTLE_TIMEOUT_S, f"game {game_id}")
         game = state.games.by_id.get(game_id)
         if game is None:
             raise RefusedError(f"game {game_id}: there is no such game", 404)
-        await self._until(lambda: not game.is_stale, ANSWER_S, f"game {game_id}")
+        await self._wait_until(lambda: not game.is_stale, ANSWER_S, f"game {game_id}")
         stream: asyncio.Queue[GameEvent] = asyncio.Queue()
         self._streams.setdefault(game_id, []).append(stream)
         stream.put_nowait(state.games.first_event(game_id, self._clock()))
@@ -457,11 +457,11 @@ class GgsServer(Server):
             if not streams:
                 del self._streams[game_id]
 
-    async def playing(self) -> list[str]:
+    async def running_game_ids(self) -> list[str]:
         before = self._state.lists
         self._state.matches.query()
         self._do()
-        await self._answered(lambda: self._state.lists > before, "the list of matches")
+        await self._wait_for_answer(lambda: self._state.lists > before, "the list of matches")
         return self._state.games.playing
 
     async def move(
@@ -475,7 +475,7 @@ class GgsServer(Server):
         game = self._state.games.by_id.get(game_id)
         ply = 0 if game is None else len(game.moves)
         try:
-            await self._until(lambda: game is None or not game.is_stale, ANSWER_S, f"game {game_id}")
+            await self._wait_until(lambda: game is None or not game.is_stale, ANSWER_S, f"game {game_id}")
         except TransientError:
             self._resync(game_id)  # the answer may be lost
             raise
@@ -492,10 +492,10 @@ class GgsServer(Server):
             return len(game.moves) != ply or bool(game.refusal) or game.status is not GgsStatus.LIVE
 
         try:
-            await self._answered(is_answered, f"game {game_id}: {move}")
+            await self._wait_for_answer(is_answered, f"game {game_id}: {move}")
         except TransientError:
             self._resync(game_id)
-            await self._answered(lambda: not game.is_stale, f"game {game_id}")
+            await self._wait_for_answer(lambda: not game.is_stale, f"game {game_id}")
             if not is_answered():
                 raise
         if game.refusal:
@@ -517,7 +517,7 @@ class GgsServer(Server):
         self._do()
         game = self._state.games.by_id.get(game_id)
         over = f"game {game_id}: resigning"
-        await self._answered(lambda: game is None or game.status is not GgsStatus.LIVE, over)
+        await self._wait_for_answer(lambda: game is None or game.status is not GgsStatus.LIVE, over)
 
     async def abort(self, game_id: str) -> None:
         self._state.actions.abort(game_id)
@@ -529,7 +529,7 @@ class GgsServer(Server):
         async with self._request_lock:
             attempt = self._state.requests.accept(challenge_id)
             self._do()
-            await self._answered(lambda: attempt.is_settled, f"challenge {challenge_id}")
+            await self._wait_for_answer(lambda: attempt.is_settled, f"challenge {challenge_id}")
         if attempt.began:
             return
         if attempt.is_lost:
@@ -552,7 +552,7 @@ class GgsServer(Server):
                 attempt = self._state.requests.ask(opponent_id, variant, clock, rated=proposal.rated)
                 self._do()
                 shown = f"asking {opponent_id}"
-                await self._answered(lambda: bool(attempt.key) or attempt.is_settled, shown)
+                await self._wait_for_answer(lambda: bool(attempt.key) or attempt.is_settled, shown)
             while not attempt.is_settled:
                 await self._changed.wait()
         except (asyncio.CancelledError, TransientError):
@@ -572,7 +572,7 @@ class GgsServer(Server):
             self._players = None
             self._state.out.ask("who", pool)
             self._do()
-            await self._answered(lambda: self._players is not None, "the list of players")
+            await self._wait_for_answer(lambda: self._players is not None, "the list of players")
             keys = [key for key in self._dialect.variants if ("r" in key) == (pool == "8r")]
             players: list[wire.GgsPlayer] = self._players or []
             for player in players:

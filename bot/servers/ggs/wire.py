@@ -1,9 +1,10 @@
 """The wire format of GGS, the server for Othello programs: bytes to frozen messages and back. No I/O.
 
-Three layers. `Lines` splits bytes into lines, `Blocks` groups lines into blocks, `read` parses a block. A
-block begins, after an empty line, with ``sender: text`` (a message from a user, usually the Othello service
-``/os``; further lines begin with ``|``) or with ``: text`` (the central server; further lines are plain). It
-ends at READY or where the next block begins. Answers have no id; only their first words identify them.
+Three layers. `LineSplitter` splits bytes into lines, `BlockSplitter` groups lines into blocks, `read` parses
+a block. A block begins, after an empty line, with ``sender: text`` (a message from a user, usually the
+Othello service ``/os``; further lines begin with ``|``) or with ``: text`` (the central server; further lines
+are plain). It ends at READY or where the next block begins. Answers have no id; only their first words
+identify them.
 
 On any input, this module raises only `ProtocolError` and uses bounded memory.
 """
@@ -23,13 +24,13 @@ from engine.formats.ggf import BadGgf, GgfGame, GgfMove, move_text, parse, parse
 SERVICE = "/os"
 """The Othello service's user name."""
 ENCODING = "latin-1"
-LINE_LIMIT = 1 << 14
+MAX_LINE_BYTES = 1 << 14
 """Maximum number of bytes kept per line; the server's own lines are less than a tenth as long."""
-BLOCK_LIMIT = 2000
+MAX_BLOCK_LINES = 2000
 """Maximum number of lines kept per block; a list of all users has about a hundred."""
-TEXT_LIMIT = 1 << 18
+MAX_BLOCK_CHARACTERS = 1 << 18
 """Maximum number of characters kept per block."""
-SAY_LIMIT = 400
+MAX_GGS_CHAT_LENGTH = 400
 """Maximum length of our chat messages, in characters; the server accepts more."""
 
 _NAME = r"[^\s:|]+"
@@ -65,7 +66,7 @@ class PasswordPrompt:
 
 @dataclass(frozen=True, slots=True)
 class CentralError:
-    """The central server refuses a command, name or password."""
+    """The central server rejected a command, name or password."""
 
     text: str
 
@@ -102,7 +103,7 @@ class OtherMessage:
 
 
 class Flag(StrEnum):
-    """Whether a game counts for the ratings, or what else is special about it."""
+    """Kind of a game or request: rated, unrated, resuming an adjourned game, or in a tournament."""
 
     RATED = "R"
     UNRATED = "U"
@@ -137,12 +138,12 @@ class GameType:
     """``b`` or ``w`` if the requester plays black or white; empty for random colours."""
 
     @property
-    def is_wanted(self) -> bool:
+    def is_acceptable(self) -> bool:
         """Whether this program accepts requests for this type of game."""
-        return self.is_played and not self.is_komi
+        return self.is_supported and not self.is_komi
 
     @property
-    def is_played(self) -> bool:
+    def is_supported(self) -> bool:
         """Whether this program plays this type of game; komi games only in tournaments."""
         return self.size == 8 and not self.is_anti
 
@@ -346,7 +347,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class UnknownBlock:
     """A block that the parser does not recognise."""
 
     sender: str
@@ -377,14 +378,14 @@ GgsMessage = (
     | MatchList
     | PlayerList
     | Said
-    | Unknown
+    | UnknownBlock
 )
 
 
 # --- Bytes to lines, lines to blocks --------------------------------------------------------------------
 
 
-class Lines:
+class LineSplitter:
     """Splits bytes into lines, regardless of packet boundaries.
 
     Users choose their names and write chat, so unprintable characters, which could control a terminal that
@@ -398,9 +399,9 @@ class Lines:
         """Yield each completed line, without its line end."""
         *lines, rest = data.split(b"\n")
         for line in lines:
-            whole, self._rest = self._rest + line[:LINE_LIMIT], b""
-            yield _clean(whole[:LINE_LIMIT].removesuffix(b"\r").decode(ENCODING))
-        self._rest = (self._rest + rest[:LINE_LIMIT])[:LINE_LIMIT]
+            whole, self._rest = self._rest + line[:MAX_LINE_BYTES], b""
+            yield _clean(whole[:MAX_LINE_BYTES].removesuffix(b"\r").decode(ENCODING))
+        self._rest = (self._rest + rest[:MAX_LINE_BYTES])[:MAX_LINE_BYTES]
 
 
 def _clean(line: str) -> str:
@@ -437,7 +438,7 @@ _ENDS: Mapping[str, Ready | Alert] = {"READY": Ready(), "ALERT": Alert()}
 
 
 @dataclass(slots=True)
-class Blocks:
+class BlockSplitter:
     """Groups lines into blocks."""
 
     _open: _Open | None = field(default=None)
@@ -450,7 +451,7 @@ class Blocks:
         if line in _ENDS:
             yield from self._close()
             yield _ENDS[line]
-        elif opened is not None and opened.is_help and len(opened.lines) < BLOCK_LIMIT:
+        elif opened is not None and opened.is_help and len(opened.lines) < MAX_BLOCK_LINES:
             self._add(line)
         elif line == "":
             yield from self._close()
@@ -472,9 +473,9 @@ class Blocks:
             yield from self._close()
 
     def _add(self, line: str) -> None:
-        if self._open is not None and len(self._open.lines) < BLOCK_LIMIT:
+        if self._open is not None and len(self._open.lines) < MAX_BLOCK_LINES:
             self._open.length += len(line)
-            if self._open.length <= TEXT_LIMIT:
+            if self._open.length <= MAX_BLOCK_CHARACTERS:
                 self._open.lines.append(line)
 
     def _close(self) -> Iterator[RawMessage]:
@@ -487,11 +488,11 @@ class Reader:
     """All layers together: bytes in, messages out."""
 
     def __init__(self) -> None:
-        self._lines = Lines()
-        self._blocks = Blocks()
+        self._lines = LineSplitter()
+        self._blocks = BlockSplitter()
 
     def feed(self, data: bytes) -> Iterator[GgsMessage]:
-        """Yield each completed message; an unparsable message is yielded as an `Unknown`."""
+        """Yield each completed message; an unparsable message is yielded as an `UnknownBlock`."""
         for line in self._lines.feed(data):
             for block in self._blocks.feed(line):
                 if not isinstance(block, RawMessage):
@@ -500,7 +501,7 @@ class Reader:
                 try:
                     yield read(block)
                 except ProtocolError:
-                    yield Unknown(block.sender, block.lines)
+                    yield UnknownBlock(block.sender, block.lines)
 
 
 # --- Blocks to messages ---------------------------------------------------------------------------------
@@ -537,7 +538,7 @@ def _central(lines: tuple[str, ...]) -> GgsMessage:
     word = first.partition(" ")[0]
     if word in _CENTRAL_WORDS:
         return OtherMessage("", word, lines)
-    return Unknown("", lines)
+    return UnknownBlock("", lines)
 
 
 _ANSWERS = frozenset(
@@ -560,7 +561,7 @@ _ANSWERS = frozenset(
     )
 )
 NOTICES = frozenset({"abort", "score", "trust-violation", "undo"})
-"""Messages about a game that we only log: a player's offer, and time charged beyond the reported time."""
+"""Game messages that we only log: offers by a player, and charges for more time than was reported."""
 _BARE_ERRORS = (
     "illegal board type",
     "random games must be komi or synchro",
@@ -605,7 +606,7 @@ def _service(lines: tuple[str, ...]) -> GgsMessage:
         return ServiceError(first)
     if word in _ANSWERS | NOTICES:
         return OtherMessage(SERVICE, word, lines)
-    return Unknown(SERVICE, lines)
+    return UnknownBlock(SERVICE, lines)
 
 
 def _announcement(is_new: bool, args: str) -> GgsMessage:
@@ -836,9 +837,9 @@ def write_bid(move: str, value_discs: float) -> str:
     return f"{move.upper()}/{value_discs:.2f}"
 
 
-def spoken(text: str) -> str:
+def clean_chat(text: str) -> str:
     """Prepare text for chat: one line without backslashes, because a backslash would break it."""
-    return _plain(text).replace("\\", "/").strip()[:SAY_LIMIT]
+    return _plain(text).replace("\\", "/").strip()[:MAX_GGS_CHAT_LENGTH]
 
 
 def _plain(text: str) -> str:

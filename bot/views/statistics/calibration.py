@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bot.base.rounding import NO_VALUE, counted
+from bot.base.rounding import NO_VALUE, plural
 from bot.parts.values import Column, TableCell, TablePart
 from bot.text.values_text import number
 from bot.views.statistics.groups import points
@@ -23,9 +23,9 @@ _NOTE = (
     "Errors in the replies that `desdemona stats` counts, compared with forecasts made before the replies "
     "were known. Expected / happened: 1 is ideal; above 1, people err less than forecast. Line: logit P = a "
     "+ b logit p; a = 0 and b = 1 are ideal; if b is below 1, the forecasts are too extreme. These three "
-    "have 95 % intervals by opponent, valid at one planned analysis. Drift: actual minus forecast errors, "
-    "in percentage points; its interval is valid under continuous monitoring. An alarm is raised when the "
-    "interval excludes 0."
+    "have 95 % intervals, clustered by opponent and valid at one planned analysis. Drift: actual minus "
+    "forecast errors, in percentage points; its interval is valid under continuous monitoring. An alarm is "
+    "raised when the interval excludes 0."
 )
 
 
@@ -38,7 +38,7 @@ def calibration_table(groups: Sequence[GroupCalibration]) -> TablePart:
         rows.append(
             (
                 ", ".join(each.group.values()),
-                TableCell(number(found.n), counted(found.drift.persons, "opponent")),
+                TableCell(number(found.n), plural(found.drift.persons, "opponent")),
                 number(found.expected, 1),
                 number(found.happened),
                 *map(_interval, (found.ratio, found.intercept, found.slope)),

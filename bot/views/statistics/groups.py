@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bot.base.rounding import NO_VALUE, counted, percent
+from bot.base.rounding import NO_VALUE, percent, plural
 from bot.parts.values import Column, TableCell, TablePart
 from bot.text.values_text import difference_interval, number, title_of
 from storage.evidence.inference.any_time import AnyTimeEstimate
@@ -76,7 +76,7 @@ def group_tables(groups: Sequence[GroupStatistics], names: Sequence[str]) -> tup
 def _games(group: GroupStatistics) -> tuple[TableCell | str, ...]:
     rated = f"{number(group.performance.games)} against rated"
     return (
-        TableCell(number(group.games), counted(group.persons, "opponent")),
+        TableCell(number(group.games), plural(group.persons, "opponent")),
         f"{number(group.wins)} · {number(group.draws)} · {number(group.losses)}",
         number(group.unfinished),
         TableCell(group.performance.words or NO_VALUE, rated),

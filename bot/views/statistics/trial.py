@@ -5,13 +5,13 @@ from itertools import chain
 
 import numpy as np
 
-from bot.base.rounding import NO_VALUE, counted, percent
+from bot.base.rounding import NO_VALUE, percent, plural
 from bot.charts.figure import ChartSize
 from bot.charts.intervals import IntervalChart, IntervalRow
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import DIFFERENCE
 from bot.parts.values import Beside, ChartPart, Column, Note, Part, TableCell, TablePart, VerdictPart
-from bot.text.values_text import difference, difference_interval, number, signed, time_text, title_of
+from bot.text.values_text import difference, difference_interval, number, signed_number, time_text, title_of
 from bot.text.verdict_text import (
     evidence,
     headline,
@@ -19,14 +19,14 @@ from bot.text.verdict_text import (
     level,
     lower_first,
     outcome_name,
-    outlook,
+    outlook_text,
     warning,
 )
 from bot.views.addresses import query_text
 from storage.evidence.inference.any_time import AnyTimeEstimate, InterimAnalyses, SequenceDesign
 from storage.evidence.inference.fixed import FixedInterval
 from storage.evidence.inference.games import GamesReport, Stratum
-from storage.evidence.inference.plan import more_needed
+from storage.evidence.inference.sample_size import values_needed
 from storage.evidence.inference.trial import EndpointReport, RandomisationCheck
 from storage.evidence.inference.verdict import IntervalFinding, TrialOutcome, TrialVerdict
 from storage.evidence.queries.trial_report import TrialReport
@@ -34,11 +34,11 @@ from storage.evidence.rating_bands import RatingBand
 from storage.evidence.statistics.trial_rows import Unreadable
 from storage.records import Endpoint
 
-MAX_STRATA = 12
+MAX_STRATA_SHOWN = 12
 """Maximum number of strata in the chart; the CSV has all of them."""
-_NAMED = 3
+_MAX_NAMED_RECORDS = 3
 """Maximum number of damaged records named; the JSON has all of them."""
-_WANTED_ELO = 50
+_OUTLOOK_ELO = 50
 
 
 def trial_parts(report: TrialReport, filters: Mapping[str, str]) -> tuple[Part, ...]:
@@ -55,7 +55,7 @@ def trial_parts(report: TrialReport, filters: Mapping[str, str]) -> tuple[Part, 
 
 
 def robustness(report: TrialReport) -> tuple[Part, ...]:
-    """Show each outcome without suspect games, without the person with most games, in first games only."""
+    """Show each outcome without suspect games, without the most frequent player, and in first games only."""
     rows = []
     for verdict in report.verdicts:
         estimates, fixed = _estimates(report, verdict)
@@ -70,7 +70,7 @@ def robustness(report: TrialReport) -> tuple[Part, ...]:
     columns = (Column("Outcome", is_text=True), *map(Column, (*heads, "Later games", "At one analysis")))
     parts: list[Part] = [TablePart("Robustness", columns, tuple(rows), note, nothing="Too early to say.")]
     if report.games is not None and report.trial.endpoint is Endpoint.SCORE:
-        parts.append(Note(_more(report, report.games)))
+        parts.append(Note(_more_games_text(report, report.games)))
     return tuple(parts)
 
 
@@ -85,11 +85,11 @@ def _verdict(report: TrialReport) -> VerdictPart:
         tuple((label(verdict, each), each is verdict.finding) for each in IntervalFinding),
         " ".join(filter(None, warnings)),
         headline(verdict),
-        tuple(filter(None, (evidence(verdict), outlook(verdict)))),
+        tuple(filter(None, (evidence(verdict), outlook_text(verdict)))),
         tuple(f"{outcome_name(each).capitalize()}: {lower_first(headline(each))}" for each in others),
         None if report.games is None else _funnel(analyses, report.arms),
         f"Trial {trial.name}, since {time_text(trial.started_at, '%Y-%m-%d')}{until}; planned endpoint: "
-        f"{trial.endpoint.value}. {counted(trial.games, 'game')}, {number(trial.open_games)} of them "
+        f"{trial.endpoint.value}. {plural(trial.games, 'game')}, {number(trial.open_games)} of them "
         f"running.{'' if analyses is None else _clear_since(analyses)}",
     )
 
@@ -97,24 +97,24 @@ def _verdict(report: TrialReport) -> VerdictPart:
 def interim_analyses(report: TrialReport) -> InterimAnalyses | None:
     """The difference in score after each game; None if nothing is compared."""
     games = report.games
-    return None if games is None or games.guard.lacks_an_arm(games) is not None else report.interim_analyses
+    return None if games is None or games.guard.no_comparison(games) is not None else report.interim_analyses
 
 
 def _unreadable(damaged: Sequence[Unreadable]) -> str:
-    """Name the omitted records with reasons; empty if there are none."""
+    """Name the omitted records and the reasons; empty if no record was omitted."""
     if not damaged:
         return ""
     reasons = [
         f"{each.what} {each.id}: {each.reason}"
         if each.ply is None
         else f"{each.what} {each.id} of game {each.game_id}, ply {each.ply}: {each.reason}"
-        for each in damaged[:_NAMED]
+        for each in damaged[:_MAX_NAMED_RECORDS]
     ]
     if more := len(damaged) - len(reasons):
         reasons.append(f"{more} more")
     them = "it" if len(damaged) == 1 else "them"
     return (
-        f"{counted(len(damaged), damaged[0].what)} cannot be read ({'; '.join(reasons)}): not counted here; "
+        f"{plural(len(damaged), damaged[0].what)} cannot be read ({'; '.join(reasons)}): not counted here; "
         f"a backup may contain {them}."
     )
 
@@ -123,7 +123,7 @@ def _decisions(report: TrialReport) -> TablePart:
     assert report.decisions is not None  # noqa: S101 - the caller's condition
     decisions = report.decisions
     verdicts = [each for each in report.verdicts if each.unit == "decision"]
-    drawn = f"{counted(decisions.drawn, 'decision')} drawn: trap {number(decisions.drawn_treated)}, no trap "
+    drawn = f"{plural(decisions.drawn, 'decision')} drawn: trap {number(decisions.drawn_treated)}, no trap "
     heads = ("Decisions", "Difference", "95 %, valid at any time")
     names = (Column("What the next reply costs", is_text=True), *map(Column, heads))
     return TablePart(
@@ -132,7 +132,7 @@ def _decisions(report: TrialReport) -> TablePart:
         tuple(
             (
                 outcome_name(each),
-                TableCell(number(each.n), counted(each.persons, "person", "people")),
+                TableCell(number(each.n), plural(each.persons, "person", "people")),
                 "too early" if each.mean is None else difference(each.mean),
                 NO_VALUE
                 if each.low is None or each.high is None
@@ -157,8 +157,8 @@ def _draw(games: GamesReport, arms: Sequence[str]) -> TablePart:
         *((f"left out: {reason}", number(count)) for reason, count in games.excluded.items()),
     ]
     elo = games.elo
-    if games.guard.lacks_an_arm(games) is None and elo.value is not None and elo.low is not None:
-        value, low, high = (signed(each, 0) for each in (elo.value, elo.low, elo.high))
+    if games.guard.no_comparison(games) is None and elo.value is not None and elo.low is not None:
+        value, low, high = (signed_number(each, 0) for each in (elo.value, elo.low, elo.high))
         rows.append(("as a difference in Elo", f"{value} ({low} to {high})"))
     columns = (Column("", is_text=True), Column(""))
     return TablePart("The draw", columns, tuple(rows), note=_draw_text(guard), style="facts")
@@ -172,18 +172,18 @@ def _draw_text(guard: RandomisationCheck) -> str:
 
 
 def _clear_since(analyses: InterimAnalyses) -> str:
-    """Say since which game the interval of the difference in score excludes 0; empty if it includes 0."""
-    unclear = np.flatnonzero(~analyses.readable | (np.abs(analyses.mean) <= analyses.half_width))
+    """Say from which game on the score difference's interval excludes 0; empty if it includes 0."""
+    unclear = np.flatnonzero(~analyses.has_interval | (np.abs(analyses.mean) <= analyses.half_width))
     since = int(unclear[-1]) + 1 if len(unclear) else 0
     if since == len(analyses.mean):
         return ""
-    return f" From {counted(int(analyses.n[since]), 'game')} on, the interval excludes 0."
+    return f" From {plural(int(analyses.n[since]), 'game')} on, the interval excludes 0."
 
 
 def _funnel(analyses: InterimAnalyses | None, names: Sequence[str]) -> LineChart | None:
     if analyses is None:
         return None
-    readable, half = analyses.readable, analyses.half_width
+    readable, half = analyses.has_interval, analyses.half_width
     first = int(readable.argmax()) if readable.any() else len(analyses.mean)
     x = analyses.n[first:]
     # It may become too early again: somebody with many games makes the others count for less.
@@ -205,7 +205,7 @@ def _funnel(analyses: InterimAnalyses | None, names: Sequence[str]) -> LineChart
 
 
 def _for_whom(report: GamesReport, filters: Mapping[str, str]) -> ChartPart:
-    hides = report.guard.lacks_an_arm(report) is not None
+    hides = report.guard.no_comparison(report) is not None
 
     def row(name: str, found: AnyTimeEstimate, link: str = "") -> IntervalRow:
         if hides or found.mean is None or found.low is None or found.high is None:
@@ -219,7 +219,7 @@ def _for_whom(report: GamesReport, filters: Mapping[str, str]) -> ChartPart:
             each.score,
             f"?{query_text({**filters, **_stratum_query(each.stratum)})}",
         )
-        for each in report.strata[:MAX_STRATA]
+        for each in report.strata[:MAX_STRATA_SHOWN]
     )
     chart = IntervalChart(
         title="For whom?",
@@ -295,20 +295,20 @@ def _fixed(found: FixedInterval) -> str:
     return difference_interval(found.value, found.low, found.high)
 
 
-def _more(report: TrialReport, games: GamesReport) -> str:
+def _more_games_text(report: TrialReport, games: GamesReport) -> str:
     """Say how many more games are needed to detect a difference in Elo, judging by the mean and the spread so
     far."""
-    trial, wanted = report.trial, f"a difference of {_WANTED_ELO} Elo"
-    effect = _WANTED_ELO * games.elo.score_per_elo
+    trial, wanted = report.trial, f"a difference of {_OUTLOOK_ELO} Elo"
+    effect = _OUTLOOK_ELO * games.elo.score_per_elo
     unknown = f"`desdemona stats --plan` shows how many games are needed to detect {wanted}."
     if effect == 0:  # no games, or only certain results
         return unknown
     try:
-        needed = more_needed(games.score.estimate, effect, SequenceDesign(trial.planned_n, trial.alpha))
+        needed = values_needed(games.score.estimate, effect, SequenceDesign(trial.planned_n, trial.alpha))
     except ValueError:  # the effect is more than 0, so too many are needed
         return f"With scores like these, {wanted} needs more than 10^12 games."
     if needed is None:
         return unknown
     if needed == 0:
         return f"There are already enough games to detect {wanted}."
-    return f"To detect {wanted}: about {counted(needed, 'more game')}."
+    return f"To detect {wanted}: about {plural(needed, 'more game')}."

@@ -329,7 +329,7 @@ inline void bind_any_search(nb::module_& m) {
              "Candidates as far as the tempting player needs them to choose, at a depth of 4 or more: tuples as of\n"
              "`trappy_candidates`, but a reply has s_2 and s_3 alone, then the upper and the lower bound on s_D.\n"
              "Where every move loses by force and `swindle` is set, replies that let us escape have s_2 .. s_D,\n"
-             "others nothing but the upper bound.  The other arguments are those of `engine.tempting_player`:\n"
+             "others nothing but the upper bound.  The other arguments are those of `engine.tempting`:\n"
              "`expected_table`, `weight_table`, the budget, its share, and `gaps_centi`.  Raises as `search` does.")
         .def("think", &AnySearch::think, "position"_a, "depth"_a, "seconds"_a, "confidence"_a, "threads"_a,
              "contempt_centi"_a, "stop"_a, "nodes"_a = 0,

@@ -15,7 +15,7 @@ constexpr int kRows = 6;
 constexpr int kHeight = kRows + 1;
 constexpr int kPlaces = kColumns * kHeight;
 constexpr int kSteps[] = {1, kHeight, kHeight - 1, kHeight + 1};
-constexpr int kWorth[] = {0, 4, 15, 60, 0};
+constexpr int kLineValues[] = {0, 4, 15, 60, 0};
 constexpr int kLineCount = 69;
 
 constexpr Board make_bottom() {
@@ -102,8 +102,8 @@ class Connect4Game {
     int evaluate(const Node& p) const {
         int sum = 0;
         for (const Board line : kLines.line) {
-            if ((p.waiter & line) == 0) sum += kWorth[std::popcount(p.mover & line)];
-            if ((p.mover & line) == 0) sum -= kWorth[std::popcount(p.waiter & line)];
+            if ((p.waiter & line) == 0) sum += kLineValues[std::popcount(p.mover & line)];
+            if ((p.mover & line) == 0) sum -= kLineValues[std::popcount(p.waiter & line)];
         }
         return sum;
     }

@@ -2,8 +2,8 @@
 //
 // Theory of operation.  From top to bottom the work per position decreases, since the positions become more numerous:
 //   pv             nodes with an open window; first move in full, the others by null window
-//   full           null window, kFarEmpties and more: large transposition table, enhanced cut-offs, careful ordering
-//   middle         null window, kNearEmpties and more: a small table that fits the cache, fastest-first ordering
+//   full           null window, kMinLargeTableEmpties and more: large transposition table, enhanced cut-offs, careful ordering
+//   middle         null window, kMinTableEmpties and more: a small table that fits the cache, fastest-first ordering
 //   shallow        null window, five empties and up: odd quadrants first, no table
 //   last_four ...  null window: squares by name, legality by trying; last_one counts discs without making a move
 // Scores are discs from the side to move.  They are fail-soft: outside the window they are bounds, and every
@@ -32,14 +32,14 @@ namespace {
 namespace endgame {
 
 constexpr int kMaxMoves = 64;      // 33 in games, but artificial positions have more
-constexpr int kUnset = -128;       // no move tried yet
-constexpr int kNearEmpties = 6;    // below this, move ordering and the table cost more than they save
-constexpr int kFarEmpties = 10;    // below this, the small table beats the large one: no memory access
-constexpr int kOrderEmpties = 14;  // from here on the caller's Order is used
+constexpr int kNoScore = -128;       // no move tried yet
+constexpr int kMinTableEmpties = 6;    // below this, move ordering and the table cost more than they save
+constexpr int kMinLargeTableEmpties = 10;    // below this, the small table beats the large one: no memory access
+constexpr int kMinSearchOrderEmpties = 14;  // from here on the caller's Order is used
 constexpr int kMaxOrderDepth = 4;  // one ply per two empties more; deeper costs more than it saves
-constexpr int kSplitEmpties = 15;  // from here on nodes are shared with idle threads: less is not worth the trouble
-constexpr int kGuessEmpties = 14;  // from here on the root is searched with windows around a guess ...
-constexpr int kGuessWindow = 3;    // ... of this many discs to both sides (odd, since scores are even)
+constexpr int kMinSplitEmpties = 15;  // from here on nodes are shared with idle threads: less is not worth the trouble
+constexpr int kMinAspirationEmpties = 14;  // from here on the root is searched with windows around a guess ...
+constexpr int kAspirationWindowDiscs = 3;    // ... of this many discs to both sides (odd, since scores are even)
 
 // --- Compile-time tables ---------------------------------------------------------------------------------
 
@@ -428,7 +428,7 @@ class EndgameSolver {
         if (alpha < -64) alpha = -64;
         if (beta > 64) beta = 64;
         if (alpha >= beta) return alpha;  // the window lies outside -64 .. 64
-        if (empties < endgame::kGuessEmpties) return pv(p, alpha, beta, empties, parity, move);
+        if (empties < endgame::kMinAspirationEmpties) return pv(p, alpha, beta, empties, parity, move);
 
         // Aspiration window around a guess, moved until the score lies inside: even several small searches are cheaper
         // than an open one, whose first variation is searched almost without bounds.
@@ -436,8 +436,8 @@ class EndgameSolver {
         int high = beta;
         for (int guess = 0;;) {
             guess = std::clamp(guess, low, high);
-            const int from = std::max(guess - endgame::kGuessWindow, low - (low != alpha));
-            const int to = std::min(guess + endgame::kGuessWindow, high + (high != beta));
+            const int from = std::max(guess - endgame::kAspirationWindowDiscs, low - (low != alpha));
+            const int to = std::min(guess + endgame::kAspirationWindowDiscs, high + (high != beta));
             int found = kPass;
             const int score = pv(p, from, to, empties, parity, found);
             if (score >= to || move == kPass) move = found;
@@ -481,7 +481,7 @@ class EndgameSolver {
     int last_two(Position p, int alpha, int x, int y) {
         using endgame::kLines;
         ++nodes_;
-        int best = endgame::kUnset;
+        int best = endgame::kNoScore;
         if ((kLines.near[x] & p.waiter) != 0) {
             if (const Board flipped = flips_mask(p, x); flipped != 0) {
                 best = -last_one(p.waiter & ~flipped, -alpha - 1, y);
@@ -494,10 +494,10 @@ class EndgameSolver {
                 if (score > best) best = score;
             }
         }
-        if (best != endgame::kUnset) return best;
+        if (best != endgame::kNoScore) return best;
 
         // The mover passes: the same for the other side, with the sign reversed.
-        best = -endgame::kUnset;
+        best = -endgame::kNoScore;
         if (const Board flipped = flips_mask({p.waiter, p.mover}, x); flipped != 0) {
             best = last_one(p.mover & ~flipped, alpha, y);
             if (best <= alpha) return best;
@@ -506,7 +506,7 @@ class EndgameSolver {
             const int score = last_one(p.mover & ~flipped, alpha, x);
             if (score < best) best = score;
         }
-        return best != -endgame::kUnset ? best : margin_discs(p);
+        return best != -endgame::kNoScore ? best : margin_discs(p);
     }
 
     static Position moved(Position p, Board flipped, int x) {
@@ -516,7 +516,7 @@ class EndgameSolver {
     int last_three(Position p, int alpha, int x, int y, int z) {
         using endgame::kLines;
         ++nodes_;
-        int best = endgame::kUnset;
+        int best = endgame::kNoScore;
         if ((kLines.near[x] & p.waiter) != 0) {
             if (const Board flipped = flips_mask(p, x); flipped != 0) {
                 best = -last_two(moved(p, flipped, x), -alpha - 1, y, z);
@@ -536,7 +536,7 @@ class EndgameSolver {
                 if (score > best) best = score;
             }
         }
-        if (best != endgame::kUnset) return best;
+        if (best != endgame::kNoScore) return best;
         if (moves_mask(passed(p)) == 0) return margin_discs(p);
         return -last_three(passed(p), -alpha - 1, x, y, z);
     }
@@ -562,7 +562,7 @@ class EndgameSolver {
             if (kQuadrants.of[a] == kQuadrants.of[c]) return Three{b, a, c};
             return Three{a, b, c};
         };
-        int best = endgame::kUnset;
+        int best = endgame::kNoScore;
         for (int i = 0; i < 4; ++i) {
             const int x = square[i];
             if ((kLines.near[x] & p.waiter) == 0) continue;
@@ -573,7 +573,7 @@ class EndgameSolver {
             if (score > alpha) return score;
             if (score > best) best = score;
         }
-        if (best != endgame::kUnset) return best;
+        if (best != endgame::kNoScore) return best;
         if (moves_mask(passed(p)) == 0) return margin_discs(p);
         return -last_four(passed(p), -alpha - 1, parity);
     }
@@ -606,7 +606,7 @@ class EndgameSolver {
             if (theirs == 0) return margin_discs(p);
             return -shallow(passed(p), theirs, -alpha - 1, empties, parity);
         }
-        int best = endgame::kUnset;
+        int best = endgame::kNoScore;
         Board now = moves & kQuadrants.odd[parity];
         Board later = moves & ~now;
         if (now == 0) {
@@ -662,7 +662,7 @@ class EndgameSolver {
             move.after = moved(p, flipped, x);
             move.square = x;
             move.replies = moves_mask(move.after);
-            if (empties > endgame::kNearEmpties) {
+            if (empties > endgame::kMinTableEmpties) {
                 move.key = hash(move.after);
                 __builtin_prefetch(&near_.at(move.key));
             }
@@ -675,12 +675,12 @@ class EndgameSolver {
         }
 
         // Step 5. Search.
-        int best = endgame::kUnset;
+        int best = endgame::kNoScore;
         int best_square = kPass;
         for (int i = 0; i < list.count; ++i) {
             const Move& move = list.pick(i);
             const unsigned rest = parity ^ kQuadrants.of[move.square];
-            const int score = -(empties > endgame::kNearEmpties
+            const int score = -(empties > endgame::kMinTableEmpties
                                     ? middle(move.after, move.replies, move.key, -alpha - 1, empties - 1, rest)
                                     : shallow(move.after, move.replies, -alpha - 1, empties - 1, rest));
             if (score > best) {
@@ -695,8 +695,8 @@ class EndgameSolver {
 
     // Null window for any number of empties.
     int null_window(Position p, int alpha, int empties, unsigned parity) {
-        if (empties >= endgame::kFarEmpties) return full(p, moves_mask(p), hash(p), alpha, empties, parity);
-        if (empties >= endgame::kNearEmpties) return middle(p, moves_mask(p), hash(p), alpha, empties, parity);
+        if (empties >= endgame::kMinLargeTableEmpties) return full(p, moves_mask(p), hash(p), alpha, empties, parity);
+        if (empties >= endgame::kMinTableEmpties) return middle(p, moves_mask(p), hash(p), alpha, empties, parity);
         if (empties >= 5) return shallow(p, moves_mask(p), alpha, empties, parity);
         if (empties == 4) return last_four(p, alpha, parity);
         Board empty = ~(p.mover | p.waiter);
@@ -739,12 +739,12 @@ class EndgameSolver {
 
         // Step 5. Moves; one that leaves the waiter no disc is a wipe-out and wins all.
         MoveList list;
-        if (list_moves(p, moves, list, empties > endgame::kFarEmpties)) return 64;
+        if (list_moves(p, moves, list, empties > endgame::kMinLargeTableEmpties)) return 64;
 
         // Step 6. Enhanced transposition cut-off: a child in the table may settle this node, or itself.
-        int best = endgame::kUnset;
+        int best = endgame::kNoScore;
         int best_square = kPass;
-        if (empties > endgame::kFarEmpties) {
+        if (empties > endgame::kMinLargeTableEmpties) {
             for (int i = 0; i < list.count; ++i) {
                 const Move& move = list.move[i];
                 const std::uint64_t child = move.key;
@@ -769,14 +769,14 @@ class EndgameSolver {
 
         // Step 8. Search: alone, or once the first move is known not to cut, with others.
         for (int i = 0; i < list.count; ++i) {
-            if (i > 0 && list.count - i > 1 && empties >= endgame::kSplitEmpties && member_.has_help()) {
+            if (i > 0 && list.count - i > 1 && empties >= endgame::kMinSplitEmpties && member_.has_help()) {
                 search_together(list, i, alpha, empties, parity, best, best_square);
                 break;
             }
             const Move& move = list.pick(i);
             const unsigned rest = parity ^ kQuadrants.of[move.square];
             const int score =
-                -(empties > endgame::kFarEmpties
+                -(empties > endgame::kMinLargeTableEmpties
                       ? full(move.after, move.replies, move.key, -alpha - 1, empties - 1, rest)
                       : middle(move.after, move.replies, move.key, -alpha - 1, empties - 1, rest));
             if (score > best) {
@@ -860,9 +860,9 @@ class EndgameSolver {
             int score = -kWeight.mobility * endgame::weighted_mobility(move.replies);
             if ((bit & kQuadrants.odd[parity]) != 0) score += kWeight.parity;
             score -= kWeight.potential * endgame::potential_mobility(move.after.waiter, empty & ~bit);
-            if (empties >= endgame::kOrderEmpties) {
+            if (empties >= endgame::kMinSearchOrderEmpties) {
                 if (stop_->is_set()) throw Unwind{};  // an Order may take a millisecond, uncounted
-                const int depth = std::min((empties - endgame::kOrderEmpties) / 2, endgame::kMaxOrderDepth);
+                const int depth = std::min((empties - endgame::kMinSearchOrderEmpties) / 2, endgame::kMaxOrderDepth);
                 score -= order_(move.after, depth);
             }
             move.score = score;
@@ -895,12 +895,12 @@ class EndgameSolver {
             second = tt_data.move[1];
         }
         MoveList list;
-        if (list_moves(p, moves, list, empties > endgame::kFarEmpties)) {
+        if (list_moves(p, moves, list, empties > endgame::kMinLargeTableEmpties)) {
             best_square = list.move[0].square;
             return 64;
         }
         rate(p, list, empties, parity, first, second);
-        int best = endgame::kUnset;
+        int best = endgame::kNoScore;
         int low = alpha;
         for (int i = 0; i < list.count; ++i) {
             const Move& move = list.pick(i);
@@ -921,7 +921,7 @@ class EndgameSolver {
             if (best > low) low = best;
             if (low >= beta) break;
         }
-        if (empties >= endgame::kFarEmpties) {
+        if (empties >= endgame::kMinLargeTableEmpties) {
             const int lower = best > alpha ? best : -64;
             const int upper = best < beta ? best : 64;
             table_.store(cluster, key, empties, lower, upper, best_square);

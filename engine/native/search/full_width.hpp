@@ -39,7 +39,7 @@ class FullWidth {
             double spent = 0.0;  // on the last iteration
             for (int depth = 1; depth <= limits.depth; ++depth) {
                 const double start = stop.now_s();
-                if (depth > 1 && limits.seconds > 0 && start - began + kGrowth * spent > limits.seconds) break;
+                if (depth > 1 && limits.seconds > 0 && start - began + kIterationCostRatio * spent > limits.seconds) break;
                 const int score = iterate(depth, depth > 1 ? deadline : stop, result);
                 result.depth = depth;
                 result.score_centi = score;
@@ -57,7 +57,7 @@ class FullWidth {
     }
 
    private:
-    static constexpr double kGrowth = 3.0;  // time of an iteration relative to the one before
+    static constexpr double kIterationCostRatio = 3.0;  // time of an iteration relative to the one before
 
     // Score of the root; the best move goes to the front, and into the result.
     int iterate(int depth, const StopFlag& stop, ThinkResult& result) {

@@ -80,12 +80,12 @@ class Profiler : MoveScores<G, TrappyCandidate<typename G::Node>> {
    private:
     // By nodes (bench.trap_price, all games together): of the replies that may show that a move is no contender, a
     // quarter, but two at least; shares of the highest bonus of the best move.
-    static constexpr int kFirstShare = 4;
-    static constexpr int kFirstReplies = 2;
+    static constexpr int kRefutationReplyDivisor = 4;
+    static constexpr int kMinRefutationReplies = 2;
     static constexpr int kManyContenders = 3;       // after this many others, a contender is worth ...
-    static constexpr double kEnoughForMany = 0.8;   // ... a search for traps up to this share,
-    static constexpr double kEnough = 0.5;          // with fewer up to this one,
-    static constexpr double kWorthFinding = 0.25;   // as long as there may be one above this
+    static constexpr double kSufficientBonusShareOfMany = 0.8;   // ... a search for traps up to this share,
+    static constexpr double kSufficientBonusShare = 0.5;          // with fewer up to this one,
+    static constexpr double kMinUsefulBonusShare = 0.25;   // as long as there may be one above this
 
     // --- Raw values -------------------------------------------------------------------------------------
 
@@ -155,7 +155,7 @@ class Profiler : MoveScores<G, TrappyCandidate<typename G::Node>> {
         if (candidate.raw >= floor) {
             int replies = 0;
             for ([[maybe_unused]] const int reply : game_.moves(candidate.after)) ++replies;
-            const int most = replies < kFirstReplies * kFirstShare ? kFirstReplies : replies / kFirstShare;
+            const int most = replies < kMinRefutationReplies * kRefutationReplyDivisor ? kMinRefutationReplies : replies / kRefutationReplyDivisor;
             const int score = -search_.search_first(candidate.after, depth_ - 1, -floor, 1 - floor, most, stop_);
             if (score < floor) candidate.raw = score;
         }
@@ -254,10 +254,10 @@ class Profiler : MoveScores<G, TrappyCandidate<typename G::Node>> {
         const int raw = candidate.raw;
         const double cap = trap_.bonus_cap(raw);
         const double found = trap_.bonus(candidate.quality, raw);
-        if (found >= (contenders_ < kManyContenders ? kEnough : kEnoughForMany) * cap) return;
+        if (found >= (contenders_ < kManyContenders ? kSufficientBonusShare : kSufficientBonusShareOfMany) * cap) return;
         const auto matters = [&](double other) {
             const double bonus = trap_.bonus(other, raw);
-            return bonus > kWorthFinding * cap && bonus > found;
+            return bonus > kMinUsefulBonusShare * cap && bonus > found;
         };
         for (int r = 0; r < candidate.reply_count; ++r) {
             Reply& reply = candidate.replies[candidate.order[r]];
@@ -347,7 +347,7 @@ class Profiler : MoveScores<G, TrappyCandidate<typename G::Node>> {
         });
     }
 
-    static constexpr int kWorthProving = 100;  // centi-units between the likely score and a sufficient one
+    static constexpr int kMinProvingGapCenti = 100;  // centi-units between the likely score and a sufficient one
 
     int score_count() const { return depth_ - 1; }    // s_2 .. s_D
     int shallow_count() const { return depth_ - 2; }  // s_2 .. s_(D-1)
@@ -399,7 +399,7 @@ class Profiler : MoveScores<G, TrappyCandidate<typename G::Node>> {
         while (reply.known < score_count()) {
             const double shallow = shallow_bound(reply);
             if (!matters(trap_.quality_ceiling(shallow, reply.final_bound, raw))) return;
-            const int telling = telling_final(shallow, raw, matters);
+            const int telling = min_relevant_final(shallow, raw, matters);
             // A null window proves that the reply stays below it, but costs more than several of the shallow searches
             // that could raise it: so only when it will probably succeed.
             if (reply.likely_final < telling) {
@@ -420,7 +420,7 @@ class Profiler : MoveScores<G, TrappyCandidate<typename G::Node>> {
 
     // The lowest full-depth score at which a reply with that assessment (or higher) could matter.
     template <class Matters>
-    int telling_final(double shallow, int raw, const Matters& matters) const {
+    int min_relevant_final(double shallow, int raw, const Matters& matters) const {
         int low = raw + 1;
         int high = kInfinity;
         while (low < high) {
@@ -454,7 +454,7 @@ class Profiler : MoveScores<G, TrappyCandidate<typename G::Node>> {
             }
         }
         reply.scores[deepest] = -kInfinity;
-        if (low + kWorthProving > likely) return false;
+        if (low + kMinProvingGapCenti > likely) return false;
         const int bound = low + (likely - low) / 4;
         const int score = search_.search(reply.after, deepest, bound - 1, bound, stop_);
         if (score < bound) return false;

@@ -33,7 +33,7 @@ class Search {
     int search_first(const Node& node, int depth, int alpha, int beta, int most, const StopFlag& stop) {
         stop_ = &stop;
         if (stop.is_set()) throw Unwind{};
-        return depth < kTableDepth ? child(node, depth, alpha, beta) : deep(node, depth, alpha, beta, most);
+        return depth < kMinTableDepth ? child(node, depth, alpha, beta) : deep(node, depth, alpha, beta, most);
     }
 
     // The table's bounds for a position at exactly this depth.
@@ -49,8 +49,8 @@ class Search {
     std::uint64_t nodes() const noexcept { return nodes_; }
 
    private:
-    static constexpr int kTableDepth = 2;  // below this, a look-up costs more than the search
-    static constexpr int kGuessDepth = 6;  // from here on evaluations help to order the moves
+    static constexpr int kMinTableDepth = 2;  // below this, a look-up costs more than the search
+    static constexpr int kMinEvaluationOrderDepth = 6;  // from here on evaluations help to order the moves
 
     void count_node() {
         if ((++nodes_ & (StopFlag::kNodesPerCheck - 1)) == 0 && stop_->spend(StopFlag::kNodesPerCheck)) throw Unwind{};
@@ -61,7 +61,7 @@ class Search {
             count_node();
             return game_.leaf(node);
         }
-        return depth < kTableDepth ? before_leaves(node, beta) : deep(node, depth, alpha, beta);
+        return depth < kMinTableDepth ? before_leaves(node, beta) : deep(node, depth, alpha, beta);
     }
 
     // Depth 1: no table, and no ordering beyond the game's own.
@@ -117,7 +117,7 @@ class Search {
         int count = 0;
         for (const int move : moves) {
             const int order = move == table_move    ? kInfinity
-                              : depth >= kGuessDepth ? game_.guess(node, move)
+                              : depth >= kMinEvaluationOrderDepth ? game_.guess(node, move)
                                                      : game_.order(node, move);
             insert(list, count, move, order);
         }

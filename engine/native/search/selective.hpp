@@ -79,13 +79,13 @@ namespace selective {
 constexpr int kMaxPly = 120;                    // limit for any line
 constexpr int kNone = -32'700;                  // below every score
 constexpr int kMate = 32'000;                   // minus the plies to mate
-constexpr int kMated = kMate - 2 * kMaxPly;     // from here on a mate
-constexpr int kForbidden = 31'000;              // won by the other side's perpetual check; minus the plies
-constexpr int kDecided = kForbidden - kMaxPly;  // from here on no evaluation
+constexpr int kMinMateScore = kMate - 2 * kMaxPly;     // from here on a mate
+constexpr int kPerpetualCheckWin = 31'000;              // won by the other side's perpetual check; minus the plies
+constexpr int kDecided = kPerpetualCheckWin - kMaxPly;  // from here on no evaluation
 constexpr int kMostEvaluation = 20'000;         // limit for the game's evaluations
 constexpr int kMaxLine = ThinkResult::kMaxLine;
 
-constexpr bool is_mate(int score) { return score >= kMated || score <= -kMated; }
+constexpr bool is_mate(int score) { return score >= kMinMateScore || score <= -kMinMateScore; }
 constexpr bool is_decided(int score) { return score >= kDecided || score <= -kDecided; }
 
 // --- Transposition table -----------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ class SelectiveWorker {
             insert(list, count_, move, move_order(root, move, tt_data.move, 0));
         }
         for (int i = 0; i < count_; ++i) moves_[i] = list[i].move;
-        find_twice();
+        find_repeated_positions();
     }
 
     // Runs one iteration; returns its score.  Even if it is stopped (`Unwind`), the first root move is the best so far.
@@ -223,7 +223,7 @@ class SelectiveWorker {
         // An iteration that was overtaken may have left these set.
         null_from_ = 0;
         for (Frame& each : frames_) each.excluded = 0;
-        int width = depth < kWindowDepth || selective::is_decided(guess) ? kAllScores : kFirstWidth;
+        int width = depth < kMinAspirationDepth || selective::is_decided(guess) ? kAllScores : kAspirationWidth;
         int low = guess - width;
         int high = guess + width;
         for (;;) {
@@ -293,14 +293,14 @@ class SelectiveWorker {
     static constexpr int kMaxPly = selective::kMaxPly;
 
     // Depths are in plies, margins in score units (centipawns).
-    static constexpr int kWindowDepth = 4;         // from here on an aspiration window,
-    static constexpr int kFirstWidth = 20;         // this wide around the score of the iteration before
+    static constexpr int kMinAspirationDepth = 4;         // from here on an aspiration window,
+    static constexpr int kAspirationWidth = 20;         // this wide around the score of the iteration before
     static constexpr int kReverseFutilityDepth = 8;
     static constexpr int kReverseFutilityMargin = 70;  // a ply
     static constexpr int kNullDepth = 3;
     static constexpr int kVerifyDepth = 10;        // from here on a null-move cut-off is verified without null moves
-    static constexpr int kProbDepth = 5;
-    static constexpr int kProbMargin = 180;
+    static constexpr int kMinProbCutDepth = 5;
+    static constexpr int kProbCutMargin = 180;
     static constexpr int kIterativeReductionDepth = 4;  // deep nodes without a table move are searched a ply less
     static constexpr int kSingularDepth = 7;
     static constexpr int kLateMovePruningDepth = 8;
@@ -343,26 +343,26 @@ class SelectiveWorker {
     // --- Scores ------------------------------------------------------------------------------------------------
 
     // The score of a draw for the side to move.
-    int draw(int ply) const { return (ply & 1) == 0 ? -contempt_ : contempt_; }
+    int draw_score(int ply) const { return (ply & 1) == 0 ? -contempt_ : contempt_; }
 
     // The score of a finished game, on the search's scale.
     int result(const Node& node, int ply) const {
         const int score = game_.result(node);
         if (score <= -kWin) return -(selective::kMate - ply);
         if (score >= kWin) return selective::kMate - ply;
-        return draw(ply);
+        return draw_score(ply);
     }
 
-    static int to_table(int score, int ply) {
+    static int mate_score_to_table(int score, int ply) {
         return score >= selective::kDecided ? score + ply : score <= -selective::kDecided ? score - ply : score;
     }
-    static int from_table(int score, int ply) {
+    static int mate_score_from_table(int score, int ply) {
         return score >= selective::kDecided ? score - ply : score <= -selective::kDecided ? score + ply : score;
     }
 
     // The table's score of a node, counted from the root; kNone: none.
     static int score_of(bool is_known, const selective::TTData& tt_data, int ply) {
-        return is_known && tt_data.bound != Bound::kNone ? from_table(tt_data.score, ply) : selective::kNone;
+        return is_known && tt_data.bound != Bound::kNone ? mate_score_from_table(tt_data.score, ply) : selective::kNone;
     }
 
     // Whether a table score decides the node, whatever its depth.
@@ -381,16 +381,16 @@ class SelectiveWorker {
                bool is_open) {
         // Losing by a forbidden repetition depends on the path, so the table must not store it.
         if (selective::is_decided(score) && !selective::is_mate(score)) return;
-        table_.store(key, {to_table(score, ply), evaluation, move, depth, bound, is_open});
+        table_.store(key, {mate_score_to_table(score, ply), evaluation, move, depth, bound, is_open});
     }
 
     // --- Repetition --------------------------------------------------------------------------------------------
 
     // Collects the positions that have occurred twice in the game: a third occurrence ends it.
-    void find_twice() {
+    void find_repeated_positions() {
         twice_count_ = 0;
         const int count = game_.past_count(root_);
-        for (int i = 0; i < count && twice_count_ < kMaxTwice; ++i) {
+        for (int i = 0; i < count && twice_count_ < kMaxRepeatedPositions; ++i) {
             const std::uint64_t key = game_.past_key(root_, i);
             for (int j = 0; j < i; ++j) {
                 if (game_.past_key(root_, j) == key) {
@@ -419,7 +419,7 @@ class SelectiveWorker {
             }
         }
         if (game_.is_rule_draw(node)) {
-            score = draw(ply);
+            score = draw_score(ply);
             return true;
         }
         return false;
@@ -430,10 +430,10 @@ class SelectiveWorker {
             bool are_checked[2] = {true, true};  // the side to move, the other
             for (int i = 0; i < back; ++i) are_checked[i & 1] = are_checked[i & 1] && frame(ply - i).is_check;
             if (are_checked[0] != are_checked[1]) {
-                return are_checked[0] ? selective::kForbidden - ply : -(selective::kForbidden - ply);
+                return are_checked[0] ? selective::kPerpetualCheckWin - ply : -(selective::kPerpetualCheckWin - ply);
             }
         }
-        return draw(ply);
+        return draw_score(ply);
     }
 
     // --- Move ordering -----------------------------------------------------------------------------------------
@@ -628,7 +628,7 @@ class SelectiveWorker {
         // Step 2. Leaves: quiescence search.
         if (depth <= 0) return quiescence_search<kOpen>(node, alpha, beta, ply);
         count_node();
-        if (ply >= kMaxPly) return is_check ? draw(ply) : game_.evaluate(node);
+        if (ply >= kMaxPly) return is_check ? draw_score(ply) : game_.evaluate(node);
 
         // Step 3. Mate distance pruning: no line from here is worth more than mate at the next move, or less than
         // being mated now.
@@ -699,8 +699,8 @@ class SelectiveWorker {
             }
 
             // Step 8. ProbCut: a capture that is far above beta in a shallow search will be above it in a deep one.
-            const int probcut_beta = beta + kProbMargin - 60 * is_improving;
-            if (depth >= kProbDepth && !is_decided(probcut_beta) &&
+            const int probcut_beta = beta + kProbCutMargin - 60 * is_improving;
+            if (depth >= kMinProbCutDepth && !is_decided(probcut_beta) &&
                 !(table_score != kNone && tt_data.depth >= depth - 3 && table_score < probcut_beta)) {
                 for (const int move : game_.forcing(node)) {
                     if (!game_.see_at_least(node, move, probcut_beta - here.evaluation)) continue;
@@ -857,8 +857,8 @@ class SelectiveWorker {
         count_node();
         Frame& here = frame(ply);
         const bool is_check = here.is_check;
-        if (game_.is_rule_draw(node)) return draw(ply);
-        if (ply >= kMaxPly) return is_check ? draw(ply) : game_.evaluate(node);
+        if (game_.is_rule_draw(node)) return draw_score(ply);
+        if (ply >= kMaxPly) return is_check ? draw_score(ply) : game_.evaluate(node);
 
         // Step 1. Transposition table.
         const std::uint64_t key = table_key(ply);
@@ -881,7 +881,7 @@ class SelectiveWorker {
             best = here.evaluation = is_known && tt_data.evaluation != kNone ? tt_data.evaluation : game_.evaluate(node);
             if (is_better(tt_data, table_score, best)) best = table_score;
             if (best >= beta) {
-                if (!is_known) table_.store(key, {to_table(best, ply), here.evaluation, 0, 0, Bound::kLower, false});
+                if (!is_known) table_.store(key, {mate_score_to_table(best, ply), here.evaluation, 0, 0, Bound::kLower, false});
                 return best;
             }
             if (best > alpha) alpha = best;
@@ -932,7 +932,7 @@ class SelectiveWorker {
         return best;
     }
 
-    static constexpr int kMaxTwice = 64;
+    static constexpr int kMaxRepeatedPositions = 64;
 
     const selective::Table& table_;
     const Race<Iteration>& race_;
@@ -949,7 +949,7 @@ class SelectiveWorker {
     int count_ = 0;
     int score_ = 0;
     Line line_;
-    std::uint64_t twice_[kMaxTwice];
+    std::uint64_t twice_[kMaxRepeatedPositions];
     int twice_count_ = 0;
     Frame frames_[kMaxPly + 6];
 
@@ -1013,7 +1013,7 @@ class SelectiveSearch {
     using Iteration = selective::Iteration;
 
     static constexpr int kMaxDepth = 100;     // of an iteration
-    static constexpr double kUsefulShare = 0.4;  // see deepen
+    static constexpr double kMinUsefulCostShare = 0.4;  // see deepen
     static constexpr std::uint64_t kFirstNodes = 1 << 20;
     static constexpr int kForcedDepth = 6;    // enough for a forced move
     static constexpr int kFindMateDepth = 3;  // before this iteration, or a deeper one, look for a mate in two
@@ -1084,7 +1084,7 @@ class SelectiveSearch {
         for (int depth = 1; depth <= last; depth = result_->depth + 1) {
             // Half an iteration may find a better move; less than this share of the longer of the last two would only
             // search the best one again.
-            if (depth > 1 && !fits(kUsefulShare * longest)) return;
+            if (depth > 1 && !fits(kMinUsefulCostShare * longest)) return;
             if (is_timed() && worker_.move_count() == 1 && depth > kForcedDepth) return;
             if (depth >= kFindMateDepth && looks_for_mate) {
                 looks_for_mate = false;

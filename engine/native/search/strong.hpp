@@ -160,7 +160,7 @@ class StrongWorker {
     // Runs one iteration; returns its score.  Even if it is stopped (`Unwind`), the first root move is the best so far.
     int iterate(int depth, int level, int guess) {
         set_level(level);
-        int width = depth < kWindowDepth ? kAllScores : kFirstWidth;
+        int width = depth < kMinAspirationDepth ? kAllScores : kAspirationWidth;
         int low = guess - width;
         int high = guess + width;
         for (;;) {
@@ -213,14 +213,14 @@ class StrongWorker {
 
    private:
     static constexpr int kAllScores = -2 * strong::kNone;
-    static constexpr int kWindowDepth = 4;     // from here on an aspiration window
-    static constexpr int kFirstWidth = 150;    // of that window, around the score of the iteration before
-    static constexpr int kTableDepth = 2;      // from here on the table and ProbCut; below,
-    static constexpr int kLeafCaution = 2;     // ProbCut by the evaluation, with this many times the margin
-    static constexpr int kEnhancedDepth = 5;   // from here on enhanced transposition cut-offs (ETC)
-    static constexpr int kGuessDepth = 3;      // from here on evaluations help to order the moves,
-    static constexpr int kLookDepth = 9;       // from here on also shallow searches
-    static constexpr int kSplitDepth = 8;      // from here on nodes are shared with idle threads
+    static constexpr int kMinAspirationDepth = 4;     // from here on an aspiration window
+    static constexpr int kAspirationWidth = 150;    // of that window, around the score of the iteration before
+    static constexpr int kMinTableDepth = 2;      // from here on the table and ProbCut; below,
+    static constexpr int kLeafMarginFactor = 2;     // ProbCut by the evaluation, with this many times the margin
+    static constexpr int kMinEtcDepth = 5;   // from here on enhanced transposition cut-offs (ETC)
+    static constexpr int kMinEvaluationOrderDepth = 3;      // from here on evaluations help to order the moves,
+    static constexpr int kMinSearchOrderDepth = 9;       // from here on also shallow searches
+    static constexpr int kMinSplitDepth = 8;      // from here on nodes are shared with idle threads
     static constexpr std::uint64_t kSalt = 0x5851F42D4C957F2Dull;
 
     void count_node() {
@@ -264,7 +264,7 @@ class StrongWorker {
         for (int i = 0; i < std::ssize(list) && best < beta; ++i) {
             const int lower = alpha > best ? alpha : best;
             int score = strong::kNone;
-            if (i > 0 && depth >= kSplitDepth && std::ssize(list) - i > 1 && member_.has_help()) {
+            if (i > 0 && depth >= kMinSplitDepth && std::ssize(list) - i > 1 && member_.has_help()) {
                 // The null windows of all these moves at once: one that fails high comes next.
                 const int found = share(node, list, i, depth, lower, score);
                 const Scored move = list[found];
@@ -356,7 +356,7 @@ class StrongWorker {
     }
 
     int null(const Node& node, int depth, int alpha) {
-        if (depth < kTableDepth) {
+        if (depth < kMinTableDepth) {
             // Step 0. Near the leaves.
             if (is_full_width() || T::plies_left(node) > T::kLeafPlies || T::plies_left(node) > depth) {
                 return shallow(node, depth, alpha);
@@ -402,7 +402,7 @@ class StrongWorker {
         int best_move = table_move >= 0 ? table_move : only;
         for (const int move : moves) {
             const Node next = game_.play(node, move);
-            if (depth >= kEnhancedDepth) {
+            if (depth >= kMinEtcDepth) {
                 strong::TTData child;
                 if (table_.find(key_of(next), child) && serves(child, depth - 1)) {
                     if (-child.upper > alpha) {
@@ -423,9 +423,9 @@ class StrongWorker {
                 order = 1 << 28;
             } else {
                 order = T::rating(move, next);
-                if (depth >= kLookDepth) {
-                    order -= look(next, depth >= kLookDepth + 4 ? 2 : 1) / 2;
-                } else if (depth >= kGuessDepth) {
+                if (depth >= kMinSearchOrderDepth) {
+                    order -= look(next, depth >= kMinSearchOrderDepth + 4 ? 2 : 1) / 2;
+                } else if (depth >= kMinEvaluationOrderDepth) {
                     order -= leaf(next) / 2;
                 }
             }
@@ -436,7 +436,7 @@ class StrongWorker {
         for (int i = 0; i < count && best <= alpha; ++i) {
             int score = strong::kNone;
             int next = i;
-            if (i > 0 && depth >= kSplitDepth && count - i > 1 && member_.has_help()) {
+            if (i > 0 && depth >= kMinSplitDepth && count - i > 1 && member_.has_help()) {
                 next = share(node, std::span(list, count), i, depth, alpha, score);
                 i = count;  // the last ones
             } else {
@@ -478,7 +478,7 @@ class StrongWorker {
 
     // ProbCut of the last ply: most positions there lie so far from alpha that no move brings them back.
     bool is_cut_by_evaluation(const Node& node, int alpha, int& bound) const {
-        const int most = kLeafCaution * margin(1, 0, T::plies_left(node));
+        const int most = kLeafMarginFactor * margin(1, 0, T::plies_left(node));
         if (alpha - most <= -T::kLastScore || alpha + 1 + most >= T::kLastScore) return false;
         const int value = game_.evaluate(node);
         bound = value > alpha ? alpha + 1 : alpha;
@@ -616,11 +616,11 @@ class StrongSearch {
     using Worker = StrongWorker<G, T>;
     friend Helpers<Worker>;  // lead, help
 
-    static constexpr int kEndJump = 6;          // this close to the end, the next iteration goes all the way
-    static constexpr double kUsefulShare = 0.4; // see deepen
-    static constexpr double kEndShare = 0.15;   // cost of a selective search to the end, relative to solving the ending
-    static constexpr double kLevelGrowth = 2.0; // cost of the next level relative to this one
-    static constexpr double kSolveSpeed = 3.2;  // nodes per second of the endgame solver, relative to the search
+    static constexpr int kMaxFinalJumpPlies = 6;          // this close to the end, the next iteration goes all the way
+    static constexpr double kMinUsefulCostShare = 0.4; // see deepen
+    static constexpr double kEndSearchCostRatio = 0.15;   // cost of a selective search to the end, relative to solving the ending
+    static constexpr double kLevelCostRatio = 2.0; // cost of the next level relative to this one
+    static constexpr double kSolverSpeedRatio = 3.2;  // nodes per second of the endgame solver, relative to the search
 
     // --- Threads ---------------------------------------------------------------------------------------------
 
@@ -686,7 +686,7 @@ class StrongSearch {
         const double seconds = spent();
         double speed = 1e7;
         if (seconds > 0.002) speed = static_cast<double>(worker_.nodes() - first_nodes_) / seconds;
-        return nodes / (kSolveSpeed * speed);
+        return nodes / (kSolverSpeedRatio * speed);
     }
 
     void deepen() {
@@ -703,12 +703,12 @@ class StrongSearch {
             ++depth;
             const bool is_ready = depth > (end / 2 < 8 ? end / 2 : 8);
             if (may_solve() && is_ready) {
-                if (!is_limited() ? end <= kSolveAtOnce : fits(kAtOnceFactor * cost_to_solve())) break;
-                if (!is_full_width() && depth > end - kEndJump && fits(kEndShare * cost_to_solve())) depth = last;
+                if (!is_limited() ? end <= kMaxSolveAtOnceEmpties : fits(kSolveAtOnceSafetyFactor * cost_to_solve())) break;
+                if (!is_full_width() && depth > end - kMaxFinalJumpPlies && fits(kEndSearchCostRatio * cost_to_solve())) depth = last;
             }
             // Half an iteration may find a better move; less than this share of the longer of the last two would only
             // search the best one again.
-            if (depth > 1 && !fits(kUsefulShare * longest)) return;
+            if (depth > 1 && !fits(kMinUsefulCostShare * longest)) return;
             if (is_limited() && worker_.move_count() == 1 && depth > kForcedDepth) return;
             const double start = is_limited() ? spent() : 0.0;
             // Scores of odd and even depths differ, so the guess is the score of two plies before.
@@ -728,8 +728,8 @@ class StrongSearch {
         if (!is_full_width() && depth == end) {
             double cost = before;
             for (int level = first_level_ + 1; level < strong::kFullWidth; ++level) {
-                if (is_limited() ? fits(cost_to_solve()) : end <= kSolveAfterFirst) break;
-                cost *= kLevelGrowth;
+                if (is_limited() ? fits(cost_to_solve()) : end <= kMaxSolveAfterFirstEmpties) break;
+                cost *= kLevelCostRatio;
                 if (!fits(cost)) break;
                 const double start = is_limited() ? spent() : 0.0;
                 score = step(end, level, score);
@@ -838,9 +838,9 @@ class StrongSearch {
         return best;
     }
 
-    static constexpr int kSolveAtOnce = 16;       // with depth alone: solve endings of this length at once, or ...
-    static constexpr int kSolveAfterFirst = 26;   // ... of this length after one search to the end
-    static constexpr double kAtOnceFactor = 8.0;  // with a limit: solve if it would suffice this many times over
+    static constexpr int kMaxSolveAtOnceEmpties = 16;       // with depth alone: solve endings of this length at once, or ...
+    static constexpr int kMaxSolveAfterFirstEmpties = 26;   // ... of this length after one search to the end
+    static constexpr double kSolveAtOnceSafetyFactor = 8.0;  // with a limit: solve if it would suffice this many times over
     static constexpr int kForcedDepth = 6;        // enough for a forced move
 
     const G& game_;

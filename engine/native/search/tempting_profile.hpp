@@ -1,5 +1,5 @@
 // The tempting player's candidates: tests/engine/native/tempting_mirror.py in C++, with the same result in every number; see there
-// for what is left out and why, and engine/tempting_player.py for the arithmetic.
+// for what is left out and why, and engine/tempting.py for the arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace desdemona {
 namespace {
 
-// The arithmetic of engine/tempting_player.py.
+// The arithmetic of engine/tempting.py.
 class TemptingArithmetic {
    public:
     static constexpr int kWhole = 10'000;  // a certain win
@@ -277,7 +277,7 @@ class Tempter : MoveScores<G, TemptingCandidate<typename G::Node>> {
         while (high(index) > low(best)) {
             if (low(index) > high(best)) return true;
             int x = 0;
-            if (find_telling(index, low(best), x)) {
+            if (find_excluding_score(index, low(best), x)) {
                 challenge(*first(mine, [this](const Reply& reply) { return is_open(reply); }), x);
             } else if (open_weight(moves_[best]) > 0) {
                 settle(best);
@@ -307,7 +307,7 @@ class Tempter : MoveScores<G, TemptingCandidate<typename G::Node>> {
     }
 
     // The score x for the next null window: with all open s_D <= x, the move is ruled out.  False: there is none.
-    bool find_telling(int index, const Standing& best, int& x) const {
+    bool find_excluding_score(int index, const Standing& best, int& x) const {
         const Candidate& candidate = moves_[index];
         const int raw_expected = arithmetic_.to_expected_score(candidate.raw);
         std::int64_t known = 0;

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.base.log import printable
-from bot.base.rounding import counted
+from bot.base.rounding import plural
 from bot.cli.common import (
-    MAX_INT,
+    MAX_OPTION_VALUE,
     ShowFormat,
     UsageError,
     ask_database,
     config_of,
-    note,
     print_json,
+    print_note,
     stop_on_signals,
 )
-from bot.cli.progress import counting
+from bot.cli.progress import show_progress
 from lab.cli.lab_common import require_extra
 from lab.experiments.catalogue import EXPERIMENTS, get_experiment
 from lab.experiments.experiment import Experiment, Result, Size
@@ -41,7 +41,7 @@ Small = Annotated[
         "--small/--full", help="Run a one-minute test, or the full run reported in docs/research/papers.md."
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, max=MAX_INT, help="Random seed.")]
+Seed = Annotated[int, typer.Option(min=0, max=MAX_OPTION_VALUE, help="Random seed.")]
 Plots = Annotated[
     Path | None,
     typer.Option(help="Folder for the charts (SVG files); needs matplotlib, which is in the extra 'lab'."),
@@ -100,7 +100,7 @@ def run_command(
     finally:
         workers.close()
     if number is not None:
-        note("stopped; run the same command again to resume")
+        print_note("stopped; run the same command again to resume")
         raise typer.Exit(128 + number)
     _tell(experiment, results, state, size, plots, form)
 
@@ -131,7 +131,7 @@ def tell_command(
             "use another database"
         )
     if len(results) < len(jobs):
-        note(f"{len(results)} of {len(jobs)} jobs are done; verdicts are based on these")
+        print_note(f"{len(results)} of {len(jobs)} jobs are done; verdicts are based on these")
     _tell(experiment, results, state, size, plots, form)
 
 
@@ -184,7 +184,7 @@ def _tell(
     if plots is not None:
         try:
             for path in draw(report.charts, plots, experiment.name):
-                note(f"wrote {path}")
+                print_note(f"wrote {path}")
         except OSError as error:
             raise UsageError(f"--plots: {plots}: {error.strerror}") from None
 
@@ -203,12 +203,12 @@ async def _run(
     stop, received = stop_on_signals()
     database = await Database.open(config.storage.url, busy_timeout_s=LONG_BUSY_TIMEOUT_S)
     run, jobs = run_of(experiment, size, seed), experiment.jobs(size)
-    note(
-        f"{experiment.name}: {counted(len(jobs), 'job')}, {size.value}, seed {seed}; results are stored in "
+    print_note(
+        f"{experiment.name}: {plural(len(jobs), 'job')}, {size.value}, seed {seed}; results are stored in "
         f"{database.url}"
     )
     try:
-        with counting(experiment.name, len(jobs)) as on_count:
+        with show_progress(experiment.name, len(jobs)) as on_count:
             results = await run_experiment(experiment, size, seed, database, workers, on_count, stop, folder)
         state = await state_of(database, run, results, jobs)
     finally:

@@ -1,7 +1,7 @@
 """Gordon & Reda 2006, Figure 6: trappy against standard minimax in Othello, at equal and unequal depths.
 
-The trappy player has the paper's options, including its rule for decided games (`Decided.PAPER`). A second
-measurement repeats the matches with this program's default rule for decided games.
+The trappy player has the paper's options, including its rule for decided games (`DecidedScores.PAPER`). A
+second measurement repeats the matches with this program's default rule for decided games.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from storage.evidence.intervals import share
 
 ORIGINAL, TRAPPY = "original", "trappy"
 SWINDLING = "trappy, default rule"
-"""The trappy player with `Decided.SWINDLE`: a forced win gets no bonus."""
+"""The trappy player with `DecidedScores.SWINDLE`: a forced win gets no bonus."""
 _PLAYERS = {ORIGINAL: "standard:", TRAPPY: "trappy:decided=paper,", SWINDLING: "trappy:"}
 """Player specifications without the depth, which is appended. They are part of the job name, so that results
 cannot be mixed up."""

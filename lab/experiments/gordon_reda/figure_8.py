@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from engine.games import get_rules
 from engine.games.othello import Othello
-from engine.params import Decided, TrapParams
+from engine.params import DecidedScores, TrapParams
 from engine.search.profiles import Profiler
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
@@ -46,7 +46,7 @@ class Figure8(Experiment):
         position = game.initial()
         for text in found[0]:
             position = game.play(position, game.parse_move(position, text))
-        params = TrapParams(decided=Decided.PAPER)
+        params = TrapParams(decided=DecidedScores.PAPER)
         profiler = Profiler(game, make_searcher("othello", _TABLE_MB), position, params, StopFlag())
         return {
             each.move: {
@@ -150,6 +150,6 @@ def _table(values: Result) -> Table:
         f"Figure 8, and our values at depth {DEPTH}",
         ("move", "paper, standard", "paper, trappy", "ours, standard", "ours, trappy", "our trap (quality)"),
         tuple(rows),
-        "The paper's values are in the unit of its own evaluation; ours are in discs, by a learned "
+        "The paper's values are in the unit of its own evaluation; ours are in discs, from a learned "
         "evaluation.",
     )

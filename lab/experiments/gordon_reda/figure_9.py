@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.base.rounding import counted
+from bot.base.rounding import plural
 from bot.match.conditions import Terms
 from bot.match.openings import random_opening
 from bot.match.play import GameTask, play
@@ -38,7 +38,7 @@ from lab.experiments.experiment import FOLDER, Experiment, Job, Result, Size
 from lab.experiments.experiment_report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
 from lab.experiments.given_games import DEPTHS, NEEDED, jobs_of_sample
 from lab.experiments.gordon_reda.trap_replies import (
-    STEPS,
+    BAND_MIN_COSTS,
     TrapReplies,
     by_band,
     equal_cost,
@@ -271,7 +271,7 @@ def _recorded_claims(of_people: Mapping[str, TrapReplies]) -> Iterator[PaperClai
             "they play a trap more often than by chance",
             above_zero(found.beyond),
             f"{in_points(found.beyond)} percentage points{at_level(found.beyond, ALPHA)}, "
-            f"{counted(found.fell.of, 'error')} by {counted(found.fell.persons, 'person')}",
+            f"{plural(found.fell.of, 'error')} by {plural(found.fell.persons, 'person')}",
         )
 
 
@@ -283,7 +283,7 @@ def _played_claims(matches: Mapping[str, _Match]) -> Iterator[PaperClaim]:
             "than against standard minimax",
             above_zero(found),
             f"{in_points(found)} per 100 replies{at_level(found, ALPHA)}, "
-            f"{counted(len(match.sums['games']), 'opening')}",
+            f"{plural(len(match.sums['games']), 'opening')}",
         )
 
 
@@ -339,9 +339,9 @@ def _papers_table(sources: Mapping[str, TrapReplies]) -> Table:
         tuple(tuple(row) for row in rows),
         "As in the paper, a reply is a trap if trappiness times cost is at least 5 points of expected score. "
         "In recorded games, a sample of all players' moves was judged "
-        f"(Othello by {DEPTHS['othello']} plies, chess by {DEPTHS['chess']}). Intervals are clustered by "
-        "person, against models by opening; the paper's interval treats replies as independent. Decided "
-        "positions are excluded. "
+        f"(Othello at {DEPTHS['othello']} plies, chess at {DEPTHS['chess']}). Intervals are clustered by "
+        "person, or for games against models by opening; the paper's interval treats replies as independent. "
+        "Decided positions are excluded. "
         'For the bot\'s own games: `desdemona stats --by strategy`, rows "Figure 9".',
     )
 
@@ -429,7 +429,7 @@ def _equal_cost_table(sources: Mapping[str, TrapReplies]) -> Table:
 def _bands_table(game: str, replies: TrapReplies) -> Table:
     rows = []
     for at, (trap, other) in enumerate(by_band(replies)):
-        rows.append((f"{100 * STEPS[at]:.1f}", _of(trap), _of(other)))
+        rows.append((f"{100 * BAND_MIN_COSTS[at]:.1f}", _of(trap), _of(other)))
     return Table(
         f"How often replies were played, by cost band, recorded {game}",
         ("cost from, points", "traps, %", "other replies, %"),
@@ -482,7 +482,7 @@ def _charts(of_people: Mapping[str, TrapReplies]) -> tuple[Chart, ...]:
         for which, words in enumerate(("traps", "other replies")):
             marks = [
                 (100 * step, 100 * each.share, 100 * each.low, 100 * each.high)
-                for step, each in zip(STEPS, (pair[which] for pair in rates), strict=True)
+                for step, each in zip(BAND_MIN_COSTS, (pair[which] for pair in rates), strict=True)
                 if each.share is not None and each.low is not None and each.high is not None
             ]
             if marks:

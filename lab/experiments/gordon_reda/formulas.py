@@ -95,7 +95,7 @@ class Formulas(Experiment):
 
 
 def printed_scale(quality: float, raw: float) -> float:
-    """Figure 5 taken literally, with its conditions read in the only consistent way."""
+    """The bonus as printed in Figure 5, with the only consistent reading of its conditions."""
     size = abs(raw)
     if quality <= 0:
         return 0.0

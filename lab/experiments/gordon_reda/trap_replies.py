@@ -9,30 +9,30 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.match.play import Played
+from bot.match.play import MatchGameRecord
 from engine.decision import Decision, OutcomeKind
 from engine.expected import WHOLE
-from engine.judgement import ERROR, ReplyVerdict, classify_by_figure_9, judge_decision
+from engine.judgement import MIN_ERROR_COST, ReplyVerdict, classify_by_figure_9, judge_decision
 from engine.params import TrapParams
 from lab.analysis.analysis_runner import analysed
 from lab.analysis.measures import PersonShare, person_share
 from lab.analysis.persons import is_person
-from lab.analysis.recorded_games import Answered
+from lab.analysis.recorded_games import AnsweredMove
 from lab.analysis.reply_profiles import ProfileTask, profile
 from lab.analysis.trap_counts import decision_of
 from lab.experiments.estimates_text import MeanEstimate, without_interval
 from lab.experiments.experiment import Result
 from lab.experiments.given_games import DEPTHS, given_games, sample_of
-from storage.evidence.inference.calibration import only_of_enough_persons
+from storage.evidence.inference.calibration import hide_with_few_persons
 from storage.evidence.inference.fixed import FixedInterval, fixed_mean, leave_one_out
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 KINDS = tuple(OutcomeKind)
-MIN_COST = TrapParams().threshold_percent / 100
+MIN_TRAP_COST = TrapParams().threshold_percent / 100
 """Minimum cost of a reply that counts as a trap, in expected score."""
-STEPS = tuple(MIN_COST * 2 ** (step / 2) for step in range(9))
+BAND_MIN_COSTS = tuple(MIN_TRAP_COST * 2 ** (step / 2) for step in range(9))
 """Lower bounds of the cost bands; each is 1.41 times the previous one."""
 _DIGITS = 6
 
@@ -54,7 +54,7 @@ class TrapReply(NamedTuple):
     random_fell: float
     random_erred: float
     band: int
-    """Index into `STEPS` of the reply's cost band; -1 if the reply cost less than the first band."""
+    """Index into `BAND_MIN_COSTS` of the reply's cost band; -1 if the reply cost less than the first band."""
     traps: int
     """Numbers of traps and of other replies in this band; 0 if there is no band."""
     others: int
@@ -76,7 +76,7 @@ def trap_reply(decision: Decision, reply: str | None) -> TrapReply | None:
     if not decision.chosen.is_whole or len(decision.chosen.replies) < 2:
         return None
     outcome, judgement = classify_by_figure_9(decision, reply), judge_decision(decision)
-    by_band = [_in_band(judgement.replies, band) for band in range(len(STEPS))]
+    by_band = [_in_band(judgement.replies, band) for band in range(len(BAND_MIN_COSTS))]
     traps = [[each for each in some if judgement.is_paper_trap(each)] for some in by_band]
     others = [[each for each in some if not judgement.is_paper_trap(each)] for some in by_band]
     band = -1 if outcome.reply is None else _band(judgement.of(outcome.reply))
@@ -86,10 +86,10 @@ def trap_reply(decision: Decision, reply: str | None) -> TrapReply | None:
         is_trap=int(judgement.is_trap),
         is_decided=int(judgement.is_decided),
         fell_for_best=int(outcome.fell_for_best),
-        erred=int(outcome.cost >= ERROR),
+        erred=int(outcome.cost >= MIN_ERROR_COST),
         random_optimal=round(sum(each.is_best for each in judgement.replies) / count, _DIGITS),
         random_fell=round(sum(map(judgement.is_paper_trap, judgement.replies)) / count, _DIGITS),
-        random_erred=round(sum(each.cost >= ERROR for each in judgement.replies) / count, _DIGITS),
+        random_erred=round(sum(each.cost >= MIN_ERROR_COST for each in judgement.replies) / count, _DIGITS),
         band=band,
         traps=len(traps[band]) if band >= 0 else 0,
         others=len(others[band]) if band >= 0 else 0,
@@ -101,7 +101,7 @@ def trap_reply(decision: Decision, reply: str | None) -> TrapReply | None:
 
 
 def _band(judged: ReplyVerdict) -> int:
-    return bisect_right(STEPS, judged.cost / WHOLE) - 1
+    return bisect_right(BAND_MIN_COSTS, judged.cost / WHOLE) - 1
 
 
 def _in_band(replies: Sequence[ReplyVerdict], band: int) -> list[ReplyVerdict]:
@@ -121,7 +121,7 @@ def recorded(game: str, folder: str, seed: int, first: int, count: int, most: in
 
     Args:
         folder: Folder with human games (`lab.experiments.given_games`).
-        first: Index in the sample of the first move to judge.
+        first: Index, within the sample, of the first move to judge.
         most: Size of the sample.
 
     Returns:
@@ -140,13 +140,13 @@ def recorded(game: str, folder: str, seed: int, first: int, count: int, most: in
 
 
 @lru_cache(maxsize=2)
-def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[Answered]:
+def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[AnsweredMove]:
     """The sampled moves, from games between persons only, because WTHOR also contains games of programs."""
     games = [each for each in given_games(game, folder) if all(map(is_person, each.record.players))]
     return sample_of(games, game, most, seed)
 
 
-def of_game(played: Played) -> list[TrapReply]:
+def of_game(played: MatchGameRecord) -> list[TrapReply]:
     """Judge the replies to player A's moves."""
     moves = played.moves
     found = [
@@ -164,7 +164,7 @@ class TrapReplies:
     """Judged replies as columns, without replies in decided positions.
 
     Args:
-        replies: `TrapReply` tuples, as lists.
+        replies: The fields of each `TrapReply`, as a list.
         groups: The person or the opening of each reply, for clustering.
         games: Number of games.
     """
@@ -255,7 +255,7 @@ def by_band(found: TrapReplies) -> list[tuple[PersonShare, PersonShare]]:
     played_band = found.column(lambda each: each.band)
     fell = found.is_kind(OutcomeKind.FELL_FOR_PAPER_TRAP)
     rows = []
-    for band in range(len(STEPS)):
+    for band in range(len(BAND_MIN_COSTS)):
         pair = []
         for name, of_kind in (("traps_by_band", fell), ("others_by_band", ~fell)):
             counts = np.array([getattr(each, name)[band] for each in found.rows], np.int64)
@@ -272,7 +272,7 @@ def by_band(found: TrapReplies) -> list[tuple[PersonShare, PersonShare]]:
 
 def estimate(found: FixedInterval) -> MeanEstimate:
     """Convert a `FixedInterval` for reports; below 30 effective groups there is no interval."""
-    found = only_of_enough_persons(found)
+    found = hide_with_few_persons(found)
     if found.value is None:
         return without_interval(0.0, 0)
     if found.low is None or found.high is None:

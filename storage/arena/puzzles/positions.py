@@ -1,10 +1,10 @@
 """Puzzle positions: imports them from finished games and selects them for a person.
 
 In a puzzle position, one of our arena moves set a confirmed bait (`engine.bait_rule`) and the reply of a
-person was not good: it cost more than `TOLERANCE`. Positions reached by the same moves count as one. Each
-taken bait is stored with the decision from which the position can be shown.
+person was not good: it cost more than `MAX_GOOD_REPLY_COST`. Positions reached by the same moves count as
+one. Each taken bait is stored with the decision from which the position can be shown.
 
-Rows are created when a game is settled, once also for older games (`bot.arena.puzzles.puzzle_importer`), so
+Rows are created when a game is settled, and once for older games (`bot.arena.puzzles.puzzle_importer`), so
 that selecting a puzzle reads neither decisions nor forecasts. The caller owns the transaction.
 """
 
@@ -16,14 +16,14 @@ from sqlalchemy import ColumnElement, exists, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.evidence.game_records import is_judged, line_key, named_bait
-from storage.filters import standing
+from storage.filters import standing_conditions
 from storage.inserts import insert_all_new, insert_new
 from storage.records import GameStatus, from_row
 from storage.tables.arena import ArenaGame
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.tables.puzzles import PuzzleMistake, PuzzlePosition, PuzzleReview, SearchedGame
 
-TOLERANCE = 350
+MAX_GOOD_REPLY_COST = 350
 """A reply that costs at most this is good, as in lila's Retrospect; in hundredths of a per cent of expected
 score."""
 
@@ -146,7 +146,7 @@ async def list_new_mistakes(session: AsyncSession, site: str, decisions: Collect
             *named_bait(),
             is_judged(),
             OutcomeRow.reply.is_not(None),
-            OutcomeRow.cost > TOLERANCE,
+            OutcomeRow.cost > MAX_GOOD_REPLY_COST,
             GameRow.site == site,
             GameRow.state == GameStatus.FINISHED,
             GameRow.is_settled.is_(True),
@@ -217,8 +217,8 @@ async def _position_of(
     return position_id
 
 
-async def settled_up_to(session: AsyncSession, site: str) -> int:
-    """The highest of our keys up to which every arena game is settled and no game can be added."""
+async def max_settled_game_id(session: AsyncSession, site: str) -> int:
+    """The largest key K such that all arena games with keys up to K are settled and none can be added."""
     oldest = select(func.min(GameRow.id)).where(GameRow.site == site, GameRow.is_settled.is_(False))
     statement = select(func.coalesce(oldest.scalar_subquery() - 1, func.max(GameRow.id), 0))
     return await session.scalar(statement) or 0
@@ -243,7 +243,7 @@ def is_public() -> ColumnElement[bool]:
     return ArenaGame.ended_at.is_not(None)
 
 
-async def own_mistake(
+async def latest_untried_mistake(
     session: AsyncSession, account_id: str, game: str, site: str, without: Collection[int] = ()
 ) -> int | None:
     """The latest position in which a person took a bait and which they have not tried yet.
@@ -318,14 +318,14 @@ async def list_of_game(session: AsyncSession, game_id: int) -> list[int]:
 async def find_source(
     session: AsyncSession, position_id: int, account_id: str | None, site: str, *, has_others: bool = True
 ) -> PuzzleSource | None:
-    """The game to show with a position: the first in which the person took the bait, or else a public one.
+    """The game to show with a position: the first in which the person took the bait, otherwise a public game.
 
     Args:
         session: The transaction.
         position_id: The position.
         account_id: The person; None without an account.
         site: The arena's site name in our own accounts' records.
-        has_others: Whether people may see games of others.
+        has_others: Whether people may see others' games.
 
     Returns:
         The game and decision; None if there is no game that this person may see.
@@ -341,7 +341,7 @@ async def find_source(
         )
         .join(DecisionRow, DecisionRow.id == PuzzleMistake.decision_id)
         .join(GameRow, GameRow.id == PuzzleMistake.game_id)
-        .where(PuzzleMistake.position_id == position_id, *standing())
+        .where(PuzzleMistake.position_id == position_id, *standing_conditions())
         .order_by(PuzzleMistake.decision_id)
         .limit(1)
     )
@@ -356,7 +356,7 @@ async def find_source(
     return None
 
 
-async def erred_there(session: AsyncSession, position_id: int, account_id: str, site: str) -> bool:
+async def took_bait_in_game(session: AsyncSession, position_id: int, account_id: str, site: str) -> bool:
     """Whether a person took this position's bait in a game, and so may have seen its solution."""
     statement = (
         select(literal(1))

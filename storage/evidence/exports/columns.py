@@ -10,10 +10,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select
 
 from engine.expected import WHOLE
-from storage.filters import Filters, filter_conditions, in_phase, of_games
+from storage.filters import Filters, filter_conditions, of_games, phase_conditions
 from storage.tables.games import GameRow, OpponentRow
 
-ERROR_COST = 1000
+MIN_ERROR_COST = 1000
 """Minimum cost of an error, in hundredths of a per cent of the game: 10 %."""
 
 Value = int | float | str | None
@@ -86,7 +86,7 @@ def export_of(
 
 def of_moves(filters: Filters) -> Sequence[ColumnElement[bool]]:
     """SQL conditions of an export of moves: those on the games, and those on their moves."""
-    return [*filter_conditions(of_games(filters)), *in_phase(filters)]
+    return [*filter_conditions(of_games(filters)), *phase_conditions(filters)]
 
 
 def computed(
@@ -113,7 +113,7 @@ whole = partial(_of, ColumnKind.WHOLE, int)
 """Makes a column of whole numbers from name, meaning, source and conversion (default `int`)."""
 text = partial(_of, ColumnKind.TEXT, str)
 flag = partial(_of, ColumnKind.WHOLE, lambda value: int(bool(value)))
-"""Makes a column of truth values, exported as 0 or 1."""
+"""Makes a Boolean column, exported as 0 or 1."""
 number = partial(_of, ColumnKind.NUMBER, float)
 share = partial(_of, ColumnKind.NUMBER, lambda value: value / WHOLE)
 """Makes a column that converts hundredths of a per cent to a share of the game."""

@@ -1,8 +1,8 @@
 """Escapes CSV cells that a spreadsheet would run as formulas, since names and chat come from strangers.
 
 An apostrophe is put before a text that begins like a formula, as OWASP advises ("CSV Injection"); numbers are
-unchanged. One is also added to a text that begins with apostrophes followed by such a character, so that a
-program can restore the original by removing one (`text_of`).
+unchanged. A text that would be a formula after its leading apostrophes also gets one more, so that a program
+can restore the original by removing one apostrophe (`text_of`).
 """
 
 import csv

@@ -6,11 +6,11 @@ from typing import Any
 
 from sqlalchemy import Text, cast, select
 
-from engine.bait_rule import RULE as FORECAST_RULE
+from engine.bait_rule import FORECAST_RULE
 from engine.expected import WHOLE
-from engine.judgement import RULE
+from engine.judgement import JUDGE_RULE
 from storage.evidence.exports.columns import (
-    ERROR_COST,
+    MIN_ERROR_COST,
     OF_GAME,
     STRATEGY,
     ColumnKind,
@@ -29,7 +29,7 @@ from storage.evidence.exports.columns import (
     whole,
 )
 from storage.evidence.replies import model_text
-from storage.filters import standing
+from storage.filters import standing_conditions
 from storage.packing.records import unpack
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow
 from storage.tables.types import as_stored
@@ -41,7 +41,7 @@ _DECISIONS = (
     select(DecisionRow.id, DecisionRow.game_id)
     .select_from(DecisionRow)
     .join(GameRow, GameRow.id == DecisionRow.game_id)
-    .where(*standing())
+    .where(*standing_conditions())
     .order_by(DecisionRow.id)
 )
 
@@ -98,7 +98,7 @@ DECISIONS = export_of(
         computed(
             "confirm_s",
             _NUMBER,
-            "seconds from then until the site showed the move",
+            "seconds from acceptance until the site showed the move",
             seconds,
             DecisionRow.sent_at,
             DecisionRow.confirmed_at,
@@ -122,7 +122,7 @@ OUTCOMES = export_of(
             "is_error",
             _WHOLE,
             "1: the reply cost 10 % of the game or more",
-            lambda cost: int(cost is not None and cost >= ERROR_COST),
+            lambda cost: int(cost is not None and cost >= MIN_ERROR_COST),
             OutcomeRow.cost,
         ),
         flag("is_decided", "1: our move wins or loses by force; exclude such rows", DecisionRow.is_decided),
@@ -130,7 +130,7 @@ OUTCOMES = export_of(
         number("random_error", "probability that a random reply is an error", ForecastRow.error_uniform),
         number("expected_error", "forecast probability of an error", ForecastRow.error_expected),
         share("random_cost", "mean cost of a random reply", ForecastRow.cost_uniform),
-        share("expected_cost", "mean cost by the forecast", ForecastRow.cost_expected),
+        share("expected_cost", "forecast cost of the reply", ForecastRow.cost_expected),
         computed(
             "has_bait",
             _WHOLE,
@@ -174,7 +174,7 @@ OUTCOMES = export_of(
             ForecastRow.prior,
         ),
         _is(
-            RULE,
+            JUDGE_RULE,
             "is_current",
             "1: judged by current rules; other rows count only after `db recheck`",
             OutcomeRow.rule,
@@ -270,7 +270,7 @@ def _json(stored: object) -> str:
 
 
 RECORDS = export_of(
-    "One row for each of our moves with its whole record, from which all else can be computed.",
+    "One row for each of our moves with its full record; everything else can be computed from it.",
     _DECISIONS.outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id),
     [
         *_KEYS,

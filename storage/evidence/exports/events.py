@@ -11,7 +11,7 @@ from storage.filters import Filters, filter_conditions
 from storage.tables.games import EventRow, GameRow
 
 
-def _selected(filters: Filters) -> Sequence[ColumnElement[bool]]:
+def _event_conditions(filters: Filters) -> Sequence[ColumnElement[bool]]:
     """Filters for site, account and time apply to the events themselves; all others apply to their games."""
     selected: list[ColumnElement[bool]] = []
     if filters.site is not None:
@@ -45,5 +45,5 @@ EVENTS = export_of(
         whole("game_id", "key of the event's game; null: none", EventRow.game_id),
         text("detail", "JSON: details, such as reason or error", EventRow.detail, _detail),
     ],
-    _selected,
+    _event_conditions,
 )

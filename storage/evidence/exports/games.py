@@ -5,8 +5,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Text, and_, cast, func, select
 
-from engine.bait_rule import RULE as FORECAST
-from engine.judgement import RULE
+from engine.bait_rule import FORECAST_RULE
+from engine.judgement import JUDGE_RULE
 from storage.evidence.exports.columns import (
     OF_GAME,
     STRATEGY,
@@ -25,7 +25,7 @@ from storage.evidence.exports.columns import (
 from storage.evidence.rating_bands import RatingBand
 from storage.evidence.slips import slip_condition
 from storage.evidence.statistics.groups import week_text
-from storage.filters import standing
+from storage.filters import standing_conditions
 from storage.records import GameStatus
 from storage.tables.games import (
     DecisionRow,
@@ -65,9 +65,11 @@ def _count(*conditions: ColumnElement[bool]) -> Any:
     counted = (
         select(func.count())
         .select_from(DecisionRow)
-        .outerjoin(ForecastRow, and_(ForecastRow.decision_id == DecisionRow.id, ForecastRow.rule == FORECAST))
-        .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == RULE))
-        .where(DecisionRow.game_id == GameRow.id, *standing(), *conditions)
+        .outerjoin(
+            ForecastRow, and_(ForecastRow.decision_id == DecisionRow.id, ForecastRow.rule == FORECAST_RULE)
+        )
+        .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == JUDGE_RULE))
+        .where(DecisionRow.game_id == GameRow.id, *standing_conditions(), *conditions)
         .correlate(GameRow)
     )
     return counted.scalar_subquery()
@@ -132,7 +134,7 @@ GAMES = export_of(
         timestamp("started_at", "time of the start", GameRow.started_at),
         timestamp("ended_at", "time of the end", GameRow.ended_at),
         text("day", "date of the start", GameRow.started_at, "{:%Y-%m-%d}".format),
-        text("week", "date of that week's Monday", GameRow.started_at, lambda start: week_text(start.date())),
+        text("week", "Monday of the start's week", GameRow.started_at, lambda start: week_text(start.date())),
         text("month", "month of the start, for instance 2026-11", GameRow.started_at, "{:%Y-%m}".format),
         whole("hour", "hour of the start, 0 to 23 (UTC)", GameRow.started_at, lambda start: start.hour),
         computed(
@@ -173,6 +175,6 @@ GAMES = export_of(
         whole("clock_increment_s", "seconds added per move; null: no clock", GameRow.clock_increment_s),
         text("opponent_site_id", "the site's ID of the opponent", OpponentRow.site_id),
         STRATEGY,
-        _probability("probability", "probability with which our strategy was drawn"),
+        _probability("probability", "probability with which our strategy was chosen"),
     ],
 )

@@ -17,11 +17,11 @@ from storage.evidence.exports.events import EVENTS
 from storage.evidence.exports.games import GAMES
 from storage.filters import Filters
 
-BATCH = 1000
+EXPORT_BATCH_ROWS = 1000
 """Maximum number of rows in memory at a time."""
 
 
-class What(StrEnum):
+class ExportName(StrEnum):
     """The name of an export."""
 
     GAMES = "games"
@@ -34,13 +34,13 @@ class What(StrEnum):
 
 
 EXPORTS = {
-    What.GAMES: GAMES,
-    What.DECISIONS: DECISIONS,
-    What.OUTCOMES: OUTCOMES,
-    What.BAITS: BAITS,
-    What.REPLIES: REPLIES,
-    What.RECORDS: RECORDS,
-    What.EVENTS: EVENTS,
+    ExportName.GAMES: GAMES,
+    ExportName.DECISIONS: DECISIONS,
+    ExportName.OUTCOMES: OUTCOMES,
+    ExportName.BAITS: BAITS,
+    ExportName.REPLIES: REPLIES,
+    ExportName.RECORDS: RECORDS,
+    ExportName.EVENTS: EVENTS,
 }
 """All exports, by name."""
 
@@ -65,7 +65,7 @@ async def export_rows(
         RecordError: A row is damaged; the message names it and the reason.
     """
     statement = export.statement.where(*export.selected(filters))
-    async with connection.stream(statement, execution_options={"yield_per": BATCH}) as result:
+    async with connection.stream(statement, execution_options={"yield_per": EXPORT_BATCH_ROWS}) as result:
         async for some in result.partitions():
             rows: list[tuple[Value, ...]] = []
             for row in some:

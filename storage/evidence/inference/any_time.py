@@ -1,7 +1,7 @@
 """Confidence sequences: intervals for a mean that stay valid under continuous monitoring.
 
 An ordinary 95 % interval is valid at one planned analysis. Checking it after each of 5,000 games, and
-stopping once it excludes 0, reports an effect in two of five trials without one. The asymptotic confidence
+stopping once it excludes 0, reports an effect in two of five trials that have none. The asymptotic confidence
 sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (Annals of Statistics 2024, arXiv:2103.06476) is
 wider (at its tightest 3.04 standard errors instead of 1.96), but it excludes the truth at *any* look in at
 most 5 % of trials.
@@ -55,7 +55,7 @@ _MAX_LOG = 700.0
 class PlannedN(IntEnum):
     """Number of values at which an interval is tightest, per kind of endpoint; fixed before the first value.
 
-    The interval is about 1 % wider than the tightest at half or twice this number, 26 % at a tenth of it.
+    At half or twice this number, the interval is about 1 % wider than at its tightest; at a tenth, 26 %.
     """
 
     GAMES = 1_000
@@ -132,8 +132,8 @@ class AnyTimeEstimate:
     high: float | None
     """Upper limit; None while it is too early."""
     e_value: float | None
-    """Evidence (e-value) against a mean of 0, which 1/alpha or more excludes.  None while it is too early; at
-    most 10^304."""
+    """Evidence (e-value) against a mean of 0; 1/alpha or more excludes 0. None while it is too early;
+    at most 10^304."""
     too_early: str | None
     """Why there is no interval, as in `SequenceDesign.too_early`."""
     alpha: float
@@ -260,7 +260,7 @@ class InterimAnalyses:
         return np.asarray(np.sqrt(variance) * self.design.width(self.n))
 
     @property
-    def readable(self) -> NDArray[np.bool_]:
+    def has_interval(self) -> NDArray[np.bool_]:
         """Whether there is enough data for an interval, after each value."""
         enough = (self.n >= self.design.least_values) & (self.effective_persons >= self.design.least_persons)
         return np.asarray(enough)
@@ -268,7 +268,7 @@ class InterimAnalyses:
     def ever_excludes(self, truth: float) -> bool:
         """Whether any of the intervals shown excludes this mean."""
         outside = np.abs(self.mean - truth) > self.half_width
-        return bool((outside & self.readable).any())
+        return bool((outside & self.has_interval).any())
 
 
 def interim_analyses(

@@ -65,14 +65,14 @@ def calibration(
         n=len(p),
         expected=float(p.sum()),
         happened=int(o.sum()),
-        ratio=only_of_enough_persons(fixed_ratio(p, o, persons)),
-        intercept=only_of_enough_persons(intercept),
-        slope=only_of_enough_persons(slope),
+        ratio=hide_with_few_persons(fixed_ratio(p, o, persons)),
+        intercept=hide_with_few_persons(intercept),
+        slope=hide_with_few_persons(slope),
         drift=estimate(o - p, persons, SequenceDesign(planned_n)),
     )
 
 
-def only_of_enough_persons(found: FixedInterval) -> FixedInterval:
+def hide_with_few_persons(found: FixedInterval) -> FixedInterval:
     """Estimates whose intervals are valid at any time; none below `MIN_PERSONS` effective persons."""
     if found.low is None or found.effective_persons >= MIN_PERSONS:
         return found

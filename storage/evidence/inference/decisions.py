@@ -29,7 +29,7 @@ from storage.evidence.inference.persons import Floats, codes_of, earlier_counts,
 from storage.evidence.inference.suspects import Flags
 from storage.evidence.inference.timestamps import microseconds
 from storage.evidence.inference.trial import (
-    UNIT,
+    TRIAL_UNIT,
     UNSETTLED,
     EndpointReport,
     Exclusion,
@@ -72,7 +72,7 @@ class TrialDecision:
     settled_at: datetime | None
     """Time of the reply, or of the game's end if there was no reply; None: the reply is still open."""
     treated: bool
-    """A: whether the move that sets a trap was drawn."""
+    """A: whether the draw selected the move that sets a trap."""
     probability: float
     """Recorded probability of that move, in (0, 1)."""
     cost: float | None
@@ -113,7 +113,7 @@ class TrialDecision:
 
 _DECISION = np.dtype(
     [
-        *UNIT.descr,
+        *TRIAL_UNIT.descr,
         ("games_before", "<i8"),
         ("cost", "<f8"),
         *((f"{name}_{of}", "<f8") for name in ("expected", "mean", "value") for of in ("trap", "control")),
@@ -136,8 +136,8 @@ class DecisionsReport(TrialCounts):
     """Results of a trial's single decisions: the outcome with a trap minus the outcome without."""
 
     planned_n: int
-    """Planned number of decisions, at which the any-time intervals are tightest, and from which on the
-    fixed-sample intervals may be shown."""
+    """Planned number of decisions. The any-time intervals are tightest at this number; the fixed-sample
+    intervals may be shown from this number on."""
     guard: RandomisationCheck
     cost: DecisionOutcome
     """Effect on Y. Part of it arises because positions with traps have more bad replies."""
@@ -152,7 +152,7 @@ class DecisionsReport(TrialCounts):
         fields = asdict(self)
         fields["guard"]["broken"] = list(self.guard.broken)
         hide_early(fields["guard"])
-        lacks = self.guard.lacks_an_arm(self)
+        lacks = self.guard.no_comparison(self)
         for name in ("cost", "beyond_difficulty", "earned"):
             outcome: DecisionOutcome = getattr(self, name)
             early = outcome.any_time.estimate.too_early
@@ -181,13 +181,13 @@ def decisions_report(
     """
     drawn = _by_column(decisions)
     check_draws(drawn, "decision")
-    selection = drawn_rows(drawn, terms, at, drawn["games_before"]).having("cost")
+    selection = drawn_rows(drawn, terms, at, drawn["games_before"]).for_outcome("cost")
     design = terms.design(terms.planned_decisions)
     rows = selection.counted
     cost, treated, probability = rows["cost"], rows["treated"], rows["probability"]
     persons = codes_of(rows["person"])
     x = (rows["expected_trap"] + rows["expected_control"]) / 2
-    guess = guessed_cost(cost, x, persons)
+    guess = predicted_cost(cost, x, persons)
     gap = rows["value_control"] - rows["value_trap"]
     first = rows["games_before"] == 0
 
@@ -227,7 +227,7 @@ def _by_column(decisions: Sequence[TrialDecision]) -> Units:
     return units
 
 
-def guessed_cost(cost: Floats, x: Floats, persons: NDArray[np.intp]) -> Floats:
+def predicted_cost(cost: Floats, x: Floats, persons: NDArray[np.intp]) -> Floats:
     """m: the prediction of a person's next cost from the people model and the person's past.
 
     Args:
@@ -254,8 +254,8 @@ def centred_least_squares(
 ) -> FixedInterval:
     """The coefficient of A - 1/2 in weighted centred least squares on 1, x and A - 1/2.
 
-    The weight of a row is (q/p)^A ((1-q)/(1-p))^(1-A) with q = 1/2. To leave a person out, their share of the
-    3 x 3 normal equations is subtracted.
+    The weight of a row is (q/p)^A ((1-q)/(1-p))^(1-A) with q = 1/2. A person is left out by subtracting their
+    share of the 3 x 3 normal equations.
 
     Args:
         outcome: The outcomes, shape (n,).

@@ -3,4 +3,4 @@
 ALPHA = 0.05
 """Maximum probability that an interval excludes the truth."""
 CAP_GAMES = 50
-"""How many of a person's games count: the first ones."""
+"""Number of games that count per person, starting with the first."""

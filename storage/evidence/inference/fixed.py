@@ -2,8 +2,8 @@
 
 An estimate b is recomputed without each of the G persons, giving b_(g). Its variance is (G-1)/G sum (b_(g) -
 b)^2, and its 95 % interval uses Student's t with P - 1 degrees of freedom, where P is the effective number
-of persons. For a few persons who return at very different rates it covers the truth in 93 to 97 % of
-simulations, Wilson's interval in 48 to 72 % (`bench.statistics.placebo`).
+of persons. With a few persons who return at very different rates, this interval covers the truth in 93 to
+97 % of simulations, while Wilson's interval covers it in 48 to 72 % (`bench.statistics.placebo`).
 """
 
 from collections.abc import Sequence
@@ -18,20 +18,20 @@ from storage.evidence.inference.defaults import ALPHA
 from storage.evidence.inference.persons import Codes, Floats, PersonId, checked, effective_persons
 from storage.evidence.inference.student import t_quantile
 
-MIN_PERSONS = 2.0
+MIN_FIXED_INTERVAL_PERSONS = 2.0
 """Minimum number of effective persons for an interval, since Student's t needs one degree of freedom."""
 _MIN_P = 1e-6
 _MAX_STEPS = 50
 _MIN_STEP = 1e-10
-_CURVED = 1e-10
-_TERMS = 14
+_MIN_RELATIVE_DETERMINANT = 1e-10
+_SERIES_TERMS = 14
 """Number of terms in the power series of the logistic function."""
-_NEAR = 0.25
+_MAX_SERIES_DISTANCE = 0.25
 """Maximum distance in logits at which the series is used: terms shrink at least by a factor of pi / 0.25, so
 the first omitted term is below 1e-15 of the first term."""
-_AT_ONCE = 10_000
+_SERIES_BATCH_REPLIES = 10_000
 """Number of replies whose powers are in memory at the same time."""
-_STEEPEST = 50.0
+_MAX_LOGIT_COEFFICIENT = 50.0
 """Limit on a logit slope or intercept; beyond it, the predictions separate the events completely."""
 
 
@@ -72,8 +72,8 @@ def leave_one_out(
     early, low, high = None, None, None
     if value is None:
         early = "no values" if persons == 0 else "not determined"
-    elif effective < MIN_PERSONS:
-        early = f"P {floor(effective)} of {MIN_PERSONS:g}"
+    elif effective < MIN_FIXED_INTERVAL_PERSONS:
+        early = f"P {floor(effective)} of {MIN_FIXED_INTERVAL_PERSONS:g}"
     elif not np.isfinite(without).all():
         early = "not determined if one of the persons is left out"
     else:
@@ -168,7 +168,7 @@ def fixed_logit(
     design = np.stack([np.ones(len(p)), np.log(p / (1 - p))], axis=1)
     full = _fit_logit(design, o, np.array([0.0, 1.0]))
     without = np.full((len(counts), 2), np.nan)
-    if full is not None and effective_persons(counts) >= MIN_PERSONS:
+    if full is not None and effective_persons(counts) >= MIN_FIXED_INTERVAL_PERSONS:
         without = _logits_without(design, o, code, full)
     first, second = (
         leave_one_out(None if full is None else float(full[at]), without[:, at], counts, ALPHA)
@@ -186,12 +186,12 @@ def _fit_logit(design: Floats, happened: Floats, start: Floats) -> Floats | None
         # Check the condition: a determinant far below the product of the diagonal means that one number fixes
         # the other.
         determinant = curvature[0, 0] * curvature[1, 1] - curvature[0, 1] ** 2
-        if not determinant > _CURVED * curvature[0, 0] * curvature[1, 1]:
+        if not determinant > _MIN_RELATIVE_DETERMINANT * curvature[0, 0] * curvature[1, 1]:
             return None
         step = np.linalg.solve(curvature, design.T @ (happened - p))
         # Far from the maximum a full step may overshoot it and never return.
         b = b + step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
-        if float(np.abs(b).max()) > _STEEPEST:
+        if float(np.abs(b).max()) > _MAX_LOGIT_COEFFICIENT:
             return None
         if float(np.abs(step).max()) < _MIN_STEP:
             return np.asarray(b)
@@ -203,8 +203,8 @@ def _logits_without(design: Floats, happened: Floats, code: Codes, full: Floats)
 
     Runs Newton's method for all persons in parallel. Leaving a person out hardly moves the fit; near the fit,
     the sums over all replies are a power series in the difference (`_Around`), so only the person's own
-    replies need to be read. A person whose omission moves it too far, as in small samples, is fitted from the
-    replies of all others.
+    replies need to be read. If omitting a person moves the fit too far, as in small samples, it is computed
+    from the replies of all others.
     """
     persons = int(code.max()) + 1
     around = _Around.of(design, happened, full)
@@ -228,11 +228,11 @@ def _logits_without(design: Floats, happened: Floats, code: Codes, full: Floats)
         score, curvature = around.sums(b - full)
         (g0, g1), (h0, h1, h2) = score - own_score, curvature - own_curvature
         determinant = h0 * h2 - h1 * h1
-        is_near &= determinant > _CURVED * h0 * h2
+        is_near &= determinant > _MIN_RELATIVE_DETERMINANT * h0 * h2
         safe = np.where(is_near, determinant, 1.0)
         step = np.stack([h2 * g0 - h1 * g1, h0 * g1 - h1 * g0], axis=1) / safe[:, None]
-        is_near &= np.abs(b + step - full) @ around.reach <= _NEAR
-        is_near &= np.abs(b + step).max(axis=1) <= _STEEPEST
+        is_near &= np.abs(b + step - full) @ around.reach <= _MAX_SERIES_DISTANCE
+        is_near &= np.abs(b + step).max(axis=1) <= _MAX_LOGIT_COEFFICIENT
         is_open &= is_near
         b[is_open] += step[is_open]
         is_open &= np.abs(step).max(axis=1) >= _MIN_STEP
@@ -262,18 +262,18 @@ class _Around:
     @classmethod
     def of(cls, design: Floats, happened: Floats, fit: Floats) -> "_Around":
         """Build the series around a fit."""
-        score = np.zeros((_TERMS, _TERMS, 2))
-        curvature = np.zeros((_TERMS, _TERMS, 3))
-        for start in range(0, len(design), _AT_ONCE):
-            these = slice(start, start + _AT_ONCE)
+        score = np.zeros((_SERIES_TERMS, _SERIES_TERMS, 2))
+        curvature = np.zeros((_SERIES_TERMS, _SERIES_TERMS, 3))
+        for start in range(0, len(design), _SERIES_BATCH_REPLIES):
+            these = slice(start, start + _SERIES_BATCH_REPLIES)
             p = 1 / (1 + np.exp(-np.clip(design[these] @ fit, -500, 500)))
-            powers = design[these, 1] ** np.arange(_TERMS + 2)[:, None]
+            powers = design[these, 1] ** np.arange(_SERIES_TERMS + 2)[:, None]
             # f' = f - f^2 gives the series of the logistic function from its value.
             terms = [p]
-            for k in range(_TERMS):
+            for k in range(_SERIES_TERMS):
                 square = np.sum([terms[i] * terms[k - i] for i in range(k + 1)], axis=0)
                 terms.append((terms[k] - square) / (k + 1))
-            for k in range(_TERMS):
+            for k in range(_SERIES_TERMS):
                 moments = powers[: k + 3] @ (terms[k + 1] * (k + 1))
                 values = powers[: k + 2] @ ((happened[these] if k == 0 else 0.0) - terms[k])
                 for j in range(k + 1):
@@ -283,7 +283,7 @@ class _Around:
 
     def sums(self, distance: Floats) -> tuple[Floats, Floats]:
         """Evaluate both sums at distances from the fit, shape (G, 2); returns shapes (2, G) and (3, G)."""
-        first, second = (distance[:, at, None] ** np.arange(_TERMS) for at in (0, 1))
+        first, second = (distance[:, at, None] ** np.arange(_SERIES_TERMS) for at in (0, 1))
         score = np.einsum("gi,gj,ijk->kg", first, second, self.score, optimize=True)
         curvature = np.einsum("gi,gj,ijk->kg", first, second, self.curvature, optimize=True)
         return score, curvature

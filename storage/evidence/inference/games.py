@@ -37,7 +37,7 @@ from storage.evidence.inference.persons import (
 )
 from storage.evidence.inference.suspects import Flags
 from storage.evidence.inference.trial import (
-    UNIT,
+    TRIAL_UNIT,
     CountedRows,
     EndpointReport,
     RandomisationCheck,
@@ -55,7 +55,7 @@ from storage.evidence.inference.trial import (
 from storage.evidence.rating_bands import BAND_WIDTH
 
 _PRIOR_GAMES = 10.0
-"""A stratum's mean residual is shrunk towards 0, as by this many additional games with residual 0."""
+"""Number of additional games with residual 0 by which a stratum's mean residual is shrunk towards 0."""
 _ELO_PER_LOGIT = 400 / log(10)
 _UNRATED = 1_000
 """Value for a missing rating band."""
@@ -63,15 +63,15 @@ _UNRATED = 1_000
 
 TRIAL_GAME = np.dtype(
     [
-        *UNIT.descr,
+        *TRIAL_UNIT.descr,
         *((name, "<f8") for name in ("rating", "our_rating", "score", "cost")),
         ("kind", "<i4"),
     ]
 )
 """The layout of a game assigned at random to trappy or standard; A = 1 for the treated player.
 
-In addition to the columns of `UNIT`: the person's rating and ours before the game, on the same scale; our
-score (1, 1/2 or 0); the mean cost of the person's judged replies, in expected score from 0 to 1 (each of
+In addition to the columns of `TRIAL_UNIT`: the person's rating and ours before the game, on the same scale;
+our score (1, 1/2 or 0); the mean cost of the person's judged replies, in expected score from 0 to 1 (each of
 these is NaN if missing); and the game's index in `TrialGames.kinds`.
 """
 
@@ -170,7 +170,7 @@ class GamesReport(TrialCounts):
         fields = asdict(self)
         for guard, of, outcome in (("guard", self.guard, "score"), ("cost_guard", self.cost_guard, "cost")):
             fields[guard]["broken"] = list(of.broken)
-            why = of.lacks_an_arm(self)
+            why = of.no_comparison(self)
             hide_early(fields[outcome], why)
             for stratum in fields["strata"]:
                 hide_early(stratum[outcome], why)
@@ -181,7 +181,7 @@ class GamesReport(TrialCounts):
         return fields
 
 
-def earlier_guess(outcome: Floats, expected: Floats, strata: Codes) -> Floats:
+def prediction(outcome: Floats, expected: Floats, strata: Codes) -> Floats:
     """m: the expectation, corrected by the mean residual of earlier games of the stratum.
 
     Args:
@@ -219,7 +219,7 @@ def games_report_and_interim(
         ValueError: `at` has no time zone.
     """
     drawn = drawn_rows(games.rows, terms, at)
-    scored, costed = drawn.having("score"), drawn.having("cost")
+    scored, costed = drawn.for_outcome("score"), drawn.for_outcome("cost")
     design = terms.design(terms.planned_games)
     score_rows, cost_rows = (_Counted.of(each.counted, games.kinds) for each in (scored, costed))
     guess, score_psi = _score_values(score_rows)
@@ -262,7 +262,7 @@ class _Counted:
 def _score_values(rows: _Counted) -> tuple[Floats, Floats]:
     """The predictions m and the values psi for the score."""
     games = rows.games
-    guess = earlier_guess(games["score"], expected_score(games["rating"], games["our_rating"]), rows.strata)
+    guess = prediction(games["score"], expected_score(games["rating"], games["our_rating"]), rows.strata)
     return guess, (games["score"] - guess) * contrast(games["treated"], games["probability"])
 
 
@@ -271,8 +271,8 @@ def _cost_values(rows: _Counted) -> Floats:
     strata is the prediction."""
     games = rows.games
     everywhere = np.zeros(len(games), np.intp)
-    expected = earlier_guess(games["cost"], np.zeros(len(games)), everywhere)
-    guess = earlier_guess(games["cost"], expected, rows.strata)
+    expected = prediction(games["cost"], np.zeros(len(games)), everywhere)
+    guess = prediction(games["cost"], expected, rows.strata)
     return np.asarray((games["cost"] - guess) * contrast(games["treated"], games["probability"]))
 
 

@@ -14,7 +14,7 @@ PersonId = int | str
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
-_SPARSEST = 20
+_MAX_TABLE_RANGE_RATIO = 20
 """Up to this ratio of the keys' range to their number, a lookup table is faster than sorting."""
 
 
@@ -23,7 +23,7 @@ def codes_of(keys: Sequence[Hashable] | NDArray[Any]) -> Codes:
     if isinstance(keys, np.ndarray):
         if keys.dtype.kind == "i" and len(keys):
             least, most = int(keys.min()), int(keys.max())
-            if most - least < _SPARSEST * len(keys):  # true for database keys: no need to sort
+            if most - least < _MAX_TABLE_RANGE_RATIO * len(keys):  # true for database keys: no need to sort
                 place = keys.astype(np.intp) - least
                 is_there = np.zeros(most - least + 1, np.intp)
                 is_there[place] = 1
@@ -34,8 +34,8 @@ def codes_of(keys: Sequence[Hashable] | NDArray[Any]) -> Codes:
 
 
 def first_and_codes(keys: NDArray[np.integer[Any]]) -> tuple[Codes, Codes]:
-    """The index of each key's first occurrence, in the order of the keys, shape (G,); and `codes_of` the
-    keys, shape (n,)."""
+    """The index of each key's first occurrence, in the order of the keys, shape (G,); and each key's
+    code (see `codes_of`), shape (n,)."""
     codes = codes_of(keys)
     first = np.zeros(int(codes.max(initial=-1)) + 1, np.intp)
     first[codes[::-1]] = np.arange(len(codes))[::-1]  # the last write to a place wins
@@ -81,7 +81,7 @@ def checked(
     least: float = -inf,
     most: float = inf,
 ) -> tuple[Floats, Codes]:
-    """Check values and return them as an array of shape (n,), with `codes_of` their persons.
+    """Check values and return them as an array of shape (n,), with their persons' codes.
 
     Args:
         what: The word for a value, for messages.

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from storage.evidence.inference.persons import codes_of
 
 EARLY_PLY = 10
-FAST_S = 0.3
+MAX_FAST_REPLY_S = 0.3
 ENGINE_ERRORS = 4.0
 """A person whose optimal replies exceed the prediction by this many standard errors is suspect."""
 ENGINE_REPLIES = 100
 """Minimum number of judged replies of a person."""
-COPIED_PLIES = 20
-COPIED_WITHIN = timedelta(days=7)
+MIN_COPIED_PLIES = 20
+MAX_COPY_AGE = timedelta(days=7)
 
 
 class SuspectFlag(StrEnum):
@@ -37,7 +37,7 @@ class SuspectFlag(StrEnum):
     """The first 20 plies equal those of another account's game that began at most 7 days earlier."""
 
 
-PLAYED = np.dtype(
+PLAYED_GAME = np.dtype(
     [
         *((name, "<i8") for name in ("id", "person", "began_us", "opening")),
         ("optimal_expected", "<f8"),
@@ -45,13 +45,13 @@ PLAYED = np.dtype(
     ]
 )
 """The data of a game that the flags need: its key and that of the opponent's account; when it began, in
-microseconds since 1970 (UTC); a number shared by games with the same start and the same first `COPIED_PLIES`
-moves (`NO_OPENING`: the game is shorter); the people model's probabilities of an optimal reply, summed over
-the judged replies; number of moves of both sides; whether the person resigned, left, or lost on time; the
-number of timed replies, and how many of them took less than `FAST_S`; the number of judged replies with a
-prediction, and of the optimal ones among them."""
+microseconds since 1970 (UTC); a number shared by games with the same start and the same first
+`MIN_COPIED_PLIES` moves (`NO_OPENING`: the game is shorter); the people model's probabilities of an optimal
+reply, summed over the judged replies; number of moves of both sides; whether the person resigned, left, or
+lost on time; the number of timed replies, and how many of them took less than `MAX_FAST_REPLY_S`; the number
+of judged replies with a prediction, and of the optimal ones among them."""
 NO_OPENING = np.iinfo(np.int64).min
-_WITHIN_US = COPIED_WITHIN // timedelta(microseconds=1)
+_WITHIN_US = MAX_COPY_AGE // timedelta(microseconds=1)
 
 
 Flags = Mapping[int, tuple[SuspectFlag, ...]]
@@ -59,7 +59,7 @@ Flags = Mapping[int, tuple[SuspectFlag, ...]]
 
 
 def flagged(flags: Flags, games: NDArray[np.int64]) -> dict[SuspectFlag, NDArray[np.bool_]]:
-    """For each flag, a Boolean array of the games that have it, shape (games,)."""
+    """For each flag, whether each game has it, shape (games,)."""
     return {
         flag: np.isin(games, np.array([key for key, its in flags.items() if flag in its], np.int64))
         for flag in SuspectFlag
@@ -70,7 +70,7 @@ def suspects(games: NDArray[np.void]) -> Flags:
     """The flags of each flagged game.
 
     Args:
-        games: Rows with at least the columns of `PLAYED`, each game once, in any order.
+        games: Rows with at least the columns of `PLAYED_GAME`, each game once, in any order.
     """
     has = {
         SuspectFlag.LEFT_EARLY: (games["has_left"] == 1) & (games["plies"] < EARLY_PLY),
@@ -106,7 +106,7 @@ def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:
 
 
 def _are_copied(games: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Whether another account's game, earlier by at most `COPIED_WITHIN`, has the same opening.
+    """Whether another account's game, earlier by at most `MAX_COPY_AGE`, has the same opening.
 
     The earlier game is not flagged: otherwise anyone could get a stranger's game flagged by repeating it.
     """

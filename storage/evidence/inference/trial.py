@@ -2,7 +2,7 @@
 check.
 
 Whether a row counts depends only on facts from before the draw. Values are in the order of the draws, which
-outcomes cannot influence, and stop before the oldest one whose outcome is open.
+outcomes cannot influence, and end before the oldest row with an open outcome.
 """
 
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ from storage.evidence.inference.persons import Codes, Floats, codes_of, earlier_
 from storage.evidence.inference.suspects import Flags, flagged
 from storage.evidence.inference.timestamps import microseconds
 
-UNIT = np.dtype(
+TRIAL_UNIT = np.dtype(
     [
         *((name, "<i8") for name in ("id", "game_id", "person", "drawn_us", "settled_us")),
         ("probability", "<f8"),
@@ -43,7 +43,7 @@ outcome (`UNSETTLED`: not known yet), in microseconds since 1970 (UTC); the reco
 in (0, 1); A, whether the treatment was drawn; and an `Exclusion`. Each kind of row adds columns of its own.
 """
 Units = NDArray[np.void]
-"""Rows with the columns of `UNIT`, shape (n,)."""
+"""Rows with the columns of `TRIAL_UNIT`, shape (n,)."""
 UNSETTLED = np.iinfo(np.int64).max
 """Value for the time of an outcome that is still open."""
 
@@ -58,7 +58,7 @@ class Exclusion(IntEnum):
     OWN_POSITION = 2
     """The game began in a position chosen by the opponent."""
     REPEATED_DRAW = 3
-    """The result was already known: the move had been drawn before and was taken back."""
+    """The result of the draw was already known: the move was randomised before and was taken back."""
 
     @property
     def text(self) -> str:
@@ -66,10 +66,12 @@ class Exclusion(IntEnum):
         return self.name.lower().replace("_", " ")
 
 
-def exclusion_of(is_program: ArrayLike, is_own_position: ArrayLike, is_repeat: ArrayLike = False) -> Codes:
+def exclusion_of(
+    is_program: ArrayLike, is_challenger_position: ArrayLike, is_repeat: ArrayLike = False
+) -> Codes:
     """The `Exclusion` of each row, or of a single one: the first reason that applies."""
     excluded = np.where(is_repeat, Exclusion.REPEATED_DRAW, Exclusion.NONE)
-    excluded = np.where(is_own_position, Exclusion.OWN_POSITION, excluded)
+    excluded = np.where(is_challenger_position, Exclusion.OWN_POSITION, excluded)
     return np.where(is_program, Exclusion.PROGRAM, excluded)
 
 
@@ -80,8 +82,8 @@ class TrialTerms:
     alpha: float = ALPHA
     """Maximum probability that an endpoint's interval ever excludes the truth."""
     cap_games: int = CAP_GAMES
-    """How many of a person's games count: the first ones drawn."""
-    open_days: float = 14.0
+    """Maximum number of a person's games that count, in the order of their randomisation."""
+    max_open_days: float = 14.0
     """Rows that stay open for longer count as missing, even if an outcome comes later."""
     planned_games: int = PlannedN.GAMES
     planned_decisions: int = PlannedN.DECISIONS
@@ -91,8 +93,8 @@ class TrialTerms:
     def __post_init__(self) -> None:
         if self.cap_games < 1:
             raise ValueError(f"cap_games is {self.cap_games}, not 1 or more")
-        if not self.open_days > 0:
-            raise ValueError(f"open_days is {self.open_days}, not more than 0")
+        if not self.max_open_days > 0:
+            raise ValueError(f"max_max_open_days is {self.max_open_days}, not more than 0")
 
     def design(self, planned_n: int) -> SequenceDesign:
         """The confidence sequence of an endpoint.
@@ -110,11 +112,11 @@ class CountedRows:
     rows: Units
     """The rows, including those whose outcome is missing."""
     missing: NDArray[np.bool_]
-    """Whether each row has no outcome or was open for too long (`TrialTerms.open_days`), shape (rows,)."""
+    """Whether each row has no outcome or was open for more than `max_open_days`; shape (rows,)."""
     left_out: dict[str, Any]
     """The fields of `TrialCounts` that count rows left out."""
 
-    def having(self, outcome: str) -> "CountedRows":
+    def for_outcome(self, outcome: str) -> "CountedRows":
         """The same rows, with `missing` determined by one outcome.
 
         Args:
@@ -157,7 +159,7 @@ def drawn_rows(
     """
     if at.tzinfo is None:
         raise ValueError("the time of the report has no time zone")
-    patience_us = timedelta(days=terms.open_days) // timedelta(microseconds=1)
+    max_open_us = timedelta(days=terms.max_open_days) // timedelta(microseconds=1)
     reasons, counts = np.unique(rows["excluded"][rows["excluded"] != Exclusion.NONE], return_counts=True)
     excluded = {Exclusion(reason).text: count for reason, count in zip(reasons, counts.tolist(), strict=True)}
     included = np.flatnonzero(rows["excluded"] == Exclusion.NONE)
@@ -168,9 +170,9 @@ def drawn_rows(
         numbers = games_before[included].astype(np.float64)
     capped = rows[included[numbers < terms.cap_games]]
     drawn_us, settled_us = capped["drawn_us"], capped["settled_us"]
-    is_open = (settled_us == UNSETTLED) & (microseconds(at) - drawn_us <= patience_us)
+    is_open = (settled_us == UNSETTLED) & (microseconds(at) - drawn_us <= max_open_us)
     end = int(is_open.argmax()) if is_open.any() else len(capped)
-    is_late = (settled_us == UNSETTLED) | (settled_us - drawn_us > patience_us)
+    is_late = (settled_us == UNSETTLED) | (settled_us - drawn_us > max_open_us)
     left_out = {
         "excluded": dict(sorted(excluded.items())),
         "over_cap": len(included) - len(capped),
@@ -186,9 +188,9 @@ class TrialCounts:
     drawn: int
     """Number of rows that count, including those without an outcome."""
     drawn_treated: int
-    """How many of these drew the treatment."""
+    """Number of these rows that were assigned the treatment."""
     drawn_untreated: int
-    """How many of these drew the other choice."""
+    """Number of these rows that were assigned the other choice."""
     counted: int
     """Number of rows that count and have an outcome."""
     excluded: dict[str, int]
@@ -196,7 +198,7 @@ class TrialCounts:
     over_cap: int
     """Number of rows left out because the person had reached the limit of games."""
     waiting: int
-    """Number of rows from the oldest open one on, which will count later."""
+    """Number of rows from the oldest open row on; they will count later."""
 
 
 def contrast(treated: NDArray[np.bool_], probability: Floats) -> Floats:
@@ -248,7 +250,7 @@ class RandomisationCheck:
     missing_treated: int
     missing_untreated: int
 
-    def lacks_an_arm(self, counts: TrialCounts) -> str | None:
+    def no_comparison(self, counts: TrialCounts) -> str | None:
         """Why no comparison is possible (one arm has no outcome); None if both have outcomes."""
         treated = counts.drawn_treated - self.missing_treated
         untreated = counts.drawn_untreated - self.missing_untreated
@@ -256,7 +258,7 @@ class RandomisationCheck:
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """Those of `draw` and `missing` whose interval excludes 0; empty if there are none."""
+        """The names (`draw`, `missing`) of the estimates whose intervals exclude 0."""
         return tuple(name for name in ("draw", "missing") if getattr(self, name).excludes_zero)
 
 
@@ -335,7 +337,7 @@ def check_draws(rows: Units, noun: str) -> None:
     refuse(noun, rows[np.bincount(keys)[keys] > 1], "it occurs twice")
     is_valid = (probability > 0) & (probability < 1)
     refuse(noun, rows[~is_valid], "the probability of treatment is {probability}, not between 0 and 1")
-    refuse(noun, rows[rows["settled_us"] < rows["drawn_us"]], "it was settled before it was drawn")
+    refuse(noun, rows[rows["settled_us"] < rows["drawn_us"]], "it was settled before it was randomised")
 
 
 def refuse(noun: str, rows: Units, why: str) -> None:

@@ -2,7 +2,7 @@
 
 Every page, command, report and export presents a comparison as a `TrialVerdict`, and experiments judge their
 claims with the same `finding_of`. Nothing is decided before there is a valid interval; until then the verdict
-states how much data is missing, and no estimate.
+states how much more data is needed, but no estimate.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from storage.evidence.inference.decisions import DecisionsReport
 from storage.evidence.inference.games import GamesReport
 from storage.evidence.inference.trial import RandomisationCheck, TrialCounts, TrialTerms
 
-_MAX_MORE = 1_000_000
+_MAX_FURTHER_VALUES = 1_000_000
 """Upper limit on forecasts of the number of values still needed."""
 
 
@@ -76,7 +76,7 @@ class TrialOutcome(StrEnum):
     def margin(self) -> float:
         """The margin of no interest, in expected score; a smaller difference is not worth a trial.
 
-        It is about the smallest difference for which `storage.evidence.inference.plan` makes plans.
+        It is about the smallest difference for which `storage.evidence.inference.sample_size` makes plans.
         """
         return 0.03 if self is TrialOutcome.SCORE else 0.005
 
@@ -123,7 +123,7 @@ class TrialVerdict:
     """Number of values still needed for a decision if mean and deviation stay the same; 0: decided.
     None: too early to tell, or more than a million."""
     more_to_narrow: int | None
-    """Number of values still needed to make the interval a third narrower; None as for `more`."""
+    """Number of values still needed to make the interval a third narrower; None: see `more`."""
     broken: tuple[str, ...]
     """Why the results are invalid (``draw`` or ``missing``, as in `RandomisationCheck.broken`); empty: they
     may be valid."""
@@ -249,8 +249,8 @@ def more_to_decide(found: AnyTimeEstimate, design: SequenceDesign, margin: float
 
 
 def _more_until(n: int, width: float, design: SequenceDesign) -> int | None:
-    """Further values needed until half the interval has this width, in deviations; None: over a million."""
-    low, high = n - 1, n + _MAX_MORE
+    """Further values needed until the interval's half-width is this many deviations; None: over a million."""
+    low, high = n - 1, n + _MAX_FURTHER_VALUES
     if float(design.width(high)) > width:
         return None
     while high - low > 1:

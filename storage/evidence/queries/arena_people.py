@@ -15,10 +15,10 @@ from storage.records import GameStatus, from_row
 from storage.tables.arena import ArenaAccess, ArenaAccount, ArenaGame, ArenaRating
 from storage.tables.games import GameRow, OpponentRow
 
-MAX_POINTS = 2000
+MAX_CURVE_GAMES = 2000
 """Number of latest rated games in a rating curve."""
-MAX_GAMES = 400
-"""Number of latest games in which an account's replies are read."""
+MAX_JUDGED_GAMES = 400
+"""Number of latest games from which an account's replies are read."""
 _HIDDEN = (ArenaAccess.BANNED, ArenaAccess.DELETED)
 
 
@@ -112,7 +112,7 @@ def _line(row: Row[*tuple[Any, ...]]) -> ArenaGameLine:
 
 
 async def arena_ratings(session: AsyncSession, account_id: str) -> dict[str, list[tuple[datetime, int]]]:
-    """An account's rating after each rated game and when the game began, by variant.
+    """The start of each of an account's rated games and the rating after it, by variant.
 
     Only the latest games are included, the oldest first.
     """
@@ -127,7 +127,7 @@ async def arena_ratings(session: AsyncSession, account_id: str) -> dict[str, lis
             select(row.variant, row.created_at, rating, diff)
             .where(player == account_id, diff.is_not(None))
             .order_by(row.created_at.desc())
-            .limit(MAX_POINTS)
+            .limit(MAX_CURVE_GAMES)
         )
         for variant, at, before, change in await session.execute(latest):
             points[variant].append((at, before + (change or 0)))
@@ -143,7 +143,7 @@ async def best_rated(
         session: The transaction's session.
         variant: The variant's key.
         limit: Maximum number of players.
-        deviations: Only ratings whose deviation is above the first and at most the second.
+        deviations: Only ratings whose deviation is above the first value and at most the second.
     """
     row, player = ArenaRating, ArenaAccount
     rows = await session.execute(
@@ -173,6 +173,6 @@ async def replies_to_us(session: AsyncSession, site: str, account_id: str) -> Re
             GameRow.is_settled.is_(True),
         )
         .order_by(GameRow.started_at.desc(), GameRow.id.desc())
-        .limit(MAX_GAMES)
+        .limit(MAX_JUDGED_GAMES)
     )
     return await replies_of(session, GameRow.id.in_(latest))

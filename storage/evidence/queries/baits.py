@@ -15,7 +15,7 @@ from sqlalchemy import Double, and_, case, cast, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.expected import WHOLE
-from engine.judgement import RULE
+from engine.judgement import JUDGE_RULE
 from storage.evidence.inference.fixed import FixedInterval, fixed_mean_of_persons
 from storage.evidence.inference.persons import codes_of
 from storage.evidence.rating_bands import BAND_WIDTH
@@ -30,13 +30,13 @@ from storage.evidence.replies import (
     phases_of,
     some,
 )
-from storage.filters import PHASE_PLIES, Filters, of_games, shown_games
+from storage.filters import PHASE_PLIES, Filters, game_conditions, of_games
 from storage.records import BaitOutcome, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 
-MIN_PERSONS = 30
+MIN_BAIT_PERSONS = 30
 """Minimum number of effective persons for an interval."""
-MAX_SEARCHED = 20_000
+MAX_SEARCHED_BAITS = 20_000
 """Number of latest answered baits that are searched for repetitions."""
 
 
@@ -116,7 +116,7 @@ class BaitGroup:
     """Number of the baits with a reply that are expected to be taken, according to the forecasts."""
     persons: int
     interval: FixedInterval | None
-    """Interval of the share taken, clustered by person; None below `MIN_PERSONS` effective persons."""
+    """Interval of the share taken, clustered by person; None below `MIN_BAIT_PERSONS` effective persons."""
     effective_persons: float
     """Effective number of persons."""
 
@@ -172,8 +172,8 @@ async def list_repeated(
 ) -> tuple[list[RepeatedBait], int]:
     """Baits that were encountered several times, those taken most often first.
 
-    Two baits are the same if the same moves from the same start led to them. Only the latest `MAX_SEARCHED`
-    baits with a reply are searched.
+    Two baits are the same if the same moves from the same start led to them. Only the latest
+    `MAX_SEARCHED_BAITS` baits with a reply are searched.
 
     Args:
         session: The transaction's session.
@@ -186,7 +186,7 @@ async def list_repeated(
         At most `limit` baits, from `offset` on; and the total number.
     """
     encounters = some(summary.replies, has(summary.replies, ReplyFlag.ANSWERED))
-    latest = encounters[np.argsort(-encounters["decision"])[:MAX_SEARCHED]]
+    latest = encounters[np.argsort(-encounters["decision"])[:MAX_SEARCHED_BAITS]]
     _, first, line, many = np.unique(
         latest["line"], return_index=True, return_inverse=True, return_counts=True
     )
@@ -208,7 +208,7 @@ async def read_baits(session: AsyncSession, filters: Filters) -> BaitSummary:
     """
     parts = [(np.zeros(0, REPLY), np.zeros(0, np.int64), np.zeros(0))]
     async for part in read_replies(
-        session, GameRow.state != GameStatus.ABORTED, *shown_games(of_games(filters))
+        session, GameRow.state != GameStatus.ABORTED, *game_conditions(of_games(filters))
     ):
         is_bait = has(part.replies, ReplyFlag.BAIT, ReplyFlag.DECIDED)
         if filters.phase is not None:
@@ -256,7 +256,7 @@ def _group(
         unanswered=int((~is_encounter).sum()),
         expected=float((is_encounter * expected).sum()),
         persons=int((encounters > 0).sum()),
-        interval=interval if interval.effective_persons >= MIN_PERSONS else None,
+        interval=interval if interval.effective_persons >= MIN_BAIT_PERSONS else None,
         effective_persons=interval.effective_persons,
     )
 
@@ -300,7 +300,7 @@ async def _with_keys(session: AsyncSession, keys: Sequence[int]) -> list[BaitEnc
         .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
-        .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == RULE))
+        .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == JUDGE_RULE))
         .where(ForecastRow.decision_id.in_(keys))
     )
     encounters = {row.decision_id: BaitEncounter(**row._asdict()) for row in rows}

@@ -12,7 +12,7 @@ _SQLITE = text("PRAGMA data_version")
 """The value changes when another connection commits, so all queries must use one connection that never
 writes."""
 _POSTGRESQL = text("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
-"""The number of the next transaction.  It also grows when another database on the server is written."""
+"""The number of the next transaction.  It also grows when another database on the server changes."""
 
 
 class ChangeWatch:
@@ -34,7 +34,7 @@ class ChangeWatch:
             StorageError: The database failed; the next call connects again.
         """
         try:
-            with self._database.telling_failures():
+            with self._database.convert_failures():
                 if self._connection is None:
                     self._connection = await self._database.connect()
                     self._opened += 1

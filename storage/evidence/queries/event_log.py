@@ -7,13 +7,13 @@ from typing import Any
 from sqlalchemy import ColumnElement, String, cast, func, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.evidence.queries.elapsed import latest_moves, quantiles, seconds_between
+from storage.evidence.queries.sql_time import latest_moves, quantiles, seconds_between
 from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, EventRow, GameRow, OpponentRow
 
 _MAX_REASON_LENGTH = 300
 """Maximum number of characters to read of a reason."""
-_MAX_TIMES = 50_000
+_MAX_TIMED_MOVES = 50_000
 _SENT, _CONFIRMED = "sent ", "confirmed "
 """Prefixes of a site's name that distinguish its two kinds of times."""
 
@@ -81,7 +81,7 @@ async def count_events(
             func.count().label("times"),
             func.max(EventRow.at).label("last_at"),
         )
-        .where(*_which(since, kind, site))
+        .where(*_event_conditions(since, kind, site))
         .group_by(EventRow.kind, EventRow.site, reason)
         .order_by(func.count().desc(), EventRow.kind, EventRow.site, reason)
         .limit(limit)
@@ -109,7 +109,7 @@ async def latest_events(
         select(EventRow, OpponentRow.name)
         .outerjoin(GameRow, GameRow.id == EventRow.game_id)
         .outerjoin(OpponentRow, OpponentRow.id == GameRow.opponent_id)
-        .where(*_which(since, kind, site))
+        .where(*_event_conditions(since, kind, site))
         .order_by(EventRow.at.desc(), EventRow.id.desc())
         .limit(limit)
         .offset(offset)
@@ -123,12 +123,12 @@ async def latest_events(
 
 
 async def site_times(session: AsyncSession, since: datetime, *, site: str = "") -> list[SiteTimes]:
-    """Response times of the sites, or one of them, to moves of games that began after a given time."""
+    """Response times of all sites, or of one site, to our moves in games that began after a given time."""
     of_site = GameRow.site == site if site else GameRow.site != MATCH_SITE
     latest = latest_moves(
         *(GameRow.site, DecisionRow.created_at, DecisionRow.sent_at, DecisionRow.confirmed_at),
         games=(GameRow.started_at >= since, of_site),
-        most=_MAX_TIMES,
+        most=_MAX_TIMED_MOVES,
         which=(DecisionRow.sent_at.is_not(None),),
     ).cte("latest")
     sent = seconds_between(session, latest.c.created_at, latest.c.sent_at)
@@ -156,7 +156,7 @@ async def site_times(session: AsyncSession, since: datetime, *, site: str = "") 
     ]
 
 
-def _which(since: datetime, kind: str, site: str) -> list[ColumnElement[bool]]:
+def _event_conditions(since: datetime, kind: str, site: str) -> list[ColumnElement[bool]]:
     conditions = [EventRow.at >= since]
     if kind:
         conditions.append(EventRow.kind == kind)

@@ -15,7 +15,7 @@ from engine.strategies.registry import STRATEGIES
 from storage.errors import FilterError
 from storage.filters import Filters, GamePhase, TrapSettings
 
-MAX_LENGTH = 200
+MAX_FILTER_LENGTH = 200
 """Maximum number of characters in a value."""
 
 
@@ -74,8 +74,8 @@ def _of(names: Collection[str]) -> Callable[[str], str]:
 
 
 def _text(text: str) -> str:
-    if len(text) > MAX_LENGTH or not text.isprintable():
-        raise ValueError(f"not a line of at most {MAX_LENGTH} characters")
+    if len(text) > MAX_FILTER_LENGTH or not text.isprintable():
+        raise ValueError(f"not a line of at most {MAX_FILTER_LENGTH} characters")
     return text
 
 
@@ -96,7 +96,7 @@ def _pair(attribute: str, name: str, title: str, values: dict[str, Any]) -> Filt
     return FilterField(name, attribute, title, read, words.__getitem__, tuple(values))
 
 
-_SHOWN_PHASES = 8
+_MAX_OFFERED_PHASES = 8
 """Phases offered for selection; later ones can be typed."""
 _GAMES, _STRATEGIES = tuple(GAMES), tuple(STRATEGIES)
 
@@ -133,7 +133,7 @@ FIELDS: dict[str, FilterField] = {
             "Phase, in plies",
             GamePhase.parse,
             lambda phase: phase.text,
-            choices=tuple(GamePhase(number).text for number in range(_SHOWN_PHASES)),
+            choices=tuple(GamePhase(number).text for number in range(_MAX_OFFERED_PHASES)),
         ),
     )
 }

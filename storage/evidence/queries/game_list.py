@@ -9,18 +9,18 @@ import numpy as np
 from sqlalchemy import ColumnElement, and_, case, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import RULE as FORECAST_RULE
+from engine.bait_rule import FORECAST_RULE
 from engine.expected import WHOLE
-from engine.judgement import RULE
+from engine.judgement import JUDGE_RULE
 from storage.evidence.reading import read_games
 from storage.evidence.slips import is_slip
 from storage.evidence.statistics.encounters import BaitCounts, counts_of_games
-from storage.filters import Filters, shown_games
+from storage.filters import Filters, game_conditions
 from storage.records import GameResult, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow
 
 
-class WhichResult(StrEnum):
+class ResultFilter(StrEnum):
     """Selects games by result, from our side."""
 
     ANY = "any"
@@ -96,7 +96,7 @@ class MoveMark:
     is_complete: bool
     is_decided: bool | None
     bait: str | None
-    """The confirmed bait; None also in decided positions."""
+    """The confirmed bait; None: no confirmed bait, or the position is decided."""
     is_taken: bool | None
     cost: float | None
     """Cost of the reply, as a share of the game; None: not judged."""
@@ -109,16 +109,16 @@ class MoveMark:
     """The opponent's time for the reply; None: not timed."""
 
 
-async def count_games(session: AsyncSession, filters: Filters, result: WhichResult) -> int:
+async def count_games(session: AsyncSession, filters: Filters, result: ResultFilter) -> int:
     """Number of games that match the filters and the result."""
-    statement = select(func.count()).select_from(GameRow).where(*shown_games(filters), *_result(result))
+    statement = select(func.count()).select_from(GameRow).where(*game_conditions(filters), *_result(result))
     return int(await session.scalar(statement) or 0)
 
 
 async def list_game_lines(
     session: AsyncSession,
     filters: Filters,
-    result: WhichResult,
+    result: ResultFilter,
     order: GameOrder,
     limit: int,
     offset: int = 0,
@@ -146,7 +146,7 @@ async def list_game_lines(
             GameRow.started_at,
         )
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
-        .where(*shown_games(filters), *_result(result))
+        .where(*game_conditions(filters), *_result(result))
     )
     latest = (GameRow.started_at.desc(), GameRow.id.desc())
     match order:
@@ -159,7 +159,9 @@ async def list_game_lines(
         case GameOrder.LONGEST:
             statement = statement.order_by(plies().desc(), *latest)
         case GameOrder.MOST_BAITS_TAKEN:
-            keys = await _most_baits_taken(session, limit, offset, *shown_games(filters), *_result(result))
+            keys = await _most_baits_taken(
+                session, limit, offset, *game_conditions(filters), *_result(result)
+            )
             place = {key: number for number, key in enumerate(keys)}
             statement = statement.where(GameRow.id.in_(keys))
     if order is GameOrder.MOST_BAITS_TAKEN:
@@ -204,7 +206,7 @@ async def list_marks(session: AsyncSession, game_id: int) -> list[MoveMark]:
         .outerjoin(
             ForecastRow, and_(ForecastRow.decision_id == DecisionRow.id, ForecastRow.rule == FORECAST_RULE)
         )
-        .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == RULE))
+        .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == JUDGE_RULE))
         .outerjoin(ReplyTimeRow, ReplyTimeRow.decision_id == DecisionRow.id)
         .where(DecisionRow.game_id == game_id, DecisionRow.takeback == 0)
         .order_by(DecisionRow.ply)
@@ -233,15 +235,15 @@ def _mark(row: Any) -> MoveMark:
     )
 
 
-def _result(result: WhichResult) -> tuple[ColumnElement[bool], ...]:
+def _result(result: ResultFilter) -> tuple[ColumnElement[bool], ...]:
     match result:
-        case WhichResult.ANY:
+        case ResultFilter.ANY:
             return ()
-        case WhichResult.OPEN:
+        case ResultFilter.OPEN:
             return (GameRow.state == GameStatus.OPEN,)
-        case WhichResult.ABORTED:
+        case ResultFilter.ABORTED:
             return (GameRow.state == GameStatus.ABORTED,)
-        case WhichResult.UNKNOWN:
+        case ResultFilter.UNKNOWN:
             return (GameRow.state == GameStatus.FINISHED, GameRow.result.is_(None))
         case _:
             return (GameRow.result == GameResult(result.value),)

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.evidence.inference.suspects import SuspectFlag
 from storage.evidence.queries.opponents import OpponentLine, OpponentOrder, list_opponents
-from storage.evidence.reading import played, replies_of
+from storage.evidence.reading import played_game_conditions, replies_of
 from storage.evidence.statistics.reply_progress import GameProgress, progress
 from storage.evidence.statistics.suspect_rows import suspect_games
 from storage.filters import Filters
@@ -222,7 +222,7 @@ async def opponent_report(
     chosen = replace(filters or Filters(), site=site, opponent_id=site_id)
     rows = await _games(session, account, chosen)
     lines = await list_opponents(session, chosen, OpponentOrder.LATEST)
-    replies = await replies_of(session, *played(chosen))
+    replies = await replies_of(session, *played_game_conditions(chosen))
     flags = await suspect_games(session)
     return OpponentReport(
         account=account,
@@ -262,7 +262,7 @@ async def _games(
             )
             .where(
                 GameRow.opponent_id == account.opponent_id,
-                *played(filters),
+                *played_game_conditions(filters),
             )
             .order_by(GameRow.started_at, GameRow.id)
         )

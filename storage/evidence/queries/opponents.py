@@ -13,16 +13,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from storage.evidence.inference.persons import codes_of, first_and_codes
 from storage.evidence.inference.timestamps import time_of
 from storage.evidence.measures import combined
-from storage.evidence.reading import played, read_games
+from storage.evidence.reading import played_game_conditions, read_games
 from storage.evidence.replies import GameArray, days_of
 from storage.evidence.statistics.encounters import COUNTS
 from storage.filters import Filters
 from storage.tables.games import OpponentRow
 
-MIN_BAITS = 5
+MIN_RANKED_BAITS = 5
 """Minimum number of baits set for an opponent to be listed in the order by share of baits taken."""
 
-_FEW = 500
+_MAX_KEYED_ACCOUNTS = 500
 """Up to this many accounts are read by key; more are read in one scan of the table."""
 
 
@@ -32,7 +32,7 @@ class OpponentOrder(Enum):
     LATEST = "latest"
     GAMES = "games"
     MOST_BAITS_TAKEN = "baits-taken"
-    """By share of baits taken, descending, among opponents with `MIN_BAITS` or more."""
+    """By share of baits taken, descending, among opponents with `MIN_RANKED_BAITS` or more."""
     SCORE = "score"
     """By score against us, descending."""
 
@@ -80,10 +80,10 @@ class OpponentLine:
 
 async def list_opponents(session: AsyncSession, filters: Filters, order: OpponentOrder) -> list[OpponentLine]:
     """All opponents with a game that passes the filters, in the requested order."""
-    persons = _by_person((await read_games(session, *played(filters))).games)
+    persons = _by_person((await read_games(session, *played_game_conditions(filters))).games)
     row = OpponentRow
     known = select(row.id.label("opponent_id"), row.site, row.site_id, row.name, row.is_bot)
-    if len(persons) <= _FEW:
+    if len(persons) <= _MAX_KEYED_ACCOUNTS:
         known = known.where(row.id.in_([*persons]))
     lines = [
         OpponentLine(**each._asdict(), **persons[each.opponent_id])
@@ -97,7 +97,7 @@ def _rank(line: OpponentLine, order: OpponentOrder) -> tuple[float, ...]:
     if order is OpponentOrder.GAMES:
         first: tuple[float, ...] = (float(-line.games),)
     elif order is OpponentOrder.MOST_BAITS_TAKEN:
-        counts = line.baits_set >= MIN_BAITS
+        counts = line.baits_set >= MIN_RANKED_BAITS
         first = (-(line.taken_share or 0.0) if counts else 1.0,)
     elif order is OpponentOrder.SCORE:
         first = (1.0 if line.score is None else -line.score,)

@@ -9,16 +9,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import OutcomeKind
 from engine.expected import WHOLE
-from engine.judgement import RULE
+from engine.judgement import JUDGE_RULE
 from storage.evidence.game_records import named_bait
-from storage.evidence.queries.elapsed import hour_of, latest_moves, quantiles
-from storage.evidence.reading import SHOWN, read_games
+from storage.evidence.queries.sql_time import hour_of, latest_moves, quantiles
+from storage.evidence.reading import NOT_A_MATCH, read_games
 from storage.evidence.replies import FIRST_DAY, GameArray, days_of
 from storage.evidence.slips import is_slip
 from storage.records import MATCH_SITE, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 
-_MAX_TIMES = 50_000
+_MAX_TIMED_MOVES = 50_000
 """Number of latest moves whose times are read."""
 
 
@@ -86,7 +86,7 @@ async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> lis
     """The last days, the oldest first; days without games are included."""
     first = now.astimezone(UTC).date() - timedelta(days=days - 1)
     since = datetime(first.year, first.month, first.day, tzinfo=UTC)
-    which = (GameRow.started_at >= since, GameRow.state != GameStatus.ABORTED, SHOWN)
+    which = (GameRow.started_at >= since, GameRow.state != GameStatus.ABORTED, NOT_A_MATCH)
     games = (await read_games(session, *which)).games
     return games_by_day(games, first, days)
 
@@ -143,7 +143,7 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
             *named_bait(),
             ForecastRow.is_taken.is_not(None),
             OutcomeRow.reply.is_not(None),
-            OutcomeRow.rule == RULE,
+            OutcomeRow.rule == JUDGE_RULE,
             GameRow.state != GameStatus.ABORTED,
             GameRow.site != MATCH_SITE,
         )
@@ -161,7 +161,7 @@ async def move_times(session: AsyncSession, now: datetime, hours: int = 24) -> l
         DecisionRow.time_s.label("value"),
         # Games of correspondence that began earlier are few; the index on games serves this.
         games=(GameRow.started_at >= since - timedelta(days=2), GameRow.site != MATCH_SITE),
-        most=_MAX_TIMES,
+        most=_MAX_TIMED_MOVES,
         which=(DecisionRow.created_at >= since,),
     )
     return [

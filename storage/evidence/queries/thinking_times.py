@@ -5,11 +5,11 @@ from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.evidence.queries.elapsed import latest_moves, quantiles
+from storage.evidence.queries.sql_time import latest_moves, quantiles
 from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, GameRow
 
-_MAX_TIMES = 20_000
+_MAX_TIMED_MOVES = 20_000
 """Number of latest moves whose times are read."""
 
 
@@ -21,7 +21,7 @@ class ThinkingTimes:
     game: str
     moves: int
     median_s: float
-    """The smallest time that at least half of the moves did not exceed; the next one is similar."""
+    """The smallest time within which at least half of the moves were made; `p95_s` is similar, for 95 %."""
     p95_s: float
     longest_s: float
 
@@ -34,7 +34,7 @@ async def thinking_times(session: AsyncSession, since: datetime, *, site: str = 
     of_site = GameRow.site == site if site else GameRow.site != MATCH_SITE
     name = (GameRow.site + " " + GameRow.game).label("name")
     games = (GameRow.started_at >= since, of_site)
-    latest = latest_moves(name, DecisionRow.time_s.label("value"), games=games, most=_MAX_TIMES)
+    latest = latest_moves(name, DecisionRow.time_s.label("value"), games=games, most=_MAX_TIMED_MOVES)
     return [
         ThinkingTimes(site, game, row.size, row.q50, row.q95, row.longest)
         for row in await session.execute(quantiles(latest, (50, 95)))

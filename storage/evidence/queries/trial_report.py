@@ -28,7 +28,7 @@ class TrialReport:
 
     trial: StoredTrial
     arms: tuple[str, ...]
-    """The two strategies compared, the one that sets traps first; or the trial's only strategy."""
+    """The two strategies compared, with the trap-setting one first; or the trial's only strategy."""
     games: GamesReport | None
     """None: the trial has only one strategy, so there is no comparison."""
     interim_analyses: InterimAnalyses | None
@@ -67,7 +67,7 @@ def choose_trial(trials: Sequence[StoredTrial], name: str | None) -> StoredTrial
 
 
 def choose_arms(trial: StoredTrial, text: str | None) -> tuple[str, ...]:
-    """The two strategies to compare: those requested, or the only two, with the one that sets traps first.
+    """The two strategies to compare: those requested, or the only two, with the trap-setting one first.
 
     A trial of single decisions alone has only one strategy and no comparison.
 
@@ -76,7 +76,7 @@ def choose_arms(trial: StoredTrial, text: str | None) -> tuple[str, ...]:
         text: Two names separated by a comma; None: choose automatically.
 
     Raises:
-        FilterError: The text does not name two of its strategies, or there are more than two and no text.
+        FilterError: The text does not name two of the trial's strategies, or is None and the trial has more.
     """
     if text is None and len(trial.arms) == 1:
         return trial.arms
@@ -104,7 +104,7 @@ def terms_of(trial: StoredTrial) -> TrialTerms:
 
 @dataclass(frozen=True, slots=True)
 class TrialRows:
-    """The data of a trial. Its statistics are computed after the transaction, which would block others."""
+    """The data of a trial. Its statistics are computed after the transaction, so as not to block others."""
 
     trial: StoredTrial
     arms: tuple[str, ...]
@@ -144,7 +144,7 @@ async def trial_report(
 
     Args:
         database: The database that contains the trial.
-        name: See `read_trial`, also for the next two arguments and for errors.
+        name: See `read_trial`, which also lists the errors.
         arms: See `read_trial`.
         filters: See `read_trial`.
         at: The current time, aware.

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.judgement import ERROR
+from engine.judgement import MIN_ERROR_COST
 from storage.evidence.inference.calibration import Calibration, calibration
 from storage.evidence.measures import Cells
-from storage.evidence.reading import played, read_replies
+from storage.evidence.reading import played_game_conditions, read_replies
 from storage.evidence.replies import ReplyFlag, ReplyTable, expected, has, phases_of
 from storage.evidence.statistics.group_rows import (
     GroupIndex,
@@ -19,7 +19,7 @@ from storage.evidence.statistics.group_rows import (
     is_first,
     read_sources,
 )
-from storage.evidence.statistics.groups import By, complete_keys
+from storage.evidence.statistics.groups import GroupKey, complete_keys
 from storage.filters import Filters, of_games
 
 
@@ -28,7 +28,7 @@ class GroupCalibration:
     """The calibration of one model's forecasts of errors in one group of replies."""
 
     group: dict[str, str]
-    """The values that the group's replies share, by the names in `By`; always includes model and game."""
+    """The values that the group's replies share, keyed by `GroupKey`; always includes model and game."""
     errors: Calibration
     """Expected and actual replies that cost 10 % of the game or more."""
 
@@ -37,7 +37,7 @@ class GroupCalibration:
 class CalibrationRows:
     """The data for calibrations, whose statistics are computed after the transaction."""
 
-    by: tuple[By, ...]
+    by: tuple[GroupKey, ...]
     replies: ReplyTable
     """The replies that count."""
     sources: KeySources
@@ -61,7 +61,7 @@ class CalibrationRows:
         index = GroupIndex(
             GroupRows(by=self.by, games=table.of, cells=cells, sources=self.sources, outdated=0)
         )
-        foreseen, erred = expected(table.replies, "error_expected"), table.replies["cost"] >= ERROR
+        foreseen, erred = expected(table.replies, "error_expected"), table.replies["cost"] >= MIN_ERROR_COST
         persons = table.of.games["person"][table.game]
         order = np.argsort(index.of_cell, kind="stable")
         bounds = np.searchsorted(index.of_cell[order], np.arange(len(index.names) + 1))
@@ -77,7 +77,7 @@ class CalibrationRows:
 async def read_calibrations(
     session: AsyncSession,
     filters: Filters | None = None,
-    by: Sequence[By] = (),
+    by: Sequence[GroupKey] = (),
     among: Callable[[int], bool] | None = None,
 ) -> CalibrationRows:
     """Read the forecasts of the games that pass the filters.
@@ -88,9 +88,9 @@ async def read_calibrations(
         by: Grouping keys in addition to the model; the game is added, and the site for rating bands.
         among: Returns whether the game with a given key is wanted; None: all games are.
     """
-    keys, filters = complete_keys((By.MODEL, *by)), filters or Filters()
+    keys, filters = complete_keys((GroupKey.MODEL, *by)), filters or Filters()
     parts = []
-    async for part in read_replies(session, *played(of_games(filters))):
+    async for part in read_replies(session, *played_game_conditions(of_games(filters))):
         wanted = part.of_games(is_among(part.of, among))
         counts = has(wanted.replies, ReplyFlag.JUDGED, ReplyFlag.DECIDED)
         if filters.phase is not None:

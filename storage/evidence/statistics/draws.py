@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.evidence.game_records import DRAWING as DRAWING
+from storage.evidence.game_records import RANDOMISERS as RANDOMISERS
 from storage.evidence.reading import read_games
 from storage.filters import Filters, filter_conditions
 from storage.records import MATCH_SITE, GameStatus
@@ -25,7 +25,7 @@ class DrawRate:
 async def read_draw_rate(session: AsyncSession, filters: Filters | None = None) -> DrawRate:
     """Compute the rate of randomised decisions in the finished games with people that pass the filters."""
     which = (
-        GameRow.strategy.in_(DRAWING),
+        GameRow.strategy.in_(RANDOMISERS),
         GameRow.state == GameStatus.FINISHED,
         GameRow.is_settled.is_(True),
         GameRow.site != MATCH_SITE,

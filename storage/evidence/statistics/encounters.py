@@ -25,7 +25,7 @@ class Encounters(BaitCounts):
     """Totals over some games: results (from our side), baits and slips."""
 
     games: int = 0
-    """Number of games without aborted games, whose baits and slips do count."""
+    """Number of games, excluding aborted games; baits and slips include those of aborted games."""
     wins: int = 0
     draws: int = 0
     losses: int = 0

@@ -15,11 +15,11 @@ from storage.evidence.inference.persons import Codes, codes_of, earlier_counts, 
 from storage.evidence.intervals import Performance, performances
 from storage.evidence.measures import COUNTS, MEASURES, Cells, GroupSums, cells_of, combined
 from storage.evidence.rating_bands import RatingBand
-from storage.evidence.reading import many_objects, played, read_games, read_parts
+from storage.evidence.reading import many_objects, played_game_conditions, read_games, read_parts
 from storage.evidence.replies import ABORTED, FINISHED, FIRST_DAY, OPEN, GameRows, days_of
 from storage.evidence.statistics.groups import (
     OF_REPLY,
-    By,
+    GroupKey,
     GroupStatistics,
     complete_keys,
     phase_name,
@@ -28,8 +28,8 @@ from storage.evidence.statistics.groups import (
 from storage.filters import Filters, TrapSettings, of_games
 from storage.tables.games import EngineConfigRow, GameRow, OpponentRow
 
-_CONFIGURED = (By.VERSION, By.SETTINGS)
-_LABELS = (By.STRATEGY, By.GAME, By.SITE, By.SPEED)
+_CONFIG_KEYS = (GroupKey.VERSION, GroupKey.SETTINGS)
+_LABELS = (GroupKey.STRATEGY, GroupKey.GAME, GroupKey.SITE, GroupKey.SPEED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class GroupRows:
     """The data of groups. Statistics are computed from it after the transaction, so that their errors are not
     reported as database errors."""
 
-    by: tuple[By, ...]
+    by: tuple[GroupKey, ...]
     games: GameRows
     cells: Cells
     sources: KeySources
@@ -70,7 +70,7 @@ class GroupRows:
 async def read_groups(
     session: AsyncSession,
     filters: Filters | None = None,
-    by: Sequence[By] = (By.STRATEGY,),
+    by: Sequence[GroupKey] = (GroupKey.STRATEGY,),
     among: Callable[[int], bool] | None = None,
 ) -> GroupRows:
     """Read the data for the statistics of the games that pass the filters; aborted games do not count.
@@ -83,7 +83,7 @@ async def read_groups(
     """
     keys, filters = complete_keys(by), filters or Filters()
     cells, games, count, outdated = [], [], 0, 0
-    which = played(of_games(filters))
+    which = played_game_conditions(of_games(filters))
     left_out = int(await session.scalar(select(func.count()).select_from(GameRow).where(*which)) or 0)
     async for part, is_wanted in read_parts(session, *which):
         left_out -= int(is_wanted.sum())
@@ -115,7 +115,7 @@ def is_among(games: GameRows, among: Callable[[int], bool] | None) -> NDArray[np
 
 async def count_outdated(session: AsyncSession, filters: Filters | None = None) -> int:
     """The number of outdated decisions in the games that pass the filters, as in `GroupRows.outdated`."""
-    return outdated_of(await read_games(session, *played(filters)))
+    return outdated_of(await read_games(session, *played_game_conditions(filters)))
 
 
 def outdated_of(games: GameRows) -> int:
@@ -211,33 +211,33 @@ class GroupIndex:
         self.of_cell: Codes = rank[of_cell]
 
 
-def _key_column(read: GroupRows, key: By) -> tuple[Codes, Sequence[str]]:
+def _key_column(read: GroupRows, key: GroupKey) -> tuple[Codes, Sequence[str]]:
     """The values of a grouping key: the index of each game's or cell's text, and the distinct texts."""
     games, cells = read.games.games, read.cells
     texts: Sequence[str]
-    if key is By.PHASE:
+    if key is GroupKey.PHASE:
         codes, texts = (
             cells.phases,
             [phase_name(each) for each in range(int(cells.phases.max(initial=-1)) + 1)],
         )
-    elif key is By.MODEL:
+    elif key is GroupKey.MODEL:
         codes, texts = cells.models, cells.model_names
     elif key in _LABELS:
         label = read.games.label(key.value)
         codes, texts = label.codes, label.texts
-    elif key is By.OPPONENT_KIND:
+    elif key is GroupKey.OPPONENT_KIND:
         is_program = np.isin(games["person"], np.array(read.sources.programs, np.int64))
         codes, texts = is_program.astype(np.intp), ("person", "program")
-    elif key is By.RATING_BAND:
+    elif key is GroupKey.RATING_BAND:
         values, codes = np.unique(games["rating"], return_inverse=True)
         texts = [RatingBand.of(rating).text for rating in values.tolist()]
-    elif key in _CONFIGURED:
+    elif key in _CONFIG_KEYS:
         values, codes = np.unique(games["config"], return_inverse=True)
-        texts = [read.sources.configured[number][_CONFIGURED.index(key)] for number in values.tolist()]
+        texts = [read.sources.configured[number][_CONFIG_KEYS.index(key)] for number in values.tolist()]
     else:
         values, codes = np.unique(days_of(games["began_us"]), return_inverse=True)
         days = [FIRST_DAY + timedelta(days=number) for number in values.tolist()]
-        texts = [week_text(day) if key is By.WEEK else f"{day:%Y-%m}" for day in days]
+        texts = [week_text(day) if key is GroupKey.WEEK else f"{day:%Y-%m}" for day in days]
     return codes_of(texts)[codes] if len(texts) else codes, tuple(dict.fromkeys(texts))
 
 
@@ -268,13 +268,13 @@ def _distinct(groups: Codes, values: NDArray[Any], size: int) -> Codes:
     return np.bincount(groups[first], minlength=size)
 
 
-async def read_sources(session: AsyncSession, by: Sequence[By]) -> KeySources:
+async def read_sources(session: AsyncSession, by: Sequence[GroupKey]) -> KeySources:
     """Read the additional data that these grouping keys need."""
     programs = select(OpponentRow.id).where(OpponentRow.is_bot.is_(True))
     return KeySources(
         late=_late(await read_games(session)),
-        configured=await _configured(session) if set(by) & set(_CONFIGURED) else {},
-        programs=list(await session.scalars(programs)) if By.OPPONENT_KIND in by else (),
+        configured=await _configured(session) if set(by) & set(_CONFIG_KEYS) else {},
+        programs=list(await session.scalars(programs)) if GroupKey.OPPONENT_KIND in by else (),
     )
 
 

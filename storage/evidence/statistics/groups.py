@@ -19,7 +19,7 @@ from storage.evidence.intervals import Performance
 from storage.filters import PHASE_PLIES
 
 
-class By(StrEnum):
+class GroupKey(StrEnum):
     """Keys for grouping games and replies; the game is always added."""
 
     STRATEGY = "strategy"
@@ -39,7 +39,7 @@ class By(StrEnum):
 
     @classmethod
     def parse(cls, text: str) -> list[Self]:
-        """Parse the names of keys, separated by commas; `player`, the name in 0.2, remains valid until 0.4.0.
+        """Parse the names of keys, separated by commas; `player`, a name in 0.2, remains valid until 0.4.0.
 
         Raises:
             ValueError: A name is unknown.
@@ -51,7 +51,7 @@ class By(StrEnum):
         return [known[name] for name in names]
 
 
-OF_REPLY = frozenset({By.PHASE, By.MODEL})
+OF_REPLY = frozenset({GroupKey.PHASE, GroupKey.MODEL})
 """The keys that group replies; all others group games."""
 
 
@@ -67,7 +67,7 @@ def phase_name(phase: int) -> str:
 
 
 @dataclass(slots=True)
-class Expected:
+class ObservedRate:
     """An observed frequency with its expected values; all are shares or costs from 0 to 1.
 
     Treat it as immutable; like `AnyTimeEstimate`, it is not frozen, because many instances are created.
@@ -93,7 +93,7 @@ class GroupStatistics:
     """Statistics of one group of games."""
 
     group: dict[str, str]
-    """The values that the group's games share, by the names in `By`."""
+    """The values that the group's games share, by the names in `GroupKey`."""
     games: int
     """Number of games, without aborted games."""
     wins: int
@@ -111,13 +111,13 @@ class GroupStatistics:
     """Number of judged replies in positions won or lost by force, which count only here."""
     models: tuple[str, ...]
     """The models that forecast the replies, named by `storage.evidence.replies.model_text`; sorted."""
-    errors: Expected
+    errors: ObservedRate
     """Replies that cost 10 % of the game or more."""
-    cost: Expected
+    cost: ObservedRate
     """The cost of the replies, in expected score."""
     baits_set: int
     """Number of replies to moves that set a bait."""
-    baits: Expected
+    baits: ObservedRate
     """Replies to such moves that take the bait."""
     traps_set: int
     """Number of answered moves that set a trap in the paper's sense (Figure 9)."""
@@ -125,7 +125,7 @@ class GroupStatistics:
     traps_fell: int
     traps_fell_for_best: int
     traps_erred_elsewhere: int
-    falls: Expected
+    falls: ObservedRate
     """Replies that fall into such a trap."""
 
 
@@ -141,11 +141,11 @@ def flat_row(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     return flat
 
 
-def complete_keys(by: Sequence[By]) -> tuple[By, ...]:
+def complete_keys(by: Sequence[GroupKey]) -> tuple[GroupKey, ...]:
     """The complete keys for a request: the game is added, and the site for rating bands."""
     keys = list(dict.fromkeys(by))
-    if By.RATING_BAND in keys and By.SITE not in keys:
-        keys.insert(keys.index(By.RATING_BAND), By.SITE)
-    if By.GAME not in keys:
-        keys.append(By.GAME)
+    if GroupKey.RATING_BAND in keys and GroupKey.SITE not in keys:
+        keys.insert(keys.index(GroupKey.RATING_BAND), GroupKey.SITE)
+    if GroupKey.GAME not in keys:
+        keys.append(GroupKey.GAME)
     return tuple(keys)

@@ -16,19 +16,19 @@ from engine.games import get_rules
 from storage.evidence.queries.baits import read_baits
 from storage.evidence.queries.overview import Day, games_by_day
 from storage.evidence.queries.rating_curves import RatingCurve, rating_curves
-from storage.evidence.reading import played, read_games
-from storage.evidence.replies import EMPTY, ReplyFlag, costs, has
+from storage.evidence.reading import played_game_conditions, read_games
+from storage.evidence.replies import UNKNOWN_COST, ReplyFlag, costs, has
 from storage.evidence.statistics.group_rows import read_groups
-from storage.evidence.statistics.groups import By, GroupStatistics
+from storage.evidence.statistics.groups import GroupKey, GroupStatistics
 from storage.evidence.trials import StoredTrial, list_trials
 from storage.filters import Filters, filter_conditions
 from storage.packing.records import unpack
 from storage.tables.games import DecisionRow, EventRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.tables.types import as_stored
 
-MAX_BAITS = 8
+MAX_MONTHLY_BAITS = 8
 """Maximum number of baits in a report."""
-MAX_RATINGS = 6
+MAX_RATING_CURVES = 6
 """Maximum number of rating curves in a report; those with the most games are chosen."""
 
 
@@ -73,7 +73,7 @@ class MonthlyReport:
     events: tuple[tuple[str, int], ...]
     """The kinds of events and their counts, the most frequent first."""
     trials: tuple[tuple[StoredTrial, Mapping[str, int]], ...]
-    """The trials that ran in the period, with the number of each player's games that began in it."""
+    """The trials that ran in the period, with the number of each player's games that began in the period."""
 
 
 async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyReport:
@@ -90,14 +90,14 @@ async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyRepo
     if since is None or until is None:
         raise ValueError("the filters must include since and until")
     first, last = (at.astimezone(UTC).date() for at in (since, until - timedelta(microseconds=1)))
-    games = (await read_games(session, *played(filters))).games
-    grouped = await read_groups(session, filters, (By.STRATEGY, By.GAME))
+    games = (await read_games(session, *played_game_conditions(filters))).games
+    grouped = await read_groups(session, filters, (GroupKey.STRATEGY, GroupKey.GAME))
     return MonthlyReport(
         since,
         until,
         tuple(games_by_day(games, first, (last - first).days + 1)),
         tuple(grouped.statistics()),
-        tuple(sorted(await rating_curves(session, filters), key=_rank)[:MAX_RATINGS]),
+        tuple(sorted(await rating_curves(session, filters), key=_rank)[:MAX_RATING_CURVES]),
         await _baits(session, filters),
         await _events(session, filters, since, until),
         await _trials(session, filters, since, until),
@@ -110,8 +110,8 @@ def _rank(curve: RatingCurve) -> tuple[int, str, str, str, str]:
 
 async def _baits(session: AsyncSession, filters: Filters) -> tuple[CostliestBait, ...]:
     baits = (await read_baits(session, filters)).replies
-    taken = baits[has(baits, ReplyFlag.TAKEN) & (baits["cost"] != EMPTY)]
-    order = np.lexsort((taken["decision"], -costs(taken)))[:MAX_BAITS]
+    taken = baits[has(baits, ReplyFlag.TAKEN) & (baits["cost"] != UNKNOWN_COST)]
+    order = np.lexsort((taken["decision"], -costs(taken)))[:MAX_MONTHLY_BAITS]
     rows = await session.execute(
         select(
             GameRow.id,

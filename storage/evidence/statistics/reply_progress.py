@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.judgement import ERROR
+from engine.judgement import MIN_ERROR_COST
 from storage.evidence.inference.fixed import fixed_mean_of_persons
 from storage.evidence.inference.persons import Codes, Floats
 from storage.evidence.inference.timestamps import time_of
@@ -24,9 +24,9 @@ from storage.evidence.replies import ReplyFlag, ReplyTable, costs, has
 
 BLOCK_GAMES = 20
 """Number of games in a block."""
-MIN_REPLIES = 20
+MIN_SHOWN_REPLIES = 20
 """Minimum number of replies for a value with its interval."""
-MIN_GAMES = 10.0
+MIN_EFFECTIVE_GAMES = 10.0
 """Minimum effective number of games for a value with its interval."""
 
 
@@ -133,7 +133,7 @@ def _sums_by_game(table: ReplyTable) -> Floats:
     """
     counted = table.where(has(table.replies, ReplyFlag.JUDGED, ReplyFlag.DECIDED))
     kinds = 2 * counted.game + ~has(counted.replies, ReplyFlag.BAIT)
-    values = (np.ones(len(kinds)), counted.replies["cost"] >= ERROR, costs(counted.replies))
+    values = (np.ones(len(kinds)), counted.replies["cost"] >= MIN_ERROR_COST, costs(counted.replies))
     size = len(table.of)
     return np.stack([np.bincount(kinds, each, 2 * size).reshape(size, 2) for each in values])
 
@@ -150,7 +150,7 @@ def reply_quality(replies: Floats, errors: Floats, costs: Floats) -> ReplyQualit
     counts, errors, costs = replies[has_some], errors[has_some], costs[has_some]
     erred, cost = fixed_mean_of_persons(errors, counts), fixed_mean_of_persons(costs, counts)
     total, count = round(counts.sum()), round(errors.sum())
-    is_enough = total >= MIN_REPLIES and erred.effective_persons >= MIN_GAMES
+    is_enough = total >= MIN_SHOWN_REPLIES and erred.effective_persons >= MIN_EFFECTIVE_GAMES
     by_reply = share(count, total)
     error_ends: tuple[float | None, float | None] = (None, None)
     cost_ends = error_ends

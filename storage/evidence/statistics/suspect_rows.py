@@ -10,14 +10,14 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.evidence.inference.suspects import Flags, suspects
-from storage.evidence.reading import SHOWN, read_games
+from storage.evidence.reading import NOT_A_MATCH, read_games
 from storage.records import GameStatus
 from storage.tables.games import GameRow, OpponentRow
 
 
 async def suspect_games(session: AsyncSession) -> Flags:
     """The flags of all games with people; programs have none."""
-    games = (await read_games(session, GameRow.state != GameStatus.ABORTED, SHOWN)).games
+    games = (await read_games(session, GameRow.state != GameStatus.ABORTED, NOT_A_MATCH)).games
     programs = set(games["id"][await are_programs(session, games["person"])].tolist())
     return {key: flags for key, flags in suspects(games).items() if key not in programs}
 

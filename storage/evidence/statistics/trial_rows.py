@@ -21,24 +21,24 @@ from engine.expected import WHOLE
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import expected_scale_centi, judge
-from engine.randomised import other_move, verify_trial_draw
+from engine.randomised import undrawn_candidate, verify_trial_draw
 from storage.errors import decoding, reason_of
-from storage.evidence.game_records import DRAWING, probability_of
+from storage.evidence.game_records import RANDOMISERS, probability_of
 from storage.evidence.inference.decisions import TrialDecision
 from storage.evidence.inference.games import TRIAL_GAME, GameKind, TrialGames
 from storage.evidence.inference.trial import UNSETTLED, Exclusion, Units, exclusion_of
 from storage.evidence.reading import read_games
 from storage.evidence.replies import ABORTED, OPEN, GameRows, Labels, labels_of
 from storage.evidence.statistics.suspect_rows import are_programs
-from storage.evidence.trials import StoredTrial, is_own_position
-from storage.filters import Filters, filter_conditions, shown_games
+from storage.evidence.trials import StoredTrial, is_challenger_position
+from storage.filters import Filters, filter_conditions, game_conditions
 from storage.packing.records import unpack
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.tables.types import as_stored
 
-_BATCH = 100
+_MAX_RECORDS_IN_MEMORY = 100
 """Number of decision records in memory at a time, at about 10 KB each."""
-_GAMES = 5_000
+_GAMES_PER_QUERY = 5_000
 """Number of games in one SQL statement."""
 
 
@@ -82,11 +82,11 @@ async def trial_games(
     Raises:
         RecordError: Other stored data is damaged; the message names the game or decision.
     """
-    rows = await read_games(session, GameRow.trial_id == trial.id, *shown_games(filters))
+    rows = await read_games(session, GameRow.trial_id == trial.id, *game_conditions(filters))
     labels = [labels_of(text) for text in rows.labels.texts]
     units, kinds = _trial_rows(rows, labels)
-    are_own_positions = rows.games["is_own_position"] == 1
-    units["excluded"] = exclusion_of(await are_programs(session, units["person"]), are_own_positions)
+    are_challenger_positions = rows.games["is_challenger_position"] == 1
+    units["excluded"] = exclusion_of(await are_programs(session, units["person"]), are_challenger_positions)
     strategies = np.array([each.strategy for each in labels], str)
     probabilities = [_probability(each, treated, control) for each in labels]
     probability = np.array(
@@ -125,7 +125,7 @@ def _trial_rows(rows: GameRows, labels: Sequence[Labels]) -> tuple[Units, list[G
 
 
 def _probability(labels: Labels, treated: str, control: str) -> float | RecordError:
-    """The probability of the treated one of two strategies, or the error in the assignment's record."""
+    """The probability of assigning the treated strategy, or the error in the assignment's record."""
     try:
         return probability_of(labels.probabilities, treated, control)
     except RecordError as error:
@@ -137,8 +137,8 @@ async def trial_decisions(
 ) -> tuple[list[TrialDecision], list[Unreadable]]:
     """The randomised decisions of a trial's games, in the order of the draws.
 
-    Includes every draw, also of moves that the server never accepted or that were taken back, and in aborted
-    games. The first reply counts, even if it was taken back.
+    Includes every draw, even in aborted games or for a move that the server never accepted or that was taken
+    back. The first reply counts, even if it was taken back.
 
     Args:
         trial: The trial.
@@ -155,8 +155,8 @@ async def trial_decisions(
     games_before = await _games_before(session, trial)
     decisions, unreadable = [], []
     draws: set[tuple[int, int, str]] = set()
-    for start in range(0, len(keys), _BATCH):
-        some = keys[start : start + _BATCH]
+    for start in range(0, len(keys), _MAX_RECORDS_IN_MEMORY):
+        some = keys[start : start + _MAX_RECORDS_IN_MEMORY]
         rows = {row.id: row for row in await session.execute(_statement(some))}
         for row in map(rows.__getitem__, some):
             try:
@@ -172,15 +172,15 @@ async def _keys_of_draws(session: AsyncSession, *which: ColumnElement[bool]) -> 
     mode = DecisionRow.search_mode
     games = known["id"][known["draws"] > 0].tolist()
     draws: list[tuple[datetime, int]] = []
-    for start in range(0, len(games), _GAMES):
+    for start in range(0, len(games), _GAMES_PER_QUERY):
         rows = await session.execute(
             select(DecisionRow.id, DecisionRow.created_at)
             .join(GameRow, GameRow.id == DecisionRow.game_id)
             # Filtered by the games' keys, so that no database reads all decisions.
             .where(
-                DecisionRow.game_id.in_(games[start : start + _GAMES]),
+                DecisionRow.game_id.in_(games[start : start + _GAMES_PER_QUERY]),
                 # Unknown if the record was damaged when migration 0012 read it.
-                or_(mode == SearchMode.TRIAL, and_(mode.is_(None), GameRow.strategy.in_(DRAWING))),
+                or_(mode == SearchMode.TRIAL, and_(mode.is_(None), GameRow.strategy.in_(RANDOMISERS))),
             )
         )
         draws += [(row.created_at, row.id) for row in rows]
@@ -236,7 +236,7 @@ def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> Tria
 
     Args:
         row: A row of `_statement`.
-        games_before: Number of the trial's games that the person began before this one.
+        games_before: Number of the trial's games that the person began before this game.
         draws: Game, ply and seed of all earlier rows; those of this row are added.
 
     Raises:
@@ -257,7 +257,7 @@ def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> Tria
             raise RecordError(f"the draw's {name} is {value}, not from 0 to {WHOLE}")
     draw = row.game_id, row.ply, decision.trial_draw.seed
     # After a takeback the draw is already known, so nothing is drawn.
-    is_own = is_own_position(row.variant, row.initial_position)
+    is_own = is_challenger_position(row.variant, row.initial_position)
     excluded = Exclusion(int(exclusion_of(row.is_bot, is_own, draw in draws)))
     draws.add(draw)
     settled_at = row.at
@@ -292,8 +292,8 @@ def trial_decision(
     Raises:
         RecordError: The decision has no draw, or the reply is not in the profile.
     """
-    other, draw = other_move(decision), decision.trial_draw
-    assert draw is not None  # noqa: S101 - `other_move` has seen to it
+    other, draw = undrawn_candidate(decision), decision.trial_draw
+    assert draw is not None  # noqa: S101 - `undrawn_candidate` has seen to it
     is_trap = decision.move == draw.trap
     played = _Costs(decision, decision.chosen, forecast)
     left = _Costs(decision, other, None if forecast is None else forecast.other)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bench.endurance.report import MIN_FETCHES, MIN_MS, Endured, Fetch
+from bench.endurance.report import MIN_FETCHES, MIN_MS, EnduranceReport, Fetch
 from bench.endurance.samples import Sample
 
 GAMES = 1000
@@ -31,7 +31,7 @@ def fetches(page: str, first_ms: float, last_ms: float, number: int = MIN_FETCHE
     ]
 
 
-def endured(**found: object) -> Endured:
+def endured(**found: object) -> EnduranceReport:
     """A run in which all went well, but for what is given."""
     base = {
         "games": GAMES,
@@ -41,7 +41,7 @@ def endured(**found: object) -> Endured:
         "fetches": fetches("now", MIN_MS, MIN_MS),
         "acts": Counter({"kill -9": 2}),
     }
-    made = Endured(**base | found)  # type: ignore[arg-type]
+    made = EnduranceReport(**base | found)  # type: ignore[arg-type]
     made.act_s["kill -9"] += [1.0, 2.0]
     return made
 
@@ -69,7 +69,7 @@ def test_all_claims_are_told() -> None:
         ({"rests": rests(threads=35)}, "threads"),
         ({"rests": rests(tasks=89)}, "tasks"),
         ({"fetches": [Fetch("now", 1.0, 500, 0)]}, "answers"),
-        ({"fetches": fetches("works", 60.0, 121.0)}, "as long"),
+        ({"fetches": fetches("works", 60.0, 121.0)}, "slower"),
     ],
 )
 def test_what_breaks_a_claim(found: dict[str, object], claim: str) -> None:

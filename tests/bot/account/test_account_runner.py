@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from bot.account.account_runner import (
-    CRASH_CAP_S,
-    TROUBLE_FORGOTTEN_S,
+    BACKOFF_RESET_TIME_S,
+    MAX_CRASH_RETRY_WAIT_S,
     AccountRunner,
     SharedResources,
     role_of,
@@ -113,7 +113,7 @@ async def test_settings_that_change_while_it_waits_for_the_database(
         runner.reload(new)
         await asyncio.sleep(0)
 
-    monkeypatch.setattr("bot.account.account_runner.adopt_records", adopt)
+    monkeypatch.setattr("bot.account.account_runner.assign_account_to_records", adopt)
     async with runner_of(database, FakeServer) as (runner, _):
         await until(lambda: busy.is_set() and runner.lobby)
         assert runner.lobby is not None
@@ -156,7 +156,7 @@ async def test_a_standby_does_not_ask_the_site_again_and_again(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only the database is asked, once a second: its site would take so many sign-ins amiss."""
-    monkeypatch.setattr("bot.account.account_runner.STANDBY_S", 0.0)
+    monkeypatch.setattr("bot.account.account_runner.STANDBY_POLL_INTERVAL_S", 0.0)
     doors = list[FakeServer]()
 
     def opened() -> FakeServer:
@@ -175,7 +175,7 @@ async def test_a_standby_does_not_ask_the_site_again_and_again(
 
 
 async def test_a_standby_says_that_it_waits(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.account.account_runner.STANDBY_S", 0.0)
+    monkeypatch.setattr("bot.account.account_runner.STANDBY_POLL_INTERVAL_S", 0.0)
     async with AsyncExitStack() as other:
         await other.enter_async_context(database.hold_role(role_of("Desdemona", "arena")))
         async with runner_of(database, FakeServer, is_standby=True) as (runner, _):
@@ -238,7 +238,7 @@ def test_waits_after_crashes_begin_anew_after_a_while(tmp_path: Path) -> None:
         async def account(self) -> Account:
             at.append(asyncio.get_running_loop().time())
             if len(at) == 21:
-                await asyncio.sleep(TROUBLE_FORGOTTEN_S)
+                await asyncio.sleep(BACKOFF_RESET_TIME_S)
             if len(at) == 22:
                 enough.set()
             raise ZeroDivisionError("odd")
@@ -253,5 +253,5 @@ def test_waits_after_crashes_begin_anew_after_a_while(tmp_path: Path) -> None:
     assert "ZeroDivisionError" in run(crash())
     waits = [later - earlier for earlier, later in pairwise(at)]
     assert waits[0] < 1.0
-    assert CRASH_CAP_S / 2 <= waits[19] <= CRASH_CAP_S
-    assert waits[20] - TROUBLE_FORGOTTEN_S < 1.0
+    assert MAX_CRASH_RETRY_WAIT_S / 2 <= waits[19] <= MAX_CRASH_RETRY_WAIT_S
+    assert waits[20] - BACKOFF_RESET_TIME_S < 1.0

@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from bot.account.block_list import FETCH_S, LIMIT, RETRY_S, BlockFile, BlockLists, BlockUrls
+from bot.account.block_list import (
+    FETCH_INTERVAL_S,
+    FETCH_RETRY_INTERVAL_S,
+    MAX_LIST_BYTES,
+    BlockFile,
+    BlockLists,
+    BlockUrls,
+)
 from bot.base.config import ChallengesConfig
 from storage.database import Database
 from storage.errors import StorageError
@@ -52,7 +59,7 @@ def test_trouble_is_told_once_and_changes_nothing(tmp_path: Path, caplog: pytest
     os.mkfifo(path)
     assert blocked.names() == {"anna"}
     path.unlink()
-    path.write_bytes(b"a" * (LIMIT + 1))
+    path.write_bytes(b"a" * (MAX_LIST_BYTES + 1))
     assert blocked.names() == {"anna"}
     errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
     assert len(errors) == 4  # the last two are the same
@@ -79,7 +86,7 @@ async def test_lists_by_address_are_fetched_again_and_kept(caplog: pytest.LogCap
         (b'{"names": 3}', 200),
         (b"[" * 100_000, 200),
         (b"\xff", 200),
-        (b"x" * (LIMIT + 1), 200),
+        (b"x" * (MAX_LIST_BYTES + 1), 200),
         (b"", 200),
     ]
 
@@ -96,7 +103,7 @@ async def test_lists_by_address_are_fetched_again_and_kept(caplog: pytest.LogCap
         with pytest.raises(asyncio.CancelledError):
             await lists.run()
     assert names == [{"Anna"}, *[{"Ben", "Carl"}] * 6, frozenset()]
-    assert waits == [FETCH_S, FETCH_S, *[RETRY_S] * 5, FETCH_S]
+    assert waits == [FETCH_INTERVAL_S, FETCH_INTERVAL_S, *[FETCH_RETRY_INTERVAL_S] * 5, FETCH_INTERVAL_S]
     assert "HTTP 503" in caplog.text
     assert caplog.text.count("not a list of names") == 1  # the same trouble twice
 
@@ -139,9 +146,9 @@ async def test_the_list_stays_when_the_database_fails(
     async with database.write() as session:
         await add_block(session, "arena", "Ben")
     assert blocks.names() == frozenset()
-    await blocks.refresh()
+    await blocks.read_blocked_accounts()
     monkeypatch.setattr(database, "read", fail)
-    await blocks.refresh()
-    await blocks.refresh()
+    await blocks.read_blocked_accounts()
+    await blocks.read_blocked_accounts()
     assert blocks.names() == {"ben"}
     assert caplog.text.count("cannot read the blocked accounts: away") == 1

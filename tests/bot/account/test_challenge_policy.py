@@ -13,8 +13,8 @@ from bot.account.challenge_policy import (
     Load,
     WaitForSlot,
     decide_by_load,
-    lasting_refusal,
-    slot_of,
+    permanent_refusal,
+    required_slot,
 )
 from bot.base.config import BotPolicy, ChallengesConfig
 from bot.base.events import Challenge, Clock, DeclineReason, Opponent, Speed
@@ -49,7 +49,7 @@ SLOW_GAME = GameSlot("dora", has_no_clock=True)
 
 
 def respond(offer: Challenge, load: Load, config: ChallengesConfig) -> ChallengeAnswer:
-    return lasting_refusal(offer, config) or decide_by_load(offer, load, config)
+    return permanent_refusal(offer, config) or decide_by_load(offer, load, config)
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def respond(offer: Challenge, load: Load, config: ChallengesConfig) -> Challenge
 )
 def test_more_boards_than_could_ever_be_played(settings: dict[str, int], most: int) -> None:
     config = ChallengesConfig(**settings)
-    assert lasting_refusal(replace(OFFER, boards=most), config) is None
-    declined = lasting_refusal(replace(OFFER, boards=most + 1), config)
+    assert permanent_refusal(replace(OFFER, boards=most), config) is None
+    declined = permanent_refusal(replace(OFFER, boards=most + 1), config)
     assert declined == Decline(DeclineReason.VARIANT, f"{most + 1} concurrent games; the maximum is {most}")
 
 
@@ -79,7 +79,7 @@ def test_each_board_counts() -> None:
     assert respond(pair, robots, config) == Accept()
     assert isinstance(respond(replace(pair, challenger=ROBOT), robots, config), WaitForSlot)
     # One opponent may not fill the queue.
-    full = Load(games=[replace(B, boards=3), C], ahead=[two])
+    full = Load(games=[replace(B, boards=3), C], queued_before=[two])
     assert isinstance(respond(pair, full, config), Decline)
 
 
@@ -128,7 +128,7 @@ def test_an_ordinary_challenge_is_taken() -> None:
     ],
 )
 def test_declined(offer: dict[str, Any], settings: dict[str, Any], reason: DeclineReason) -> None:
-    told = lasting_refusal(replace(OFFER, **offer), ChallengesConfig(**settings))
+    told = permanent_refusal(replace(OFFER, **offer), ChallengesConfig(**settings))
     assert isinstance(told, Decline)
     assert told.reason is reason
     assert told.why
@@ -171,8 +171,8 @@ def test_accepted(offer: dict[str, Any], settings: dict[str, Any]) -> None:
 
 
 def test_a_list_of_its_own_blocks_too() -> None:
-    assert lasting_refusal(OFFER, ChallengesConfig(), {"ben"}) is None
-    told = lasting_refusal(OFFER, ChallengesConfig(), {"ben", "aNNa"})
+    assert permanent_refusal(OFFER, ChallengesConfig(), {"ben"}) is None
+    told = permanent_refusal(OFFER, ChallengesConfig(), {"ben", "aNNa"})
     assert isinstance(told, Decline)
     assert "block list" in told.why
 
@@ -242,22 +242,26 @@ def test_games_with_programs_in_a_day(bot_games: dict[str, int], is_taken: bool)
 
 def test_nothing_is_taken_while_shutting_down() -> None:
     for games in ((), (B,)):
-        told = respond(OFFER, Load(games, closed="the program is stopping"), ChallengesConfig(max_games=1))
+        told = respond(
+            OFFER, Load(games, closed_reason="the program is stopping"), ChallengesConfig(max_games=1)
+        )
         assert isinstance(told, Decline)
         assert told.reason is DeclineReason.LATER
 
 
 def test_lasting_reasons_come_first() -> None:
     """An opponent declined with "later" will try again, so it must be true."""
-    told = respond(replace(OFFER, game=None), Load(closed="the program is stopping"), ChallengesConfig())
+    told = respond(
+        replace(OFFER, game=None), Load(closed_reason="the program is stopping"), ChallengesConfig()
+    )
     assert isinstance(told, Decline)
     assert told.reason is DeclineReason.VARIANT
 
 
 def test_what_a_challenge_asks_for() -> None:
-    assert slot_of(OFFER) == A
-    assert slot_of(replace(OFFER, challenger=None)) == GameSlot("", False, False)
-    assert slot_of(replace(OFFER, challenger=ROBOT, clock=None)) == GameSlot("robot", True, True)
+    assert required_slot(OFFER) == A
+    assert required_slot(replace(OFFER, challenger=None)) == GameSlot("", False, False)
+    assert required_slot(replace(OFFER, challenger=ROBOT, clock=None)) == GameSlot("robot", True, True)
 
 
 @pytest.mark.parametrize(
@@ -271,7 +275,7 @@ def test_what_a_challenge_asks_for() -> None:
 )
 def test_a_list_of_clocks(clock: Clock, speed: Speed, is_taken: bool) -> None:
     limits = ChallengesConfig(clocks=("180+2", "bullet"), min_initial_s=120)
-    refusal = lasting_refusal(replace(OFFER, clock=clock, speed=speed), limits)
+    refusal = permanent_refusal(replace(OFFER, clock=clock, speed=speed), limits)
     assert (refusal is None) == is_taken
     if refusal is not None:
         assert (refusal.reason, refusal.why) == (
@@ -287,16 +291,16 @@ def test_people_and_bots_may_have_settings_of_their_own() -> None:
         for_people={"rated": True},
         for_bots={"min_rating": 1700, "clocks": ["60+0"]},
     )
-    assert lasting_refusal(OFFER, limits) is None
+    assert permanent_refusal(OFFER, limits) is None
     for challenge in (replace(OFFER, challenger=ROBOT), replace(OFFER, challenger=ROBOT, rated=False)):
-        refusal = lasting_refusal(challenge, limits)
+        refusal = permanent_refusal(challenge, limits)
         assert refusal is not None
         assert refusal.reason is (DeclineReason.CASUAL if challenge.rated else DeclineReason.TIME_CONTROL)
     bullet = replace(OFFER, challenger=ROBOT, rated=False, speed=Speed.BULLET, clock=Clock(60, 0))
-    refusal = lasting_refusal(bullet, limits)
+    refusal = permanent_refusal(bullet, limits)
     assert refusal is not None
     assert refusal.why == "rating 1600 is outside 1700 to 4000"
-    assert lasting_refusal(replace(bullet, challenger=replace(ROBOT, rating=1800)), limits) is None
+    assert permanent_refusal(replace(bullet, challenger=replace(ROBOT, rating=1800)), limits) is None
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,10 @@ from bot.account.challenge_policy import (
     Decline,
     GameSlot,
     WaitForSlot,
-    lasting_refusal,
-    slot_of,
+    permanent_refusal,
+    required_slot,
 )
-from bot.account.game_slots import WAITS_S, GameSlots
+from bot.account.game_slots import MAX_CHALLENGE_WAIT_S, GameSlots
 from bot.base.config import ChallengesConfig
 from bot.base.events import Challenge, Clock, DeclineReason, Opponent, Speed
 
@@ -52,8 +52,8 @@ def offer(key: str, who: str = "anna", *, is_bot: bool = False, is_slow: bool = 
 
 def answered(slots: GameSlots, *offers: Challenge, now_s: float = 0.0) -> dict[str, ChallengeAnswer]:
     for each in offers:
-        slots.arrive(each, now_s)
-    return {challenge.id: told for challenge, told in slots.answers({}, now_s)}
+        slots.enqueue(each, now_s)
+    return {challenge.id: told for challenge, told in slots.decide_waiting({}, now_s)}
 
 
 def test_people_come_first_then_who_came_first() -> None:
@@ -103,7 +103,7 @@ def test_who_withdraws_waits_no_more() -> None:
     slots.end("on")
     assert answered(slots) == {"b": Accept()}
     slots.leave("b")  # accepted, and withdrawn before it could start
-    assert slots.is_quiet
+    assert slots.is_idle
 
 
 def test_a_game_that_goes_on_is_not_withdrawn() -> None:
@@ -133,19 +133,19 @@ def test_games_with_programs_count_from_their_start() -> None:
     again = replace(robot, id="r2")
     assert isinstance(answered(slots, again)["r2"], Decline)
     slots.start("r")
-    assert slots.unknown == ["r"]
+    assert slots.games_not_stored == ["r"]
     assert isinstance(answered(slots, again)["r2"], Decline)
-    slots.start("r", slot_of(robot))
-    assert slots.unknown == []
-    slots.arrive(again, 0.0)
-    ((_, told),) = slots.answers({"robot": 1}, 0.0)
+    slots.start("r", required_slot(robot))
+    assert slots.games_not_stored == []
+    slots.enqueue(again, 0.0)
+    ((_, told),) = slots.decide_waiting({"robot": 1}, 0.0)
     assert isinstance(told, Decline)
 
 
 def test_games_that_began_elsewhere_count() -> None:
     slots = GameSlots(ChallengesConfig(max_games=2, max_games_per_opponent=1))
     slots.start("x")
-    assert slots.unknown == ["x"]
+    assert slots.games_not_stored == ["x"]
     assert answered(slots, offer("a")) == {"a": Accept()}
     assert isinstance(answered(slots, offer("b", "ben"))["b"], WaitForSlot)
     slots.end("a")
@@ -155,31 +155,31 @@ def test_games_that_began_elsewhere_count() -> None:
 
 def test_quiet_and_slow() -> None:
     slots = GameSlots(ChallengesConfig(max_games=1, unlimited=True))
-    assert slots.is_quiet
+    assert slots.is_idle
     answered(slots, offer("s", "carl", is_slow=True))
-    assert slots.is_quiet  # a game that lasts weeks takes up no time
+    assert slots.is_idle  # a game that lasts weeks takes up no time
     assert slots.has_no_clock("s")
     answered(slots, offer("a"))
-    assert not slots.is_quiet
+    assert not slots.is_idle
     assert not slots.has_no_clock("a")
     slots.end("a")
     slots.end("s")
-    assert slots.is_quiet
+    assert slots.is_idle
     assert not slots.has_no_clock("s")
 
 
 def test_how_long_those_who_wait_are_left_to_wait() -> None:
     slots = GameSlots(ChallengesConfig(max_games=1, max_slow_games=1, unlimited=True))
     answered(slots, offer("on"), offer("slow", is_slow=True))
-    assert slots.time_left_s(0.0) is None
+    assert slots.next_wait_timeout_s(0.0) is None
     answered(slots, offer("still", is_slow=True))
-    assert slots.time_left_s(0.0) is None  # it may wait forever
+    assert slots.next_wait_timeout_s(0.0) is None  # it may wait forever
     answered(slots, offer("a", "anna"), now_s=10.0)
     answered(slots, offer("b", "ben"), now_s=30.0)
-    assert slots.time_left_s(40.0) == WAITS_S - 30.0
+    assert slots.next_wait_timeout_s(40.0) == MAX_CHALLENGE_WAIT_S - 30.0
     slots.leave("a")
-    assert slots.time_left_s(40.0) == WAITS_S - 10.0
-    assert slots.time_left_s(1000.0) == 0.0
+    assert slots.next_wait_timeout_s(40.0) == MAX_CHALLENGE_WAIT_S - 10.0
+    assert slots.next_wait_timeout_s(1000.0) == 0.0
 
 
 def test_nobody_waits_for_long() -> None:
@@ -188,8 +188,8 @@ def test_nobody_waits_for_long() -> None:
     answered(slots, offer("on", "eve"), offer("slow", "carl", is_slow=True))
     told = answered(slots, offer("a"), offer("s", "dora", is_slow=True), now_s=100.0)
     assert {type(each) for each in told.values()} == {WaitForSlot}
-    assert answered(slots, offer("a"), now_s=99.9 + WAITS_S) == {}
-    told = answered(slots, now_s=100.0 + WAITS_S)
+    assert answered(slots, offer("a"), now_s=99.9 + MAX_CHALLENGE_WAIT_S) == {}
+    told = answered(slots, now_s=100.0 + MAX_CHALLENGE_WAIT_S)
     assert told == {"a": Decline(DeclineReason.LATER, "no free slot in 60 s")}
     slots.end("slow")
     assert answered(slots, now_s=1000.0) == {"s": Accept()}
@@ -200,18 +200,18 @@ def test_each_board_of_a_challenge_becomes_a_game() -> None:
     assert answered(slots, replace(offer("pair"), boards=2)) == {"pair": Accept()}
     assert isinstance(answered(slots, offer("b", "ben"))["b"], WaitForSlot)
     slots.start("one", challenge_id="pair")
-    assert slots.is_accepted("pair")  # the other game's
-    assert slots.load({}).games == [GameSlot("anna"), GameSlot("anna")]
+    assert slots.has_unstarted_slot("pair")  # the other game's
+    assert slots.current_load({}).games == [GameSlot("anna"), GameSlot("anna")]
     slots.start("one", challenge_id="pair")  # reported again
-    assert slots.load({}).games == [GameSlot("anna"), GameSlot("anna")]
+    assert slots.current_load({}).games == [GameSlot("anna"), GameSlot("anna")]
     slots.start("two", challenge_id="pair")
-    assert not slots.is_accepted("pair")
-    assert slots.load({}).games == [GameSlot("anna"), GameSlot("anna")]
+    assert not slots.has_unstarted_slot("pair")
+    assert slots.current_load({}).games == [GameSlot("anna"), GameSlot("anna")]
     slots.end("one")
     assert answered(slots) == {"b": Accept()}
     slots.end("two")
     slots.leave("b")
-    assert slots.is_quiet
+    assert slots.is_idle
 
 
 def test_a_challenge_that_becomes_fewer_games_than_it_has_boards() -> None:
@@ -219,7 +219,7 @@ def test_a_challenge_that_becomes_fewer_games_than_it_has_boards() -> None:
     answered(slots, replace(offer("pair"), boards=2))
     slots.start("one", challenge_id="pair")
     slots.leave("pair")
-    assert slots.load({}).games == [GameSlot("anna")]
+    assert slots.current_load({}).games == [GameSlot("anna")]
 
 
 def test_a_game_may_begin_before_its_challenge_is_known_to_be_accepted() -> None:
@@ -227,12 +227,12 @@ def test_a_game_may_begin_before_its_challenge_is_known_to_be_accepted() -> None
     slots = GameSlots(ChallengesConfig(max_games=2))
     slots.start("game", challenge_id="ours")
     slots.accept("ours", GameSlot("robot", is_bot=True))
-    assert slots.load({}).games == [GameSlot("robot", is_bot=True)]
-    assert not slots.is_accepted("ours")
+    assert slots.current_load({}).games == [GameSlot("robot", is_bot=True)]
+    assert not slots.has_unstarted_slot("ours")
     slots.end("game")
-    assert slots.is_quiet
+    assert slots.is_idle
     slots.accept("ours", GameSlot("robot", is_bot=True))  # the ended game has been forgotten
-    assert slots.is_accepted("ours")
+    assert slots.has_unstarted_slot("ours")
 
 
 def test_several_boards_need_so_many_places() -> None:
@@ -249,14 +249,14 @@ def test_a_challenge_that_waits_may_become_a_game_by_itself() -> None:
     slots = GameSlots(ChallengesConfig(max_games=1))
     answered(slots, offer("on", "eve"), offer("asked"))
     slots.start("game", challenge_id="asked")
-    assert slots.waiting == []
+    assert slots.waiting_slots == []
 
 
 def test_more_games_at_once_than_places_are_never_played() -> None:
     pair = replace(offer("pair"), boards=2)
-    assert lasting_refusal(pair, ChallengesConfig()) is None
+    assert permanent_refusal(pair, ChallengesConfig()) is None
     for config in (ChallengesConfig(max_games=1), ChallengesConfig(max_games_per_opponent=1)):
-        told = lasting_refusal(pair, config)
+        told = permanent_refusal(pair, config)
         assert told is not None
         assert told.reason is DeclineReason.VARIANT
 
@@ -277,7 +277,7 @@ class Offered:
     plays: bool = False
     start_told: bool = False
     end_told: bool = True
-    answers: int = 0
+    decide_waiting: int = 0
 
 
 def stands(each: Offered) -> bool:
@@ -324,16 +324,16 @@ class AnyOrder(RuleBasedStateMachine):
         self.stored: set[str] = set()
 
     def settle(self) -> None:
-        before = {key for key in self.offers if self.slots.is_accepted(key)}
-        for challenge, told in self.slots.answers(self.bot_games, 0.0):
+        before = {key for key in self.offers if self.slots.has_unstarted_slot(key)}
+        for challenge, told in self.slots.decide_waiting(self.bot_games, 0.0):
             each = self.offers[challenge.id]
             match told:
                 case Accept():
                     assert challenge.id not in before
-                    each.answers += 1
+                    each.decide_waiting += 1
                     each.accepts += 1
                 case Decline():
-                    each.answers += 1
+                    each.decide_waiting += 1
                     each.stands = False
 
     def one(self, data: st.DataObject, wanted: Callable[[Offered], bool]) -> Offered:
@@ -350,7 +350,7 @@ class AnyOrder(RuleBasedStateMachine):
         challenge = offer(key, f"w{who}", is_bot=who >= 3, is_slow=is_slow)
         self.offers[key] = Offered(challenge)
         for _ in range(copies):
-            self.slots.arrive(challenge, 0.0)
+            self.slots.enqueue(challenge, 0.0)
         self.settle()
 
     @there_is(lambda each: each.stands or each.plays)
@@ -361,8 +361,8 @@ class AnyOrder(RuleBasedStateMachine):
             self.start(each)
         else:
             if not each.accepts:
-                each.answers = 0  # it is queued, or our answer never arrived
-            self.slots.arrive(each.challenge, 0.0)
+                each.decide_waiting = 0  # it is queued, or our answer never arrived
+            self.slots.enqueue(each.challenge, 0.0)
         self.settle()
 
     @there_is(stands)
@@ -405,11 +405,11 @@ class AnyOrder(RuleBasedStateMachine):
         self.start(self.one(data, starts))
         self.settle()
 
-    @precondition(lambda self: self.slots.unknown)
+    @precondition(lambda self: self.slots.games_not_stored)
     @rule(data=st.data())
     def books_are_opened(self, data: st.DataObject) -> None:
-        key = data.draw(st.sampled_from(self.slots.unknown))
-        slot = slot_of(self.offers[key].challenge)
+        key = data.draw(st.sampled_from(self.slots.games_not_stored))
+        slot = required_slot(self.offers[key].challenge)
         self.bot_games[slot.opponent_id] += slot.is_bot and key not in self.stored
         self.stored.add(key)
         self.slots.start(key, slot)
@@ -427,10 +427,10 @@ class AnyOrder(RuleBasedStateMachine):
         self.slots.end(each.challenge.id)
         self.settle()
 
-    @precondition(lambda self: any(map(self.slots.is_accepted, self.offers)))
+    @precondition(lambda self: any(map(self.slots.has_unstarted_slot, self.offers)))
     @rule(data=st.data())
     def time_runs_out(self, data: st.DataObject) -> None:
-        each = self.one(data, lambda each: self.slots.is_accepted(each.challenge.id))
+        each = self.one(data, lambda each: self.slots.has_unstarted_slot(each.challenge.id))
         each.accepts = 0  # requests time out too, and sooner
         if each.plays:
             self.start(each)
@@ -442,7 +442,7 @@ class AnyOrder(RuleBasedStateMachine):
     def never_more_than_allowed(self) -> None:
         """Including games that may still begin because we requested them."""
         taken = {
-            key: slot_of(each.challenge)
+            key: required_slot(each.challenge)
             for key, each in self.offers.items()
             if each.plays or (each.accepts and each.stands)
         }
@@ -460,18 +460,18 @@ class AnyOrder(RuleBasedStateMachine):
 
     @invariant()
     def everybody_gets_one_answer(self) -> None:
-        assert len(self.slots.waiting) <= CONFIG.max_waiting
-        assert all(each.answers <= 1 for each in self.offers.values())
-        unanswered = [each for each in self.offers.values() if each.stands and not each.answers]
-        assert len(unanswered) <= len(self.slots.waiting)
+        assert len(self.slots.waiting_slots) <= CONFIG.max_waiting
+        assert all(each.decide_waiting <= 1 for each in self.offers.values())
+        unanswered = [each for each in self.offers.values() if each.stands and not each.decide_waiting]
+        assert len(unanswered) <= len(self.slots.waiting_slots)
 
     @invariant()
     def nobody_waits_for_nothing(self) -> None:
-        if not self.slots.waiting:
+        if not self.slots.waiting_slots:
             return
-        assert not self.slots.is_quiet
+        assert not self.slots.is_idle
         if all(each.end_told and not each.accepts for each in self.offers.values()):
-            assert any(self.slots.is_accepted(key) for key in self.offers)
+            assert any(self.slots.has_unstarted_slot(key) for key in self.offers)
 
 
 TestAnyOrder = AnyOrder.TestCase

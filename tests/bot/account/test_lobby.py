@@ -14,9 +14,14 @@ from typing import Any
 import pytest
 
 from bot.account import account_games
-from bot.account.account_games import CRASH_FORGOTTEN_S, GIVEN_UP_S, MAX_CRASHES
-from bot.account.challenge_answers import ACCEPTED_S, DECLINE_S, MAX_DECLINES, PERSON_WAITS_S
-from bot.account.game_slots import WAITS_S
+from bot.account.account_games import CRASH_COUNT_RESET_S, GIVEN_UP_POLL_INTERVAL_S, MAX_CRASHES_PER_GAME
+from bot.account.challenge_responder import (
+    GAME_START_POLL_INTERVAL_S,
+    MAX_CHALLENGER_WAIT_S,
+    MAX_DECLINE_RETRY_TIME_S,
+    MAX_QUEUED_DECLINES,
+)
+from bot.account.game_slots import MAX_CHALLENGE_WAIT_S
 from bot.account.lobby import Lobby
 from bot.base.config import ChallengesConfig, MannersConfig
 from bot.base.errors import AuthError, PausedError, ProtocolError, RefusedError, TransientError
@@ -34,8 +39,8 @@ from bot.base.events import (
     Reply,
     Speed,
 )
-from bot.base.reconnect import CAP_S
-from bot.game.game_runner import GameRunner, first_error
+from bot.base.reconnect import MAX_RECONNECT_WAIT_S
+from bot.game.game_runner import GameRunner, most_severe_error
 from bot.game.shared_game_limit import SharedGameLimit
 from storage.database import Database
 from storage.errors import StorageError
@@ -88,9 +93,9 @@ async def tell(server: FakeServer, *events: Any) -> None:
     await server.until(lambda: server.calls.count("account_events") > before)
 
 
-async def drained(lobby: Lobby) -> None:
+async def wait_until_drained(lobby: Lobby) -> None:
     async with asyncio.timeout(PATIENCE_S):
-        await lobby.drained()
+        await lobby.wait_until_drained()
 
 
 async def test_a_challenge_becomes_a_game(database: Database) -> None:
@@ -100,9 +105,9 @@ async def test_a_challenge_becomes_a_game(database: Database) -> None:
         await called(server, f"accept {GAME_ID}")
         server.news.put_nowait(STARTED)
         await server.until(lambda: server.end is not None)
-        await drained(lobby)
+        await wait_until_drained(lobby)
         await tell(server, GameFinished(GAME_ID, 7))
-        await drained(lobby)
+        await wait_until_drained(lobby)
         await tell(server)
         await noted(database, "account_link_back", 2)
     await check_books(database, server)
@@ -204,21 +209,21 @@ async def test_a_decline_that_is_not_heard_is_sent_again(database: Database) -> 
         server.faults["decline"] = [TransientError("HTTP 502")] * 100_000
         await tell(server, *offers("two", game=None))
         await server.until(lambda: repeated(server, "decline two variant", 50))
-        time.advance(DECLINE_S + 1)
-        await drained(lobby)
+        time.advance(MAX_DECLINE_RETRY_TIME_S + 1)
+        await wait_until_drained(lobby)
     assert server.calls.count("decline one variant") == 51
     assert (await event_kinds(database)).count("challenge_declined") == 1
 
 
 async def test_a_decline_that_was_not_sent_is_sent_later(database: Database) -> None:
     server, time = FakeServer(), FakeTime()
-    server.faults["decline"] = [PausedError("not sent", DECLINE_S)] * 2
+    server.faults["decline"] = [PausedError("not sent", MAX_DECLINE_RETRY_TIME_S)] * 2
     async with open_lobby(server, database, time):
         await tell(server, *offers("one", game=None))
         for tries in range(2):
             await server.until(partial(repeated, server, "decline one variant", tries))
             await sleepers(time, 1)
-            time.advance(DECLINE_S)
+            time.advance(MAX_DECLINE_RETRY_TIME_S)
         await noted(database, "challenge_declined")
     assert server.calls.count("decline one variant") == 3
 
@@ -305,7 +310,7 @@ async def test_a_game_that_never_starts_frees_its_place(database: Database) -> N
         await server.until(lambda: not server.faults["playing"])
         assert "accept two" not in server.calls
         await sleepers(time, 2)  # for the one that does not start, and the one that waits
-        time.advance(ACCEPTED_S)
+        time.advance(GAME_START_POLL_INTERVAL_S)
         await called(server, "accept two")
 
 
@@ -316,7 +321,7 @@ async def test_a_game_whose_start_was_not_told_keeps_its_place(database: Databas
         await noted(database, "challenge_queued")
         await sleepers(time, 2)  # as above; it has been requested once, in vain
         server.now_playing = [GAME_ID]
-        time.advance(ACCEPTED_S)
+        time.advance(GAME_START_POLL_INTERVAL_S)
         await server.until(lambda: len(server.moves) == 1)
         assert lobby.running == 1
         assert "accept two" not in server.calls
@@ -345,8 +350,11 @@ async def test_a_lost_answer_keeps_the_place(database: Database) -> None:
 @pytest.mark.parametrize(
     "faults",
     [
-        [PausedError("not sent", 2 * CAP_S)],
-        [TransientError("no answer", 2 * CAP_S), RefusedError("not found", 404)],  # it was accepted at first
+        [PausedError("not sent", 2 * MAX_RECONNECT_WAIT_S)],
+        [
+            TransientError("no answer", 2 * MAX_RECONNECT_WAIT_S),
+            RefusedError("not found", 404),
+        ],  # it was accepted at first
     ],
 )
 async def test_the_game_is_asked_for_soon_after_a_late_acceptance(
@@ -359,7 +367,7 @@ async def test_the_game_is_asked_for_soon_after_a_late_acceptance(
         server.news.put_nowait(ChallengeReceived(replace(OFFER, challenger=replace(OPPONENT, is_bot=True))))
         await sleepers(time, 2)  # before it is accepted again, and before the next query
         before = server.calls.count("playing")
-        time.advance(2 * CAP_S)
+        time.advance(2 * MAX_RECONNECT_WAIT_S)
         await server.until(lambda: server.calls.count("playing") > before)
 
 
@@ -382,17 +390,17 @@ async def test_who_cannot_be_accepted_is_told_so(database: Database, goes: str) 
         await sleepers(time, 2)  # before it is accepted again, and before it is requested once more
         match goes:
             case "unheard":
-                time.advance(ACCEPTED_S)
+                time.advance(GAME_START_POLL_INTERVAL_S)
                 await called(server, f"decline {GAME_ID} later")
                 await noted(database, "challenge_declined")
-                await drained(lobby)
+                await wait_until_drained(lobby)
             case "withdrawn":
                 await tell(server, ChallengeGone(GAME_ID))
-                await drained(lobby)
+                await wait_until_drained(lobby)
             case "started":
                 await tell(server, STARTED)
                 await server.until(lambda: len(server.moves) == 1)
-        time.advance(ACCEPTED_S)
+        time.advance(GAME_START_POLL_INTERVAL_S)
         await event_kinds(database)
     told = [call for call in server.calls if call.startswith("decline")]
     assert told == ([f"decline {GAME_ID} later"] if goes == "unheard" else [])
@@ -401,7 +409,7 @@ async def test_who_cannot_be_accepted_is_told_so(database: Database, goes: str) 
 
 async def test_a_person_is_not_accepted_after_they_may_have_gone(database: Database) -> None:
     server, time = FakeServer(), FakeTime()
-    server.faults["accept"] = [TransientError("HTTP 429", retry_after_s=PERSON_WAITS_S + 1)]
+    server.faults["accept"] = [TransientError("HTTP 429", retry_after_s=MAX_CHALLENGER_WAIT_S + 1)]
     async with open_lobby(server, database, time):
         server.news.put_nowait(ChallengeReceived(OFFER))
         await called(server, f"decline {GAME_ID} later")
@@ -453,7 +461,7 @@ async def test_nothing_is_accepted_while_shutting_down(database: Database) -> No
         await tell(server, *offers("three"))
         await called(server, "decline three later")
         await tell(server, ChallengeGone("one"))
-        await drained(lobby)
+        await wait_until_drained(lobby)
 
 
 async def test_games_are_taken_up_after_a_restart(database: Database) -> None:
@@ -466,7 +474,7 @@ async def test_games_are_taken_up_after_a_restart(database: Database) -> None:
     server.reply()
     async with open_lobby(server, database) as lobby:  # from the database: no event reports it
         await server.until(lambda: server.end is not None)
-        await drained(lobby)
+        await wait_until_drained(lobby)
     await check_books(database, server)
     # The end may have been reported while no stream was open, so the rating is requested.
     assert (await stored_game(database)).rating_diff == 5
@@ -521,7 +529,7 @@ async def test_games_that_the_server_names_are_taken_up(database: Database) -> N
         await tell(server)
         server.news.put_nowait(None)
         await server.until(lambda: server.end is not None)
-        await drained(lobby)
+        await wait_until_drained(lobby)
     await check_books(database, server)
     kinds = await event_kinds(database)
     assert "account_link_lost" in kinds
@@ -535,11 +543,11 @@ async def test_games_that_are_not_played_here_are_aborted(database: Database) ->
         for count in (1, 2):  # reported again: tried again, because the first try got lost
             await tell(server, GameStarted("other001", False))
             await noted(database, "game_not_played_here", count)
-            await drained(lobby)
+            await wait_until_drained(lobby)
             assert server.calls.count("abort") == count
         await tell(server, GameStarted("other001", False))
         assert lobby.running == 0
-        await drained(lobby)
+        await wait_until_drained(lobby)
     assert server.calls.count("abort") == 2
 
 
@@ -552,7 +560,7 @@ async def test_a_game_that_needs_an_engine_which_we_lack(database: Database, is_
         await tell(server, GameStarted(GAME_ID, True, game="crazyhouse"))
         await noted(database, "game_not_played_here")
         await tell(server, GameStarted(GAME_ID, True, game="crazyhouse"))
-        await drained(lobby)
+        await wait_until_drained(lobby)
     assert server.calls.count("abort") == 1
     assert bool(server.moves) == is_too_late
 
@@ -571,7 +579,7 @@ async def test_a_tournaments_game_is_played_whatever_the_rules_for_challenges_sa
         server.news.put_nowait(PAIRED)
         await server.until(lambda: server.end is not None)
         await tell(server, ChallengeGone("one"))
-        await drained(lobby)
+        await wait_until_drained(lobby)
     await check_books(database, server)
     assert "abort" not in server.calls
 
@@ -584,7 +592,7 @@ async def test_a_tournament_goes_on_after_a_restart(database: Database) -> None:
     async with open_lobby(server, database) as lobby:
         server.news.put_nowait(PAIRED)
         await server.until(lambda: server.end is not None)
-        await drained(lobby)
+        await wait_until_drained(lobby)
     await check_books(database, server)
     assert [call for call in server.calls if call.startswith("join")] == ["join cypr0001  "]
 
@@ -596,7 +604,7 @@ async def test_a_tournaments_game_that_we_would_decline(database: Database, has_
     async with open_lobby(server, database) as lobby:
         await tell(server, replace(PAIRED, is_played_here=has_rules, game="crazyhouse" if has_rules else ""))
         await noted(database, "game_not_played_here")
-        await drained(lobby)
+        await wait_until_drained(lobby)
         await tell(server, GameFinished(GAME_ID, None))
     assert "abort" not in server.calls
     assert bool(server.moves) == has_rules
@@ -636,7 +644,7 @@ async def test_a_game_that_crashes_is_taken_up_again(database: Database) -> None
     async with open_lobby(server, database) as lobby:
         server.news.put_nowait(STARTED)
         await server.until(lambda: server.end is not None)
-        await drained(lobby)
+        await wait_until_drained(lobby)
     await check_books(database, server)
     assert (await event_kinds(database)).count("game_crashed") == 1
 
@@ -646,11 +654,11 @@ async def test_a_game_that_crashes_always_is_given_up(database: Database) -> Non
     server.faults["move"] = [ZeroDivisionError("a mistake of ours")] * 100
     async with open_lobby(server, database) as lobby:
         server.news.put_nowait(STARTED)
-        await server.until(lambda: len(server.faults["move"]) == 100 - MAX_CRASHES)
-        await drained(lobby)
+        await server.until(lambda: len(server.faults["move"]) == 100 - MAX_CRASHES_PER_GAME)
+        await wait_until_drained(lobby)
         await tell(server, STARTED)
         assert lobby.running == 0
-    assert (await event_kinds(database)).count("game_crashed") == MAX_CRASHES
+    assert (await event_kinds(database)).count("game_crashed") == MAX_CRASHES_PER_GAME
 
 
 async def test_a_game_that_cannot_be_understood_is_given_up(database: Database) -> None:
@@ -659,7 +667,7 @@ async def test_a_game_that_cannot_be_understood_is_given_up(database: Database) 
     async with open_lobby(server, database) as lobby:
         server.news.put_nowait(STARTED)
         await server.until(lambda: "stream" in server.calls)
-        await drained(lobby)
+        await wait_until_drained(lobby)
         await tell(server, STARTED)
         assert server.calls.count("stream") == 1
     async with database.read() as session:
@@ -726,7 +734,7 @@ async def test_a_refused_account_ends_everything(database: Database, call: str) 
         with pytest.raises((AuthError, BaseExceptionGroup)) as caught:
             await Lobby(given).listen()
     error = caught.value
-    assert isinstance(first_error(error) if isinstance(error, BaseExceptionGroup) else error, AuthError)
+    assert isinstance(most_severe_error(error) if isinstance(error, BaseExceptionGroup) else error, AuthError)
 
 
 SLOW: dict[str, Any] = {"clock": None, "days_per_turn": 3, "speed": Speed.CORRESPONDENCE}
@@ -742,7 +750,7 @@ async def test_a_game_of_weeks_does_not_hold_the_shutdown(database: Database) ->
         await server.until(lambda: len(server.moves) == 1)
         await called(server, "accept fast")
         lobby.accepting = False
-        leaving = asyncio.create_task(drained(lobby))
+        leaving = asyncio.create_task(wait_until_drained(lobby))
         await event_kinds(database)
         assert not leaving.done()
         await tell(server, ChallengeGone("fast"))
@@ -753,7 +761,7 @@ async def test_a_game_of_weeks_does_not_hold_the_shutdown(database: Database) ->
 async def test_a_game_of_weeks_that_is_to_be_taken_up_does_not_either(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(account_games, "MAX_PLAYERS", 1)
+    monkeypatch.setattr(account_games, "DEFAULT_MAX_RUNNERS", 1)
     async with database.write() as session:
         for key in ("one", "two", "three"):
             await opened(session, key, clock_initial_s=None, clock_increment_s=None)
@@ -768,7 +776,7 @@ async def test_a_game_of_weeks_that_is_to_be_taken_up_does_not_either(
     async with open_lobby(server, database, max_games=1, max_slow_games=1) as lobby:
         await called(server, "stream one", "stream two")
         lobby.accepting = False
-        await drained(lobby)
+        await wait_until_drained(lobby)
         assert lobby.running == 2
     assert "stream three" not in server.calls
 
@@ -786,8 +794,10 @@ async def test_a_long_wait_does_not_hold_the_shutdown(database: Database, is_hea
         await called(server, "decline one later")
         if is_heard:
             await event_kinds(database)
-            time.advance(ACCEPTED_S)  # the slot is held until the server says that there is no game
-        await drained(lobby)
+            time.advance(
+                GAME_START_POLL_INTERVAL_S
+            )  # the slot is held until the server says that there is no game
+        await wait_until_drained(lobby)
     assert server.calls.count("accept one") == 1
 
 
@@ -798,7 +808,7 @@ async def test_a_decline_that_must_wait_for_long_does_not_hold_the_shutdown(data
         server.news.put_nowait(offers("one", game=None)[0])
         await sleepers(time, 1)
         lobby.accepting = False
-        await drained(lobby)
+        await wait_until_drained(lobby)
     assert server.calls.count("decline one variant") == 2
 
 
@@ -809,7 +819,7 @@ async def test_a_challenge_that_is_withdrawn_is_not_accepted_again(database: Dat
         server.news.put_nowait(offers("one")[0])
         await sleepers(time, 2)
         await tell(server, ChallengeGone("one"))
-        await drained(lobby)
+        await wait_until_drained(lobby)
     assert await answers(server, 1) == ["accept one"]
 
 
@@ -838,7 +848,7 @@ async def test_nobody_waits_for_long(database: Database) -> None:
         await server.until(lambda: len(server.moves) == 1)
         await tell(server, *offers("one"))
         await sleepers(time, 1)
-        time.advance(WAITS_S)
+        time.advance(MAX_CHALLENGE_WAIT_S)
         await called(server, "decline one later")
 
 
@@ -850,12 +860,12 @@ async def test_the_end_of_a_game_that_was_given_up_closes_its_books(database: Da
         server.faults["stream"] = [ProtocolError("nonsense")]
         server.cut()
         await noted(database, "game_given_up")
-        await drained(lobby)
+        await wait_until_drained(lobby)
         server.finish(EndReason.RESIGNATION, 0)
         await tell(server, STARTED)
         assert (await stored_game(database)).state is GameStatus.OPEN
         await tell(server, GameFinished(GAME_ID, None))
-        await drained(lobby)
+        await wait_until_drained(lobby)
     await check_books(database, server)
 
 
@@ -868,19 +878,19 @@ async def test_a_game_that_was_given_up_is_asked_for(database: Database) -> None
         server.faults["stream"] = [ProtocolError("nonsense")]
         server.cut()
         await noted(database, "game_given_up")
-        await drained(lobby)
+        await wait_until_drained(lobby)
         for faults in ([TransientError("HTTP 502")], []):
             server.faults["playing"] = list(faults)
             server.now_playing, asked = [GAME_ID], server.calls.count("playing")
             await sleepers(time, 1)
-            time.advance(GIVEN_UP_S)
+            time.advance(GIVEN_UP_POLL_INTERVAL_S)
             await server.until(partial(repeated, server, "playing", asked))
         server.finish(EndReason.RESIGNATION, 0)
         server.now_playing, streams = [], server.calls.count("stream")
         await sleepers(time, 1)
-        time.advance(GIVEN_UP_S)
+        time.advance(GIVEN_UP_POLL_INTERVAL_S)
         await server.until(partial(repeated, server, "stream", streams))
-        await drained(lobby)
+        await wait_until_drained(lobby)
     await check_books(database, server)
     assert server.calls.count("stream") == streams + 1
 
@@ -892,7 +902,7 @@ async def given_up(server: FakeServer, database: Database, lobby: Lobby) -> None
     server.faults["stream"] = [ProtocolError("nonsense")]
     server.cut()
     await noted(database, "game_given_up")
-    await drained(lobby)
+    await wait_until_drained(lobby)
 
 
 class HeldPlayer:
@@ -923,7 +933,7 @@ async def test_the_reported_end_of_a_given_up_game_leaves_nothing_to_ask(databas
         await given_up(server, database, lobby)
         server.finish(EndReason.RESIGNATION, 0)
         await tell(server, GameFinished(GAME_ID, 7))
-        await drained(lobby)
+        await wait_until_drained(lobby)
         for count in (2, 3):
             await tell(server)
             await noted(database, "account_link_back", count)
@@ -941,11 +951,11 @@ async def test_the_end_of_a_given_up_game_may_be_reported_while_it_is_read(
         held = HeldPlayer(monkeypatch)
         server.finish(EndReason.RESIGNATION, 0)
         await sleepers(time, 1)
-        time.advance(GIVEN_UP_S)
+        time.advance(GIVEN_UP_POLL_INTERVAL_S)
         await held.done()
         await tell(server, *[GameFinished(GAME_ID, 7)] * is_reported)
         held.may_leave.set()
-        await drained(lobby)
+        await wait_until_drained(lobby)
         for count in (2, 3):
             await tell(server)
             await noted(database, "account_link_back", count)
@@ -963,7 +973,7 @@ async def test_an_adjourned_game_may_go_on_while_it_is_read(
         held = HeldPlayer(monkeypatch)
         server.adjourn()
         await sleepers(time, 1)
-        time.advance(GIVEN_UP_S)
+        time.advance(GIVEN_UP_POLL_INTERVAL_S)
         await held.done()
         server.is_adjourned = False
         streams = server.calls.count("stream")
@@ -982,9 +992,9 @@ async def test_a_game_that_cannot_be_read_at_its_end_is_left(database: Database)
         server.news.put_nowait(STARTED)
         await noted(database, "game_given_up")
         await sleepers(time, 1)
-        time.advance(GIVEN_UP_S)
+        time.advance(GIVEN_UP_POLL_INTERVAL_S)
         await noted(database, "game_given_up", 2)
-        await drained(lobby)
+        await wait_until_drained(lobby)
         assert time.sleeping == 0
 
 
@@ -993,7 +1003,7 @@ async def test_a_rating_that_changed_while_nobody_listened(database: Database) -
     async with open_lobby(server, database) as lobby:
         server.news.put_nowait(STARTED)
         await server.until(lambda: server.end is not None)
-        await drained(lobby)
+        await wait_until_drained(lobby)
         assert (await stored_game(database)).rating_diff is None
         server.faults["rating_diff"] = [TransientError("HTTP 502")]
         for times in (0, 1):
@@ -1014,13 +1024,13 @@ class Held:
         self._database = database
         self._what = what
         self._is_held = False
-        self._playing = self.server.playing
-        self.server.playing = self.playing  # type: ignore[method-assign]
+        self._playing = self.server.running_game_ids
+        self.server.running_game_ids = self.running_game_ids  # type: ignore[method-assign]
 
     def hold(self) -> None:
         self._is_held = True
 
-    async def playing(self) -> list[str]:
+    async def running_game_ids(self) -> list[str]:
         await self._wait("playing")
         return await self._playing()
 
@@ -1079,7 +1089,7 @@ async def test_who_has_gone_is_not_answered(database: Database) -> None:
         server.may_decline.set()
         await called(server, "accept two", "decline last variant")
         await tell(server, ChallengeGone("two"))
-        await drained(lobby)
+        await wait_until_drained(lobby)
     # Acceptances do not queue behind refusals.
     assert await answers(server, 3) == ["decline first variant", "accept two", "decline last variant"]
 
@@ -1091,20 +1101,20 @@ async def test_who_has_gone_is_not_declined_again(database: Database) -> None:
         await tell(server, *offers("one", game=None))
         await sleepers(time, 1)
         await tell(server, ChallengeGone("one"))
-        await drained(lobby)
+        await wait_until_drained(lobby)
     assert await answers(server, 1) == ["decline one variant"]
 
 
 async def test_of_too_many_the_oldest_are_not_answered(database: Database) -> None:
     server = Slow()
-    flood = [f"c{number}" for number in range(MAX_DECLINES + 3)]
+    flood = [f"c{number}" for number in range(MAX_QUEUED_DECLINES + 3)]
     async with open_lobby(server, database) as lobby:
         await tell(server, *offers(flood[0], game=None))
         await called(server, "decline c0 variant")
         await tell(server, *offers(*flood[1:], game=None))
         server.may_decline.set()
-        await drained(lobby)
-    told = [call.split()[1] for call in await answers(server, MAX_DECLINES + 1)]
+        await wait_until_drained(lobby)
+    told = [call.split()[1] for call in await answers(server, MAX_QUEUED_DECLINES + 1)]
     assert told == [flood[0], *flood[3:]]
 
 
@@ -1112,11 +1122,11 @@ async def test_a_crash_is_forgotten_after_a_while(database: Database) -> None:
     server, time = FakeServer(), FakeTime()
     async with open_lobby(server, database, time) as lobby:
         server.news.put_nowait(STARTED)
-        for count in range(1, MAX_CRASHES + 2):
+        for count in range(1, MAX_CRASHES_PER_GAME + 2):
             server.faults["stream"] = [ZeroDivisionError("a mistake of ours")]
             server.cut()
             await noted(database, "game_crashed", count)
-            time.advance(CRASH_FORGOTTEN_S)
+            time.advance(CRASH_COUNT_RESET_S)
         assert lobby.running == 1
         assert "game_given_up" not in await event_kinds(database)
 
@@ -1152,7 +1162,7 @@ class ServerBusy(FakeServer):
         if self.standing.pop(challenge_id, None) is None:
             raise RefusedError("no such challenge", 404)
 
-    async def playing(self) -> list[str]:
+    async def running_game_ids(self) -> list[str]:
         await self._called("playing")
         if self.rng.random() < 0.2:
             raise TransientError("HTTP 502")
@@ -1211,14 +1221,14 @@ async def test_an_adjourned_game_frees_its_place_and_is_taken_up_again(database:
         server.adjourn()
         await called(server, "accept two")
         await tell(server, ChallengeGone("two"))
-        await drained(lobby)
+        await wait_until_drained(lobby)
         assert lobby.running == 0
         assert (await stored_game(database)).state is GameStatus.OPEN
         server.is_adjourned, server.pick = False, picker(1)
         server.reply()
         await tell(server, STARTED)
         await server.until(lambda: server.end is not None)
-        await drained(lobby)
+        await wait_until_drained(lobby)
     await check_books(database, server)
     assert "game_adjourned" in await event_kinds(database)
 
@@ -1251,7 +1261,7 @@ async def test_an_adjourned_game_may_go_on_before_its_player_is_done(database: D
         server.news.put_nowait(ChallengeGone("two"))
         may_go_on.set()
         await server.until(lambda: server.end is not None)
-        await drained(lobby)
+        await wait_until_drained(lobby)
     await check_books(database, server)
 
 
@@ -1285,14 +1295,14 @@ async def test_never_more_games_than_allowed(database: Database) -> None:
                 for _ in range(3):  # and the answers
                     await event_kinds(database)
             if server.rng.random() < 0.1:
-                time.advance(ACCEPTED_S)
+                time.advance(GAME_START_POLL_INTERVAL_S)
         lobby.accepting = False
-        everybody_gone = asyncio.create_task(drained(lobby))
+        everybody_gone = asyncio.create_task(wait_until_drained(lobby))
         while not everybody_gone.done():
             server.playing_now.clear()
             if server.news.empty():
                 server.news.put_nowait(None)
-            time.advance(ACCEPTED_S)
+            time.advance(GAME_START_POLL_INTERVAL_S)
             async with server.changed:
                 server.changed.notify_all()
             await event_kinds(database)
@@ -1304,7 +1314,7 @@ async def test_never_more_games_than_allowed(database: Database) -> None:
 async def test_games_beyond_the_most_wait_for_others_to_end(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(account_games, "MAX_PLAYERS", 2)
+    monkeypatch.setattr(account_games, "DEFAULT_MAX_RUNNERS", 2)
 
     class Patient(ServerBusy):
         async def accept(self, challenge_id: str) -> None:
@@ -1323,7 +1333,7 @@ async def test_games_beyond_the_most_wait_for_others_to_end(
                 server.changed.notify_all()
             await event_kinds(database)
             assert lobby.running <= 3
-        await drained(lobby)
+        await wait_until_drained(lobby)
     async with database.read() as session:
         assert len(await list_games(session)) == 5
 
@@ -1335,7 +1345,7 @@ async def test_a_game_with_an_id_of_its_own_takes_the_place_of_its_challenge(dat
         await called(server, "accept asked")
         server.news.put_nowait(GameStarted(GAME_ID, True, "asked"))
         await server.until(lambda: server.end is not None)
-        await drained(lobby)
+        await wait_until_drained(lobby)
     await check_books(database, server)
 
 
@@ -1354,8 +1364,8 @@ async def test_a_person_is_offered_a_rematch_except_in_tournaments(
         await server.until(lambda: "account_events" in server.calls)
         server.news.put_nowait(replace(STARTED, is_tournament=is_tournament))
         await server.until(lambda: server.end is not None)
-        await drained(lobby)
-        await drained(lobby)  # the offer begins when the game is over
+        await wait_until_drained(lobby)
+        await wait_until_drained(lobby)  # the offer begins when the game is over
         listening.cancel()
         with suppress(asyncio.CancelledError):
             await listening

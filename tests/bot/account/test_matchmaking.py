@@ -11,11 +11,19 @@ from typing import Any
 
 import pytest
 
-from bot.account.challenge_answers import ACCEPTED_S
+from bot.account.challenge_responder import GAME_START_POLL_INTERVAL_S
 from bot.account.lobby import Lobby
-from bot.account.matchmaking import ACCEPTED, DECLINED, NOT_ALLOWED_S, SENT, History, is_enough, pick
+from bot.account.matchmaking import (
+    ACCEPTED,
+    DECLINED,
+    MATCHMAKING_REFUSAL_PAUSE_S,
+    SENT,
+    MatchmakingHistory,
+    are_daily_limits_reached,
+    choose_opponent,
+)
 from bot.base.config import ChallengesConfig, MatchmakingConfig
-from bot.base.dialects import Ability, get_dialect
+from bot.base.dialects import Capability, get_dialect
 from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
 from bot.base.events import (
     Bot,
@@ -49,15 +57,15 @@ ALL = (US, ANNE, BERT, NEW)
 
 
 def picked(
-    history: History | None = None, limits: ChallengesConfig | None = None, **settings: Any
+    history: MatchmakingHistory | None = None, limits: ChallengesConfig | None = None, **settings: Any
 ) -> Counter[tuple[str, str, Clock]]:
     """The opponents and terms picked in a hundred draws."""
     found: Counter[tuple[str, str, Clock]] = Counter()
     rng = random.Random(1)
     for _ in range(100):
-        choice = pick(
+        choice = choose_opponent(
             ALL,
-            history or History(),
+            history or MatchmakingHistory(),
             MatchmakingConfig(**{"clocks": ("180+2",), **settings}),
             limits or ChallengesConfig(),
             our_name="Desdemona",
@@ -89,9 +97,9 @@ def test_variant_and_clock_at_random() -> None:
 def test_whether_rated() -> None:
     for rated in (True, False):
         config = MatchmakingConfig(rated=rated, clocks=("60+0",))
-        found = pick(
+        found = choose_opponent(
             [ANNE],
-            History(),
+            MatchmakingHistory(),
             config,
             ChallengesConfig(),
             our_name="Desdemona",
@@ -124,36 +132,36 @@ def test_limits_of_opponents(settings: dict[str, Any], expected: set[str]) -> No
 @pytest.mark.parametrize(
     ("history", "expected"),
     [
-        (History(last_opponent="anne"), {"bert", "new"}),
-        (History(resting={"bert", "new"}, last_opponent="anne"), {"anne"}),
-        (History(resting={"anne", "bert", "new"}), set()),
-        (History(bot_games={"anne": 2, "x": 1}), {"bert", "new"}),
+        (MatchmakingHistory(last_opponent="anne"), {"bert", "new"}),
+        (MatchmakingHistory(resting={"bert", "new"}, last_opponent="anne"), {"anne"}),
+        (MatchmakingHistory(resting={"anne", "bert", "new"}), set()),
+        (MatchmakingHistory(bot_games={"anne": 2, "x": 1}), {"bert", "new"}),
     ],
 )
-def test_limits_of_the_day(history: History, expected: set[str]) -> None:
+def test_limits_of_the_day(history: MatchmakingHistory, expected: set[str]) -> None:
     assert names(history, ChallengesConfig(max_games_per_bot_per_day=2)) == expected
 
 
 @pytest.mark.parametrize(
     ("history", "expected"),
     [
-        (History(sent=29, bot_games={"x": 2, "y": 1}), False),
-        (History(sent=30), True),
-        (History(bot_games={"x": 3, "y": 1}), True),
+        (MatchmakingHistory(sent=29, bot_games={"x": 2, "y": 1}), False),
+        (MatchmakingHistory(sent=30), True),
+        (MatchmakingHistory(bot_games={"x": 3, "y": 1}), True),
     ],
 )
-def test_enough_for_a_day(history: History, expected: bool) -> None:
+def test_enough_for_a_day(history: MatchmakingHistory, expected: bool) -> None:
     config, limits = MatchmakingConfig(per_day=30), ChallengesConfig(max_bot_games_per_day=4)
-    assert is_enough(history, config, limits) is expected
+    assert are_daily_limits_reached(history, config, limits) is expected
 
 
 def test_whoever_is_blocked_is_not_challenged_either() -> None:
     assert names(None, ChallengesConfig(block=("Bert",))) == {"anne", "new"}
     config, limits = MatchmakingConfig(), ChallengesConfig()
     assert (
-        pick(
+        choose_opponent(
             [ANNE],
-            History(),
+            MatchmakingHistory(),
             config,
             limits,
             our_name="me",
@@ -248,7 +256,7 @@ async def test_which_ratings_are_about_a_game_the_server_tells(database: Databas
 async def test_not_unless_it_is_wanted(database: Database) -> None:
     for enabled, can in ((False, True), (True, False)):
         server, time = bots_server(), FakeTime()
-        server.cannot = set() if can else {Ability.CHALLENGE}
+        server.cannot = set() if can else {Capability.CHALLENGE}
         wanted = config(matchmaking=MatchmakingConfig(enabled=enabled, idle_s=IDLE_S))
         async with services(server, database, settings=wanted, sleep=time.sleep) as given:
             listening = asyncio.create_task(Lobby(replace(given, clock=time.clock)).listen())
@@ -309,7 +317,7 @@ async def test_a_site_that_does_not_tell_the_answer(database: Database, starts: 
             assert lobby.running == 1
         else:
             while "accept offer" not in server.calls:
-                time.advance(ACCEPTED_S)
+                time.advance(GAME_START_POLL_INTERVAL_S)
                 await kinds(database)
             server.news.put_nowait(ChallengeGone("offer"))
             await reaches(server, time, ASKED, 2)
@@ -404,7 +412,7 @@ async def test_shutting_down_withdraws_it(database: Database) -> None:
         await reaches(server, time, ASKED)
         lobby.accepting = False
         async with asyncio.timeout(PATIENCE_S):
-            await lobby.drained()
+            await lobby.wait_until_drained()
         for _ in range(5):
             time.advance(IDLE_S)
             await kinds(database)
@@ -442,9 +450,9 @@ async def test_without_permission_it_waits_for_long(
         await reaches(server, time, ASKED)
         refused_at = time.now
         await reaches(server, time, ASKED, 2)
-        assert time.now - refused_at >= NOT_ALLOWED_S
+        assert time.now - refused_at >= MATCHMAKING_REFUSAL_PAUSE_S
         server.news.put_nowait(ChallengeReceived(OFFER))
         await server.until(lambda: "accept offer" in server.calls)
         assert lobby.accepting
-    assert f"matchmaking: Missing scope; next try in {NOT_ALLOWED_S:.0f} s" in caplog.text
+    assert f"matchmaking: Missing scope; next try in {MATCHMAKING_REFUSAL_PAUSE_S:.0f} s" in caplog.text
     assert DECLINED not in await kinds(database)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bot.account import own_challenges
-from bot.account.challenge_answers import ACCEPTED_S
+from bot.account.challenge_responder import GAME_START_POLL_INTERVAL_S
 from bot.account.lobby import Lobby
 from bot.base.dialects import DIALECTS
 from bot.base.errors import RefusedError
@@ -24,7 +24,7 @@ from bot.base.events import (
 )
 from bot.game.shared_game_limit import SharedGameLimit
 from storage.database import Database
-from tests.bot.account.test_lobby import called, drained, offers, open_lobby, tell
+from tests.bot.account.test_lobby import called, offers, open_lobby, tell, wait_until_drained
 from tests.bot.fakes import GAME_ID, OFFER, FakeServer, picker
 from tests.bot.times import FakeTime
 from tests.patience import PATIENCE_S
@@ -57,7 +57,7 @@ async def test_to_the_end_of_its_game(database: Database) -> None:
         server.news.put_nowait(GameStarted(GAME_ID, True))
         async with asyncio.timeout(PATIENCE_S):
             assert await command == GAME_ID
-        await drained(lobby)
+        await wait_until_drained(lobby)
     assert server.end is not None
 
 
@@ -99,7 +99,7 @@ async def test_no_game_comes_of_it(database: Database, accepted: bool | None) ->
         server.replies.put_nowait(Reply("never", accepted, ""))
         async with asyncio.timeout(PATIENCE_S):
             while not command.done():
-                time.advance(ACCEPTED_S)
+                time.advance(GAME_START_POLL_INTERVAL_S)
                 await asyncio.sleep(0)
         await refused(command, "the game has not started")
 
@@ -123,7 +123,7 @@ async def test_stopping_withdraws_it(database: Database) -> None:
         await called(server, SENT)
         lobby.accepting = False
         await refused(command, "withdrawn: the program is stopping")
-        await drained(lobby)
+        await wait_until_drained(lobby)
         refusal = "no game may start: the program is stopping"
         await refused(asyncio.create_task(lobby.challenge("anna", TERMS)), refusal)
 
@@ -162,15 +162,15 @@ async def test_a_challenge_gives_way_to_who_waits_at_another_account(database: D
     async with open_lobby(server, database, shared=limit) as lobby:
         sending = asyncio.create_task(lobby._own.send("anna", TERMS, is_bot=True))
         await called(server, SENT)
-        limit.count("another account", 0, lambda: None, is_wanted=True)
+        limit.count("another account", 0, lambda: None, has_waiting=True)
         async with asyncio.timeout(PATIENCE_S):
             assert await sending is None
-        assert await lobby._ask(Bot("ben", "Ben", {}), TERMS) is None
+        assert await lobby._challenge_bot(Bot("ben", "Ben", {}), TERMS) is None
         with pytest.raises(RefusedError, match="another player is waiting"):
             await lobby._challenge_again("ben", TERMS)
         limit.count("another account", 1, lambda: None)
-        assert not limit.is_wanted(lobby.owner)
-    assert limit.is_wanted("a third") is False
+        assert not limit.has_waiting(lobby.owner)
+    assert limit.has_waiting("a third") is False
 
 
 async def test_a_game_that_needs_an_engine_is_not_asked_for(database: Database) -> None:

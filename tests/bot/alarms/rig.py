@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.alarms.board import AlarmBoard, AlarmNotice
+from bot.alarms.evaluator import AlarmEvaluator, AlarmNotice
 from bot.alarms.lifecycle import AlarmState
 from bot.alarms.samples import DiskSample, HealthSample
 from bot.base.config import AlarmsConfig
@@ -32,7 +32,9 @@ class Life:
         self.at_s = 1000.0
         self.set_back_s = 0.0
         """How far the clock on the wall was set back."""
-        self.board = AlarmBoard(config, now=lambda: START + timedelta(seconds=self.at_s - self.set_back_s))
+        self.board = AlarmEvaluator(
+            config, now=lambda: START + timedelta(seconds=self.at_s - self.set_back_s)
+        )
         self.sample = WELL
         self.states: list[tuple[float, str, str]] = []
         """Every change: seconds since the first sample, alarm, state."""
@@ -55,7 +57,7 @@ class Life:
 
     def look(self) -> None:
         """Take one sample now."""
-        for change in self.board.take(replace(self.sample, at_s=self.at_s)):
+        for change in self.board.evaluate(replace(self.sample, at_s=self.at_s)):
             self.states.append((self.at_s - self._began_s, change.name, change.state.value))
         self.notices += [(self.at_s - self._began_s, notice) for notice in self.board.due_notices()]
 

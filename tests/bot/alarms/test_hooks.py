@@ -14,8 +14,8 @@ import pytest
 from aiohttp import web
 
 import bot.alarms.hooks
-from bot.alarms.board import AlarmNotice
-from bot.alarms.hooks import AlarmHooks, HookFailure, execute, post_json
+from bot.alarms.evaluator import AlarmNotice
+from bot.alarms.hooks import AlarmHooks, HookFailure, post_json, run_hook_command
 from bot.base.config import AlarmsConfig
 
 NOTICE = AlarmNotice(
@@ -112,24 +112,24 @@ async def test_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     )
     out = tmp_path / "out"
     command = (sys.executable, "-c", script, str(out), "$(echo x); rm")
-    await execute(command, b"body", {"ALARM_NAME": "disk"})
+    await run_hook_command(command, b"body", {"ALARM_NAME": "disk"})
     assert out.read_text() == "body disk 0 $(echo x); rm\n"
 
 
 async def test_commands_that_fail(tmp_path: Path) -> None:
     with pytest.raises(HookFailure, match="No such file"):
-        await execute((str(tmp_path / "none"),), b"", {})
+        await run_hook_command((str(tmp_path / "none"),), b"", {})
     failing = "import sys; print('first', file=sys.stderr); sys.exit('no mail')"
     with pytest.raises(HookFailure, match=r"^exit status 1: no mail$"):
-        await execute((sys.executable, "-c", failing), b"", {})
+        await run_hook_command((sys.executable, "-c", failing), b"", {})
     with pytest.raises(HookFailure, match=r"^exit status 3$"):
-        await execute((sys.executable, "-c", "raise SystemExit(3)"), b"", {})
+        await run_hook_command((sys.executable, "-c", "raise SystemExit(3)"), b"", {})
 
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[asyncio.subprocess.Process]:
     """The commands that hooks have started, which have no time to end."""
-    monkeypatch.setattr(bot.alarms.hooks, "COMMAND_S", 0.0)
+    monkeypatch.setattr(bot.alarms.hooks, "COMMAND_TIMEOUT_S", 0.0)
     found: list[asyncio.subprocess.Process] = []
     make = asyncio.create_subprocess_exec
 
@@ -143,7 +143,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[asyncio.subprocess.Process]
 
 async def test_a_command_that_hangs_is_killed(started: list[asyncio.subprocess.Process]) -> None:
     with pytest.raises(HookFailure, match="not finished in 0 s"):
-        await execute((sys.executable, "-c", "import time; time.sleep(600)"), b"", {})
+        await run_hook_command((sys.executable, "-c", "import time; time.sleep(600)"), b"", {})
     assert started[0].returncode == -9
 
 
@@ -157,7 +157,7 @@ async def test_a_command_that_cannot_be_killed_is_left(
 
     monkeypatch.setattr(os, "killpg", refused)
     with pytest.raises(HookFailure, match="not finished in 0 s"):
-        await execute((sys.executable, "-c", "import time; time.sleep(600)"), b"", {})
+        await run_hook_command((sys.executable, "-c", "import time; time.sleep(600)"), b"", {})
     started[0].kill()
     assert await started[0].wait() == -9
 

@@ -255,7 +255,9 @@ async def test_a_body_that_cannot_be_unpacked(
 
 
 async def test_an_account_has_a_limit_of_its_own(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.arena.traffic.budgets.PERSON", Rate("account.requests", burst=5, per_s=0.001))
+    monkeypatch.setattr(
+        "bot.arena.traffic.budgets.PERSON_RATE", Rate("account.requests", burst=5, per_s=0.001)
+    )
     house = await street.open()
     person, bot = await house.person("Anna"), await house.bot("Desdemona")
     assert {(await bot.request("GET", "/api/account"))[0] for _ in range(20)} == {200}
@@ -312,7 +314,7 @@ async def test_failures_fill_no_log(
 
     person = await house.person("Anna")
     house.clock.advance(11)  # its token is looked up again
-    monkeypatch.setattr("storage.arena.accounts.find_token", fail)
+    monkeypatch.setattr("storage.arena.accounts.find_account_id_by_token", fail)
     for _ in range(30):
         assert (await person.request("GET", f"/api/account?{'y' * 4000}"))[0] == 503
     told = [record for record in caplog.records if record.name == "bot.arena.http"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.arena.lobby import HELD_S
+from bot.arena.lobby import CHALLENGE_LIFETIME_S
 from bot.base.rate_limiter import Rate
 from tests.bot.arena.conftest import House, Street
 
@@ -203,7 +203,9 @@ async def test_too_many_challenges_wait_for_one(house: House) -> None:
 
 
 async def test_a_flood_from_one_address(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.arena.http.ADDRESS_CHALLENGES", Rate("challenge.address", burst=4, per_s=0.1))
+    monkeypatch.setattr(
+        "bot.arena.http.ADDRESS_CHALLENGE_RATE", Rate("challenge.address", burst=4, per_s=0.1)
+    )
     house = await street.open(bot="Desdemona", trusted_proxies=("127.0.0.1",))
     embedded, other = await house.bot("Desdemona"), await house.bot("Iago")
     anna, bert = await house.person("Anna"), await house.person("Bert")
@@ -293,7 +295,7 @@ async def test_a_challenge_that_is_held_stays_until_it_is_answered(house: House)
     person, bot = await house.person("Anna"), await house.bot("Desdemona")
     answers = [await person.hold(bot) for _ in range(3)]
     first, second, third = [(await answer.next())["id"] for answer in answers]
-    await house.advance(HELD_S - 1)
+    await house.advance(CHALLENGE_LIFETIME_S - 1)
     assert (await bot.get(f"/api/challenge/{first}/show"))["status"] == "offline"
     await bot.post(f"/api/challenge/{first}/accept")
     await bot.post(f"/api/challenge/{second}/decline")
@@ -306,7 +308,7 @@ async def test_nobody_holds_a_challenge_for_ever(house: House) -> None:
     person, bot = await house.person("Anna"), await house.bot("Desdemona")
     answer = await person.hold(bot)
     await answer.next()
-    await house.advance(HELD_S + 1)
+    await house.advance(CHALLENGE_LIFETIME_S + 1)
     assert await answer.rest() == [{"done": "canceled"}]
 
 

@@ -35,7 +35,7 @@ async def is_cut(link: Link) -> bool:
 
 @pytest.mark.parametrize("data", [b"", b"GET /healthz HTT", b"GET /healthz HTTP/1.1\r\nHost: here\r\n"])
 async def test_silence_is_cut(street: Street, monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
-    monkeypatch.setattr("bot.arena.server.IDLE_S", 0.1)
+    monkeypatch.setattr("bot.arena.server.IDLE_CONNECTION_TIMEOUT_S", 0.1)
     house = await street.open()
     assert await is_cut(await connect(house, data))
 

@@ -75,14 +75,14 @@ def test_time_runs_out() -> None:
     assert game.deadline(30.0) == 160.0
     with pytest.raises(ArenaRefusal, match="time is up"):
         rules.move(game, 0, "c3", when=Instant(160.0, AT))
-    over = rules.run_out(game, when=Instant(160.0, AT))
+    over = rules.end_by_deadline(game, when=Instant(160.0, AT))
     assert (over.record.status, over.record.winner, over.record.remaining_ms) == ("outoftime", 1, (0, 60_000))
 
 
 def test_a_first_move_that_never_comes() -> None:
     assert match("f5").deadline(30.0) == 130.0
     assert match("f5").deadline(0.0) is None
-    over = rules.run_out(match("f5"), when=Instant(130.0, AT))
+    over = rules.end_by_deadline(match("f5"), when=Instant(130.0, AT))
     assert (over.record.status, over.record.winner, over.record.ended_at) == ("aborted", None, AT)
 
 
@@ -120,7 +120,7 @@ def test_a_game_ends_by_its_rules() -> None:
     assert (drawn.record.status, drawn.record.winner) == ("draw", None)
     won = play(match(variant=NOUGHTS), "a1 a2 b1 b2 c1")
     assert (won.record.status, won.record.winner) == ("variantEnd", 0)
-    for step in (rules.abort, rules.run_out):
+    for step in (rules.abort, rules.end_by_deadline):
         with pytest.raises(ArenaRefusal, match="already over"):
             step(over, when=Instant(100.0, AT))
     with pytest.raises(ArenaRefusal, match="already over"):

@@ -4,51 +4,55 @@ import math
 
 import pytest
 
-from bot.arena.glicko import Rating, update
+from bot.arena.glicko import Rating, update_rating
 
 
 def test_glickmans_example() -> None:
     """The result in "Example of the Glicko-2 system": 1464.06, 151.52, 0.05999."""
     player = Rating(1500, 200, 0.06)
     results = [(Rating(1400, 30), 1.0), (Rating(1550, 100), 0.0), (Rating(1700, 300), 0.0)]
-    after = update(player, results, tau=0.5)
+    after = update_rating(player, results, tau=0.5)
     assert after.rating == pytest.approx(1464.06, abs=0.01)
     assert after.deviation == pytest.approx(151.52, abs=0.01)
     assert after.volatility == pytest.approx(0.05999, abs=0.00001)
 
 
 def test_a_period_without_games_only_adds_doubt() -> None:
-    after = update(Rating(1500, 200, 0.06), [])
+    after = update_rating(Rating(1500, 200, 0.06), [])
     assert (after.rating, after.volatility) == (1500, 0.06)
     assert after.deviation == pytest.approx(math.hypot(200, 0.06 * 173.7178))
 
 
 def test_equals_move_apart_by_the_same() -> None:
     player = Rating(1600, 80)
-    won, lost, drawn = (update(player, [(player, score)]) for score in (1.0, 0.0, 0.5))
+    won, lost, drawn = (update_rating(player, [(player, score)]) for score in (1.0, 0.0, 0.5))
     assert won.rating - 1600 == pytest.approx(1600 - lost.rating)
     assert drawn.rating == pytest.approx(1600)
 
 
 def test_a_surprise_raises_the_volatility() -> None:
     strong, weak = Rating(2200, 60), Rating(1200, 60)
-    assert update(strong, [(weak, 0.0)]).volatility > 0.06 > update(strong, [(weak, 1.0)]).volatility
+    assert (
+        update_rating(strong, [(weak, 0.0)]).volatility
+        > 0.06
+        > update_rating(strong, [(weak, 1.0)]).volatility
+    )
 
 
 def test_ratings_stay_within_bounds() -> None:
     player = Rating(150, 60)
     for _ in range(50):
-        player = update(player, [(Rating(200, 350), 0.0)])
+        player = update_rating(player, [(Rating(200, 350), 0.0)])
     assert player.rating >= 100
     assert 45 <= player.deviation <= 350
-    assert update(Rating(deviation=350), []).deviation == 350
+    assert update_rating(Rating(deviation=350), []).deviation == 350
 
 
 def test_the_bounds_are_reached() -> None:
     known = [(Rating(1500, 30), 0.5)] * 40
-    assert update(Rating(1500, 46), known).deviation == 45
-    assert update(Rating(101, 350), [(Rating(100, 30), 0.0)]).rating == 100
-    assert update(Rating(3999, 350), [(Rating(4000, 30), 1.0)]).rating == 4000
+    assert update_rating(Rating(1500, 46), known).deviation == 45
+    assert update_rating(Rating(101, 350), [(Rating(100, 30), 0.0)]).rating == 100
+    assert update_rating(Rating(3999, 350), [(Rating(4000, 30), 1.0)]).rating == 4000
 
 
 def test_newcomers_are_provisional() -> None:

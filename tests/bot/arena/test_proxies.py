@@ -34,7 +34,7 @@ TRUSTED = Proxies(["127.0.0.1", "10.0.0.0/24", "fd00::/8"])
     ],
 )
 def test_where_a_request_comes_from(peer: str, told: list[str], origin: str) -> None:
-    assert TRUSTED.origin(peer, told) == origin
+    assert TRUSTED.client_address(peer, told) == origin
 
 
 @pytest.mark.parametrize(
@@ -42,13 +42,13 @@ def test_where_a_request_comes_from(peer: str, told: list[str], origin: str) -> 
     ["", ",", "unknown", "_hidden", "300.1.1.1", f"{ADA}:80:90", "<b>", "\udcff", "1" * 8000, "0x7f.1"],
 )
 def test_garbage_ends_the_trail(garbage: str) -> None:
-    assert TRUSTED.origin(PROXY, [f"{ADA},{garbage}"]) == PROXY
-    assert TRUSTED.origin(PROXY, [f"{ADA},{garbage}, 10.0.0.8"]) == "10.0.0.8"
-    assert TRUSTED.origin(PROXY, [garbage, ADA]) == ADA
+    assert TRUSTED.client_address(PROXY, [f"{ADA},{garbage}"]) == PROXY
+    assert TRUSTED.client_address(PROXY, [f"{ADA},{garbage}, 10.0.0.8"]) == "10.0.0.8"
+    assert TRUSTED.client_address(PROXY, [garbage, ADA]) == ADA
 
 
 def test_nobody_is_trusted_by_default() -> None:
-    assert Proxies().origin("127.0.0.1", [ADA]) == "127.0.0.1"
+    assert Proxies().client_address("127.0.0.1", [ADA]) == "127.0.0.1"
 
 
 async def join(house: House, names: str, *told: str) -> list[int]:

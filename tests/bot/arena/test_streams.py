@@ -2,7 +2,7 @@
 
 import json
 
-from bot.arena.streams import QUEUE_LINES, Listeners, Stream
+from bot.arena.streams import MAX_QUEUED_LINES, Listeners, Stream
 
 
 async def numbers(stream: Stream) -> list[int]:
@@ -13,9 +13,9 @@ async def numbers(stream: Stream) -> list[int]:
 
 async def test_a_slow_reader_loses_the_oldest_lines() -> None:
     stream = Stream()
-    for n in range(QUEUE_LINES + 10):
+    for n in range(MAX_QUEUED_LINES + 10):
         stream.send({"n": n})
-    assert await numbers(stream) == list(range(10, QUEUE_LINES + 10))
+    assert await numbers(stream) == list(range(10, MAX_QUEUED_LINES + 10))
 
 
 async def test_nothing_is_lost_at_the_end() -> None:

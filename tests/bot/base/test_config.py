@@ -11,7 +11,7 @@ import chess.polyglot
 import pytest
 
 from bot.base.config import (
-    FILE_LIMIT,
+    MAX_CONFIG_BYTES,
     ArenaConfig,
     AssignmentConfig,
     AssignmentMethod,
@@ -24,10 +24,10 @@ from bot.base.config import (
 )
 from bot.base.config_text import render
 from bot.base.errors import ConfigError
-from bot.base.events import CHAT_LIMIT
+from bot.base.events import MAX_CHAT_LENGTH
 from engine.games import get_rules
-from engine.lookup.polyglot import BookChoice, BookUse
-from engine.params import Assessment, TrapParams, ValueParams, ValueScale
+from engine.lookup.polyglot import BookChoice, BookMoveChoice
+from engine.params import Assessment, OpponentParams, OpponentScale, TrapParams
 
 ROOT = Path(__file__).parents[3]
 
@@ -163,7 +163,10 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
             "assignment.rules.0.site: Input should be 'arena', 'lichess'",
         ),
         ('[chat]\nfarewell = "{"\n', "chat.farewell: the only placeholders here are"),
-        (f'[chat]\ngreeting = "{"x" * (CHAT_LIMIT + 1)}"\n', "chat.greeting: String should have at most 140"),
+        (
+            f'[chat]\ngreeting = "{"x" * (MAX_CHAT_LENGTH + 1)}"\n',
+            "chat.greeting: String should have at most 140",
+        ),
         ('[storage]\nurl = "mysql://u:pw@host/db"\n', "storage.url: must look like sqlite:///path or postgr"),
         ('[storage]\nurl = "sqlite:///x.db?mode=ro"\n', "storage.url: a SQLite URL takes no options"),
         ('[server]\nurl = "ftp://host"\n', "server.url: must begin with http://, https:// or ggs://"),
@@ -195,7 +198,7 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ),
         ("[engine\n", "my.toml: not a TOML file"),
         ("a = " + "[" * 100_000, "my.toml: not a TOML file"),
-        ("# " + "x" * FILE_LIMIT, "my.toml: larger than 1 MiB"),
+        ("# " + "x" * MAX_CONFIG_BYTES, "my.toml: larger than 1 MiB"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
@@ -251,12 +254,14 @@ def test_names_in_lists_are_trimmed(tmp_path: Path) -> None:
 
 
 def test_books_and_tables_are_opened(tmp_path: Path) -> None:
-    assert Config().engine.strong().sources == {}
-    assert Config().engine.strong().threads == 1
+    assert Config().engine.strong_options().sources == {}
+    assert Config().engine.strong_options().threads == 1
     entry = struct.pack(">QHHI", chess.polyglot.zobrist_hash(chess.Board()), 0o1434, 1, 0)  # e2e4
     (tmp_path / "book.bin").write_bytes(entry)
     config = load_config(written(tmp_path, '[engine]\npolyglot = "book.bin"\n'))
-    assert [each.about for each in config.engine.strong().sources["chess"]] == ["a Polyglot book of 1 moves"]
+    assert [each.description for each in config.engine.strong_options().sources["chess"]] == [
+        "a Polyglot book of 1 moves"
+    ]
 
 
 def test_several_books_in_order(tmp_path: Path) -> None:
@@ -278,11 +283,13 @@ def test_several_books_in_order(tmp_path: Path) -> None:
         game = "atomic"
         """
     config = load_config(written(tmp_path, text))
-    assert config.engine.books[0].use() == BookUse(side=0, choice=BookChoice.BEST, max_ply=12, min_weight=3)
-    assert config.engine.books[1].use() == BookUse(game="atomic")
+    assert config.engine.books[0].use() == BookMoveChoice(
+        side=0, choice=BookChoice.BEST, max_ply=12, min_weight=3
+    )
+    assert config.engine.books[1].use() == BookMoveChoice(game="atomic")
     found = {
         game: [source.choose(get_rules(game).initial(), random.Random(1)) for source in sources]
-        for game, sources in config.engine.strong().sources.items()
+        for game, sources in config.engine.strong_options().sources.items()
     }
     origins = {game: [move.pick.origin for move in moves if move] for game, moves in found.items()}
     assert origins == {
@@ -329,7 +336,7 @@ def test_what_is_wrong_with_a_book(tmp_path: Path, text: str, message: str) -> N
 
 def test_models_of_people_are_opened(tmp_path: Path) -> None:
     config = load_config(written(tmp_path, '[human]\nbudget_percent = 5\nscale = "pawns"\n'))
-    assert config.human.value() == ValueParams(ValueScale.PAWNS, 5)
+    assert config.human.opponent_params() == OpponentParams(OpponentScale.PAWNS, 5)
     assert config.human.model_registry().games == ()
     missing = load_config(written(tmp_path, '[human]\nmodels = ["none.onnx"]\n'))
     with pytest.raises(ConfigError, match=r"human.models or human.calibrated: none.onnx: No such file"):
@@ -360,7 +367,7 @@ def test_players_on_another_engines_scores_need_one(tmp_path: Path) -> None:
 def test_books_and_tables_that_are_none(tmp_path: Path, text: str, message: str) -> None:
     config = load_config(written(tmp_path, f"[engine]\n{text}\n"))
     with pytest.raises(ConfigError) as caught:
-        config.engine.strong()
+        config.engine.strong_options()
     assert message in str(caught.value)
 
 
@@ -377,7 +384,7 @@ def test_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for device in (Path("/dev/zero"), tmp_path):
         with pytest.raises(ConfigError, match=r"server\.token_file: cannot read .*not a regular file"):
             read_token(ServerConfig(url=url, token_file=str(device)))
-    path.write_bytes(b"\0" * (FILE_LIMIT + 1))
+    path.write_bytes(b"\0" * (MAX_CONFIG_BYTES + 1))
     with pytest.raises(ConfigError, match=r"server\.token_file: cannot read .*larger than 1 MiB"):
         read_token(ServerConfig(url=url, token_file=str(path)))
     path.write_text("abc\n", encoding="utf-8")

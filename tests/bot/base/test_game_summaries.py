@@ -10,7 +10,7 @@ from bot.base import game_summaries
 from bot.base.game_summaries import check_summaries, make_summaries, summarise_in_background
 from storage.database import Database
 from storage.errors import StorageError
-from storage.evidence.summaries import games_over
+from storage.evidence.summaries import list_finished_games
 from storage.tables.summaries import GameSummaryRow
 from tests.storage.conftest import backend, database, url
 from tests.storage.evidence.statistics.drawn_database import fill
@@ -22,7 +22,7 @@ async def filled(database: Database) -> int:
     """How many games are over in a drawn database."""
     async with database.write() as session:
         await fill(session, random.Random(1), games=20)
-        return len(await games_over(session, 0, 100))
+        return len(await list_finished_games(session, 0, 100))
 
 
 async def count(database: Database) -> int:
@@ -41,7 +41,7 @@ async def test_what_is_missing_is_made_once(database: Database, batch: int) -> N
 async def test_what_is_wrong_is_counted_and_mended(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(game_summaries, "BATCH", 4)
+    monkeypatch.setattr(game_summaries, "SUMMARY_BATCH_GAMES", 4)
     games = await filled(database)
     assert await check_summaries(database) == 0
     assert await count(database) == games

@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from bot.base.metrics import Metrics, MetricTotals
 from bot.game.game_runner import GameRunner
 from bot.game.ledger import GameLedger, sets_bait
-from engine.bait_rule import ExpectedReplies, confirmed_by, forecast
+from engine.bait_rule import ExpectedReplies, forecast, with_confirmed_costs
 from engine.decision import Decision
 from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import expected_scale_centi
@@ -61,7 +61,7 @@ def foreseen(table: Replies) -> tuple[Decision, ReplyForecast]:
     decision = decided(OPENING, "e2e4", table)
     probabilities = tuple(chance for _, chance in table.values())
     made = forecast(decision.chosen, expected_scale_centi(decision), ExpectedReplies(probabilities, PEOPLE))
-    return decision, confirmed_by(made, 7, [each.cost for each in made.tempting], "native")
+    return decision, with_confirmed_costs(made, 7, [each.cost for each in made.tempting], "native")
 
 
 @pytest.mark.parametrize(("table", "counts"), [(TEMPTS, True), (PLAIN, False), (LOST, False)])

@@ -23,13 +23,13 @@ def _root_logger_as_before() -> Iterator[None]:
             handler.close()
     root.handlers[:] = before
     root.setLevel(level)
-    for name in log.OWN:
+    for name in log.OWN_PACKAGES:
         logging.getLogger(name).setLevel(logging.NOTSET)
 
 
 def test_json_lines(tmp_path: Path) -> None:
     path = tmp_path / "logs" / "bot.log"
-    log.set_up(LogConfig(format="json", file=str(path)))
+    log.configure_logging(LogConfig(format="json", file=str(path)))
     logger = logging.getLogger("bot.test")
     logger.info("game %s", "g1", extra={"game_id": "g1", "strategy": "strong"})
     logger.debug("not shown")
@@ -46,7 +46,7 @@ def test_json_lines(tmp_path: Path) -> None:
 
 def test_text_lines(tmp_path: Path) -> None:
     path = tmp_path / "bot.log"
-    log.set_up(LogConfig(level="WARNING", file=str(path)))
+    log.configure_logging(LogConfig(level="WARNING", file=str(path)))
     logging.getLogger("bot.test").info("not shown")
     logging.getLogger("bot.test").warning("shown")
     (line,) = path.read_text(encoding="utf-8").splitlines()
@@ -55,7 +55,7 @@ def test_text_lines(tmp_path: Path) -> None:
 
 def test_libraries_are_heard_only_when_something_is_wrong(tmp_path: Path) -> None:
     path = tmp_path / "bot.log"
-    log.set_up(LogConfig(level="DEBUG", file=str(path)))
+    log.configure_logging(LogConfig(level="DEBUG", file=str(path)))
     for name in ("aiosqlite", "aiohttp.access", "alembic.runtime.migration", "sqlalchemy.engine.Engine"):
         logging.getLogger(name).debug("not shown")
         logging.getLogger(name).info("not shown")
@@ -69,7 +69,7 @@ def test_libraries_are_heard_only_when_something_is_wrong(tmp_path: Path) -> Non
 
 def test_libraries_say_no_more_than_we_do(tmp_path: Path) -> None:
     path = tmp_path / "bot.log"
-    log.set_up(LogConfig(level="ERROR", file=str(path)))
+    log.configure_logging(LogConfig(level="ERROR", file=str(path)))
     logging.getLogger("asyncio").warning("not shown")
     logging.getLogger("bot.game.game_runner").warning("not shown")
     assert path.read_text(encoding="utf-8") == ""
@@ -80,7 +80,7 @@ RUDE = "Anna\n2030-01-01 00:00:00 ERROR \x1b[31m\x9b\u2028\ud800 Zoë"
 
 def test_a_name_cannot_write_a_line_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "bot.log"
-    log.set_up(LogConfig(file=str(path)))
+    log.configure_logging(LogConfig(file=str(path)))
     try:
         raise ValueError(RUDE)
     except ValueError:
@@ -94,7 +94,7 @@ def test_a_name_cannot_write_a_line_of_its_own(tmp_path: Path) -> None:
 
 def test_a_rude_name_in_json(tmp_path: Path) -> None:
     path = tmp_path / "bot.log"
-    log.set_up(LogConfig(format="json", file=str(path)))
+    log.configure_logging(LogConfig(format="json", file=str(path)))
     logging.getLogger("bot.test").info("against %s", RUDE, extra={"opponent": RUDE})
     text = path.read_text(encoding="utf-8")
     assert text.removesuffix("\n").isprintable()
@@ -102,14 +102,14 @@ def test_a_rude_name_in_json(tmp_path: Path) -> None:
 
 
 def test_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
-    log.set_up(LogConfig())
+    log.configure_logging(LogConfig())
     logging.getLogger("bot.test").info("shown")
     assert capsys.readouterr().err.endswith("bot.test: shown\n")
 
 
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"log\.file: cannot write .*: Is a directory"):
-        log.set_up(LogConfig(file=str(tmp_path)))
+        log.configure_logging(LogConfig(file=str(tmp_path)))
 
 
 def test_the_level_changes_while_it_runs() -> None:
@@ -123,7 +123,7 @@ def test_the_level_changes_while_it_runs() -> None:
 
 
 def test_the_last_error_is_remembered() -> None:
-    with log.remembering_errors() as memory:
+    with log.capture_errors() as memory:
 
         def latest() -> tuple[str, str] | None:
             return None if memory.latest is None else (memory.latest.account, memory.latest.message)
@@ -145,7 +145,7 @@ def test_the_last_error_is_remembered() -> None:
 
 def test_json_lines_say_where_they_belong(tmp_path: Path) -> None:
     path = tmp_path / "bot.log"
-    log.set_up(LogConfig(format="json", file=str(path)))
+    log.configure_logging(LogConfig(format="json", file=str(path)))
 
     def say() -> None:
         log.account.set("home")
@@ -164,7 +164,7 @@ def test_json_lines_say_where_they_belong(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("is_alone", "end"), [(True, "bot.test: hello"), (False, "bot.test: hello [home]")])
 def test_text_lines_name_one_of_several_accounts(tmp_path: Path, is_alone: bool, end: str) -> None:
     path = tmp_path / "bot.log"
-    log.set_up(LogConfig(file=str(path)))
+    log.configure_logging(LogConfig(file=str(path)))
 
     def say() -> None:
         log.account.set("home")
@@ -177,7 +177,7 @@ def test_text_lines_name_one_of_several_accounts(tmp_path: Path, is_alone: bool,
 
 def test_a_log_that_was_moved_away(tmp_path: Path) -> None:
     path = tmp_path / "bot.log"
-    log.set_up(LogConfig(file=str(path)))
+    log.configure_logging(LogConfig(file=str(path)))
     logger = logging.getLogger("bot.test")
     logger.info("first")
     path.rename(tmp_path / "bot.log.1")
@@ -189,7 +189,7 @@ def test_a_log_that_was_moved_away(tmp_path: Path) -> None:
 
 def test_so_many_lines_in_a_minute() -> None:
     now = 0.0
-    lines = log.LineLimit(2, lambda: now)
+    lines = log.LogLineLimiter(2, lambda: now)
     assert [lines.next() for _ in range(5)] == ["", "", None, None, None]
     now = 59.9
     assert lines.next() is None

@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import text
 
 from bot.base.config import DashboardConfig
-from bot.base.malformed_rows import CHECK_S, MalformedRows, check_at_start
+from bot.base.malformed_rows import MIN_CHECK_INTERVAL_S, MalformedRows, check_at_start
 from bot.dashboard.server import Dashboard
 from bot.views.menu import pages
 from storage.database import Database
-from storage.evidence.exports.rows import EXPORTS, What, export_rows
+from storage.evidence.exports.rows import EXPORTS, ExportName, export_rows
 from storage.evidence.statistics.group_rows import count_outdated
 from storage.filters import Filters
 from storage.ledger.games import finish_game, list_unsettled_games
@@ -99,7 +99,7 @@ async def test_a_page_that_meets_one_moves_it_and_goes_on(
             what: [row async for some in export_rows(connection, export, Filters()) for row in some]
             for what, export in EXPORTS.items()
         }
-    assert (len(exported[What.GAMES]), len(exported[What.RECORDS])) == (2, 1)
+    assert (len(exported[ExportName.GAMES]), len(exported[ExportName.RECORDS])) == (2, 1)
     async with database.read() as session:
         await count_outdated(session, Filters())
 
@@ -110,8 +110,8 @@ async def test_all_rows_are_checked_once_an_hour(database: Database, url: str) -
     rows = MalformedRows(database, lambda: now)
     assert await rows.move() is False
     await corrupt(database, url, BROKEN.format(over))
-    now = CHECK_S - 1
+    now = MIN_CHECK_INTERVAL_S - 1
     assert await rows.move() is False
-    now = CHECK_S
+    now = MIN_CHECK_INTERVAL_S
     assert await rows.move() is True
     assert ("decisions", "1") in await quarantined(database)

@@ -13,7 +13,7 @@ def value(metrics: Metrics, name: str, **labels: str) -> float | None:
 def test_decisions_and_the_slow_ones() -> None:
     metrics = Metrics()
     for took_s in (0.89, 0.9, 0.91):
-        metrics.decided("chess", "trappy", took_s, 1.0)
+        metrics.count_decision("chess", "trappy", took_s, 1.0)
     assert value(metrics, "decisions_total", game="chess", strategy="trappy", player="trappy") == 3
     assert value(metrics, "slow_decisions_total") == 1
     assert value(metrics, "decision_seconds_sum") == pytest.approx(2.7)
@@ -22,11 +22,11 @@ def test_decisions_and_the_slow_ones() -> None:
 
 def test_commits() -> None:
     metrics = Metrics()
-    metrics.committed(SLOW_COMMIT_S)
-    metrics.committed(SLOW_COMMIT_S + 0.01)
-    metrics.committed(LATE_COMMIT_S)
-    metrics.committed(LATE_COMMIT_S + 0.01)
-    metrics.commit_failed()
+    metrics.count_commit(SLOW_COMMIT_S)
+    metrics.count_commit(SLOW_COMMIT_S + 0.01)
+    metrics.count_commit(LATE_COMMIT_S)
+    metrics.count_commit(LATE_COMMIT_S + 0.01)
+    metrics.count_failed_commit()
     assert metrics.tally == MetricTotals(commits=4, slow_commits=3, late_commits=1, failed_commits=1)
     assert value(metrics, "commit_seconds_bucket", le="0.25") == 1
     assert value(metrics, "commit_seconds_count") == 4
@@ -35,10 +35,10 @@ def test_commits() -> None:
 
 def test_games_and_challenges() -> None:
     metrics = Metrics()
-    metrics.finished("arena", "chess", "trappy", "loss", is_lost_on_time=True)
-    metrics.finished("arena", "chess", "trappy", "win", is_lost_on_time=False)
-    metrics.challenge("arena", ChallengeAnswer.ACCEPTED)
-    metrics.challenge("arena", ChallengeAnswer.DECLINED, "later")
+    metrics.count_game("arena", "chess", "trappy", "loss", is_lost_on_time=True)
+    metrics.count_game("arena", "chess", "trappy", "win", is_lost_on_time=False)
+    metrics.count_challenge_answer("arena", ChallengeAnswer.ACCEPTED)
+    metrics.count_challenge_answer("arena", ChallengeAnswer.DECLINED, "later")
     assert (
         value(
             metrics,
@@ -59,9 +59,9 @@ def test_games_and_challenges() -> None:
 
 def test_traps_requests_and_events() -> None:
     metrics = Metrics()
-    metrics.baits("chess", "tempting", 3, 1)
-    metrics.requested("lichess", 0.2)
-    metrics.event("alarm")
+    metrics.count_baits("chess", "tempting", 3, 1)
+    metrics.count_request("lichess", 0.2)
+    metrics.count_event("alarm")
     for outcome, number in (("set", 3), ("taken", 1), ("held", 2)):
         labels = {"game": "chess", "outcome": outcome}
         assert value(metrics, "baits_total", **labels, strategy="tempting") == number
@@ -80,12 +80,12 @@ def test_failures_of_models_are_taken_over() -> None:
 
 def test_each_has_a_registry_of_its_own() -> None:
     first, second, shared = Metrics(), Metrics(), CollectorRegistry()
-    first.event("x")
+    first.count_event("x")
     assert value(second, "events_total", kind="x") is None
     assert Metrics(shared).registry is shared
 
 
 def test_no_series_for_the_time_of_creation() -> None:
     metrics = Metrics()
-    metrics.event("x")
+    metrics.count_event("x")
     assert b"_created" not in generate_latest(metrics.registry)

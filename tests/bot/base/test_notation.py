@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bot.base.dialects import DIALECTS
 from bot.base.errors import ProtocolError
-from bot.base.notation import DROPS, PLAIN, ROOK_CASTLING, MoveCodec
+from bot.base.notation import DROP_NOTATION, PLAIN_NOTATION, ROOK_CASTLING, MoveCodec
 from engine.game import BadPosition, replay
 from engine.games import get_rules
 
@@ -48,7 +48,7 @@ def play_out(variant: str, seed: int, plies: int = 200) -> list[str]:
 @given(seed=st.integers(0, 10_000), plies=st.integers(0, 60))
 def test_every_move_of_flipello_maps_both_ways(seed: int, plies: int) -> None:
     told = play_out(FLIPELLO, seed, plies)
-    script = MoveCodec(DROPS, OTHELLO, None)
+    script = MoveCodec(DROP_NOTATION, OTHELLO, None)
     position = replay(OTHELLO, script.read(told))
     ours = texts(OTHELLO, position)
     if not ours:
@@ -56,20 +56,20 @@ def test_every_move_of_flipello_maps_both_ways(seed: int, plies: int) -> None:
     theirs = pyffish.legal_moves(FLIPELLO, pyffish.start_fen(FLIPELLO), told)
     assert sorted(script.write(move) for move in ours) == sorted(theirs)
     for text in theirs:
-        assert MoveCodec(DROPS, OTHELLO, None).read([*told, text])[-1] in ours
+        assert MoveCodec(DROP_NOTATION, OTHELLO, None).read([*told, text])[-1] in ours
 
 
 def test_the_square_of_a_pass() -> None:
     told = play_out(FLIPELLO, WITH_A_PASS)
-    moves = MoveCodec(DROPS, OTHELLO, None).read(told)
+    moves = MoveCodec(DROP_NOTATION, OTHELLO, None).read(told)
     passes = [ply for ply, move in enumerate(moves) if move == "pass"]
     assert passes
     for ply in passes:
-        script = MoveCodec(DROPS, OTHELLO, None)
+        script = MoveCodec(DROP_NOTATION, OTHELLO, None)
         script.read(told[:ply])
         assert script.write("pass") == told[ply]
         # People may move any of their discs onto itself.
-        assert MoveCodec(DROPS, OTHELLO, None).read([*told[:ply], "h8h8"])[-1] == "pass"
+        assert MoveCodec(DROP_NOTATION, OTHELLO, None).read([*told[:ply], "h8h8"])[-1] == "pass"
 
 
 @settings(max_examples=15, deadline=None)
@@ -77,10 +77,10 @@ def test_the_square_of_a_pass() -> None:
 def test_positions_of_flipello(seed: int) -> None:
     told = play_out(FLIPELLO, seed, seed % 60)
     fen = pyffish.get_fen(FLIPELLO, pyffish.start_fen(FLIPELLO), told)
-    position = replay(OTHELLO, MoveCodec(DROPS, OTHELLO, None).read(told))
-    assert OTHELLO.parse_position(DROPS.start(fen)) == position
+    position = replay(OTHELLO, MoveCodec(DROP_NOTATION, OTHELLO, None).read(told))
+    assert OTHELLO.parse_position(DROP_NOTATION.start(fen)) == position
     # A game may begin there; its first move is then read from that position.
-    script = MoveCodec(DROPS, OTHELLO, DROPS.start(fen))
+    script = MoveCodec(DROP_NOTATION, OTHELLO, DROP_NOTATION.start(fen))
     assert sorted(map(script.write, texts(OTHELLO, position))) == sorted(
         pyffish.legal_moves(FLIPELLO, fen, []) if OTHELLO.legal_moves(position) else []
     )
@@ -88,20 +88,20 @@ def test_positions_of_flipello(seed: int) -> None:
 
 def test_the_start_of_flipello_is_ours() -> None:
     for fen in (pyffish.start_fen(FLIPELLO), "8/8/8/3pP3/3Pp3/8/8/8[PPpp] w - - 0 1"):
-        assert OTHELLO.parse_position(DROPS.start(fen)) == OTHELLO.initial()
+        assert OTHELLO.parse_position(DROP_NOTATION.start(fen)) == OTHELLO.initial()
 
 
 @pytest.mark.parametrize("fen", ["", "8/8/8/3qP3/3Pp3/8/8/8[] w 0 1", "8/8/8/3pP3/3Pp3/8/8/8[]", "b"])
 def test_broken_positions_of_flipello(fen: str) -> None:
     with pytest.raises(BadPosition):
-        DROPS.start(fen)
+        DROP_NOTATION.start(fen)
 
 
 def test_passes_after_the_end_are_left_out() -> None:
     """Neither side can move, yet Fairy-Stockfish lets both pass."""
     start = "8/8/8/8/8/8/8/bw6 b"
     assert OTHELLO.legal_moves(OTHELLO.parse_position(start))
-    script = MoveCodec(DROPS, OTHELLO, start)
+    script = MoveCodec(DROP_NOTATION, OTHELLO, start)
     assert script.read(["P@c1", "c1c1", "a1a1"]) == ("c8",)
 
 
@@ -156,7 +156,7 @@ def test_chess960_against_python_chess(number: int, seed: int) -> None:
 # --- Scripts --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("notation", [PLAIN, ROOK_CASTLING])
+@pytest.mark.parametrize("notation", [PLAIN_NOTATION, ROOK_CASTLING])
 def test_takebacks_and_other_games(notation: Any) -> None:
     script = MoveCodec(notation, CHESS, None)
     for told in (["e2e4", "e7e5"], ["e2e4"], ["e2e4", "c7c5", "g1f3"], [], ["d2d4"]):
@@ -164,7 +164,7 @@ def test_takebacks_and_other_games(notation: Any) -> None:
 
 
 def test_an_impossible_game_and_a_way_back() -> None:
-    script = MoveCodec(DROPS, OTHELLO, None)
+    script = MoveCodec(DROP_NOTATION, OTHELLO, None)
     assert script.read(["P@e3"]) == ("e6",)
     for wrong in (["P@e3", "P@a1"], ["P@e3", "e3e3"], ["P@e3", "e6"], ["P@e3", "P@i9"], ["P@e3", ""]):
         with pytest.raises(ProtocolError, match="impossible game"):
@@ -174,7 +174,7 @@ def test_an_impossible_game_and_a_way_back() -> None:
 
 def test_a_move_that_is_not_legal_stays_as_it_is() -> None:
     for move in ("pass", "a1", "nonsense"):
-        assert MoveCodec(DROPS, OTHELLO, None).write(move) == move
+        assert MoveCodec(DROP_NOTATION, OTHELLO, None).write(move) == move
     assert MoveCodec(ROOK_CASTLING, CHESS, None).write("e1g1") == "e1g1"
 
 

@@ -6,7 +6,14 @@ import pytest
 
 from bot.base.config import Config, load_config, sections
 from bot.base.errors import ConfigError
-from bot.base.old_names import OLD_KEYS, RENAMED, RETIRED, with_new_names, with_new_variables, with_old_keys
+from bot.base.old_names import (
+    OLD_JSON_KEYS,
+    RENAMED,
+    RETIRED,
+    add_old_keys,
+    rename_settings,
+    rename_variables,
+)
 
 VALUES = {
     "alarms.backup_h": ("9.5", 9.5),
@@ -87,13 +94,13 @@ def test_a_whole_table_in_one_variable(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "config.toml").write_text("")
     assert load_config(tmp_path / "config.toml").randomised.probability == 0.75
     plain = {"DESDEMONA_RANDOMISED": "no JSON"}
-    assert with_new_variables(plain, "DESDEMONA_") == (plain, set())
+    assert rename_variables(plain, "DESDEMONA_") == (plain, set())
 
 
 def test_the_new_variable_takes_precedence() -> None:
     new, old = "desdemona_assignment__level", "desdemona_selection__level"
     for variables in ({new: "1", old: "2"}, {old: "2", new: "1"}):
-        assert with_new_variables(variables, "DESDEMONA_") == ({new: "1"}, {"selection"})
+        assert rename_variables(variables, "DESDEMONA_") == ({new: "1"}, {"selection"})
 
 
 def test_tables_of_accounts(tmp_path: Path) -> None:
@@ -130,13 +137,13 @@ def test_the_whole_configuration_of_0_2_0_works(monkeypatch: pytest.MonkeyPatch)
 
 def test_new_names_need_no_notice() -> None:
     values = {"assignment": {"level": 2}, "challenges": {"max_waiting": 1}, "engine": 3}
-    assert with_new_names(values) == (values, set())
+    assert rename_settings(values) == (values, set())
     variables = {"DESDEMONA_ASSIGNMENT__LEVEL": "2"}
-    assert with_new_variables(variables, "DESDEMONA_") == (variables, set())
+    assert rename_variables(variables, "DESDEMONA_") == (variables, set())
 
 
 def test_renamed_fields_have_both_names_wherever_they_are() -> None:
-    told = with_old_keys({"rows": ({"strategy": "trappy", "n": 1},), "group": {"planned_n": 9}})
+    told = add_old_keys({"rows": ({"strategy": "trappy", "n": 1},), "group": {"planned_n": 9}})
     assert told == {
         "rows": [{"strategy": "trappy", "n": 1, "player": "trappy"}],
         "group": {"planned_n": 9, "opt": 9},
@@ -145,5 +152,8 @@ def test_renamed_fields_have_both_names_wherever_they_are() -> None:
 
 
 def test_a_field_that_has_an_old_name_of_its_own_keeps_its_value() -> None:
-    assert with_old_keys({"strategy": "trappy", "player": "anna"}) == {"strategy": "trappy", "player": "anna"}
-    assert not set(OLD_KEYS) & set(OLD_KEYS.values())
+    assert add_old_keys({"strategy": "trappy", "player": "anna"}) == {
+        "strategy": "trappy",
+        "player": "anna",
+    }
+    assert not set(OLD_JSON_KEYS) & set(OLD_JSON_KEYS.values())

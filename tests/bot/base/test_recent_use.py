@@ -33,7 +33,7 @@ def test_steady_use_is_told_by_what_is_used_a_second() -> None:
 
 
 def test_who_has_used_nothing_for_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate_limiter, "_MAX_KEYS", 2)
+    monkeypatch.setattr(rate_limiter, "_MAX_CALLERS", 2)
     used = RecentUse(10.0, FakeClock())
     for caller in ("anna", "bert", "anna", "carl"):
         used.add(caller, 1.0)

@@ -6,7 +6,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 
 from bot.base.errors import AuthError, ProtocolError, RefusedError, ServerError, TransientError
-from bot.base.reconnect import CAP_S, FIRST_S, SETTLED_S, delays, stay_connected
+from bot.base.reconnect import (
+    FIRST_WAIT_S,
+    MAX_RECONNECT_WAIT_S,
+    STABLE_CONNECTION_S,
+    backoff_delays,
+    stay_connected,
+)
 
 Step = str | None | Exception | float
 """A script's step: an event, a sign of life, an end with an error, or seconds that pass."""
@@ -62,20 +68,20 @@ class MoveCodec:
 
 
 def test_delays_are_random_growing_and_capped() -> None:
-    waits = list(itertools.islice(delays(random.Random(1)), 40))
-    upper = FIRST_S
+    waits = list(itertools.islice(backoff_delays(random.Random(1)), 40))
+    upper = FIRST_WAIT_S
     for wait in waits:
         assert upper / 2 <= wait <= upper
-        upper = min(2 * upper, CAP_S)
-    assert max(waits) > CAP_S / 2
+        upper = min(2 * upper, MAX_RECONNECT_WAIT_S)
+    assert max(waits) > MAX_RECONNECT_WAIT_S / 2
     assert len(set(waits)) == len(waits)
-    assert waits != list(itertools.islice(delays(random.Random(2)), 40))
+    assert waits != list(itertools.islice(backoff_delays(random.Random(2)), 40))
 
 
 def test_the_first_delays_may_stay_short() -> None:
-    waits = list(itertools.islice(delays(random.Random(1), quick=5), 8))
-    assert all(FIRST_S / 2 <= wait <= FIRST_S for wait in waits[:6])
-    assert waits[7] > FIRST_S
+    waits = list(itertools.islice(backoff_delays(random.Random(1), quick=5), 8))
+    assert all(FIRST_WAIT_S / 2 <= wait <= FIRST_WAIT_S for wait in waits[:6])
+    assert waits[7] > FIRST_WAIT_S
 
 
 async def test_clean_end_and_transient_errors_both_connect_again() -> None:
@@ -116,10 +122,10 @@ async def test_the_server_names_the_wait() -> None:
 
 async def test_waits_grow_while_links_do_not_hold_and_start_afresh_when_one_did() -> None:
     brief: list[list[Step]] = [["a"] for _ in range(5)]
-    script = MoveCodec(*brief, ["b", SETTLED_S], ["stop"])
+    script = MoveCodec(*brief, ["b", STABLE_CONNECTION_S], ["stop"])
     await script.run()
     assert all(later > earlier for earlier, later in itertools.pairwise(script.slept[:5]))
-    assert script.slept[5] <= FIRST_S
+    assert script.slept[5] <= FIRST_WAIT_S
 
 
 async def test_log_says_lost_once_and_back_once(caplog: pytest.LogCaptureFixture) -> None:

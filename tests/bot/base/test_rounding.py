@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.base.rounding import NO_VALUE, counted, duration, half_up
+from bot.base.rounding import NO_VALUE, duration, half_up, plural
 
 
 @pytest.mark.parametrize(
@@ -23,13 +23,13 @@ def test_halves_go_away_from_zero(value: float, digits: int, said: str) -> None:
 
 
 def test_one_is_one() -> None:
-    assert [counted(count, "game") for count in (0, 1, 2, 1200)] == [
+    assert [plural(count, "game") for count in (0, 1, 2, 1200)] == [
         "0 games",
         "1 game",
         "2 games",
         "1,200 games",
     ]
-    assert [counted(count, "person", "people") for count in (1, 2)] == ["1 person", "2 people"]
+    assert [plural(count, "person", "people") for count in (1, 2)] == ["1 person", "2 people"]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from bot.charts.files import STYLE
 from bot.charts.intervals import interval_rows
 from bot.charts.line_chart import line_chart
 from bot.charts.lines import LineChart
-from bot.charts.markup import joined, tag
+from bot.charts.markup import join_markup, tag
 from bot.charts.sparkline import sparkline
 from tests.bot.charts import samples
 
@@ -90,7 +90,7 @@ def page() -> str:
         '<script src="charts.js" defer></script>'
         '<script src="boards.js" defer></script>'
     )
-    body = joined(board_shapes(samples.MOVES), tag("main", *parts))
+    body = join_markup(board_shapes(samples.MOVES), tag("main", *parts))
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>'
 
 

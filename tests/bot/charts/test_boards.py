@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.charts.boards import BoardMark, MarkKind, board_shapes, board_svg, in_words
+from bot.charts.boards import BoardMark, MarkKind, board_description, board_shapes, board_svg
 from bot.charts.themes import theme_of
 from engine.games import GAMES, get_rules
 from tests.bot.charts.parsing import Element, numbers_of, parsed, polylines, texts, with_class
@@ -85,7 +85,7 @@ def test_games_without_a_look_have_letters() -> None:
     svg = board("tictactoe", rows=("x.o", "...", "..o"), last_move=("c3",))
     assert texts(svg) == ["X", "O", "O"]
     assert {each.get("class") for each in svg.iter("rect")} == {"frame-felt", "felt", "last-felt"}
-    assert in_words("tictactoe", ("x.o", "...", "..o")) == "O: c1 c3. X: a1."
+    assert board_description("tictactoe", ("x.o", "...", "..o")) == "O: c1 c3. X: a1."
 
 
 @pytest.mark.parametrize("game", DRAWN)
@@ -182,18 +182,18 @@ def test_each_side_of_xiangqi_counts_from_its_right() -> None:
 
 def test_positions_are_told_in_words() -> None:
     rows, last = rows_after("chess", MOVES["chess"])
-    said = in_words("chess", rows, last_move=last, marks=MARKS["chess"])
+    said = board_description("chess", rows, last_move=last, marks=MARKS["chess"])
     assert said == (
         "White: king e1, queen d1, rooks a1 h1, bishops c1 c4, knights b1 f3, pawns a2 b2 c2 d2 e4 f2 g2 h2. "
         "Black: king e8, queen d8, rooks a8 h8, bishops c8 f8, knights d4 g8, pawns a7 b7 c7 d7 e5 f7 g7 h7. "
         "Last move: c6 to d4. Bait: f3 to e5. Good: f3 to d4."
     )
-    assert in_words("othello", START["othello"]) == "Black: d5 e4. White: d4 e5."
-    assert in_words("othello", START["othello"], last_move=("d3",)).endswith("Last move: d3.")
-    assert in_words("connect4", START["connect4"]) == ""
-    assert "Red: general e1, advisors d1 f1" in in_words("xiangqi", START["xiangqi"])
-    assert "chariots a10 i10" in in_words("xiangqi", START["xiangqi"])
-    assert board("chess").findtext("desc") == in_words("chess", START["chess"])
+    assert board_description("othello", START["othello"]) == "Black: d5 e4. White: d4 e5."
+    assert board_description("othello", START["othello"], last_move=("d3",)).endswith("Last move: d3.")
+    assert board_description("connect4", START["connect4"]) == ""
+    assert "Red: general e1, advisors d1 f1" in board_description("xiangqi", START["xiangqi"])
+    assert "chariots a10 i10" in board_description("xiangqi", START["xiangqi"])
+    assert board("chess").findtext("desc") == board_description("chess", START["chess"])
 
 
 @pytest.mark.parametrize(
@@ -203,13 +203,13 @@ def test_bad_rows_are_named(rows: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match="not a board of chess: "):
         board_svg("chess", rows, title="t")
     with pytest.raises(ValueError, match="not a board of chess: "):
-        in_words("chess", rows)
+        board_description("chess", rows)
 
 
 def test_ranks_beyond_nine_come_last() -> None:
     empty = "........."
     rows = ("R........", "R........", *(empty,) * 7, "R........")
-    assert in_words("xiangqi", rows) == "Red: chariots a1 a9 a10."
+    assert board_description("xiangqi", rows) == "Red: chariots a1 a9 a10."
 
 
 def test_rings_fit_their_squares() -> None:

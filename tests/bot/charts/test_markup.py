@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.charts.markup import fitted, joined, path_of, short, tag, text_width
+from bot.charts.markup import cut_to_width, join_markup, path_of, short_number, tag, text_width
 from tests.bot.charts.parsing import parsed, polylines
 
 TENTHS = st.integers(-50_000, 50_000).map(lambda n: n / 10)
@@ -24,7 +24,7 @@ def test_texts_and_attributes_are_escaped(text: str, attribute: str) -> None:
 def test_markup_is_not_escaped_again() -> None:
     inner = tag("b", "<")
     assert tag("p", inner, "<") == "<p><b>&lt;</b>&lt;</p>"
-    assert joined(inner, "&") == "<b>&lt;</b>&amp;"
+    assert join_markup(inner, "&") == "<b>&lt;</b>&amp;"
     assert unescape("&lt;") == "<"
 
 
@@ -42,13 +42,13 @@ def test_attributes_are_named_as_in_markup() -> None:
     [(0, "0"), (-0.001, "0"), (1.5, "1.5"), (10, "10"), (100.0, "100"), (2 / 3, "0.67"), (-3, "-3")],
 )
 def test_coordinates_are_short(value: float, text: str) -> None:
-    assert short(value) == text
+    assert short_number(value) == text
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_coordinates_are_finite(value: float) -> None:
     with pytest.raises(ValueError, match="a coordinate is"):
-        short(value)
+        short_number(value)
     with pytest.raises(ValueError, match="a coordinate is"):
         path_of([(0.0, value)])
     with pytest.raises(ValueError, match="a coordinate is"):
@@ -68,7 +68,7 @@ def test_a_path_does_not_add_errors_up() -> None:
 
 @given(st.text(max_size=40), st.floats(20, 300))
 def test_a_fitted_text_fits(text: str, width: float) -> None:
-    shown = fitted(text, 12, width)
+    shown = cut_to_width(text, 12, width)
     assert text_width(shown, 12) <= width
     assert shown == text or (shown.endswith("…") and text.startswith(shown[:-1]))
     assert (shown == text) == (text_width(text, 12) <= width)

@@ -63,7 +63,7 @@ async def test_models_of_people_are_tried(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("learned_with", "told"),
+    ("trained_with_model", "told"),
     [
         (
             "another",
@@ -74,10 +74,10 @@ async def test_models_of_people_are_tried(tmp_path: Path) -> None:
     ],
 )
 async def test_which_model_probabilities_were_learned_with(
-    tmp_path: Path, learned_with: str, told: str
+    tmp_path: Path, trained_with_model: str, told: str
 ) -> None:
     part = Part(np.zeros(len(FEATURES)))
-    metadata = {"game": "othello", "name": "mine", "licence": "none", "human": learned_with}
+    metadata = {"game": "othello", "name": "mine", "licence": "none", "human": trained_with_model}
     (tmp_path / "mine.onnx").write_bytes(to_onnx(part, part, metadata))
     config = settings(
         tmp_path,

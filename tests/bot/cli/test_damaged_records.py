@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from engine.bait_rule import confirmed_by, forecast
+from engine.bait_rule import forecast, with_confirmed_costs
 from engine.judgement import expected_scale_centi
 from storage.database import Database
 from storage.ledger.decisions import mark_confirmed
@@ -43,7 +43,9 @@ def filled(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             await mark_confirmed(session, decision_id)
             foreseen = forecast(made.chosen, expected_scale_centi(made))
             costs = [each.cost for each in foreseen.tempting]
-            await store_forecast(session, decision_id, made, confirmed_by(foreseen, 6, costs, "native"))
+            await store_forecast(
+                session, decision_id, made, with_confirmed_costs(foreseen, 6, costs, "native")
+            )
             assert (game.id, decision_id) == (9, 9)
             await finish_game(
                 session, game.id, result=GameResult.WIN, end_reason="resign", moves=["f5", "d6"]

@@ -224,7 +224,7 @@ def test_a_game_without_an_end(
 ) -> None:
     """What stands before it is kept."""
     for module in (game_files, files, pgn):
-        monkeypatch.setattr(module, "MAX_GAME_LENGTH", 1000)
+        monkeypatch.setattr(module, "MAX_GAME_TEXT_LENGTH", 1000)
     (tmp_path / "a").write_text(begin + line * 300)
     status, _, err = desdemona("import", "--format", form, "a")
     assert status == 1
@@ -233,7 +233,7 @@ def test_a_game_without_an_end(
 
 
 def test_too_large_for_a_base(desdemona: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(game_files, "_MAX_BASE_BYTES", 1 << 20)
+    monkeypatch.setattr(game_files, "_MAX_WTHOR_BYTES", 1 << 20)
     (tmp_path / "a.wtb").write_bytes(b"x" * ((1 << 20) + 1))
     status, _, err = desdemona("import", "--format", "wthor", "a.wtb")
     assert (status, err) == (1, "a.wtb: larger than 1 MiB\n")

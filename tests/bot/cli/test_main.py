@@ -198,15 +198,15 @@ def test_an_empty_database_answers_kindly(desdemona: Command) -> None:
 
 def test_the_schema_is_told_and_upgraded(desdemona: Command, database_file: Path) -> None:
     status, out, _ = desdemona("db", "upgrade")
-    assert (status, out) == (0, f"{database_file}: schema {migrate.head()}, up to date\n")
-    assert desdemona("db", "current")[1] == f"schema {migrate.head()}, up to date\n"
+    assert (status, out) == (0, f"{database_file}: schema {migrate.newest_revision()}, up to date\n")
+    assert desdemona("db", "current")[1] == f"schema {migrate.newest_revision()}, up to date\n"
 
     async def age(database: Database) -> None:
         async with database.write() as session:
             await session.execute(text("DELETE FROM alembic_version"))
 
     in_database(database_file, age)
-    assert desdemona("db", "current")[1] == f"schema empty, newest {migrate.head()}\n"
+    assert desdemona("db", "current")[1] == f"schema empty, newest {migrate.newest_revision()}\n"
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ def test_arena_serves_alone(desdemona: Command, monkeypatch: pytest.MonkeyPatch)
         seen.append(config)
 
     monkeypatch.setattr(program, "serve_arena", serve)
-    monkeypatch.setattr("bot.base.log.set_up", lambda _config: None)
+    monkeypatch.setattr("bot.base.log.configure_logging", lambda _config: None)
     assert desdemona("arena")[0] == 0
     assert len(seen) == 1
 

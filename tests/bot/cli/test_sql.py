@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from storage.ask.views import VIEWS
 from storage.database import Database
+from storage.sql.views import VIEWS
 from tests.bot.cli.test_main import in_database
 from tests.bot.conftest import Command
 from tests.storage.samples import opened

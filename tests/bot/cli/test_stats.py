@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select, text, update
 
-from bot.base.old_names import with_old_keys
+from bot.base.old_names import add_old_keys
 from bot.base.rounding import NO_VALUE
-from engine.bait_rule import confirmed_by, forecast
+from engine.bait_rule import forecast, with_confirmed_costs
 from engine.judgement import classify_by_figure_9, expected_scale_centi
 from storage.database import Database
 from storage.evidence.trials import NewTrial, start_trial
@@ -38,7 +38,9 @@ def three_games(migrated_file: Path) -> None:
                 decision_id = await settled(session, game.id, ply, made, outcome)
                 foreseen = forecast(made.chosen, expected_scale_centi(made))
                 costs = [each.cost for each in foreseen.tempting]
-                await store_forecast(session, decision_id, made, confirmed_by(foreseen, 6, costs, "native"))
+                await store_forecast(
+                    session, decision_id, made, with_confirmed_costs(foreseen, 6, costs, "native")
+                )
             await finish_game(
                 session, game.id, result=GameResult.WIN, end_reason="resign", moves=["f5", "d6", "c3", "f4"]
             )
@@ -69,7 +71,7 @@ def test_a_table_beside_chance_and_forecast(desdemona: Command) -> None:
 def test_groups_in_json_and_csv(desdemona: Command) -> None:
     _, out, _ = desdemona("stats", "--by", "player, speed", "--format", "json")
     rows = json.loads(out)
-    assert [row["group"] for row in rows] == with_old_keys(
+    assert [row["group"] for row in rows] == add_old_keys(
         [
             {"strategy": "standard", "speed": "blitz", "game": "othello"},
             {"strategy": "trappy", "speed": "blitz", "game": "othello"},
@@ -151,11 +153,11 @@ def test_no_forecast_no_calibration(desdemona: Command) -> None:
             "--without-suspects: a plan does not distinguish",
         ),
         (("--trial", "t9", "--by", "strategy"), "--by: a trial's report has its own groups, the strata"),
-        (("--trial", "t9", "--engine", "trappy"), "--strategy: selects by the result of the draw"),
-        (("--trial", "t9", "--version", "1"), "--version: selects by the result of the draw"),
+        (("--trial", "t9", "--engine", "trappy"), "--strategy: selects by the random assignment"),
+        (("--trial", "t9", "--version", "1"), "--version: selects by the random assignment"),
         (
             ("--trial", "t9", "--settings", SETTINGS),
-            "--settings: selects by the result of the draw, which would bias the comparison",
+            "--settings: selects by the random assignment, which would bias the comparison",
         ),
         (("--arms", "trappy,standard"), "--arms: selects two strategies of a trial and needs --trial"),
     ],
@@ -211,7 +213,7 @@ def test_a_plan_needs_no_database(desdemona: Command) -> None:
     assert "Days: unknown, because no game with a person finished in the last 28 days." in lines_of(out)
     assert "Decisions: 1 randomised decision per game is assumed until there are 30 finished games of" in out
     assert "there is no database at" in err
-    assert "; the plan therefore assumes a rate of draws per game" in err
+    assert "; the plan therefore assumes a number of randomised decisions per game" in err
 
 
 def draws(path: Path, games: int, decisions: int) -> None:

@@ -12,7 +12,7 @@ from bot.account.pause import Pause
 from bot.base.config import ChallengesConfig
 from bot.base.events import GameStarted
 from bot.control.actions import OperatorActions, Runtime
-from bot.control.audit import ACTION
+from bot.control.audit import OPERATOR_ACTION_EVENT
 from bot.game.shared_game_limit import SharedGameLimit
 from storage.database import Database
 from storage.ledger.events import list_events
@@ -38,7 +38,7 @@ class Rig:
     async def trail(self) -> list[tuple[Any, ...]]:
         """The audit trail: account, action, who, result; the earliest first."""
         async with self.database.read() as session:
-            events = await list_events(session, kind=ACTION)
+            events = await list_events(session, kind=OPERATOR_ACTION_EVENT)
         return [
             (event.account, event.detail["action"], event.detail["by"], event.detail["result"])
             for event in reversed(events)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from bot.alarms.board import AlarmError
+from bot.alarms.evaluator import AlarmError
 from bot.alarms.samples import DiskSample, HealthSample
 from bot.base.errors import ConfigError, RefusedError
 from bot.base.events import ChallengeReceived, Clock, DeclineReason, EndReason, Proposal, Reply
@@ -123,7 +123,7 @@ async def test_impossible_pauses(database: Database, minutes: float) -> None:
         with pytest.raises(ControlError, match="minutes must be more than 0 and at most 10080"):
             await rig.actions.pause(minutes, by="socket")
         assert rig.actions.admission.state is Admission.OPEN
-        assert not rig.program.pause.is_on
+        assert not rig.program.pause.holds_back_games
 
 
 async def test_draining_happens_once(database: Database) -> None:
@@ -346,7 +346,7 @@ async def test_an_action_is_done_though_the_database_does_not_record_it(
     async with opened_rig(FakeServer(), database) as rig:
         monkeypatch.setattr(rig.actions._audit._database, "write", fail)
         await rig.actions.pause(by="socket")
-        assert rig.program.pause.is_on
+        assert rig.program.pause.holds_back_games
         monkeypatch.undo()
     assert "cannot record the operator's action pause: the disk is full" in caplog.text
 
@@ -371,7 +371,7 @@ async def test_settings_and_logging(database: Database) -> None:
 async def test_alarms_are_acknowledged_and_snoozed(database: Database) -> None:
     async with opened_rig(FakeServer(), database) as rig:
         for at_s in (0.0, 400.0):
-            rig.program.alarms.take(HealthSample(at_s, overdue_s={"abc": 99.0}, disk=DiskSample(1, 1)))
+            rig.program.alarms.evaluate(HealthSample(at_s, overdue_s={"abc": 99.0}, disk=DiskSample(1, 1)))
         assert "stuck" in {alarm.name for alarm in (await rig.actions.status()).firing}
         assert (
             await rig.actions.acknowledge("stuck", by="socket") == "alarm stuck: acknowledged until it clears"

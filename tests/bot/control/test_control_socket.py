@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bot.base.errors import ConfigError
-from bot.control.control_socket import ControlError, ask, listening
+from bot.control.control_socket import ControlError, ask, serve_control_socket
 from tests.patience import PATIENCE_S
 
 Tell = Callable[[str], None]
@@ -54,7 +54,7 @@ async def asked(path: Path, **request: Any) -> list[str]:
 
 async def test_commands(tmp_path: Path) -> None:
     path = tmp_path / ("x" * 80) / ("y" * 80)  # longer than a socket's address may be
-    async with listening(path, TABLE):
+    async with serve_control_socket(path, TABLE):
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
         assert await asked(path, command="echo", word="a\nb") == ["a\nb", "twice"]
         with pytest.raises(ControlError, match=r"^engine: no$"):
@@ -71,7 +71,7 @@ async def test_commands(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", [b"[]\n", b"{\n", b"\xff\n", b"", b"[" * 50_000 + b"\n", b"x" * 200_000])
 async def test_garbage(tmp_path: Path, line: bytes) -> None:
     path = tmp_path / "socket"
-    async with listening(path, TABLE):
+    async with serve_control_socket(path, TABLE):
         reader, writer = await asyncio.open_unix_connection(str(path))
         writer.write(line)
         if writer.can_write_eof() and not line.endswith(b"\n"):
@@ -119,7 +119,7 @@ async def test_hanging_up_cancels_the_command(tmp_path: Path) -> None:
         finally:
             cancelled.set()
 
-    async with listening(tmp_path / "socket", {"wait": wait}), asyncio.timeout(PATIENCE_S):
+    async with serve_control_socket(tmp_path / "socket", {"wait": wait}), asyncio.timeout(PATIENCE_S):
         _, writer = await asyncio.open_unix_connection(str(tmp_path / "socket"))
         writer.write(b'{"command": "wait"}\n')
         await begun.wait()
@@ -133,14 +133,14 @@ async def test_a_socket_left_behind_is_replaced_and_another_programs_only_when_i
     path = tmp_path / "socket"
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(path))
-    async with listening(path, TABLE):
-        async with listening(path, {}):
+    async with serve_control_socket(path, TABLE):
+        async with serve_control_socket(path, {}):
             assert "no control socket at" in caplog.text
             assert "another program is listening there" in caplog.text
         assert await asked(path, command="echo", word="mine") == ["mine", "twice"]
     first, second, is_time = AsyncExitStack(), AsyncExitStack(), asyncio.Event()
-    await first.enter_async_context(listening(path, {}))
-    await second.enter_async_context(listening(path, TABLE, sleep=lambda _: _wait_for(is_time)))
+    await first.enter_async_context(serve_control_socket(path, {}))
+    await second.enter_async_context(serve_control_socket(path, TABLE, sleep=lambda _: _wait_for(is_time)))
     with pytest.raises(ControlError, match="unknown command"):
         await asked(path, command="echo")
     await first.aclose()
@@ -154,9 +154,11 @@ async def test_a_socket_left_behind_is_replaced_and_another_programs_only_when_i
 
 async def test_a_program_that_ends_leaves_the_socket_of_another(tmp_path: Path) -> None:
     path, ended = tmp_path / "socket", AsyncExitStack()
-    await ended.enter_async_context(listening(path, {}, sleep=lambda _: _wait_for(asyncio.Event())))
+    await ended.enter_async_context(
+        serve_control_socket(path, {}, sleep=lambda _: _wait_for(asyncio.Event()))
+    )
     path.unlink()
-    async with listening(path, TABLE):
+    async with serve_control_socket(path, TABLE):
         await ended.aclose()
         assert await asked(path, command="echo", word="mine") == ["mine", "twice"]
     assert not path.exists()
@@ -164,5 +166,5 @@ async def test_a_program_that_ends_leaves_the_socket_of_another(tmp_path: Path) 
 
 async def test_a_folder_that_cannot_be_made(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "file").write_text("")
-    async with listening(tmp_path / "file" / "socket", TABLE):
+    async with serve_control_socket(tmp_path / "file" / "socket", TABLE):
         assert "setting control.socket" in caplog.text

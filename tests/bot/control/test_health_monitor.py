@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from bot.alarms.board import AlarmBoard, AlarmNotice
+from bot.alarms.evaluator import AlarmEvaluator, AlarmNotice
 from bot.base.config import AlarmsConfig
 from bot.base.metrics import Metrics
 from bot.control.health_monitor import (
-    ALARM,
-    RECENT_EVERY_S,
+    ALARM_EVENT,
+    RECENT_RESULTS_MAX_AGE_S,
     HealthMonitor,
     MonitoredParts,
     backup_age,
@@ -54,7 +54,7 @@ class Rig:
         self.time = FakeTime()
         self.actions = FakeActions()
         self.metrics = Metrics()
-        self.board = AlarmBoard(config or AlarmsConfig())
+        self.board = AlarmEvaluator(config or AlarmsConfig())
         self.hooks = Told()
         self.pings = 0
         watched = MonitoredParts(
@@ -107,13 +107,13 @@ async def test_a_late_move_fires_is_recorded_and_told_of(database: Database, tmp
         await rig.watch.run(sleep)
     assert [notice.name for notice in rig.hooks.notices] == ["stuck"]
     async with database.read() as session:
-        (event,) = await list_events(session, kind=ALARM)
+        (event,) = await list_events(session, kind=ALARM_EVENT)
     assert event.detail == {
         "alarm": "stuck",
         "state": "firing",
         "reason": "game othello1234: our move is 11 s overdue",
     }
-    assert rig.metrics.registry.get_sample_value("desdemona_events_total", {"kind": ALARM}) == 1
+    assert rig.metrics.registry.get_sample_value("desdemona_events_total", {"kind": ALARM_EVENT}) == 1
 
 
 async def test_what_is_wrong_for_a_moment_is_no_event(database: Database, tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ async def test_what_is_wrong_for_a_moment_is_no_event(database: Database, tmp_pa
         rig.time.now += seconds
         await rig.watch.check()
     async with database.read() as session:
-        events = await list_events(session, kind=ALARM)
+        events = await list_events(session, kind=ALARM_EVENT)
     assert [(event.detail["state"], event.detail["reason"]) for event in reversed(events)] == [
         ("firing", "a: signing in"),
         ("recovering", "the problem is gone"),
@@ -185,14 +185,14 @@ async def test_the_form_is_read_when_a_game_has_ended(database: Database, tmp_pa
     rig = Rig(database, tmp_path)
     await rig.watch.check()
     first = rig.watch.recent
-    rig.time.now += RECENT_EVERY_S - 1
+    rig.time.now += RECENT_RESULTS_MAX_AGE_S - 1
     await rig.watch.check()
     assert rig.watch.recent is first
     rig.time.now += 1
     await rig.watch.check()
     second = rig.watch.recent
     assert second is not first
-    rig.metrics.finished("arena", "chess", "trappy", "win", is_lost_on_time=False)
+    rig.metrics.count_game("arena", "chess", "trappy", "win", is_lost_on_time=False)
     await rig.watch.check()
     assert rig.watch.recent is not second
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from bot.alarms.board import AlarmStatus
+from bot.alarms.evaluator import AlarmStatus
 from bot.alarms.lifecycle import AlarmState
 from bot.base.events import ChallengeReceived, Opponent
 from bot.base.log import LoggedError
@@ -76,7 +76,7 @@ async def test_a_link_that_is_down(database: Database) -> None:
     server = FakeServer()
     async with opened_rig(server, database) as rig:
         await tell(server)
-        rig.lobby.link.lost("the stream ended")
+        rig.lobby.link.record_loss("the stream ended")
         (account,) = (await rig.actions.status()).accounts
         assert account.link is not None
         assert (account.link.is_up, account.link.trouble) == (False, "the stream ended")

@@ -29,7 +29,7 @@ from bot.base.config import (
     StorageConfig,
 )
 from bot.base.errors import AuthError, ConfigError, ProtocolError, RefusedError, TransientError
-from bot.daemon.program import ArenaHost, open_server, play, run, without_taken_levels
+from bot.daemon.program import ArenaHost, drop_taken_levels, open_server, play, run
 from bot.servers.lichess import LichessServer
 from storage.database import Database
 from storage.errors import RoleLost, RoleTaken, StorageError
@@ -248,7 +248,7 @@ async def test_once_open_the_arena_waits_for_what_it_lacks(
     lacking = [RoleTaken("another program runs it"), ConfigError("port in use"), StorageError("no database")]
     openings = Openings(RoleLost("no longer ours"), *lacking, RoleLost("again"), ZeroDivisionError("at last"))
     monkeypatch.setattr("bot.daemon.program.Arena", openings)
-    monkeypatch.setattr("bot.daemon.program.STANDBY_S", 0.0)
+    monkeypatch.setattr("bot.daemon.program.STANDBY_POLL_INTERVAL_S", 0.0)
     config = settings(tmp_path)
     host = ArenaHost(config, {"home": config}, database, is_standby=False)
     with pytest.raises(ZeroDivisionError):
@@ -278,7 +278,7 @@ async def test_a_standby_says_who_has_the_arena_until_it_opens(
             return SimpleNamespace(watch=asyncio.Event().wait)
 
     monkeypatch.setattr("bot.daemon.program.Arena", Takeover(RoleTaken("another program runs it")))
-    monkeypatch.setattr("bot.daemon.program.STANDBY_S", 0.0)
+    monkeypatch.setattr("bot.daemon.program.STANDBY_POLL_INTERVAL_S", 0.0)
     host = ArenaHost(settings(tmp_path), {}, database, is_standby=True)
     running = asyncio.create_task(host.run())
     try:
@@ -374,6 +374,6 @@ async def test_a_level_whose_name_a_person_has_is_left_out(
     await accounts.ensure_bot("Level-1")
     await accounts.add_person("LEVEL-3")
     await accounts.add_person("Level-2")
-    assert list(await without_taken_levels(config, configs, database)) == ["arena", "Level-1", "Level-4"]
+    assert list(await drop_taken_levels(config, configs, database)) == ["arena", "Level-1", "Level-4"]
     (line,) = caplog.messages
     assert "arena.levels: Level-3 cannot play, because a person at the arena has that name" in line

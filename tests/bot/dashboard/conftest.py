@@ -24,7 +24,7 @@ TOKEN = "a token that nobody guesses"
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No page is given up because the machine is busy."""
-    for limit in ("page_cache.MAX_S", "page_workers.TIMEOUT_S"):
+    for limit in ("page_cache.PAGE_TIMEOUT_S", "page_workers.WORKER_TIMEOUT_S"):
         monkeypatch.setattr(f"bot.dashboard.{limit}", PATIENCE_S)
 
 

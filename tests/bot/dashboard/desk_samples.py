@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.alarms.board import AlarmBoard
+from bot.alarms.evaluator import AlarmEvaluator
 from bot.alarms.samples import HealthSample
 from bot.base.config import AlarmsConfig, DashboardConfig
 from bot.base.metrics import Metrics
@@ -31,7 +31,7 @@ from bot.control.status import (
 from bot.dashboard.server import Dashboard
 from bot.game.search_pool import PoolLoad
 from bot.views.menu import pages
-from bot.views.now import NowView
+from bot.views.overview import NowView
 from bot.views.page import Page, Query
 from engine.game import replay
 from engine.games import get_rules
@@ -119,9 +119,9 @@ def sample_status(**changes: Any) -> Status:
 class FakeActions:
     """Control actions that only say what was asked for."""
 
-    def __init__(self, status: Status | None = None, board: AlarmBoard | None = None) -> None:
+    def __init__(self, status: Status | None = None, board: AlarmEvaluator | None = None) -> None:
         self.now = status or sample_status()
-        self.board = board or AlarmBoard()
+        self.board = board or AlarmEvaluator()
         self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
         self.refusal = ""
 
@@ -196,13 +196,13 @@ def sample_pages(actions: FakeActions) -> tuple[Page, ...]:
     return (replace(first, load=sample_now), *others)
 
 
-def firing_board() -> AlarmBoard:
+def firing_board() -> AlarmEvaluator:
     """A board on which a link is down and a backup is old."""
     time = [NOW]
-    board = AlarmBoard(AlarmsConfig(backup_folder="backups"), now=lambda: time[0])
+    board = AlarmEvaluator(AlarmsConfig(backup_folder="backups"), now=lambda: time[0])
     for at_s in (0.0, 60.0):
         time[0] = NOW + timedelta(seconds=at_s)
-        board.take(
+        board.evaluate(
             HealthSample(
                 at_s,
                 links={"lichess": "the stream ended", "arena": ""},
@@ -221,7 +221,7 @@ async def serve(port: int) -> None:
     """Serve the pages; and on the next port those of a program in trouble."""
     database = await Database.open("sqlite:////tmp/desk_samples.db")
     async with asyncio.TaskGroup() as tasks:
-        for number, board in enumerate((AlarmBoard(), firing_board())):
+        for number, board in enumerate((AlarmEvaluator(), firing_board())):
             config = DashboardConfig(port=port + number)
             actions = FakeActions(board=board)
             made = Dashboard(config, database, sample_pages(actions), desk_of(actions))

@@ -5,7 +5,14 @@ from pydantic import SecretStr
 
 from bot.base.config import DashboardConfig, is_loopback, read_dashboard_token
 from bot.base.errors import ConfigError
-from bot.dashboard.access import ALL_ATTEMPTS, ATTEMPTS, COOKIE, SESSION_S, Access, safe_next
+from bot.dashboard.access import (
+    COOKIE,
+    LOGIN_RATE,
+    SESSION_TTL_S,
+    TOTAL_LOGIN_RATE,
+    Access,
+    safe_redirect_path,
+)
 from tests.bot.dashboard.conftest import TOKEN, OpenSite
 
 
@@ -102,7 +109,7 @@ async def test_a_session_ends(open_site: OpenSite, monkeypatch: pytest.MonkeyPat
         async with site.post("/dash/login", data={"token": TOKEN}, headers={"Origin": site.url}) as answer:
             cookie = answer.cookies[COOKIE].value
         site.session.cookie_jar.clear()
-        for later, status in ((SESSION_S - 1, 200), (SESSION_S, 401)):
+        for later, status in ((SESSION_TTL_S - 1, 200), (SESSION_TTL_S, 401)):
             now[0] = 1_800_000_000.0 + later
             async with site.get("/dash/api/simple", headers={"Cookie": f"{COOKIE}={cookie}"}) as answer:
                 assert answer.status == status
@@ -130,17 +137,17 @@ async def test_no_header_but_the_token_stands_for_a_page_of_ours(open_site: Open
 async def test_tokens_cannot_be_tried_for_long(open_site: OpenSite) -> None:
     async with open_site(token=SecretStr(TOKEN)) as site:
         found = []
-        for _ in range(int(ATTEMPTS.burst) + 1):
+        for _ in range(int(LOGIN_RATE.burst) + 1):
             async with site.post("/dash/login", data={"token": "x"}, headers={"Origin": site.url}) as answer:
                 found.append(answer.status)
                 assert "Sign in" in await answer.text()
-        assert found == [403] * int(ATTEMPTS.burst) + [429]
+        assert found == [403] * int(LOGIN_RATE.burst) + [429]
         async with site.post("/dash/login", data={"token": TOKEN}, headers={"Origin": site.url}) as answer:
             assert answer.status == 429  # nor can the right one, for a while
-        site.clock.now += 1 / ATTEMPTS.per_s
+        site.clock.now += 1 / LOGIN_RATE.per_s
         async with site.post("/dash/login", data={"token": TOKEN}, headers={"Origin": site.url}) as answer:
             assert answer.status == 303
-    assert ALL_ATTEMPTS.burst > ATTEMPTS.burst
+    assert TOTAL_LOGIN_RATE.burst > LOGIN_RATE.burst
 
 
 @pytest.mark.parametrize(
@@ -183,4 +190,4 @@ def test_only_loopback_addresses_are_this_machines_own(host: str, is_own: bool) 
      ("/dash\n", "/dash")],
 )  # fmt: skip
 def test_the_login_leads_to_pages_of_ours_only(link: str, where: str) -> None:
-    assert safe_next(link) == where
+    assert safe_redirect_path(link) == where

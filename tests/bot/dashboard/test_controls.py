@@ -178,7 +178,7 @@ async def test_what_is_no_form_is_refused(
 
 
 async def test_a_form_that_never_arrives(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.dashboard.access.BODY_S", 0.0)
+    monkeypatch.setattr("bot.dashboard.access.BODY_TIMEOUT_S", 0.0)
 
     async def endless() -> AsyncIterator[bytes]:
         yield b"action="

@@ -46,7 +46,7 @@ async def test_readiness(opened: Opened) -> None:
 
 async def test_metrics(opened: Opened) -> None:
     metrics = Metrics()
-    metrics.event("alarm")
+    metrics.count_event("alarm")
     async with opened(FakeActions(sample_status()), metrics=metrics) as browser:
         status, text = await browser.get("/metrics")
         assert status == 200

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.alarms.board import AlarmBoard
+from bot.alarms.evaluator import AlarmEvaluator
 from bot.alarms.samples import HealthSample
 from bot.base.metrics import MetricTotals
 from bot.control.status import Admission, AdmissionStatus
@@ -75,9 +75,9 @@ async def test_an_alarm_is_on_every_page(opened: Opened) -> None:
 
 
 async def test_a_warning_is_not_on_every_page(opened: Opened) -> None:
-    board = AlarmBoard()
+    board = AlarmEvaluator()
     for at_s, tally in ((0.0, MetricTotals()), (60.0, MetricTotals(commits=341, slow_commits=26))):
-        board.take(HealthSample(at_s, tally))
+        board.evaluate(HealthSample(at_s, tally))
     async with opened(FakeActions(board=board)) as browser:
         assert 'class="strip"' not in (await browser.get("/dash/works"))[1]
         page = (await browser.get("/dash/events"))[1]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.dashboard.page_cache import MAX_AGE_S, MAX_VIEWS, WATCH_S, PageCache
+from bot.dashboard.page_cache import MAX_CACHED_VIEWS, MAX_VIEW_AGE_S, VERSION_TTL_S, PageCache
 from bot.views.page import Page, Query
 from storage.database import Database
 from storage.errors import StorageError
@@ -15,8 +15,10 @@ from storage.records import AccountKey
 from tests.bot.dashboard.conftest import Clock, CountingLoad, SimpleView
 
 
-def page_of(load: Any, fresh_s: float = 5.0) -> Page:
-    return Page("simple", "/dash", "Simple", load, parameters=frozenset({"n"}), filters=(), fresh_s=fresh_s)
+def page_of(load: Any, cache_ttl_s: float = 5.0) -> Page:
+    return Page(
+        "simple", "/dash", "Simple", load, parameters=frozenset({"n"}), filters=(), cache_ttl_s=cache_ttl_s
+    )
 
 
 async def change(database: Database) -> None:
@@ -28,11 +30,11 @@ async def test_nothing_is_computed_again_until_something_changes(database: Datab
     load, clock = CountingLoad(), Clock()
     cache, page = PageCache(database, clock), page_of(load)
     first = await cache.get(page, Query())
-    clock.now += MAX_AGE_S - 0.1
+    clock.now += MAX_VIEW_AGE_S - 0.1
     assert await cache.get(page, Query()) is first
 
     await change(database)
-    clock.now += WATCH_S
+    clock.now += VERSION_TTL_S
 
     assert (await cache.get(page, Query())).view == SimpleView(2)
     await cache.close()
@@ -43,7 +45,7 @@ async def test_after_a_while_it_is_computed_again_all_the_same(database: Databas
     load, clock = CountingLoad(), Clock()
     cache, page = PageCache(database, clock), page_of(load)
     await cache.get(page, Query())
-    clock.now += MAX_AGE_S
+    clock.now += MAX_VIEW_AGE_S
     assert (await cache.get(page, Query())).view == SimpleView(2)
     await cache.close()
 
@@ -109,12 +111,12 @@ async def test_a_failure_is_not_kept(database: Database) -> None:
 async def test_memory_is_bounded(database: Database) -> None:
     load = CountingLoad()
     cache, page = PageCache(database, Clock()), page_of(load)
-    for number in range(MAX_VIEWS + 1):
+    for number in range(MAX_CACHED_VIEWS + 1):
         await cache.get(page, Query(own={"n": str(number)}))
     await cache.get(page, Query(own={"n": "1"}))
-    assert load.times == MAX_VIEWS + 1
+    assert load.times == MAX_CACHED_VIEWS + 1
     await cache.get(page, Query(own={"n": "0"}))
-    assert load.times == MAX_VIEWS + 2
+    assert load.times == MAX_CACHED_VIEWS + 2
     await cache.close()
 
 
@@ -126,10 +128,10 @@ async def test_what_will_never_be_shown_again_is_forgotten(database: Database) -
     clock.now += 4.9
     await cache.get(page, Query(own={"n": "fresh"}))
     await change(database)
-    clock.now += WATCH_S
+    clock.now += VERSION_TTL_S
     await cache.get(page, Query(own={"n": "new"}))
     assert [own for _, own in cache._views] == [(("n", "fresh"),), (("n", "new"),)]
-    clock.now += MAX_AGE_S - 0.1
+    clock.now += MAX_VIEW_AGE_S - 0.1
     await cache.get(page, Query(own={"n": "newer"}))  # nothing has changed: "new" may still be shown
     assert [own for _, own in cache._views] == [(("n", "new"),), (("n", "newer"),)]
     clock.now += 0.2

@@ -12,11 +12,11 @@ import pytest
 from bot.base.config import DashboardConfig
 from bot.base.errors import DesdemonaError
 from bot.control.actions import OperatorActions
-from bot.dashboard.answers import OutputFormat, PageRequest
+from bot.dashboard.page_renderer import OutputFormat, PageRequest
 from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.server import Dashboard
 from bot.views.menu import pages
-from bot.views.page import BadQuery, NoSuchThing, Query
+from bot.views.page import BadQuery, PageNotFound, Query
 from storage.database import Database
 from storage.errors import FilterError, StorageError
 from tests.bot.dashboard.desk_samples import FakeActions, desk_of, sample_status
@@ -55,7 +55,7 @@ async def test_every_page_is_the_same_as_in_this_process(database: Database, wor
 
 
 async def test_errors_come_back(workers: PageWorkers) -> None:
-    with pytest.raises(NoSuchThing):
+    with pytest.raises(PageNotFound):
         await workers.answer(PageRequest("game", Query(own={"id": "7"}), OutputFormat.HTML, {"id": "7"}))
     with pytest.raises(BadQuery, match="table: 'odd' is not known"):
         await workers.answer(PageRequest("games", Query(), OutputFormat.CSV, table="odd"))

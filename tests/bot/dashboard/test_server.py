@@ -10,9 +10,9 @@ import pytest
 from pydantic import SecretStr
 
 from bot.base.config import DashboardConfig
-from bot.dashboard.page_cache import MAX_S
-from bot.dashboard.server import AGAIN_S, HEADERS, Dashboard
-from bot.views.page import NoSuchThing
+from bot.dashboard.page_cache import PAGE_TIMEOUT_S
+from bot.dashboard.server import LISTEN_RETRY_INTERVAL_S, SECURITY_HEADERS, Dashboard
+from bot.views.page import PageNotFound
 from engine.errors import RecordError
 from storage.database import Database
 from storage.errors import StorageError, UnreadableRow
@@ -28,7 +28,7 @@ async def test_a_page_is_html_json_and_csv(open_site: OpenSite) -> None:
             assert page.status == 200
             assert ">1</p>" in text
             assert 'href="/dash/api/simple?game=chess&amp;number=3"' in text
-            assert {name: page.headers[name] for name in HEADERS} == HEADERS
+            assert {name: page.headers[name] for name in SECURITY_HEADERS} == SECURITY_HEADERS
         async with site.get("/dash/api/simple?game=chess&number=3") as answer:
             assert await answer.json() == {"number": 1}
         async with site.get("/dash/api/simple.csv?game=chess&number=3") as answer:
@@ -65,7 +65,7 @@ async def test_what_comes_from_outside_stays_text(open_site: OpenSite) -> None:
 @pytest.mark.parametrize(
     ("error", "status", "message"),
     [
-        (NoSuchThing("There is no game 7."), 404, "There is no game 7."),
+        (PageNotFound("There is no game 7."), 404, "There is no game 7."),
         (StorageError("cannot use the database x: gone"), 503, "cannot use the database x: gone"),
         (RuntimeError("a secret"), 500, "Something went wrong; see the log."),
     ],
@@ -111,7 +111,7 @@ async def test_the_sql_page_of_earlier_releases_names_the_command(open_site: Ope
 async def test_a_page_that_takes_too_long_says_so(
     open_site: OpenSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.dashboard.page_cache.MAX_S", 0.01)
+    monkeypatch.setattr("bot.dashboard.page_cache.PAGE_TIMEOUT_S", 0.01)
     async with open_site() as site:
 
         async def wait_for_ever(*_: object) -> None:
@@ -121,7 +121,7 @@ async def test_a_page_that_takes_too_long_says_so(
         async with site.get("/dash/api/simple") as answer:
             assert answer.status == 503
             assert "Narrow it" in (await answer.json())["error"]
-    assert MAX_S == 10
+    assert PAGE_TIMEOUT_S == 10
 
 
 async def test_a_taken_port_does_not_stop_the_bot(
@@ -131,7 +131,7 @@ async def test_a_taken_port_does_not_stop_the_bot(
     again, waits = asyncio.Event(), asyncio.Event()
 
     async def wait(seconds: float) -> None:
-        assert seconds == AGAIN_S
+        assert seconds == LISTEN_RETRY_INTERVAL_S
         waits.set()
         await again.wait()
 
@@ -181,7 +181,7 @@ async def test_silent_connections_make_room(
 
 
 async def test_silence_is_cut(open_site: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.dashboard.server.IDLE_S", 0.01)
+    monkeypatch.setattr("bot.dashboard.server.IDLE_CONNECTION_TIMEOUT_S", 0.01)
     async with open_site() as site:
         host, port = site.url.removeprefix("http://").split(":")
         reader, writer = await asyncio.open_connection(host, int(port))

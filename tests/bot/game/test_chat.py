@@ -14,8 +14,8 @@ from bot.base.config import AssignmentConfig, AssignmentMethod, ChatConfig, Conf
 from bot.base.errors import AuthError, TransientError
 from bot.base.events import EndReason, Room
 from bot.game.assignment import DRAW_BITS
-from bot.game.chat import LAST_S
-from bot.game.chat_commands import PAUSE_S
+from bot.game.chat import EXTRA_CHAT_WAIT_S
+from bot.game.chat_commands import MIN_ANSWER_INTERVAL_S
 from bot.game.game_runner import GameRunner
 from bot.game.services import GameServices
 from storage.database import Database
@@ -108,7 +108,7 @@ async def test_while_it_is_blind_nobody_is_told_anything(database: Database, roo
         for number, question in enumerate(["!engine", "!eval", "!trap"], start=1):
             server.say(question, room, "Bert")
             await said(server, number)
-            time.now += PAUSE_S
+            time.now += MIN_ANSWER_INTERVAL_S
     assert "I do not say which." in server.said[0]
     assert all(line.endswith("I keep that to myself.") for line in server.said[1:])
 
@@ -130,7 +130,7 @@ async def test_who_watches_may_be_told_more(database: Database) -> None:
     async with talking(server, database, quiet(spectator_commands=True)) as time:
         server.say("!eval", Room.SPECTATOR, "Bert")
         await said(server, 1)
-        time.now += PAUSE_S
+        time.now += MIN_ANSWER_INTERVAL_S
         server.say("!eval")
         await said(server, 2)
     assert "was worth" in server.said[0]
@@ -143,10 +143,10 @@ async def test_who_watches_is_told_no_more_than_the_opponent(database: Database)
     async with talking(server, database) as time:
         server.say("!eval", Room.SPECTATOR, "Bert")
         await said(server, 1)
-        time.now += PAUSE_S
+        time.now += MIN_ANSWER_INTERVAL_S
         server.say("!engine", Room.SPECTATOR, "Bert")
         await said(server, 2)
-        time.now += PAUSE_S
+        time.now += MIN_ANSWER_INTERVAL_S
         server.say("!trap", Room.SPECTATOR, "Bert")
         await said(server, 3)
     assert "I do not say yet" in server.said[1]
@@ -163,7 +163,7 @@ async def test_what_is_no_question_gets_no_answer(database: Database) -> None:
             ("!what", "Anna"),
         ]:
             server.say(text, name=name)
-            time.now += PAUSE_S
+            time.now += MIN_ANSWER_INTERVAL_S
         server.say("!help")
         await said(server, 2)
     assert [line[:6] for line in server.said] == ["!help", "I am a"]
@@ -184,7 +184,7 @@ async def test_each_first_question_is_answered_though_they_come_at_once(database
             for question in ("!help", "!engine", "!stats"):
                 server.say(question)
         await said(server, 3)
-        time.now += PAUSE_S
+        time.now += MIN_ANSWER_INTERVAL_S
         server.say("!stats")
         server.say("!help")
         await said(server, 4)
@@ -199,7 +199,7 @@ async def test_a_chatterer_cannot_make_the_bot_flood(database: Database) -> None
             server.say("!help")
         server.say("!help", Room.SPECTATOR, "Bert")  # another room is not hindered
         await said(server, 2)
-        time.now += PAUSE_S
+        time.now += MIN_ANSWER_INTERVAL_S
         for _ in range(50):
             server.say("!help")
         await said(server, 3)
@@ -281,7 +281,7 @@ async def test_a_database_that_hangs_or_fails_costs_no_move(
         broken.is_broken = True
         server.say("!stats")
         await broken.asked.wait()
-        time.now += PAUSE_S
+        time.now += MIN_ANSWER_INTERVAL_S
         server.say("!stats")  # not while the other answer is under way
         server.reply()
         await server.until(lambda: len(server.moves) == 3)
@@ -315,7 +315,7 @@ async def test_chat_waits_as_long_as_the_server_wants(database: Database) -> Non
         server.pick = picker(1)
         server.reply()
     assert server.said == ["Hello Anna"]
-    assert 58.0 + LAST_S in waited
+    assert 58.0 + EXTRA_CHAT_WAIT_S in waited
 
 
 async def test_a_chat_that_hangs_costs_no_move(database: Database) -> None:

@@ -5,10 +5,10 @@ from dataclasses import fields, replace
 import pytest
 
 from bot.base.config import ChatConfig
-from bot.base.events import CHAT_LIMIT, ChatLine, Room
-from bot.game.chat_commands import ChatFacts, Command, answer, command_of, may_tell
+from bot.base.events import MAX_CHAT_LENGTH, ChatLine, Room
+from bot.game.chat_commands import ChatFacts, Command, answer_text, may_show, parse_command
 from engine import ENGINE_VERSION
-from engine.decision import Candidate, Decision, ModelInfo, Pick
+from engine.decision import Candidate, Decision, DirectMove, ModelInfo
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast, TemptingReply
 from engine.params import TrapParams
@@ -17,7 +17,7 @@ from storage.evidence.statistics.encounters import Encounters
 from tests.storage.samples import drawn_decision
 
 FACTS = ChatFacts(
-    bot="Desdemona", opponent="Anna", strategy="trappy", is_over=True, is_blind=False, may_tell=False
+    bot="Desdemona", opponent="Anna", strategy="trappy", is_over=True, is_blind=False, may_show=False
 )
 SECRET = replace(FACTS, is_over=False)
 CHESS = get_rules("chess")
@@ -47,32 +47,32 @@ def line(text: str, name: str = "Anna", room: Room = Room.PLAYER) -> ChatLine:
 @pytest.mark.parametrize("command", Command)
 @pytest.mark.parametrize("form", ["{}", " {} ", "{} please", "{}\n"])
 def test_questions(command: Command, form: str) -> None:
-    assert command_of(line(form.format(command)), "Desdemona") is command
-    assert command_of(line(form.format(command.upper())), "Desdemona") is command
+    assert parse_command(line(form.format(command)), "Desdemona") is command
+    assert parse_command(line(form.format(command.upper())), "Desdemona") is command
 
 
 @pytest.mark.parametrize(
     "text", ["", "   ", "hello", "help", "!", "!helpme", "! help", "say !help", "!ping", "‮!help"]
 )
 def test_no_questions(text: str) -> None:
-    assert command_of(line(text), "Desdemona") is None
+    assert parse_command(line(text), "Desdemona") is None
 
 
 @pytest.mark.parametrize("name", ["Desdemona", "desdemona"])
 def test_own_lines_and_those_of_the_site(name: str) -> None:
-    assert command_of(line("!help", name), "Desdemona") is None
-    assert command_of(replace(line("!help"), by_site=True), "Desdemona") is None
+    assert parse_command(line("!help", name), "Desdemona") is None
+    assert parse_command(replace(line("!help"), by_site=True), "Desdemona") is None
 
 
 def test_help_names_the_others() -> None:
-    assert answer(Command.HELP, SECRET) == "I am a program. Ask me !engine, !eval, !trap, !stats."
+    assert answer_text(Command.HELP, SECRET) == "I am a program. Ask me !engine, !eval, !trap, !stats."
 
 
 @pytest.mark.parametrize("command", [Command.EVAL, Command.TRAP])
 def test_secrets(command: Command) -> None:
-    told = answer(command, replace(SECRET, latest=DECISION, forecast=FORECAST))
+    told = answer_text(command, replace(SECRET, latest=DECISION, forecast=FORECAST))
     assert told == "I keep that to myself while we play."
-    assert answer(command, FACTS) == "I have not moved yet."
+    assert answer_text(command, FACTS) == "I have not moved yet."
 
 
 @pytest.mark.parametrize("command", Command)
@@ -84,13 +84,20 @@ def test_while_it_is_blind_no_answer_depends_on_the_player(command: Command) -> 
         replace(DECISION, candidates=(replace(KNIGHT, complete=False),)),
     )
     told = {
-        answer(
+        answer_text(
             command,
-            replace(FACTS, is_blind=True, strategy=player, is_over=is_over, may_tell=may_tell, latest=latest),
+            replace(
+                FACTS,
+                is_blind=True,
+                strategy=player,
+                is_over=is_over,
+                may_show=may_show,
+                latest=latest,
+            ),
         )
         for player in STRATEGIES
         for is_over in (False, True)
-        for may_tell in (False, True)
+        for may_show in (False, True)
         for latest in decisions
     }
     assert len(told) == 1
@@ -103,35 +110,37 @@ def test_while_it_is_blind_no_answer_depends_on_the_player(command: Command) -> 
 def test_who_may_be_told() -> None:
     quiet, open_to_watchers = ChatConfig(), ChatConfig(spectator_commands=True)
     watcher = ChatLine("Bert", Room.SPECTATOR, "!eval")
-    assert may_tell(watcher, "Anna", open_to_watchers)
-    assert not may_tell(watcher, "Anna", quiet)
-    assert not may_tell(replace(watcher, name="ANNA"), "Anna", open_to_watchers)
-    assert not may_tell(replace(watcher, room=Room.PLAYER), "Anna", open_to_watchers)
-    told = answer(Command.TRAP, replace(SECRET, may_tell=True, latest=DECISION, forecast=FORECAST))
-    assert told == answer(Command.TRAP, replace(FACTS, latest=DECISION, forecast=FORECAST))
+    assert may_show(watcher, "Anna", open_to_watchers)
+    assert not may_show(watcher, "Anna", quiet)
+    assert not may_show(replace(watcher, name="ANNA"), "Anna", open_to_watchers)
+    assert not may_show(replace(watcher, room=Room.PLAYER), "Anna", open_to_watchers)
+    told = answer_text(Command.TRAP, replace(SECRET, may_show=True, latest=DECISION, forecast=FORECAST))
+    assert told == answer_text(Command.TRAP, replace(FACTS, latest=DECISION, forecast=FORECAST))
 
 
 def test_the_player_is_a_secret_too() -> None:
-    during = {answer(Command.ENGINE, replace(SECRET, strategy=kind)) for kind in STRATEGIES}
+    during = {answer_text(Command.ENGINE, replace(SECRET, strategy=kind)) for kind in STRATEGIES}
     assert len(during) == 1
-    after = {answer(Command.ENGINE, replace(FACTS, strategy=kind)) for kind in STRATEGIES}
+    after = {answer_text(Command.ENGINE, replace(FACTS, strategy=kind)) for kind in STRATEGIES}
     assert len(after) == len(STRATEGIES)
     assert all(ENGINE_VERSION in told for told in during | after)
 
 
 def test_what_the_engine_thinks() -> None:
-    told = answer(Command.EVAL, replace(FACTS, latest=DECISION))
+    told = answer_text(Command.EVAL, replace(FACTS, latest=DECISION))
     assert told == "For me, Nf3 was worth +0.35 at depth 6."
-    picked = replace(DECISION, pick=Pick(-120, 14, 73, False))
-    assert answer(Command.EVAL, replace(FACTS, latest=picked)) == "For me, Nf3 was worth -1.20 at depth 14."
-    from_book = replace(DECISION, pick=Pick(20, 0, 0, False))
-    assert answer(Command.EVAL, replace(FACTS, latest=from_book)) == "For me, Nf3 was worth +0.20."
+    picked = replace(DECISION, pick=DirectMove(-120, 14, 73, False))
+    assert (
+        answer_text(Command.EVAL, replace(FACTS, latest=picked)) == "For me, Nf3 was worth -1.20 at depth 14."
+    )
+    from_book = replace(DECISION, pick=DirectMove(20, 0, 0, False))
+    assert answer_text(Command.EVAL, replace(FACTS, latest=from_book)) == "For me, Nf3 was worth +0.20."
 
 
 def test_the_trap() -> None:
     def told(made: ReplyForecast | None, candidate: Candidate = KNIGHT) -> str:
         latest = replace(DECISION, candidates=(candidate,))
-        return answer(Command.TRAP, replace(FACTS, latest=latest, forecast=made))
+        return answer_text(Command.TRAP, replace(FACTS, latest=latest, forecast=made))
 
     assert told(FORECAST) == "24 % of people reply e5 to Nf3. It costs 15 % of the game."
     unconfirmed = replace(FORECAST, tempting=(replace(BAIT, confirmed_cost=None),))
@@ -143,9 +152,9 @@ def test_the_trap() -> None:
 
 def test_the_figures_of_all_players_together() -> None:
     before = Encounters(games=7, wins=4, draws=1, losses=2, baits_set=9, baits_taken=4, slips=5)
-    told = answer(Command.STATS, replace(SECRET, earlier=before))
+    told = answer_text(Command.STATS, replace(SECRET, earlier=before))
     assert told == ("Anna against me before: 2 won, 1 drawn, 4 lost. Traps set: 9, baits taken: 4; slips: 5.")
-    assert answer(Command.STATS, SECRET) == "Anna, this is our first game."
+    assert answer_text(Command.STATS, SECRET) == "Anna, this is our first game."
 
 
 @pytest.mark.parametrize("command", Command)
@@ -159,13 +168,13 @@ def test_answers_are_short_and_no_questions(command: Command, may: bool) -> None
             opponent="A" * 20,
             strategy=kind,
             is_over=may,
-            may_tell=False,
+            may_show=False,
             latest=DECISION,
             earlier=many,
         )
-        told = answer(command, facts)
-        assert len(told) <= CHAT_LIMIT
-        assert command_of(line(told, "another bot"), "Desdemona") is None
+        told = answer_text(command, facts)
+        assert len(told) <= MAX_CHAT_LENGTH
+        assert parse_command(line(told, "another bot"), "Desdemona") is None
 
 
 def test_a_draw_is_told_only_when_it_is_no_secret() -> None:
@@ -175,12 +184,12 @@ def test_a_draw_is_told_only_when_it_is_no_secret() -> None:
         (False, "A random draw decided between it and f7."),
     ):
         latest = drawn_decision(trap=trap)
-        assert answer(Command.EVAL, replace(drawing_facts, latest=latest)).endswith(told)
+        assert answer_text(Command.EVAL, replace(drawing_facts, latest=latest)).endswith(told)
         for secret in (replace(drawing_facts, is_blind=True), replace(drawing_facts, is_over=False)):
             for command in Command:
-                shown = answer(command, replace(secret, latest=latest))
+                shown = answer_text(command, replace(secret, latest=latest))
                 assert "lot" not in shown.split()
-                assert shown == answer(command, replace(secret, strategy="trappy", latest=latest))
-    assert answer(Command.ENGINE, drawing_facts).endswith(
-        "player randomised: in some moves of this game a draw decided if I set a trap."
+                assert shown == answer_text(command, replace(secret, strategy="trappy", latest=latest))
+    assert answer_text(Command.ENGINE, drawing_facts).endswith(
+        "player randomised: on some moves of this game chance decided if I set a trap."
     )

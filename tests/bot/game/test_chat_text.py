@@ -3,7 +3,7 @@
 import pytest
 
 from bot.base.config import ChatConfig
-from bot.base.events import CHAT_LIMIT
+from bot.base.events import MAX_CHAT_LENGTH
 from bot.game.chat_text import ResultForUs, farewell, greeting
 from storage.evidence.statistics.encounters import BaitCounts
 
@@ -83,5 +83,5 @@ def test_silence() -> None:
 def test_long_names_are_cut() -> None:
     said = greeting(ChatConfig(), ChatConfig().greeting, opponent="a" * 200, bot="b", game="c")
     assert said is not None
-    assert len(said) == CHAT_LIMIT
+    assert len(said) == MAX_CHAT_LENGTH
     assert said.endswith("…")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.game.current_decisions import MAX_WHOLE, CurrentDecisions
+from bot.game.current_decisions import MAX_CACHED_DECISIONS, CurrentDecisions
 from engine.bait_rule import forecast
 from engine.judgement import expected_scale_centi
 from storage.records import DecisionState, StoredDecision
@@ -27,45 +27,45 @@ def stored(ply: int, key: int | None = None) -> StoredDecision:
 def test_nothing_is_known_at_first() -> None:
     known = CurrentDecisions()
     known.add(stored(4))
-    assert known.knows(4)
-    assert not known.knows(2)  # whether one stands there, nobody has said
+    assert known.knows_ply(4)
+    assert not known.knows_ply(2)  # whether one stands there, nobody has said
 
 
 def test_all_plies_are_known_and_the_latest_decisions() -> None:
     known = CurrentDecisions()
-    known.learn([stored(ply) for ply in (8, 0, 2, 6, 4)])
+    known.remember_all([stored(ply) for ply in (8, 0, 2, 6, 4)])
     assert sorted(known.latest) == [2, 4, 6, 8]
-    assert [ply for ply in range(10) if known.knows(ply)] == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+    assert [ply for ply in range(10) if known.knows_ply(ply)] == [1, 2, 3, 4, 5, 6, 7, 8, 9]
     assert known.latest.get(3) is None
 
 
 def test_only_the_latest_are_kept_with_their_forecasts() -> None:
     known = CurrentDecisions()
-    known.learn([])
-    for ply in range(0, 2 * MAX_WHOLE + 2, 2):
+    known.remember_all([])
+    for ply in range(0, 2 * MAX_CACHED_DECISIONS + 2, 2):
         known.add(stored(ply))
         known.add_forecast(stored(ply), FORECAST)
     assert sorted(known.latest) == sorted(known.forecasts) == [2, 4, 6, 8]
-    assert not known.knows(0)
+    assert not known.knows_ply(0)
 
 
 def test_what_is_taken_back_is_forgotten() -> None:
     known = CurrentDecisions()
-    known.learn([stored(0), stored(2), stored(4)])
+    known.remember_all([stored(0), stored(2), stored(4)])
     known.add_forecast(stored(2), FORECAST)
-    known.void(2)
+    known.forget_from(2)
     assert (sorted(known.latest), known.forecasts) == ([0], {})
-    assert known.knows(2)
+    assert known.knows_ply(2)
     assert known.latest.get(2) is None
     unknown = CurrentDecisions()
-    unknown.void(0)
-    assert not unknown.knows(0)
+    unknown.forget_from(0)
+    assert not unknown.knows_ply(0)
 
 
 @pytest.mark.parametrize("key", [2, 77])
 def test_another_decision_of_the_same_ply_changes_nothing(key: int) -> None:
     known = CurrentDecisions()
-    known.learn([stored(2)])
+    known.remember_all([stored(2)])
     changed = replace(stored(2, key), state=DecisionState.SENT)
     is_same = key == 2
     assert known.current(changed) == (stored(2) if is_same else changed)
@@ -77,14 +77,14 @@ def test_another_decision_of_the_same_ply_changes_nothing(key: int) -> None:
 
 def test_a_change_of_a_forgotten_decision_does_not_bring_it_back() -> None:
     known = CurrentDecisions()
-    known.learn([])
+    known.remember_all([])
     known.update(stored(2))
     assert known.latest == {}
 
 
 def test_a_copy_is_apart() -> None:
     known = CurrentDecisions()
-    known.learn([stored(0)])
+    known.remember_all([stored(0)])
     draft = known.copy()
     draft.add(stored(2))
     draft.add_forecast(stored(0), FORECAST)

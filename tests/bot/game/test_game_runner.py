@@ -23,7 +23,13 @@ from bot.base.config import (
 from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
 from bot.base.events import EndReason
 from bot.game.assignment import BIASED_COIN_PROBABILITY, BLIND_COIN_PROBABILITY, DRAW_BITS, drawn_strategy
-from bot.game.game_runner import MOVE_CAP_S, REFUSED_TRIES, UNKNOWN_TRIES, WARN_REFUSALS, GameRunner
+from bot.game.game_runner import (
+    MAX_MOVE_RETRY_WAIT_S,
+    MAX_NOT_FOUND_RETRIES,
+    MAX_REFUSAL_RETRIES,
+    MIN_REFUSALS_TO_WARN,
+    GameRunner,
+)
 from bot.game.offer_policy import score_centi
 from bot.game.recheck import recheck
 from engine.decision import Decision, OutcomeKind
@@ -32,9 +38,9 @@ from storage.database import Database
 from storage.evidence.inference.trial import Exclusion
 from storage.evidence.statistics.trial_rows import trial_decisions
 from storage.evidence.trials import NewTrial, start_trial
-from storage.ledger.decisions import void_after
+from storage.ledger.decisions import mark_taken_back
 from storage.ledger.events import list_events
-from storage.ledger.forecasts import lacking_forecasts
+from storage.ledger.forecasts import list_unforecast
 from storage.ledger.games import list_open_games
 from storage.records import DecisionState, Endpoint, GameResult, GameStatus, StoredGame, TimeSource
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, ReplyTimeRow
@@ -137,9 +143,9 @@ async def test_missing_forecasts_are_looked_for_at_the_beginning_and_the_end(
     async def counted(session: AsyncSession, game_id: int, rule: int) -> set[int]:
         nonlocal asked
         asked += 1
-        return await lacking_forecasts(session, game_id, rule)
+        return await list_unforecast(session, game_id, rule)
 
-    monkeypatch.setattr("bot.game.ledger.lacking_forecasts", counted)
+    monkeypatch.setattr("bot.game.ledger.list_unforecast", counted)
     server = FakeServer("othello", pick=picker(1))
     await play(server, database)
     assert asked <= 4  # the first state, our first move, the end; not each of sixty plies
@@ -237,7 +243,7 @@ async def test_a_move_is_sent_until_the_server_takes_it(database: Database) -> N
     await play(server, database, sleep=sleep)
     await check_books(database, server)
     assert waited[0] < 0.5
-    assert sum(waited) > 30 * MOVE_CAP_S / 2
+    assert sum(waited) > 30 * MAX_MOVE_RETRY_WAIT_S / 2
     assert (await event_kinds(database)).count("move_refused") == 1
 
 
@@ -245,7 +251,7 @@ async def test_a_move_is_refused_until_time_is_up(database: Database) -> None:
     server = FakeServer()
     server.faults["move"] = [RefusedError("Not your turn", 400)] * 10_000
     async with playing(server, database):
-        await server.until(lambda: moves_sent(server) == 2 * WARN_REFUSALS)
+        await server.until(lambda: moves_sent(server) == 2 * MIN_REFUSALS_TO_WARN)
         server.finish(EndReason.TIME, 1)
     game = await stored_game(database)
     assert (game.state, game.result) == (GameStatus.FINISHED, GameResult.LOSS)
@@ -399,7 +405,7 @@ async def test_a_forgotten_game_that_had_not_begun_counts_as_aborted(database: D
 
 async def test_a_game_that_the_server_does_not_find_for_a_moment(database: Database) -> None:
     server = FakeServer(pick=picker(1))
-    server.faults["stream"] = [RefusedError("no such game", 404)] * UNKNOWN_TRIES
+    server.faults["stream"] = [RefusedError("no such game", 404)] * MAX_NOT_FOUND_RETRIES
     await play(server, database)
     assert "playing" not in server.calls
     assert "game_unknown" not in await event_kinds(database)
@@ -422,7 +428,7 @@ async def test_a_game_that_is_listed_is_not_given_up(database: Database) -> None
 async def test_a_stream_that_is_refused_for_another_reason_is_asked_for_longer(database: Database) -> None:
     """The game is over and no longer listed; its stream still shows the end."""
     server = FakeServer(pick=picker(1))
-    server.faults["stream"] = [RefusedError("out of order", 400)] * REFUSED_TRIES
+    server.faults["stream"] = [RefusedError("out of order", 400)] * MAX_REFUSAL_RETRIES
     await play(server, database)
     assert "playing" not in server.calls
     await check_books(database, server)
@@ -935,7 +941,7 @@ async def test_a_takeback_brings_no_other_draw(database: Database, restarts: boo
         server.moves = ()
         game = await stored_game(database)
         async with database.write() as session:
-            await void_after(session, game.id, 0)
+            await mark_taken_back(session, game.id, 0)
     async with playing(server, database, settings=settings):
         if not restarts:
             await server.until(lambda: len(server.moves) == 1)

@@ -61,7 +61,7 @@ async def begun(database: Any) -> GameLedger:
     """The ledger of a game in which we move first."""
     ledger = GameLedger(database, ARENA, Role(""), GAME_ID)
     await ledger.open(FakeServer("othello").snapshot, lambda _: Assignment("trappy", {}), TrapParams())
-    await ledger.record((), 0)
+    await ledger.record_moves((), 0)
     return ledger
 
 
@@ -71,7 +71,7 @@ async def stored_at(database: Database, ledger: GameLedger, ply: int) -> StoredD
 
 
 async def committed(ledger: GameLedger, made: Decision = CHOSEN) -> StoredDecision:
-    stored = await ledger.commit((), made)
+    stored = await ledger.commit_decision((), made)
     assert stored is not None
     return stored
 
@@ -83,13 +83,13 @@ async def test_what_is_remembered_is_what_is_stored(database: Database) -> None:
     stored = await committed(ledger)
     assert stored == await stored_at(database, ledger, 0)
     steps = (
-        lambda: ledger.sent(stored),
-        lambda: ledger.sent(stored),
-        lambda: ledger.record(("f5",), 0),
-        lambda: ledger.complete(stored, WHOLE),
-        lambda: ledger.forecast(stored, WHOLE, FORECAST),
-        lambda: ledger.record(("f5", "d6"), 1, times=TOOK),
-        lambda: ledger.record(("f5", "d6"), 1),
+        lambda: ledger.mark_sent(stored),
+        lambda: ledger.mark_sent(stored),
+        lambda: ledger.record_moves(("f5",), 0),
+        lambda: ledger.store_profile(stored, WHOLE),
+        lambda: ledger.store_forecast(stored, WHOLE, FORECAST),
+        lambda: ledger.record_moves(("f5", "d6"), 1, times=TOOK),
+        lambda: ledger.record_moves(("f5", "d6"), 1),
     )
     for step in steps:
         await step()
@@ -109,8 +109,8 @@ async def test_what_is_remembered_is_what_is_stored(database: Database) -> None:
 async def test_a_forecast_that_comes_after_the_outcome(database: Database) -> None:
     ledger = await begun(database)
     stored = await committed(ledger, WHOLE)
-    await ledger.record(("f5", "d6"), 0)
-    await ledger.forecast(stored, WHOLE, FORECAST)
+    await ledger.record_moves(("f5", "d6"), 0)
+    await ledger.store_forecast(stored, WHOLE, FORECAST)
     async with database.read() as session:
         assert await get_forecast(session, stored.id) == FORECAST
         assert await session.scalar(text("SELECT reply_odds FROM forecasts")) == FORECAST.probability_of("d6")
@@ -122,7 +122,7 @@ async def test_after_a_failure_nothing_is_taken_for_stored(database: Database, f
     ledger = await begun(counted)
     counted.fails = fails
     with pytest.raises(StorageError):
-        await ledger.commit((), CHOSEN)
+        await ledger.commit_decision((), CHOSEN)
     found = await ledger.find_committed_decision(0, CHOSEN.position)
     assert counted.reads == 1
     assert found == await stored_at(database, ledger, 0)
@@ -135,7 +135,7 @@ async def test_a_change_that_was_rolled_back_is_not_remembered(database: Databas
     stored = await committed(ledger)
     counted.fails = "before"
     with pytest.raises(StorageError):
-        await ledger.sent(stored)
+        await ledger.mark_sent(stored)
     found = await ledger.find_committed_decision(0, CHOSEN.position)
     assert found is not None
     assert found.state is DecisionState.COMMITTED
@@ -170,7 +170,7 @@ async def test_a_cancelled_commit_is_looked_up(database: Database) -> None:
     ledger = await begun(database)
     ledger._database = Cancelled(database)  # type: ignore[assignment]
     with pytest.raises(asyncio.CancelledError):
-        await ledger.commit((), CHOSEN)
+        await ledger.commit_decision((), CHOSEN)
     ledger._database = counted = Counted(database)  # type: ignore[assignment]
     assert await ledger.find_committed_decision(0, CHOSEN.position) is not None
     assert counted.reads == 1
@@ -180,10 +180,10 @@ async def test_a_ply_taken_back_has_no_decision(database: Database) -> None:
     counted = Counted(database)
     ledger = await begun(counted)
     first = await committed(ledger)
-    await ledger.record(("f5",), 0)
+    await ledger.record_moves(("f5",), 0)
     await ledger.take_back(0)
     assert await ledger.find_committed_decision(0, CHOSEN.position) is None
-    await ledger.complete(first, WHOLE)  # its search was under way
+    await ledger.store_profile(first, WHOLE)  # its search was under way
     assert await ledger.find_committed_decision(0, CHOSEN.position) is None
     second = await committed(ledger)
     assert second.id != first.id
@@ -214,7 +214,7 @@ async def test_a_ledger_of_a_game_taken_up_reads_it_once(database: Database) -> 
 async def test_a_dropped_decision_is_remembered_as_such(database: Database) -> None:
     ledger = await begun(database)
     await committed(ledger)
-    await ledger.record((), 0, GameEnd(EndReason.TIME, 1, "outoftime"))
+    await ledger.record_moves((), 0, GameEnd(EndReason.TIME, 1, "outoftime"))
     found = await ledger.find_committed_decision(0, CHOSEN.position)
     assert found is not None
     assert found.state is DecisionState.DROPPED
@@ -225,7 +225,7 @@ async def test_an_outcome_of_another_program_stands(database: Database) -> None:
     stored = await committed(ledger, WHOLE)
     async with database.write() as session:
         assert await record_outcome(session, stored.id, ERRED)
-    await ledger.record(("f5", "d6"), 0)
+    await ledger.record_moves(("f5", "d6"), 0)
     found = await ledger.find_committed_decision(0, CHOSEN.position)
     assert found is not None
     assert found.outcome == ERRED
@@ -237,7 +237,7 @@ async def test_a_forecast_of_another_program_stands(database: Database) -> None:
     kept = replace(FORECAST, probabilities=(0.5, 0.25, 0.25))
     async with database.write() as session:
         assert await store_forecast(session, stored.id, WHOLE, kept)
-    await ledger.forecast(stored, WHOLE, FORECAST)
-    await ledger.record(("f5", "d6"), 0)
+    await ledger.store_forecast(stored, WHOLE, FORECAST)
+    await ledger.record_moves(("f5", "d6"), 0)
     async with database.read() as session:
         assert await session.scalar(text("SELECT reply_odds FROM forecasts")) == 0.25

@@ -6,19 +6,19 @@ import pytest
 
 from bot.base.config import AssignmentConfig, AssignmentMethod, Claim, MannersConfig
 from bot.game.offer_policy import (
-    PLIES_BETWEEN_OFFERS,
+    MIN_PLIES_BETWEEN_OFFERS,
     OfferFacts,
-    abort_after_s,
-    accepts_draw,
-    claim,
-    knows_draws,
+    choose_claim,
+    first_move_timeout_s,
+    has_draw_offers,
+    max_takebacks,
     may_grant_takebacks,
-    offers_draw,
-    resigns,
     score_centi,
-    takebacks,
+    should_accept_draw,
+    should_offer_draw,
+    should_resign,
 )
-from engine.decision import Candidate, Decision, Pick
+from engine.decision import Candidate, Decision, DirectMove
 from engine.game import WIN_CENTI
 from engine.games import ENGINE_GAMES, GAMES
 from engine.params import TrapParams
@@ -38,8 +38,8 @@ LOST = replace(FACTS, scores_centi=(0, -900, -950))
 
 
 def test_a_draw_after_many_even_moves() -> None:
-    assert accepts_draw(FACTS, CONFIG)
-    assert offers_draw(FACTS, CONFIG)
+    assert should_accept_draw(FACTS, CONFIG)
+    assert should_offer_draw(FACTS, CONFIG)
 
 
 @pytest.mark.parametrize(
@@ -55,57 +55,57 @@ def test_a_draw_after_many_even_moves() -> None:
     ],
 )
 def test_no_draw(facts: OfferFacts) -> None:
-    assert not accepts_draw(facts, CONFIG)
-    assert not offers_draw(facts, CONFIG)
+    assert not should_accept_draw(facts, CONFIG)
+    assert not should_offer_draw(facts, CONFIG)
 
 
 def test_draws_can_be_switched_off() -> None:
-    assert not accepts_draw(FACTS, CONFIG.model_copy(update={"draws": False}))
+    assert not should_accept_draw(FACTS, CONFIG.model_copy(update={"draws": False}))
 
 
 def test_weaker_people_play_on() -> None:
     config = CONFIG.model_copy(update={"draw_min_rating": 1700})
-    assert not accepts_draw(FACTS, config)
-    assert accepts_draw(replace(FACTS, opponent_rating=1700), config)
-    assert accepts_draw(replace(FACTS, opponent_rating=None), config)
-    assert accepts_draw(replace(FACTS, opponent_is_bot=True), config)
+    assert not should_accept_draw(FACTS, config)
+    assert should_accept_draw(replace(FACTS, opponent_rating=1700), config)
+    assert should_accept_draw(replace(FACTS, opponent_rating=None), config)
+    assert should_accept_draw(replace(FACTS, opponent_is_bot=True), config)
 
 
 def test_a_draw_is_not_offered_again_and_again() -> None:
-    for plies in (0, 2, PLIES_BETWEEN_OFFERS - 1):
+    for plies in (0, 2, MIN_PLIES_BETWEEN_OFFERS - 1):
         facts = replace(FACTS, plies_since_offer=plies)
-        assert accepts_draw(facts, CONFIG)
-        assert not offers_draw(facts, CONFIG)
-    assert offers_draw(replace(FACTS, plies_since_offer=PLIES_BETWEEN_OFFERS), CONFIG)
+        assert should_accept_draw(facts, CONFIG)
+        assert not should_offer_draw(facts, CONFIG)
+    assert should_offer_draw(replace(FACTS, plies_since_offer=MIN_PLIES_BETWEEN_OFFERS), CONFIG)
 
 
 def test_resigning() -> None:
-    assert resigns(LOST, CONFIG)
-    assert resigns(replace(LOST, scores_centi=(-WIN_CENTI - 50, -WIN_CENTI - 60)), CONFIG)
-    assert not resigns(LOST, MannersConfig())  # off unless asked for
-    assert not resigns(replace(LOST, scores_centi=(-900, -899)), CONFIG)
-    assert not resigns(replace(LOST, scores_centi=(-950,)), CONFIG)
-    assert not resigns(replace(LOST, scores_centi=(950, 950)), CONFIG)
-    assert not resigns(replace(LOST, plies=1), CONFIG)
+    assert should_resign(LOST, CONFIG)
+    assert should_resign(replace(LOST, scores_centi=(-WIN_CENTI - 50, -WIN_CENTI - 60)), CONFIG)
+    assert not should_resign(LOST, MannersConfig())  # off unless asked for
+    assert not should_resign(replace(LOST, scores_centi=(-900, -899)), CONFIG)
+    assert not should_resign(replace(LOST, scores_centi=(-950,)), CONFIG)
+    assert not should_resign(replace(LOST, scores_centi=(950, 950)), CONFIG)
+    assert not should_resign(replace(LOST, plies=1), CONFIG)
 
 
 def test_weaker_opponents_have_to_show_it() -> None:
     config = CONFIG.model_copy(update={"resign_min_rating": 1700})
-    assert not resigns(LOST, config)
-    assert not resigns(replace(LOST, opponent_is_bot=True), config)
-    assert resigns(replace(LOST, opponent_rating=None), config)
+    assert not should_resign(LOST, config)
+    assert not should_resign(replace(LOST, opponent_is_bot=True), config)
+    assert should_resign(replace(LOST, opponent_rating=None), config)
 
 
 def test_takebacks() -> None:
     config = MannersConfig(takebacks=2)
     casual = replace(FACTS, rated=False)
-    assert takebacks(casual, config) == 2
-    assert takebacks(casual, MannersConfig(takebacks=0)) == 0
-    assert takebacks(replace(casual, in_trial=True), config) == 0
-    assert takebacks(replace(casual, is_randomised=True), config) == 0
-    assert takebacks(FACTS, config) == 0
-    assert takebacks(FACTS, MannersConfig(takebacks=2, takebacks_rated=True)) == 2
-    assert takebacks(replace(casual, opponent_is_bot=True), config) == 0
+    assert max_takebacks(casual, config) == 2
+    assert max_takebacks(casual, MannersConfig(takebacks=0)) == 0
+    assert max_takebacks(replace(casual, in_trial=True), config) == 0
+    assert max_takebacks(replace(casual, is_randomised=True), config) == 0
+    assert max_takebacks(FACTS, config) == 0
+    assert max_takebacks(FACTS, MannersConfig(takebacks=2, takebacks_rated=True)) == 2
+    assert max_takebacks(replace(casual, opponent_is_bot=True), config) == 0
 
 
 def test_whether_there_are_takebacks_at_all() -> None:
@@ -118,22 +118,26 @@ def test_whether_there_are_takebacks_at_all() -> None:
 
 
 def test_claims() -> None:
-    assert claim(FACTS, MannersConfig()) is Claim.VICTORY
-    assert claim(FACTS, MannersConfig(claim=Claim.NOTHING)) is Claim.NOTHING
+    assert choose_claim(FACTS, MannersConfig()) is Claim.VICTORY
+    assert choose_claim(FACTS, MannersConfig(claim=Claim.NOTHING)) is Claim.NOTHING
     draw = MannersConfig(claim=Claim.DRAW, resign_score_centi=900)
-    assert claim(FACTS, draw) is Claim.DRAW
-    assert claim(replace(FACTS, scores_centi=()), draw) is Claim.DRAW
-    assert claim(replace(FACTS, scores_centi=(0, 900)), draw) is Claim.VICTORY
+    assert choose_claim(FACTS, draw) is Claim.DRAW
+    assert choose_claim(replace(FACTS, scores_centi=()), draw) is Claim.DRAW
+    assert choose_claim(replace(FACTS, scores_centi=(0, 900)), draw) is Claim.VICTORY
 
 
 def test_aborting() -> None:
-    assert abort_after_s(True, MannersConfig(abort_after_s=60)) == 60
-    assert abort_after_s(True, MannersConfig(abort_after_s=0)) is None
-    assert abort_after_s(False, MannersConfig(abort_after_s=60)) is None
+    assert first_move_timeout_s(True, MannersConfig(abort_after_s=60)) == 60
+    assert first_move_timeout_s(True, MannersConfig(abort_after_s=0)) is None
+    assert first_move_timeout_s(False, MannersConfig(abort_after_s=60)) is None
 
 
 def test_games_in_which_players_agree_on_draws() -> None:
-    assert {name for name, game in GAMES.items() if knows_draws(game)} == {"chess", "xiangqi", *ENGINE_GAMES}
+    assert {name for name, game in GAMES.items() if has_draw_offers(game)} == {
+        "chess",
+        "xiangqi",
+        *ENGINE_GAMES,
+    }
 
 
 def test_the_score_of_a_decision() -> None:
@@ -152,5 +156,5 @@ def test_the_score_of_a_decision() -> None:
         engine_version="2",
     )
     assert score_centi(decision) == 200
-    assert score_centi(replace(decision, pick=Pick(-30, 20, 73, False))) == -30
-    assert score_centi(replace(decision, pick=Pick(None, 0, 0, False))) == 200
+    assert score_centi(replace(decision, pick=DirectMove(-30, 20, 73, False))) == -30
+    assert score_centi(replace(decision, pick=DirectMove(None, 0, 0, False))) == 200

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from bot.base.config import AssignmentConfig, Config, MannersConfig
-from bot.base.dialects import Ability
+from bot.base.dialects import Capability
 from bot.base.errors import RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd, GameEvent
 from bot.game.game_runner import GameRunner
-from bot.game.offer_policy import PLIES_BETWEEN_OFFERS
+from bot.game.offer_policy import MIN_PLIES_BETWEEN_OFFERS
 from engine.decision import OutcomeKind
 from engine.game import replay
 from storage.database import Database
@@ -150,7 +150,7 @@ async def test_an_offer_that_is_gone_is_not_taken(database: Database) -> None:
 async def test_a_draw_is_offered_now_and_then(database: Database) -> None:
     server = FakeServer("chess", pick=picker(3))
     async with playing(server, database, settings=ANY_DRAW):
-        await server.until(lambda: moves_sent(server) > PLIES_BETWEEN_OFFERS or server.end is not None)
+        await server.until(lambda: moves_sent(server) > MIN_PLIES_BETWEEN_OFFERS or server.end is not None)
         if server.end is None:
             server.finish(EndReason.RESIGNATION, 0)
     sent = [call for call in server.calls if call.startswith("move")]
@@ -158,12 +158,12 @@ async def test_a_draw_is_offered_now_and_then(database: Database) -> None:
     assert offers[0] == 0
     assert len(offers) > 1
     between = {2 * (after - before) for before, after in pairwise(offers)}
-    assert between == {PLIES_BETWEEN_OFFERS}
+    assert between == {MIN_PLIES_BETWEEN_OFFERS}
 
 
-@pytest.mark.parametrize(("game", "cannot"), [("othello", set()), ("chess", {Ability.DRAW})])
+@pytest.mark.parametrize(("game", "cannot"), [("othello", set()), ("chess", {Capability.DRAW})])
 async def test_no_draws_where_nobody_agrees_on_them(
-    database: Database, game: str, cannot: set[Ability]
+    database: Database, game: str, cannot: set[Capability]
 ) -> None:
     server = FakeServer(game)
     server.cannot = cannot
@@ -371,7 +371,7 @@ async def test_takebacks_that_are_not_granted(database: Database, what: str) -> 
         case "drawn at random":
             settings = settings.model_copy(update={"assignment": AssignmentConfig()})
         case _:
-            server.cannot = {Ability.TAKEBACK}
+            server.cannot = {Capability.TAKEBACK}
     async with playing(server, database, settings=settings):
         await server.until(lambda: len(server.moves) == 1)
         server.ask_takeback()
@@ -508,11 +508,11 @@ async def test_nobody_hurries_without_a_clock(database: Database) -> None:
         ({"claim": "victory"}, set(), ["claim"]),
         ({"claim": "draw", "resign_score_centi": 10_000}, set(), ["claim_draw"]),
         ({"claim": "nothing"}, set(), []),
-        ({"claim": "victory"}, {Ability.CLAIM}, []),
+        ({"claim": "victory"}, {Capability.CLAIM}, []),
     ],
 )
 async def test_what_is_claimed(
-    database: Database, changes: dict[str, Any], cannot: set[Ability], calls: list[str]
+    database: Database, changes: dict[str, Any], cannot: set[Capability], calls: list[str]
 ) -> None:
     alarm = Alarm(10.0)
     server = FakeServer()

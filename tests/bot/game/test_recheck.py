@@ -10,13 +10,13 @@ from sqlalchemy import Connection, delete, select, text, update
 from bot.game import recheck as module
 from bot.game.game_runner import GameRunner
 from bot.game.ledger import TAKEBACK_GRANTED
-from bot.game.recheck import Findings, recheck
+from bot.game.recheck import RecheckResults, recheck
 from engine.decision import Candidate, ReplyProfile
 from storage import migrate
 from storage.database import Database, create_engine, parse_url
 from storage.evidence.statistics.group_rows import count_outdated
 from storage.ledger.games import reopen_game
-from storage.maintenance.recheck import settle_later
+from storage.maintenance.decision_batches import complete_decision
 from storage.records import GameStatus
 from storage.tables.games import (
     DecisionRow,
@@ -96,7 +96,7 @@ async def change_record(database: Database, decision_id: int, **changes: object)
         await session.execute(changed.values(record={**record, **changes}))
 
 
-def counts(found: Findings) -> tuple[int, int, int]:
+def counts(found: RecheckResults) -> tuple[int, int, int]:
     return found.verified, found.judged, len(found.wrong)
 
 
@@ -114,7 +114,7 @@ async def test_nothing_to_do(database: Database) -> None:
 async def test_outcomes_that_were_removed_come_back(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "BATCH", 2)
+    monkeypatch.setattr(module, "RECHECK_BATCH_DECISIONS", 2)
     await play(database)
     before = await books(database)
     await lose_outcomes(database)
@@ -336,9 +336,9 @@ async def test_a_game_that_is_opened_again_meanwhile(
 
     async def reopened_first(session: Any, *settled: Any) -> bool | None:
         await reopen_game(session, game_id)
-        return await settle_later(session, *settled)
+        return await complete_decision(session, *settled)
 
-    monkeypatch.setattr(module, "settle_later", reopened_first)
+    monkeypatch.setattr(module, "complete_decision", reopened_first)
     found = await recheck(database)
     assert set(found.left) == {"it was changed meanwhile"}
     assert await books(database) == []
@@ -357,13 +357,13 @@ async def test_killed_half_way(database: Database, monkeypatch: pytest.MonkeyPat
     async def mortal(session: Any, *settled: Any) -> bool | None:
         nonlocal begun
         begun += 1
-        done = await settle_later(session, *settled)
+        done = await complete_decision(session, *settled)
         if begun > survived:
             raise Killed
         return done
 
     with monkeypatch.context() as patched:
-        patched.setattr(module, "settle_later", mortal)
+        patched.setattr(module, "complete_decision", mortal)
         with pytest.raises(Killed):
             await recheck(database)
     assert len(await books(database)) == survived
@@ -404,7 +404,7 @@ async def test_a_reply_that_nobody_wrote_down_is_not_guessed(database: Database)
             EventRow(at=at, site="arena", account="", kind=TAKEBACK_GRANTED, game_id=game_id, detail=detail)
         )
     found = await recheck(database)
-    assert found.left == {"the reply to it was taken back, and there is no record of it": 1}
+    assert found.left == {"its reply was taken back, and the ledger has no record of the reply": 1}
     assert found.judged == found.verified - 1
 
 

@@ -10,7 +10,7 @@ from bot.game.recheck import recheck
 from bot.game.record_checks import RecordChecks
 from engine.errors import RecordError
 from storage.database import Database
-from storage.maintenance.recheck import (
+from storage.maintenance.decision_batches import (
     RecordedDecision,
     count_decisions,
     decisions_between,
@@ -155,7 +155,7 @@ SETTINGS: dict[str, Any] = {"chance": 0.5, "budget_percent": 2.0, "most_profiles
     [
         ({}, ""),
         ({"selection": {"randomised": SETTINGS}}, ""),
-        ({"selection": {"randomised": SETTINGS | {"chance": 0.6}}}, "it was drawn with .*, but its game has"),
+        ({"selection": {"randomised": SETTINGS | {"chance": 0.6}}}, "randomised with .*, but its game has"),
         ({"selection": None}, ""),
         ({"initial_position": None, "moves": ()}, "its game is at .* at ply 0, not at "),
         ({"initial_position": None, "game_state": GameStatus.OPEN}, ""),

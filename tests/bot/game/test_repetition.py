@@ -10,7 +10,14 @@ import pytest
 from bot.base.config import AssignmentConfig, AssignmentMethod, EngineConfig
 from bot.base.events import EndReason
 from bot.game.game_runner import GameRunner
-from bot.game.repetition import MAX_DOUBLINGS, OPENING_PLIES, PLIES, NonWins, latest_paths, paths
+from bot.game.repetition import (
+    MAX_LOSS_DOUBLINGS,
+    MIN_COPIED_PLIES,
+    WINDOW_PLIES,
+    NonWins,
+    paths,
+    recent_paths,
+)
 from engine.games import get_rules
 from engine.variety import RepetitionAvoidance
 from engine.verification import verify
@@ -51,20 +58,20 @@ async def test_the_last_two_games_of_the_pair(database: Database) -> None:
         await set_moves(session, now.id, ["d3"])
     start = othello.initial()
     after = othello.play(start, othello.parse_move(start, "f5"))
-    found = await latest_paths(database, othello, now)
+    found = await recent_paths(database, othello, now)
     assert found[othello.position_text(start)] == ("f5",)
     assert found[othello.position_text(after)] == ("f6", "f4")
 
 
 async def test_only_the_first_plies_count(database: Database) -> None:
     position, moves = othello.initial(), []
-    for _ in range(PLIES + 5):
+    for _ in range(WINDOW_PLIES + 5):
         move = othello.legal_moves(position)[0]
         moves.append(othello.move_text(move))
         position = othello.play(position, move)
     await stored(database, "long", " ".join(moves))
     now = await stored(database, "now", result=None)
-    assert len(await latest_paths(database, othello, now)) == PLIES
+    assert len(await recent_paths(database, othello, now)) == WINDOW_PLIES
 
 
 async def test_a_game_that_went_on_where_our_rules_see_a_draw(
@@ -99,7 +106,7 @@ async def test_books_that_cannot_be_read_cost_no_move(
             raise StorageError("the disk is gone")
 
     broken: Any = Broken()
-    assert await latest_paths(broken, othello, now) == {}
+    assert await recent_paths(broken, othello, now) == {}
     assert "the disk is gone" in caplog.text
 
 
@@ -193,7 +200,7 @@ async def test_a_line_is_left_after_the_opening_wherever_it_is_followed(database
     non_wins.add(replace(now, id=7), LINE, GameResult.LOSS)
     for ply in range(len(LINE) + 1):
         avoidance = non_wins.avoidance(now, LINE[:ply], (), 40)
-        is_avoided = OPENING_PLIES <= ply < len(LINE)
+        is_avoided = MIN_COPIED_PLIES <= ply < len(LINE)
         assert avoidance == (RepetitionAvoidance((LINE[ply],), 40, 40) if is_avoided else None)
     assert non_wins.avoidance(now, (*LINE[:9], "h8"), (), 40) is None
 
@@ -223,7 +230,7 @@ async def test_each_repetition_of_a_line_doubles_what_a_move_may_lose(database: 
         non_wins.add(replace(now, id=50 + number), (*LINE[:8], f"a{number + 1}"), GameResult.LOSS)
         avoidance = non_wins.avoidance(now, LINE[:8], (), 40)
         assert avoidance is not None
-        assert avoidance.reach_centi == 40 * 2 ** min(number, MAX_DOUBLINGS)
+        assert avoidance.reach_centi == 40 * 2 ** min(number, MAX_LOSS_DOUBLINGS)
     non_wins = NonWins()
     non_wins.add(now, (*LINE, "a1"), GameResult.LOSS)
     non_wins.add(replace(now, id=9), (*LINE, "a2"), GameResult.LOSS)
@@ -234,7 +241,7 @@ async def test_each_repetition_of_a_line_doubles_what_a_move_may_lose(database: 
 
 
 async def test_only_the_latest_lines_are_kept(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.game.repetition.NON_WINS", 2)
+    monkeypatch.setattr("bot.game.repetition.MAX_NON_WINS", 2)
     for number in range(3):
         await stored(database, str(number), " ".join((*LINE[:9], f"a{number + 1}")), GameResult.LOSS)
     now = await stored(database, "now", result=None)
@@ -280,7 +287,7 @@ async def test_a_win_against_us_cannot_be_copied_by_others(database: Database, p
             server.finish(EndReason.RESIGNATION, 0)
             await game
         played.append(server.moves[:14])
-    assert played[0][:OPENING_PLIES] == played[1][:OPENING_PLIES] == played[2][:OPENING_PLIES]
+    assert played[0][:MIN_COPIED_PLIES] == played[1][:MIN_COPIED_PLIES] == played[2][:MIN_COPIED_PLIES]
     assert len(set(played)) == 3
     async with database.read() as session:
         games = await list_games(session)

@@ -18,7 +18,7 @@ class Game:
     def show(self, added: int, now: float, theirs_s: float | None, **more: Any) -> None:
         self.moves += tuple(str(len(self.moves) + each) for each in range(added))
         known: dict[str, Any] = {"increment_s": 2.0, "lag_s": 0.1, "is_theirs": len(self.moves) % 2 == 1}
-        self.timer.see(self.moves, now=now, clock_s=theirs_s, **(known | more))
+        self.timer.update_clocks(self.moves, now=now, clock_s=theirs_s, **(known | more))
 
     def begun(self) -> "Game":
         """Both have moved, it is our turn at ply 2, and their clock stands at 60 s."""
@@ -39,11 +39,11 @@ def test_before_the_clocks_run_we_measure() -> None:
 
 def test_the_servers_clock_counts() -> None:
     game = Game().begun()
-    game.timer.sent(2, 9.9)
+    game.timer.start(2, 9.9)
     game.show(1, 10.0, 60.0)
     game.show(1, 15.0, 57.3)
     assert game.timer.times == {3: ReplyTime(4.7, SERVER)}
-    game.timer.sent(4, 19.9)
+    game.timer.start(4, 19.9)
     game.show(1, 20.0, 57.3)
     game.show(1, 20.3, 59.2)
     assert game.timer.times[5] == ReplyTime(0.1, SERVER)
@@ -52,7 +52,7 @@ def test_the_servers_clock_counts() -> None:
 def test_a_clock_with_a_delay_is_not_believed() -> None:
     """It shows the same before and after: the reply would have taken the whole delay."""
     game = Game().begun()
-    game.timer.sent(2, 9.9)
+    game.timer.start(2, 9.9)
     game.show(1, 10.0, 60.0)
     game.show(1, 10.5, 60.0)
     assert game.timer.times == {3: ReplyTime(0.5, MEASURED)}
@@ -68,7 +68,7 @@ def test_whole_seconds_are_too_coarse() -> None:
 def test_no_longer_than_from_sending_to_seeing() -> None:
     for told, source in ((2.14, SERVER), (2.16, MEASURED)):
         game = Game().begun()
-        game.timer.sent(2, 9.9)
+        game.timer.start(2, 9.9)
         game.show(1, 10.0, 60.0)
         game.show(1, 12.0, 62.0 - told)
         assert game.timer.times[3].source is source
@@ -97,12 +97,12 @@ def test_our_move_and_the_reply_at_once() -> None:
     """As a move made beforehand comes: less the known lag."""
     for plies_s, took in ((10.4, 0.3), (10.05, 0.0)):
         game = Game().begun()
-        game.timer.sent(2, 10.0)
-        game.timer.sent(2, 10.01)  # another attempt
+        game.timer.start(2, 10.0)
+        game.timer.start(2, 10.01)  # another attempt
         game.show(2, plies_s, None)
         assert game.timer.times == {3: ReplyTime(took, MEASURED)}
     game = Game().begun()
-    game.timer.sent(2, 10.0)
+    game.timer.start(2, 10.0)
     game.show(2, 11.0, 61.1)
     assert game.timer.times == {3: ReplyTime(0.9, SERVER)}
 
@@ -130,7 +130,7 @@ def test_while_the_link_was_down_only_the_server_knows() -> None:
 
 def test_our_move_shown_late_is_no_beginning() -> None:
     game = Game().begun()
-    game.timer.sent(2, 10.0)
+    game.timer.start(2, 10.0)
     game.show(1, 50.0, None, is_prompt=False)
     game.show(1, 51.0, None)
     assert game.timer.times == {3: ReplyTime(40.9, MEASURED)}
@@ -200,6 +200,6 @@ def test_a_clock_that_gains_is_not_believed() -> None:
 
 def test_an_earlier_sending_says_nothing() -> None:
     game = Game().begun()
-    game.timer.sent(0, 0.5)
+    game.timer.start(0, 0.5)
     game.show(2, 11.0, None)  # our move is somebody else's
     assert game.timer.times == {}

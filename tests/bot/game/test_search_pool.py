@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from bot.game.search_pool import JobStop, PoolLoad, Rank, SearchPool
+from bot.game.search_pool import JobRank, JobStop, PoolLoad, SearchPool
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from tests.patience import PATIENCE_S
@@ -80,7 +80,7 @@ async def test_the_earliest_deadline_comes_first() -> None:
         await gate.has_started()
         for deadline in (30.0, 10.0, 20.0):
             tasks.create_task(pool.run(lambda *_, d=deadline: order.append(d), "tictactoe", deadline))
-        tasks.create_task(pool.run(lambda *_: order.append(-1), "tictactoe", 0.0, rank=Rank.BACKGROUND))
+        tasks.create_task(pool.run(lambda *_: order.append(-1), "tictactoe", 0.0, rank=JobRank.BACKGROUND))
         await asyncio.sleep(0)
         gate.open.set()
     assert order == [10.0, 20.0, 30.0, -1]
@@ -115,7 +115,7 @@ async def test_a_search_that_waits_is_cancelled() -> None:
 async def test_a_background_job_steps_back_and_starts_anew() -> None:
     async with SearchPool(1, 1) as pool:
         gate = Gate()
-        background = asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=Rank.BACKGROUND))
+        background = asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=JobRank.BACKGROUND))
         await gate.has_started()
         assert await pool.run(lambda *_: "urgent", "tictactoe", 99.0) == "urgent"
         await gate.has_started()
@@ -124,9 +124,9 @@ async def test_a_background_job_steps_back_and_starts_anew() -> None:
         assert await background == "done"
 
 
-@pytest.mark.parametrize("rank", [Rank.BACKGROUND, Rank.SLOW])
+@pytest.mark.parametrize("rank", [JobRank.BACKGROUND, JobRank.SLOW])
 @pytest.mark.parametrize("wants", [0, 1])
-async def test_nobody_steps_back_while_a_thread_is_idle(rank: Rank, wants: int) -> None:
+async def test_nobody_steps_back_while_a_thread_is_idle(rank: JobRank, wants: int) -> None:
     """Beside the ones whose cores it has borrowed."""
     async with SearchPool(2 + wants, 1) as pool:
         gate = Gate(wants=wants)
@@ -169,23 +169,23 @@ async def test_a_running_search_can_be_cancelled_twice() -> None:
 
 
 async def test_ranks_come_before_deadlines() -> None:
-    order: list[Rank] = []
+    order: list[JobRank] = []
 
     async with SearchPool(1, 1) as pool, asyncio.TaskGroup() as tasks:
         gate = Gate()
         tasks.create_task(pool.run(gate, "tictactoe", 0.0))
         await gate.has_started()
-        for rank in reversed(Rank):
+        for rank in reversed(JobRank):
             job = lambda *_, rank=rank: order.append(rank)  # noqa: E731
             tasks.create_task(pool.run(job, "tictactoe", 10.0 * (4 - rank), rank=rank))
         await asyncio.sleep(0)
         gate.open.set()
-    assert order == list(Rank)
+    assert order == list(JobRank)
 
 
-@pytest.mark.parametrize("rank", [Rank.SLOW, Rank.BACKGROUND, Rank.SPARE])
-async def test_a_job_is_paused_for_any_of_a_better_rank(rank: Rank) -> None:
-    for better in Rank:
+@pytest.mark.parametrize("rank", [JobRank.SLOW, JobRank.BACKGROUND, JobRank.SPARE])
+async def test_a_job_is_paused_for_any_of_a_better_rank(rank: JobRank) -> None:
+    for better in JobRank:
         async with SearchPool(1, 1) as pool:
             gate = Gate(answers=True)
             running = asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=rank))
@@ -202,7 +202,7 @@ async def test_a_job_is_paused_for_any_of_a_better_rank(rank: Rank) -> None:
 
 async def test_only_as_many_are_paused_as_threads_are_needed() -> None:
     async with SearchPool(3, 1) as pool:
-        gates = {rank: Gate() for rank in (Rank.SLOW, Rank.BACKGROUND, Rank.SPARE)}
+        gates = {rank: Gate() for rank in (JobRank.SLOW, JobRank.BACKGROUND, JobRank.SPARE)}
         running = {
             rank: asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=rank))
             for rank, gate in gates.items()
@@ -229,7 +229,7 @@ async def test_what_a_paused_job_finds_all_the_same_is_taken() -> None:
 
     async with SearchPool(1, 1) as pool:
         gate = Stubborn()
-        running = asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=Rank.SLOW))
+        running = asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=JobRank.SLOW))
         await gate.has_started()
         assert await pool.run(lambda *_: "live", "tictactoe", 0.0) == "live"
         assert await running == "done"
@@ -238,7 +238,7 @@ async def test_what_a_paused_job_finds_all_the_same_is_taken() -> None:
 async def test_a_promoted_job_goes_on() -> None:
     async with SearchPool(1, 1) as pool:
         gate = Gate()
-        running = asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=Rank.SPARE))
+        running = asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=JobRank.SPARE))
         await gate.has_started()
         pool.promote(gate, 50.0)
         live = asyncio.create_task(pool.run(lambda *_: "live", "tictactoe", 0.0))
@@ -263,8 +263,8 @@ async def test_a_promoted_job_that_waits_comes_ahead() -> None:
         gate = Gate()
         tasks.create_task(pool.run(gate, "tictactoe", 0.0))
         await gate.has_started()
-        tasks.create_task(pool.run(second, "tictactoe", 0.0, rank=Rank.SLOW))
-        tasks.create_task(pool.run(first, "tictactoe", 0.0, rank=Rank.SPARE))
+        tasks.create_task(pool.run(second, "tictactoe", 0.0, rank=JobRank.SLOW))
+        tasks.create_task(pool.run(first, "tictactoe", 0.0, rank=JobRank.SPARE))
         await asyncio.sleep(0)
         pool.promote(first, 99.0)
         gate.open.set()
@@ -295,9 +295,9 @@ async def test_borrowed_cores_are_free_again_at_the_end() -> None:
             assert gate.borrowed == [2]
 
 
-@pytest.mark.parametrize("rank", Rank)
-async def test_who_borrowed_gives_cores_back_to_a_better_rank(rank: Rank) -> None:
-    for better in Rank:
+@pytest.mark.parametrize("rank", JobRank)
+async def test_who_borrowed_gives_cores_back_to_a_better_rank(rank: JobRank) -> None:
+    for better in JobRank:
         async with SearchPool(3, 1) as pool:
             borrower, other = Gate(wants=2), Gate(wants=2)
             running = asyncio.create_task(pool.run(borrower, "tictactoe", 0.0, rank=rank))
@@ -316,9 +316,9 @@ async def test_who_borrowed_gives_cores_back_to_a_better_rank(rank: Rank) -> Non
 async def test_only_who_borrowed_gives_back_and_the_lowest_rank_first() -> None:
     async with SearchPool(6, 1) as pool:
         gates = {
-            Rank.SPARE: Gate(),  # has nothing to give back
-            Rank.BACKGROUND: Gate(wants=1),
-            Rank.SLOW: Gate(wants=1),
+            JobRank.SPARE: Gate(),  # has nothing to give back
+            JobRank.BACKGROUND: Gate(wants=1),
+            JobRank.SLOW: Gate(wants=1),
         }
         running = []
         for rank, gate in gates.items():
@@ -328,7 +328,7 @@ async def test_only_who_borrowed_gives_back_and_the_lowest_rank_first() -> None:
         for gate in live:
             running.append(asyncio.create_task(pool.run(gate, "tictactoe", 0.0)))
             await gate.has_started()
-        await gates[Rank.BACKGROUND].has_started()
+        await gates[JobRank.BACKGROUND].has_started()
         for gate in (*live, *gates.values()):
             gate.open.set()
         await asyncio.gather(*running)
@@ -340,11 +340,11 @@ async def test_who_borrowed_gives_back_whatever_else_waits() -> None:
         slow = [Gate(wants=1), Gate()]
         running = []
         for gate in slow:  # the second comes for the core that the first has borrowed
-            running.append(asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=Rank.SLOW)))
+            running.append(asyncio.create_task(pool.run(gate, "tictactoe", 0.0, rank=JobRank.SLOW)))
             await gate.has_started()
         running += [
             asyncio.create_task(pool.run(lambda *_: "done", "tictactoe", 0.0, rank=rank))
-            for rank in (Rank.SPARE, Rank.LIVE)
+            for rank in (JobRank.SPARE, JobRank.LIVE)
         ]
         for gate in slow:
             await gate.has_started()
@@ -365,8 +365,8 @@ async def test_a_job_knows_how_many_live_ones_wait() -> None:
         later = [Gate() for _ in range(4)]
         for deadline, gate in enumerate(later):
             tasks.create_task(pool.run(gate, "tictactoe", float(deadline)))
-        tasks.create_task(pool.run(Gate(), "tictactoe", 0.0, rank=Rank.SLOW)).cancel()
-        tasks.create_task(pool.run(lambda *_: None, "tictactoe", 0.0, rank=Rank.SLOW))
+        tasks.create_task(pool.run(Gate(), "tictactoe", 0.0, rank=JobRank.SLOW)).cancel()
+        tasks.create_task(pool.run(lambda *_: None, "tictactoe", 0.0, rank=JobRank.SLOW))
         await asyncio.sleep(0)
         for before, gate in zip([*first, *later[:2]], later, strict=True):
             before.open.set()
@@ -417,9 +417,9 @@ async def test_how_busy_it_is() -> None:
         assert pool.load == PoolLoad(2, 0, 0, 0)
         jobs = [asyncio.create_task(pool.run(first, "othello", 0.0))]
         await first.has_started()
-        jobs.append(asyncio.create_task(pool.run(second, "othello", 0.0, rank=Rank.BACKGROUND)))
+        jobs.append(asyncio.create_task(pool.run(second, "othello", 0.0, rank=JobRank.BACKGROUND)))
         await second.has_started()
-        for rank in (Rank.BACKGROUND, Rank.SPARE):
+        for rank in (JobRank.BACKGROUND, JobRank.SPARE):
             jobs += [asyncio.create_task(pool.run(third, "othello", 9.0, rank=rank))]
         await asyncio.sleep(0)
         assert pool.load == PoolLoad(2, 2, 1, 1, 0)

@@ -29,12 +29,12 @@ from bot.game.session import (
     Adjourn,
     AnswerDraw,
     AnswerTakeback,
+    CancelClaim,
     ClaimGame,
     Finish,
     HandleChat,
     Join,
-    KeepPlaying,
-    Kind,
+    MessageKind,
     Record,
     Session,
     SessionState,
@@ -286,16 +286,16 @@ def test_who_left_and_who_talks() -> None:
     assert actions(Session(), said) == []
     assert actions(session, OpponentGone(True, 8)) == [ClaimGame(8)]
     assert actions(session, OpponentGone(True, None)) == []
-    assert actions(session, OpponentGone(False, None)) == [KeepPlaying()]
+    assert actions(session, OpponentGone(False, None)) == [CancelClaim()]
     assert actions(Session(), OpponentGone(True, 8)) == []
 
 
 def test_the_table_leaves_out_only_what_cannot_be() -> None:
-    missing = set(product(SessionState, Kind)) - set(TRANSITIONS)
+    missing = set(product(SessionState, MessageKind)) - set(TRANSITIONS)
     assert missing == {
-        (SessionState.JOINING, Kind.SAME),
-        (SessionState.OVER, Kind.OUR_TURN),
-        (SessionState.OVER, Kind.THEIR_TURN),
+        (SessionState.JOINING, MessageKind.SAME),
+        (SessionState.OVER, MessageKind.OUR_TURN),
+        (SessionState.OVER, MessageKind.THEIR_TURN),
     }
 
 

@@ -8,17 +8,17 @@ from bot.game.shared_game_limit import SharedGameLimit
 def test_what_others_play_is_not_free() -> None:
     limit = SharedGameLimit(3)
     woken: list[str] = []
-    assert limit.free("a") == 3
+    assert limit.free_games("a") == 3
     limit.count("a", 2, lambda: woken.append("a"))
     limit.count("b", 1, lambda: woken.append("b"))
-    assert (limit.free("a"), limit.free("b"), limit.free("c")) == (2, 1, 0)
+    assert (limit.free_games("a"), limit.free_games("b"), limit.free_games("c")) == (2, 1, 0)
     assert woken == []
     limit.count("a", 1, lambda: woken.append("a"))
     assert woken == ["b"]
-    assert limit.free("b") == 2
+    assert limit.free_games("b") == 2
     limit.forget("b")
     assert woken == ["b", "a"]
-    assert limit.free("a") == 3
+    assert limit.free_games("a") == 3
     limit.forget("b")
     assert woken == ["b", "a"]
 
@@ -29,4 +29,4 @@ def test_no_limit_wakes_nobody() -> None:
     limit.count("a", 9, lambda: woken.append("a"))
     limit.count("b", 9, lambda: woken.append("b"))
     limit.count("a", 0, lambda: woken.append("a"))
-    assert (limit.free("a"), woken) == (math.inf, [])
+    assert (limit.free_games("a"), woken) == (math.inf, [])

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from bot.base.config import EngineConfig, TrialConfig
-from bot.base.dialects import Ability
+from bot.base.dialects import Capability
 from bot.game import thinking
 from bot.game.game_runner import GameRunner
-from bot.game.search_pool import JobStop, Rank, SearchPool
+from bot.game.search_pool import JobRank, JobStop, SearchPool
 from bot.game.services import GameServices
 from bot.game.thinking import GameThinker, MoveSearch, PositionToMove, Turn, expected_reply
-from engine.decision import Decision, Person, Pick, SearchMode
+from engine.decision import Decision, DirectMove, Person, SearchMode
 from engine.game import positions
 from engine.games import get_rules
 from engine.lookup.source import LookupMove
@@ -27,7 +27,7 @@ from engine.search.reference import ReferenceSearcher
 from engine.search.searchers import NativeSearcher
 from engine.stop import StopFlag, Stopped
 from engine.strategies.registry import strategy_named
-from engine.time_management import MAX_STRETCH, MAX_STRETCH_UNTIMED, Limits
+from engine.time_management import MAX_TIME_STRETCH, MAX_TIME_STRETCH_WITHOUT_CLOCK, Limits
 from engine.variety import LEVELS
 from engine.verification import verify
 from storage.database import Database
@@ -137,7 +137,7 @@ class Scene:
         first = await self.decide()
         self.searcher.open.clear()
         after = GAME.play(START, GAME.parse_move(START, first.move))
-        self.mind.expect(at(LIVE, after), first)
+        self.mind.start_pondering(at(LIVE, after), first)
         reply = expected_reply(first)
         assert reply is not None
         return after, GAME.play(after, GAME.parse_move(after, reply))
@@ -226,12 +226,12 @@ async def test_a_busy_machine_stretches_a_search_as_far_as_its_clock_allows() ->
         found.searcher.open.clear()
         thinking = asyncio.create_task(asyncio.to_thread(search, found.searcher, stop))
         await found.searcher.is_waiting()
-        assert stop.stretches == [MAX_STRETCH_UNTIMED]  # on the opponent's time
+        assert stop.stretches == [MAX_TIME_STRETCH_WITHOUT_CLOCK]  # on the opponent's time
         search.begin(Turn(600.0, found.clock()))
         found.searcher.open.set()
         await thinking
         [stretch] = stop.stretches[1:]
-        assert 1 < stretch < MAX_STRETCH  # few moves are left at most
+        assert 1 < stretch < MAX_TIME_STRETCH  # few moves are left at most
 
 
 async def test_a_game_without_a_clock_has_time_of_its_own() -> None:
@@ -240,7 +240,7 @@ async def test_a_game_without_a_clock_has_time_of_its_own() -> None:
         assert await time_given(found, SLOW, Turn(None, found.clock())) == 7.0
         assert await time_given(found, SLOW, Turn(86_400.0, found.clock())) == 7.0
         assert await time_given(found, SLOW, Turn(20.0, found.clock())) < 4.0
-        found.given.server.cannot = {Ability.CORRESPONDENCE}  # type: ignore[attr-defined]
+        found.given.server.cannot = {Capability.CORRESPONDENCE}  # type: ignore[attr-defined]
         assert await time_given(found, SLOW, Turn(None, found.clock())) == 0.5  # somebody waits for it
 
 
@@ -313,7 +313,7 @@ async def test_a_position_has_one_seed_on_our_time_and_on_theirs(monkeypatch: py
         stored = replace(LIVE, strategy="randomised")
         first = await found.mind.decide(at(stored, START), 60.0, found.clock())
         after = GAME.play(START, GAME.parse_move(START, first.move))
-        found.mind.expect(at(stored, after, (first.move,)), first)
+        found.mind.start_pondering(at(stored, after, (first.move,)), first)
         found.mind.forget()
         reply = expected_reply(first)
         assert reply is not None
@@ -373,7 +373,7 @@ async def test_a_strong_search_borrows_idle_cores_unless_told_how_many_threads_t
         return 2
 
     async with scene(threads=setting) as found:
-        strong = found.given.config.engine.strong()
+        strong = found.given.config.engine.strong_options()
         given, searcher = replace(found.given, strong=strong), SelectiveSearcher()
         searcher.open.set()
         search = MoveSearch(given, at(replace(LIVE, strategy=player), START))
@@ -416,7 +416,7 @@ async def test_players_that_reckon_with_a_person_are_told_the_game_and_the_clock
     """A search that was begun ahead knows no clock of the opponent's, and all else that another one knows."""
     async with scene() as found:
         found.searcher.open.set()
-        model = FakeModel("tictactoe", plies_wanted=3)
+        model = FakeModel("tictactoe", max_history_positions=3)
         mind = GameThinker(replace(found.given, models=OneModel(model)), found.tasks)
         stored = a_game(strategy="opponent_model", opponent_rating=1432)
         first = await mind.decide(at(stored, START), 60.0, found.clock(), 42.0)
@@ -426,7 +426,7 @@ async def test_players_that_reckon_with_a_person_are_told_the_game_and_the_clock
         assert reply is not None
         line = tuple(positions(GAME, (first.move, reply)))
         model.asked.clear()
-        mind.expect(at(stored, line[1], (first.move,)), first)
+        mind.start_pondering(at(stored, line[1], (first.move,)), first)
         second = await mind.decide(at(stored, line[2], (first.move, reply)), 60.0, found.clock(), 40.0)
         assert second.model_use is not None
         assert second.model_use.person == Person(1432, None)
@@ -446,7 +446,9 @@ async def test_a_move_that_was_looked_up_replaces_the_search_ahead() -> None:
             if position == START:
                 return None
             return LookupMove(
-                GAME.legal_moves(position)[-1], SearchMode.EXPLORER, Pick(None, 0, 0, False, "somewhere")
+                GAME.legal_moves(position)[-1],
+                SearchMode.EXPLORER,
+                DirectMove(None, 0, 0, False, "somewhere"),
             )
 
     async with scene() as found:
@@ -458,8 +460,8 @@ async def test_a_move_that_was_looked_up_replaces_the_search_ahead() -> None:
         reply = expected_reply(first)
         assert reply is not None
         line = tuple(positions(GAME, (first.move, reply)))
-        mind.expect(at(stored, line[1]), first)
-        await found.given.pool.run(lambda *_: None, "tictactoe", 9e9, rank=Rank.SPARE)
+        mind.start_pondering(at(stored, line[1]), first)
+        await found.given.pool.run(lambda *_: None, "tictactoe", 9e9, rank=JobRank.SPARE)
         second = await mind.decide(at(stored, line[2]), 60.0, found.clock())
         assert (first.search_mode, second.search_mode) == ("exact", SearchMode.EXPLORER)
         assert second.pick is not None
@@ -473,7 +475,7 @@ async def test_a_reply_that_was_expected_finds_the_search_done() -> None:
         _, expected = await found.first_move()
         await found.searcher.is_waiting()
         found.searcher.open.set()
-        await found.given.pool.run(lambda *_: None, "tictactoe", 0.0, rank=Rank.SPARE)  # after the other
+        await found.given.pool.run(lambda *_: None, "tictactoe", 0.0, rank=JobRank.SPARE)  # after the other
         nodes = found.searcher.nodes
         decision = await found.decide(expected)
         assert found.searcher.nodes == nodes
@@ -524,7 +526,7 @@ async def test_it_can_be_forgotten() -> None:
         await found.searcher.is_waiting()
         found.mind.forget()
         found.mind.forget()
-        assert await found.given.pool.run(lambda *_: "free", "tictactoe", 0.0, rank=Rank.SPARE) == "free"
+        assert await found.given.pool.run(lambda *_: "free", "tictactoe", 0.0, rank=JobRank.SPARE) == "free"
         found.searcher.open.set()
         assert same_choice(await found.decide(expected), alone(expected))
 
@@ -549,7 +551,7 @@ async def test_a_turn_that_ends_while_it_goes_on() -> None:
         decided.cancel()
         with pytest.raises(asyncio.CancelledError):
             await decided
-        assert await found.given.pool.run(lambda *_: "free", "tictactoe", 0.0, rank=Rank.SPARE) == "free"
+        assert await found.given.pool.run(lambda *_: "free", "tictactoe", 0.0, rank=JobRank.SPARE) == "free"
 
 
 async def test_nothing_is_left_at_the_end() -> None:
@@ -572,8 +574,8 @@ async def test_an_error_ahead_of_the_turn_costs_nothing(caplog: pytest.LogCaptur
         first = await found.decide()
         found.searcher.error = RuntimeError("no")
         after = GAME.play(START, GAME.parse_move(START, first.move))
-        found.mind.expect(at(LIVE, after), first)
-        await found.given.pool.run(lambda *_: None, "tictactoe", 9e9, rank=Rank.SPARE)
+        found.mind.start_pondering(at(LIVE, after), first)
+        await found.given.pool.run(lambda *_: None, "tictactoe", 9e9, rank=JobRank.SPARE)
         reply = expected_reply(first)
         assert reply is not None
         expected = GAME.play(after, GAME.parse_move(after, reply))
@@ -589,15 +591,15 @@ async def test_when_nothing_is_done_ahead(engine: dict[str, Any]) -> None:
         decision = alone(START)
         after = GAME.play(START, GAME.parse_move(START, decision.move))
         mind = GameThinker(found.given, found.tasks)
-        mind.expect(at(LIVE, after), decision)
+        mind.start_pondering(at(LIVE, after), decision)
         if not engine:
             await mind.decide(at(SLOW, START), None, found.clock())
-            mind.expect(at(SLOW, after), decision)
+            mind.start_pondering(at(SLOW, after), decision)
         else:
             await mind.decide(at(LIVE, START), 60.0, found.clock())
-            mind.expect(at(LIVE, after), decision)
+            mind.start_pondering(at(LIVE, after), decision)
         nodes = found.searcher.nodes
-        await found.given.pool.run(lambda *_: None, "tictactoe", 9e9, rank=Rank.SPARE)
+        await found.given.pool.run(lambda *_: None, "tictactoe", 9e9, rank=JobRank.SPARE)
         assert found.searcher.nodes == nodes
 
 

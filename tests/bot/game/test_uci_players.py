@@ -30,7 +30,7 @@ from bot.game.game_runner import GameRunner
 from bot.game.recheck import recheck
 from bot.parts.terminal import terminal
 from bot.text.trap_report import game_report
-from bot.views.show import report_parts
+from bot.views.game_decisions import report_parts
 from engine.human.reply_forecast import ReplyForecast
 from engine.protocols.engine_source import EnginePool
 from engine.protocols.score_settings import EngineSettings, MoveLimit
@@ -214,7 +214,7 @@ async def test_a_game_on_another_engines_scores(
 ) -> None:
     """The engine ends in the middle of our first move; that one is the core's, the others the engine's.  Each
     confirms the baits of its own moves."""
-    monkeypatch.setattr("engine.forecasts.MAX_S", PATIENCE_S)
+    monkeypatch.setattr("engine.forecasts.MAX_CONFIRM_S", PATIENCE_S)
     given_settings = config(
         assignment=AssignmentConfig(method=AssignmentMethod.FIXED, strategy="trappy_uci"),
         uci=UciConfig(engines=(engine("chess", "uci"),)),

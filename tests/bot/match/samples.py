@@ -5,10 +5,10 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.match.conditions import Adjudication, GameClock, Terms
+from bot.match.conditions import AdjudicationRule, GameClock, Terms
 from bot.match.match_runner import Match
 from bot.match.openings import Opening
-from bot.match.play import End, Finished, Played, Used
+from bot.match.play import End, FinishedGame, MatchGameRecord, ResourceUse
 from bot.match.player_specs import game_of, parse_spec
 from bot.match.sprt import Sprt
 
@@ -30,7 +30,7 @@ def terms(
     move_s: float | None = None,
     clock: GameClock | None = None,
     grace_s: float = 1.0,
-    adjudication: Adjudication | None = None,
+    adjudication: AdjudicationRule | None = None,
 ) -> Terms:
     """Terms of a match, by depth if nothing else is said."""
     spec_a, spec_b = parse_spec(a), parse_spec(b)
@@ -59,10 +59,10 @@ def finished(
     margin: int | None = None,
     end: End = End.RULES,
     loser: int | None = None,
-    used: tuple[Used, Used] = (Used(), Used()),
-) -> Finished:
+    used: tuple[ResourceUse, ResourceUse] = (ResourceUse(), ResourceUse()),
+) -> FinishedGame:
     """A game that is over."""
-    return Finished(
+    return FinishedGame(
         number=number,
         points=points,
         margin=margin,
@@ -74,10 +74,10 @@ def finished(
     )
 
 
-def played(number: int, points: float) -> Played:
+def played(number: int, points: float) -> MatchGameRecord:
     """A game of which nothing is known but who won."""
     now = datetime(2026, 11, 22, 12, tzinfo=UTC)
-    return Played(
+    return MatchGameRecord(
         finished=finished(number, points),
         opening=Opening(None, ()),
         a_side=number % 2,

@@ -7,7 +7,7 @@ import pytest
 from bot.match.conditions import GameClock, Terms
 from bot.match.game_storage import load, store_game
 from bot.match.openings import Opening
-from bot.match.play import End, GameTask, Played, play
+from bot.match.play import End, GameTask, MatchGameRecord, play
 from bot.match.player_specs import MatchError
 from bot.text.trap_report import game_report
 from engine.decision import OutcomeKind
@@ -19,7 +19,7 @@ from storage.records import MATCH_SITE, AccountKey, DecisionState, GameResult, G
 from tests.bot.match.samples import fake, played, terms
 
 
-def one(given: Terms, number: int = 0) -> Played:
+def one(given: Terms, number: int = 0) -> MatchGameRecord:
     return play(GameTask(given, number, 1, Opening(None, ("f5", "d6"))))
 
 

@@ -1,15 +1,22 @@
 from dataclasses import replace
 from typing import Any
 
-from bot.match.match_report import estimate_text, game_line, how_text, is_remarkable, result_json, result_text
+from bot.match.match_report import (
+    ending_text,
+    estimate_text,
+    game_line,
+    has_player_failed,
+    result_json,
+    result_text,
+)
 from bot.match.match_runner import MatchStanding
-from bot.match.play import End, Finished, Used
+from bot.match.play import End, FinishedGame, ResourceUse
 from bot.match.score import ScoreEstimate, result_of
 from bot.match.sprt import Sprt, judge
 from tests.bot.match.samples import finished, match, terms
 
 
-def standing(*games: Finished, sprt: Sprt | None = None) -> MatchStanding:
+def standing(*games: FinishedGame, sprt: Sprt | None = None) -> MatchStanding:
     found = {game.number: game for game in games}
     test = None if sprt is None else judge(sprt, found)
     return MatchStanding(match=match(terms(), 10), result=result_of(found), tested=test, resumed=0)
@@ -24,20 +31,20 @@ def test_numbers() -> None:
 
 
 def test_how_games_end() -> None:
-    assert how_text(finished(0, 1, margin=12)) == "A won by 12"
-    assert how_text(finished(0, 0, margin=-2)) == "B won by 2"
-    assert how_text(finished(0, 0.5, margin=0)) == "drawn"
-    assert how_text(finished(0, 1, end=End.ADJUDICATED)) == "A won (adjudicated)"
+    assert ending_text(finished(0, 1, margin=12)) == "A won by 12"
+    assert ending_text(finished(0, 0, margin=-2)) == "B won by 2"
+    assert ending_text(finished(0, 0.5, margin=0)) == "drawn"
+    assert ending_text(finished(0, 1, end=End.ADJUDICATED)) == "A won (adjudicated)"
     late = finished(1, 1, end=End.TIME, loser=1)
-    assert how_text(late).startswith("B lost on time")
-    assert is_remarkable(late)
-    assert not is_remarkable(finished(1, 1, end=End.RESIGNATION, loser=1))
+    assert ending_text(late).startswith("B lost on time")
+    assert has_player_failed(late)
+    assert not has_player_failed(finished(1, 1, end=End.RESIGNATION, loser=1))
     assert game_line(late, standing(late)).startswith("game 2/10 (B black): B lost on time")
 
 
 def test_names_and_reasons_do_not_talk_to_the_terminal() -> None:
     crashed = replace(finished(0, 0, end=End.CRASH, loser=0), reason="\a: gone", names=("a\x1b[31m", "b"))
-    assert how_text(crashed) == "A crashed: \\x07: gone"
+    assert ending_text(crashed) == "A crashed: \\x07: gone"
     now = MatchStanding(
         match=match(terms("standard", "human:name=\aBell"), 10),
         result=result_of({0: crashed}),
@@ -80,7 +87,7 @@ def test_a_result_for_programs() -> None:
 
 
 def test_what_the_moves_cost_in_words() -> None:
-    used = (Used(2, 0.1, 0.06, 0, 12, 2, 0.08, 2, 2_469_000, 2), Used(2, 0.1, 0.06))
+    used = (ResourceUse(2, 0.1, 0.06, 0, 12, 2, 0.08, 2, 2_469_000, 2), ResourceUse(2, 0.1, 0.06))
     now = standing(finished(0, 1, used=used))
     lines = result_text(now).splitlines()
     assert (

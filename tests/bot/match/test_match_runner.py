@@ -8,10 +8,10 @@ import pytest
 from bot.match.game_storage import load, store_game
 from bot.match.match_runner import Match, MatchStanding, run_match
 from bot.match.openings import Opening
-from bot.match.play import Finished, GameTask, Played
+from bot.match.play import FinishedGame, GameTask, MatchGameRecord
 from bot.match.player_specs import MatchError
 from bot.match.sprt import Sprt, SprtVerdict
-from bot.workers.jobs import MAX_DEATHS
+from bot.workers.jobs import MAX_WORKER_DEATHS
 from bot.workers.pools import WorkersError
 from storage.database import Database
 from tests.bot.match.samples import match, played, terms
@@ -36,7 +36,7 @@ class MadeUp:
         self._points = points
         self._at_once = at_once
         self.tasks: list[GameTask] = []
-        self.waiting: list[tuple[int, Future[Played]]] = []
+        self.waiting: list[tuple[int, Future[MatchGameRecord]]] = []
         self.failures: list[BaseException] = []
 
     def capacity(self) -> int:
@@ -45,7 +45,7 @@ class MadeUp:
     def run(self, _: Callable[[Any], Any], task: Any) -> "Future[Any]":
         assert isinstance(task, GameTask)
         self.tasks.append(task)
-        future: Future[Played] = Future()
+        future: Future[MatchGameRecord] = Future()
         future.set_running_or_notify_cancel()
         self.waiting.append((task.number, future))
         if len(self.waiting) == self._at_once:  # the latest comes first
@@ -57,7 +57,7 @@ class MadeUp:
         while self.waiting:
             self._end(*self.waiting.pop())
 
-    def _end(self, number: int, future: "Future[Played]") -> None:
+    def _end(self, number: int, future: "Future[MatchGameRecord]") -> None:
         if self.failures:
             future.set_exception(self.failures.pop(0))
         else:
@@ -69,11 +69,11 @@ async def run(
     given: Match,
     workers: MadeUp,
     stop_after: int | None = None,
-    told: list[tuple[Finished | None, MatchStanding]] | None = None,
+    told: list[tuple[FinishedGame | None, MatchStanding]] | None = None,
 ) -> MatchStanding:
     stop = asyncio.Event()
 
-    def on_game(game: Finished | None, now: MatchStanding) -> None:
+    def on_game(game: FinishedGame | None, now: MatchStanding) -> None:
         if told is not None:
             told.append((game, now))
         if now.result.games == stop_after:
@@ -87,7 +87,7 @@ async def run(
 
 async def test_a_match(database: Database) -> None:
     workers = MadeUp(lambda number: (number % 4) / 2 if number % 4 < 3 else 0.5)
-    told: list[tuple[Finished | None, MatchStanding]] = []
+    told: list[tuple[FinishedGame | None, MatchStanding]] = []
     end = await run(database, match(terms(), 8), workers, told=told)
     assert [task.number for task in workers.tasks] == list(range(8))
     assert end.is_over
@@ -133,7 +133,7 @@ async def test_a_worker_that_dies(database: Database) -> None:
 
 async def test_workers_that_die_all_the_time(database: Database) -> None:
     workers = MadeUp(lambda _: 1.0)
-    workers.failures = [Died() for _ in range(MAX_DEATHS)]
+    workers.failures = [Died() for _ in range(MAX_WORKER_DEATHS)]
     with pytest.raises(WorkersError, match="3 workers died in a row, the last one with game 1"):
         await run(database, match(terms(), 4), workers)
     assert (await run(database, match(terms(), 4), MadeUp(lambda _: 1.0))).result.games == 4

@@ -9,7 +9,7 @@ from bot.match.openings import (
     position_after,
     random_opening,
     read_openings,
-    shuffled,
+    shuffle_openings,
 )
 from bot.match.player_specs import MatchError
 from engine.games import get_rules
@@ -74,13 +74,13 @@ def test_odds_have_a_start_for_either_colour() -> None:
 
 
 def test_transcripts_of_othello() -> None:
-    found = read_openings(b"f5d6c3d3c4\nF5 f6 e6\n", "othello", "x", most_plies=4)
+    found = read_openings(b"f5d6c3d3c4\nF5 f6 e6\n", "othello", "x", max_plies=4)
     assert found == [Opening(None, ("f5", "d6", "c3", "d3")), Opening(None, ("f5", "f6", "e6"))]
 
 
 def test_games_as_openings() -> None:
     pgn = b'[Event "?"]\n[Result "*"]\n\n1. e4 e5 2. Nf3 *\n\n[Event "?"]\n[Result "*"]\n\n1. d4 d5 *\n'
-    assert read_openings(pgn, "chess", "x.pgn", most_plies=2) == [
+    assert read_openings(pgn, "chess", "x.pgn", max_plies=2) == [
         Opening(None, ("e2e4", "e7e5")),
         Opening(None, ("d2d4", "d7d5")),
     ]
@@ -115,9 +115,9 @@ def test_bad_files(text: str, game: str, says: str) -> None:
 
 def test_the_seed_decides_the_order() -> None:
     openings = [Opening(None, (str(number),)) for number in range(20)]
-    assert shuffled(openings, 1) == shuffled(openings, 1) != shuffled(openings, 2)
-    assert sorted(shuffled(openings, 1), key=repr) == sorted(openings, key=repr)
-    assert fingerprint(openings) == fingerprint(list(openings)) != fingerprint(shuffled(openings, 1))
+    assert shuffle_openings(openings, 1) == shuffle_openings(openings, 1) != shuffle_openings(openings, 2)
+    assert sorted(shuffle_openings(openings, 1), key=repr) == sorted(openings, key=repr)
+    assert fingerprint(openings) == fingerprint(list(openings)) != fingerprint(shuffle_openings(openings, 1))
 
 
 def test_any_bytes_are_openings_or_an_error() -> None:

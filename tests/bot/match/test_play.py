@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from bot.match import participants as players
-from bot.match.conditions import Adjudication, GameClock, Terms
-from bot.match.human_players import HumanPlayer, sharpened
+from bot.match.conditions import AdjudicationRule, GameClock, Terms
+from bot.match.human_players import HumanPlayer, apply_temperature
 from bot.match.openings import Opening, random_opening
 from bot.match.participants import OurPlayer, Participant, make_player
-from bot.match.play import End, GameTask, Played, play, play_game
+from bot.match.play import End, GameTask, MatchGameRecord, play, play_game
 from bot.match.player_specs import HumanSpec, MatchError, OurSpec
 from bot.match.processor_use import game_in_process
 from engine.decision import Person
@@ -42,7 +42,7 @@ SHORT_OF_THE_END = {"chess": Opening("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1", ())
 """Openings of games that would take long from their start."""
 
 
-def game_of(given: Terms, number: int = 0, opening: Opening | None = START) -> Played:
+def game_of(given: Terms, number: int = 0, opening: Opening | None = START) -> MatchGameRecord:
     return play(GameTask(given, number, 1, opening))
 
 
@@ -98,7 +98,7 @@ def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.perf_counter", lambda: Clock.now)
 
 
-def scripted(given: Terms, a: Participant, b: Participant, number: int = 0) -> Played:
+def scripted(given: Terms, a: Participant, b: Participant, number: int = 0) -> MatchGameRecord:
     return play_game(given, number, START, (a, b))
 
 
@@ -168,7 +168,7 @@ def test_ours_on_a_clock() -> None:
 )
 def test_another_program(protocol: str, game: str) -> None:
     opening = None if game == "othello" else Opening(None, ())
-    given = terms("standard:depth=2", fake(protocol, game), adjudication=Adjudication(1, 1))
+    given = terms("standard:depth=2", fake(protocol, game), adjudication=AdjudicationRule(1, 1))
     found = game_of(given, 0, opening)
     assert found.finished.end is End.ADJUDICATED
     whole = terms("standard:depth=2", fake("nboard", "othello"))
@@ -399,7 +399,7 @@ def test_whoever_ends_the_program_is_not_a_loser() -> None:
     [((500, -500), 0, 1.0), ((500, -500), 1, 1.0), ((-500, 500), 0, 0.0)],
 )
 def test_both_agree(thinks: tuple[int, int], number: int, points: float) -> None:
-    given = terms(game="othello", adjudication=Adjudication(400, 4))
+    given = terms(game="othello", adjudication=AdjudicationRule(400, 4))
     found = scripted(given, Scripted("othello", thinks[0]), Scripted("othello", thinks[1]), number)
     assert (found.finished.end, found.finished.points) == (End.ADJUDICATED, points)
     assert len(found.moves) == 4
@@ -407,7 +407,7 @@ def test_both_agree(thinks: tuple[int, int], number: int, points: float) -> None
 
 @pytest.mark.parametrize("thinks", [(500, 500), (500, None), (300, -500)])
 def test_they_do_not_agree(thinks: tuple[int | None, int | None]) -> None:
-    given = terms(game="tictactoe", adjudication=Adjudication(400, 3))
+    given = terms(game="tictactoe", adjudication=AdjudicationRule(400, 3))
     found = scripted(given, Scripted("tictactoe", thinks[0]), Scripted("tictactoe", thinks[1]))
     assert found.finished.end is End.RULES
 
@@ -425,7 +425,7 @@ def test_passes_are_played_for_other_programs() -> None:
 
 
 def test_a_player_that_reckons_with_a_person_is_told_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = FakeModel("othello", plies_wanted=3)
+    model = FakeModel("othello", max_history_positions=3)
     monkeypatch.setattr("bot.match.human_players.ModelRegistry", lambda _settings: OneModel(model))
     player = OurPlayer(OurSpec(text="x", kind=OPPONENT_MODEL, table_mb=1, rating=1700), "othello", "")
     player.new_game()
@@ -443,7 +443,7 @@ def test_a_player_that_reckons_with_a_person_is_told_the_game(monkeypatch: pytes
 def test_profiles_that_take_for_ever_are_left(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("bot.match.participants._MIN_NODES", 1000)
+    monkeypatch.setattr("bot.match.participants._MIN_PROFILE_NODE_LIMIT", 1000)
     player = make_player(terms("trappy", "standard", depth=4), 0, "")
     assert isinstance(player, OurPlayer)
     player.new_game()
@@ -556,14 +556,14 @@ def test_people_may_see_a_few_plies_only() -> None:
 
 
 def test_sharpened_probabilities() -> None:
-    assert sharpened((0.2, 0.5, 0.3), 0) == [0.0, 1.0, 0.0]
-    assert sharpened((0.25, 0.5, 0.0), 1) == [0.5, 1.0, 0.0]
-    assert sharpened((0.25, 0.5, 0.0), 0.5) == [0.25, 1.0, 0.0]
-    assert sharpened((0.001, 0.999), 0.01)[0] == pytest.approx(0)
+    assert apply_temperature((0.2, 0.5, 0.3), 0) == [0.0, 1.0, 0.0]
+    assert apply_temperature((0.25, 0.5, 0.0), 1) == [0.5, 1.0, 0.0]
+    assert apply_temperature((0.25, 0.5, 0.0), 0.5) == [0.25, 1.0, 0.0]
+    assert apply_temperature((0.001, 0.999), 0.01)[0] == pytest.approx(0)
 
 
 def test_people_know_the_game_so_far_and_whose_clock_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = FakeModel("othello", plies_wanted=2)
+    model = FakeModel("othello", max_history_positions=2)
     monkeypatch.setattr("bot.match.human_players.ModelRegistry", lambda _settings: OneModel(model))
     player = HumanPlayer(HumanSpec(text="human", rating=1700), "othello", "seed")
     player.new_game()

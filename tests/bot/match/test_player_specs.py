@@ -1,16 +1,16 @@
 import pytest
 
 from bot.match.conditions import (
-    Adjudication,
+    AdjudicationRule,
     GameClock,
     opponent_name,
     parse_adjudication,
     parse_clock,
     parse_id,
 )
-from bot.match.player_specs import HumanSpec, MatchError, OtherSpec, OurSpec, game_of, parse_spec
+from bot.match.player_specs import ExternalSpec, HumanSpec, MatchError, OurSpec, game_of, parse_spec
 from engine.human.shallow import ShallowOptions
-from engine.params import Assessment, Scale, ValueParams, ValueScale
+from engine.params import Assessment, OpponentParams, OpponentScale, Scale
 from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.protocols.settings import Allowance
 from engine.strategies.calibrated import CALIBRATED
@@ -52,7 +52,7 @@ def test_players_that_reckon_with_a_person() -> None:
     assert isinstance(spec, OurSpec)
     assert (spec.kind, spec.depth, spec.rating) == (OPPONENT_MODEL, 6, 1500)
     assert (spec.people.models, spec.people.calibrated) == (("data/models",), ("my.onnx",))
-    assert spec.people.value == ValueParams(ValueScale.PAWNS, 5, 40, 1, 900)
+    assert spec.people.value == OpponentParams(OpponentScale.PAWNS, 5, 40, 1, 900)
     assert parse_spec("calibrated") == OurSpec(text="calibrated", kind=CALIBRATED)
 
 
@@ -69,7 +69,7 @@ def test_people() -> None:
 
 def test_other() -> None:
     spec = parse_spec('uci:"/opt/an engine" -u x; option.Skill Level=3; option.Book= ; time=0.2; name=Fish')
-    assert spec == OtherSpec(
+    assert spec == ExternalSpec(
         text='uci:"/opt/an engine" -u x; option.Skill Level=3; option.Book= ; time=0.2; name=Fish',
         kind="uci",
         command=("/opt/an engine", "-u", "x"),
@@ -102,8 +102,13 @@ def test_ours_with_another_engine() -> None:
 
 def test_where_it_is_started() -> None:
     spec = parse_spec("nboard:./ntest x; dir=/opt/ntest; silence=60; longest=600; depth=4")
-    assert isinstance(spec, OtherSpec)
-    assert (spec.directory, spec.silence_s, spec.longest_s, spec.depth) == ("/opt/ntest", 60.0, 600.0, 4)
+    assert isinstance(spec, ExternalSpec)
+    assert (spec.directory, spec.response_timeout_s, spec.longest_s, spec.depth) == (
+        "/opt/ntest",
+        60.0,
+        600.0,
+        4,
+    )
 
 
 @pytest.mark.parametrize(
@@ -271,7 +276,7 @@ def test_equal_terms_make_the_same_match() -> None:
 def test_texts_of_the_command() -> None:
     assert parse_clock("60+0.6") == GameClock(60.0, 0.6)
     assert parse_clock("5") == GameClock(5.0, 0.0)
-    assert parse_adjudication("900,6") == Adjudication(900, 6)
+    assert parse_adjudication("900,6") == AdjudicationRule(900, 6)
     assert parse_id("first.match_1") == "first.match_1"
     for read, bad in [
         (parse_clock, "60+"),

@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from bot.match.play import End, Used
+from bot.match.play import End, ResourceUse
 from bot.match.score import (
     ScoreEstimate,
-    counts,
     elo_estimate,
-    elo_of,
+    elo_from_score,
     mean_estimate,
+    pair_score_counts,
     result_of,
-    share_interval,
-    share_of,
+    score_from_elo,
+    score_interval,
 )
 from storage.evidence.intervals import share
 from tests.bot.match.samples import finished
@@ -23,13 +23,13 @@ SCORES = some.lists(some.sampled_from((0.0, 0.25, 0.5, 0.75, 1.0)), min_size=1, 
 
 
 def test_elo() -> None:
-    assert elo_of(0.5) == 0
-    assert elo_of(0.75) == pytest.approx(190.85, abs=0.01)  # 400 log10(3)
-    assert elo_of(0.64) == pytest.approx(99.95, abs=0.01)
-    assert elo_of(1) is None
-    assert elo_of(0) is None
-    assert share_of(400) == pytest.approx(10 / 11)
-    assert elo_of(share_of(-123)) == pytest.approx(-123)
+    assert elo_from_score(0.5) == 0
+    assert elo_from_score(0.75) == pytest.approx(190.85, abs=0.01)  # 400 log10(3)
+    assert elo_from_score(0.64) == pytest.approx(99.95, abs=0.01)
+    assert elo_from_score(1) is None
+    assert elo_from_score(0) is None
+    assert score_from_elo(400) == pytest.approx(10 / 11)
+    assert elo_from_score(score_from_elo(-123)) == pytest.approx(-123)
 
 
 def test_an_interval_by_hand() -> None:
@@ -37,32 +37,32 @@ def test_an_interval_by_hand() -> None:
     pairs = [0.25] * 40 + [0.5] * 80 + [0.75] * 60 + [1.0] * 20
     mean = statistics.mean(pairs)
     error = 1.96 * statistics.stdev(pairs) / math.sqrt(200)
-    low, high = share_interval(pairs)
+    low, high = score_interval(pairs)
     assert low == pytest.approx(mean - error, abs=0.001)
     assert high == pytest.approx(mean + error, abs=0.001)
 
 
 def test_won_altogether() -> None:
     """Wilson's interval for 10 of 10, with a limit on one side only."""
-    low, high = share_interval([1.0] * 10)
+    low, high = score_interval([1.0] * 10)
     assert low == pytest.approx(10 / (10 + 1.96**2), abs=1e-4)
     assert high == 1
     estimate = elo_estimate([1.0] * 10)
     assert (estimate.value, estimate.high) == (None, None)
-    assert estimate.low == pytest.approx(elo_of(10 / (10 + 1.96**2)), abs=0.1)
+    assert estimate.low == pytest.approx(elo_from_score(10 / (10 + 1.96**2)), abs=0.1)
     assert elo_estimate([0.0] * 10).low is None
 
 
 def test_pairs_that_vary_more_than_a_coin_count_as_a_coin() -> None:
     """A pair won and one lost: two trials, though their sample variance is twice a coin's."""
-    low, high = share_interval([1.0, 0.0])
+    low, high = score_interval([1.0, 0.0])
     by_wilson = share(1, 2)
     assert low == pytest.approx(by_wilson.low)
     assert high == pytest.approx(by_wilson.high)
 
 
 def test_all_alike_is_not_certain() -> None:
-    low, high = share_interval([0.5] * 10)
+    low, high = score_interval([0.5] * 10)
     assert 0.38 < low < 0.45
     assert high == pytest.approx(1 - low)
 
@@ -70,20 +70,20 @@ def test_all_alike_is_not_certain() -> None:
 def test_nothing_is_known_before_the_first_pair() -> None:
     assert elo_estimate([]) == ScoreEstimate(None, None, None)
     with pytest.raises(ValueError, match="no pairs"):
-        share_interval([])
+        score_interval([])
     nothing = result_of({})
     assert (nothing.games, nothing.share, nothing.names, nothing.ends) == (0, None, ("", ""), ())
-    assert nothing.spent == (Used(), Used())
-    assert (Used().mean_s, Used().mean_depth) == (0.0, None)
+    assert nothing.spent == (ResourceUse(), ResourceUse())
+    assert (ResourceUse().mean_s, ResourceUse().mean_depth) == (0.0, None)
 
 
 @given(SCORES)
 def test_intervals_hold_their_estimate(pairs: list[float]) -> None:
-    low, high = share_interval(pairs)
+    low, high = score_interval(pairs)
     mean = statistics.mean(pairs)
     assert 0 <= low <= mean + 1e-12
     assert mean - 1e-12 <= high <= 1
-    mirrored = share_interval([1 - pair for pair in pairs])
+    mirrored = score_interval([1 - pair for pair in pairs])
     assert mirrored[0] == pytest.approx(1 - high)
     assert mirrored[1] == pytest.approx(1 - low)
 
@@ -91,8 +91,8 @@ def test_intervals_hold_their_estimate(pairs: list[float]) -> None:
 @pytest.mark.parametrize("pairs", range(1, 30))
 def test_intervals_end_exactly_at_the_ends(pairs: int) -> None:
     """Without rounding errors: no share is below 0 or above 1."""
-    assert share_interval([0.0] * pairs)[0] == 0.0
-    assert share_interval([1.0] * pairs)[1] == 1.0
+    assert score_interval([0.0] * pairs)[0] == 0.0
+    assert score_interval([1.0] * pairs)[1] == 1.0
 
 
 def test_a_mean() -> None:
@@ -107,9 +107,14 @@ def test_a_mean() -> None:
 def test_a_result() -> None:
     games = {
         0: finished(
-            0, 1, margin=10, used=(Used(2, 0.5, 0.4, 1, 12, 2, 0.3, 2, 900, 1), Used(2, 1.0, 0.6, 0, 0, 0))
+            0,
+            1,
+            margin=10,
+            used=(ResourceUse(2, 0.5, 0.4, 1, 12, 2, 0.3, 2, 900, 1), ResourceUse(2, 1.0, 0.6, 0, 0, 0)),
         ),
-        1: finished(1, 0.5, margin=0, used=(Used(1, 0.1, 0.1, 0, 4, 1), Used(1, 0.2, 0.2, 0, 0, 0))),
+        1: finished(
+            1, 0.5, margin=0, used=(ResourceUse(1, 0.1, 0.1, 0, 4, 1), ResourceUse(1, 0.2, 0.2, 0, 0, 0))
+        ),
         2: finished(2, 0, end=End.TIME, loser=0),
         3: finished(3, 1, margin=2),
         5: finished(5, 0, margin=-64),  # whose other half is still to be played
@@ -118,7 +123,7 @@ def test_a_result() -> None:
     assert (result.games, result.wins, result.draws, result.losses) == (5, 2, 1, 2)
     assert result.share == 0.5
     assert result.pairs == (0, 0, 1, 1, 0)
-    assert result.elo.value == elo_of(0.625)
+    assert result.elo.value == elo_from_score(0.625)
     assert result.discs.value == 5
     assert result.ends == ((End.RULES, None, 4), (End.TIME, 0, 1))
     ours, theirs = result.spent
@@ -136,4 +141,4 @@ def test_the_most_frequent_end_comes_first() -> None:
 
 
 def test_counts() -> None:
-    assert counts([0, 0.25, 0.5, 0.5, 1]) == (1, 1, 2, 0, 1)
+    assert pair_score_counts([0, 0.25, 0.5, 0.5, 1]) == (1, 1, 2, 0, 1)

@@ -4,7 +4,7 @@ import random
 import pytest
 
 from bot.match.player_specs import MatchError
-from bot.match.score import PAIR_SCORES, share_of
+from bot.match.score import PAIR_SCORES, score_from_elo
 from bot.match.sprt import Sprt, SprtVerdict, judge, llr, parse_sprt
 from tests.bot.match.samples import finished
 
@@ -19,7 +19,7 @@ def test_bounds() -> None:
 
 def test_coins() -> None:
     """Of pairs that are won or lost altogether the ratio is that of two coins, in closed form."""
-    low, high = share_of(0), share_of(50)
+    low, high = score_from_elo(0), score_from_elo(50)
     expected = 60 * math.log(high / low) + 40 * math.log((1 - high) / (1 - low))
     assert llr((40, 0, 0, 0, 60), 0, 50) == pytest.approx(expected, abs=0.01)
 
@@ -30,7 +30,7 @@ def test_close_to_the_normal_approximation() -> None:
     total = sum(seen)
     mean = sum(n * s for n, s in zip(seen, PAIR_SCORES, strict=True)) / total
     variance = sum(n * (s - mean) ** 2 for n, s in zip(seen, PAIR_SCORES, strict=True)) / total
-    low, high = share_of(0), share_of(5)
+    low, high = score_from_elo(0), score_from_elo(5)
     expected = total * (high - low) * (2 * mean - low - high) / (2 * variance)
     assert llr(seen, 0, 5) == pytest.approx(expected, rel=0.03)
 
@@ -50,7 +50,7 @@ def test_a_ratio_by_direct_maximisation() -> None:
                 found = max(found, 20 * math.log(won) + 30 * math.log(drawn) + 10 * math.log(lost))
         return found
 
-    expected = best(share_of(40)) - best(share_of(-10))
+    expected = best(score_from_elo(40)) - best(score_from_elo(-10))
     assert llr(seen, -10, 40) == pytest.approx(expected, abs=0.01)
     assert total == sum(seen)
 
@@ -85,7 +85,7 @@ def test_wrong_verdicts_are_rare() -> None:
     rng = random.Random(1)
     sprt = Sprt(0, 120)
     for elo, right in ((0.0, SprtVerdict.H0), (120.0, SprtVerdict.H1)):
-        won = share_of(elo) - 0.15  # three games of ten are drawn
+        won = score_from_elo(elo) - 0.15  # three games of ten are drawn
         wrong = 0
         for _ in range(100):
             seen = [0] * 5

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import IO, Any, Protocol, Self
 
 from bot.protocols.console import Console
-from bot.protocols.search_driver import SearchDriver, Settings
+from bot.protocols.search_driver import FrontEndSettings, SearchDriver
 from engine.games import get_rules
 from engine.strategies.registry import strategy_named
 
@@ -30,7 +30,7 @@ Make = Callable[[Console, SearchDriver], FrontEnd]
 def driver(game: str, kind: str = "standard", **changes: Any) -> SearchDriver:
     """A quick one."""
     known: dict[str, Any] = {"table_mb": 1, "full_depth": 3, "move_s": 0.1}
-    return SearchDriver(get_rules(game), Settings(strategy_named(kind), **(known | changes)))
+    return SearchDriver(get_rules(game), FrontEndSettings(strategy_named(kind), **(known | changes)))
 
 
 class Driver:

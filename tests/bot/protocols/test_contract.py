@@ -13,7 +13,7 @@ from engine.process import WaitLimit
 from engine.protocols.external_engine import ExternalEngine
 from engine.protocols.link import SearchRequest
 from engine.protocols.score_settings import EngineSettings
-from engine.protocols.scores import by_depth
+from engine.protocols.scores import scores_by_depth
 from engine.protocols.settings import Allowance, ExternalSettings
 from engine.protocols.uci_scores import UciLink
 from engine.stop import StopFlag, Stopped
@@ -35,7 +35,9 @@ def test_our_controllers_drive_our_engine(game: str, protocol: str, player: str)
     """With every kind of limit; and a search that was stopped does no harm."""
     command = our_command(protocol, "--strategy", player, "--depth", "3")
     engine = ExternalEngine(
-        ExternalSettings(game=game, protocol=protocol, command=command, start_s=LONG_S, silence_s=LONG_S)
+        ExternalSettings(
+            game=game, protocol=protocol, command=command, start_s=LONG_S, response_timeout_s=LONG_S
+        )
     )
     allowances = (
         Allowance(depth=3),
@@ -136,10 +138,10 @@ def test_our_trap_profiles_come_from_our_own_engine_too(game: str, protocol: str
     try:
         answer = link.search(
             SearchRequest(rules.position_text(position), 3, len(moves)),
-            WaitLimit(StopFlag(), silence_s=LONG_S),
+            WaitLimit(StopFlag(), response_timeout_s=LONG_S),
         )
     finally:
         link.close()
-    scores = by_depth(answer.lines, moves, 3, 0)
+    scores = scores_by_depth(answer.lines, moves, 3, 0)
     assert set(scores) == set(moves)
     assert all(len(row) == 3 for row in scores.values())

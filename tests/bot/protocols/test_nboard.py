@@ -127,7 +127,7 @@ def test_hints_tell_scores_and_traps() -> None:
     params = TrapParams()
     profiler = Profiler(OTHELLO, searcher, position, params, StopFlag())
     expected = {}
-    for candidate in profiler.plain(4, INFINITY):
+    for candidate in profiler.raw_candidates(4, INFINITY):
         whole = with_trap(whole_profile(profiler, candidate, 4), params)
         score = -exact_score(
             searcher,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bot.protocols.nboard import NBoard
-from bot.protocols.search_driver import OVERHEAD_S, SearchDriver, SearchReport, Settings
+from bot.protocols.search_driver import MOVE_OVERHEAD_S, FrontEndSettings, SearchDriver, SearchReport
 from engine.games import get_rules
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
@@ -26,7 +26,7 @@ class MonitoredParts(SearchDriver):
 
     def __init__(self, **settings: Any) -> None:
         known: dict[str, Any] = {"strategy": STANDARD, "table_mb": 1, "full_depth": 3, "move_s": 0.125}
-        super().__init__(get_rules("othello"), Settings(**(known | settings)))
+        super().__init__(get_rules("othello"), FrontEndSettings(**(known | settings)))
         self.clocks: list[tuple[float, float, int, float]] = []
         """Time left, increment, depth and overhead of each move with a clock."""
         self.limits: list[Limits] = []
@@ -78,7 +78,7 @@ def test_each_side_has_a_clock_and_pays_for_its_own_moves(
 ) -> None:
     watched = MonitoredParts()
     go(watched, game_text(moves))
-    assert watched.clocks == [(left_s, increment_s, 3, OVERHEAD_S)]
+    assert watched.clocks == [(left_s, increment_s, 3, MOVE_OVERHEAD_S)]
 
 
 @pytest.mark.parametrize(
@@ -88,13 +88,13 @@ def test_each_side_has_a_clock_and_pays_for_its_own_moves(
 def test_white_may_begin(moves: str, left_s: float, increment_s: float) -> None:
     watched = MonitoredParts()
     go(watched, game_text(moves, board=WHITE_BEGINS))
-    assert watched.clocks == [(left_s, increment_s, 3, OVERHEAD_S)]
+    assert watched.clocks == [(left_s, increment_s, 3, MOVE_OVERHEAD_S)]
 
 
 def test_moves_told_one_by_one_count_like_those_of_the_game() -> None:
     watched = MonitoredParts()
     go(watched, game_text("B[F5//20]"), "move d6//7.5", "move c3/2.5/100", "move d3")
-    assert watched.clocks == [(200, 10, 3, OVERHEAD_S)]
+    assert watched.clocks == [(200, 10, 3, MOVE_OVERHEAD_S)]
 
 
 def test_a_pass_is_a_move_with_its_increment() -> None:
@@ -103,7 +103,7 @@ def test_a_pass_is_a_move_with_its_increment() -> None:
     for told in ("W[PA//3]", "W[PA]", ""):
         watched = MonitoredParts()
         go(watched, game_text(f"B[C1//20]{told}B[C4//1]W[PA]", board=board))
-        assert watched.clocks == [(300 - 21 + 2 * 10, 10, 3, OVERHEAD_S)]
+        assert watched.clocks == [(300 - 21 + 2 * 10, 10, 3, MOVE_OVERHEAD_S)]
     for moves in ("B[C1//20]", "B[C1//20]W[PA]B[C4//1]"):
         watched = MonitoredParts()
         go(watched, game_text(moves, board=board))
@@ -124,7 +124,7 @@ def test_a_side_without_a_clock_is_bounded_by_time_or_depth_as_usual() -> None:
 def test_a_depth_bounds_a_move_with_a_clock_too() -> None:
     watched = MonitoredParts()
     go(watched, game_text("B[F5//20]"), "set depth 7")
-    assert watched.clocks == [(180, 5, 7, OVERHEAD_S)]
+    assert watched.clocks == [(180, 5, 7, MOVE_OVERHEAD_S)]
     [limits] = watched.limits
     assert limits.depth == 7
     assert limits.time_s is not None
@@ -160,5 +160,5 @@ def test_the_strong_player_solves_what_is_little_deeper(
     [limits] = watched.limits
     game = watched.game
     most = game.most_plies_left(game.parse_position("-" * empties + "X" * (64 - empties) + " X"))
-    assert limits.depth == (watched.deepest(most) if is_solved else depth)
+    assert limits.depth == (watched.clamp_depth(most) if is_solved else depth)
     assert (limits.time_s is None) == (clocks == "")

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from bot.protocols.nboard import NBoard
-from bot.protocols.search_driver import SearchDriver, Settings
+from bot.protocols.search_driver import FrontEndSettings, SearchDriver
 from bot.protocols.uci import Uci
-from engine.decision import Person, Pick, SearchMode
+from engine.decision import DirectMove, Person, SearchMode
 from engine.game import positions
 from engine.games import get_rules
 from engine.human.opponent_model_search import Background
@@ -36,7 +36,7 @@ KINDS = [
 class OneMove:
     """A book that knows one move, of the initial position."""
 
-    about = "a book"
+    description = "a book"
 
     def __init__(self, game: str, score: int | None) -> None:
         self._game = get_rules(game)
@@ -46,7 +46,9 @@ class OneMove:
         first = self._game.initial()
         if self._game.board_text(position) != self._game.board_text(first):
             return None
-        return LookupMove(self._game.legal_moves(first)[-1], SearchMode.BOOK, Pick(self._score, 0, 0, False))
+        return LookupMove(
+            self._game.legal_moves(first)[-1], SearchMode.BOOK, DirectMove(self._score, 0, 0, False)
+        )
 
 
 def with_book(game: str, kind: str, score: int | None) -> SearchDriver:
@@ -69,7 +71,7 @@ def test_books_are_the_strong_players(score: int | None) -> None:
         lines = gui.hear_until("===")
         assert lines[-1].startswith("=== E6/+0.50/" if score else "=== E6//")
         assert ("book E6 +0.50 0 0" in lines) == (score is not None)
-    assert with_book("chess", "trappy", score).known(get_rules("chess").initial()) is None
+    assert with_book("chess", "trappy", score).find_known_move(get_rules("chess").initial()) is None
 
 
 @pytest.mark.parametrize(("game", "kind"), KINDS)
@@ -103,11 +105,11 @@ def test_there_is_always_a_report(game: str, kind: str, lines: int) -> None:
 def test_limits() -> None:
     chess = get_rules("chess")
     position = chess.initial()
-    mind = SearchDriver(chess, Settings(STANDARD, full_depth=7, move_s=1.5))
-    assert mind.usual_limits() == Limits(7, 1.5)
-    assert SearchDriver(chess, Settings(STRONG)).usual_depth == 60
-    assert SearchDriver(chess, Settings(STRONG, depth=5)).usual_depth == 5
-    assert (mind.deepest(1), mind.deepest(1000)) == (2, 60)
+    mind = SearchDriver(chess, FrontEndSettings(STANDARD, full_depth=7, move_s=1.5))
+    assert mind.default_limits() == Limits(7, 1.5)
+    assert SearchDriver(chess, FrontEndSettings(STRONG)).default_depth == 60
+    assert SearchDriver(chess, FrontEndSettings(STRONG, depth=5)).default_depth == 5
+    assert (mind.clamp_depth(1), mind.clamp_depth(1000)) == (2, 60)
     for left_s in (-5.0, 0.0):
         assert mind.clock_limits(position, left_s, 0, 7, 0.05).time_s == MIN_TIME_S
     whole = mind.clock_limits(position, 600, 0, 7, 0.05).time_s
@@ -118,9 +120,9 @@ def test_limits() -> None:
 
 
 def test_players_that_reckon_with_a_person_know_what_they_were_told() -> None:
-    othello, model = get_rules("othello"), FakeModel("othello", plies_wanted=3)
+    othello, model = get_rules("othello"), FakeModel("othello", max_history_positions=3)
     line = list(positions(othello, ["f5", "d6", "c3", "d3"]))
-    mind = SearchDriver(othello, Settings(OPPONENT_MODEL, table_mb=1, models=OneModel(model)))
+    mind = SearchDriver(othello, FrontEndSettings(OPPONENT_MODEL, table_mb=1, models=OneModel(model)))
     mind.background = Background(tuple(line[:-1]), Person(1800))
     report = mind.decide(line[-1], Limits(4), StopFlag())
     assert {ask.positions[:-1] for ask in model.asked} == {tuple(line[-2:])}
@@ -139,8 +141,8 @@ def test_a_model_that_fails_leaves_the_lines_to_the_standard_player() -> None:
     (standard, failed) = (
         list(SearchDriver(othello, settings).deepen(othello.initial(), 4, StopFlag(), lines=2))
         for settings in (
-            Settings(STANDARD, table_mb=1),
-            Settings(
+            FrontEndSettings(STANDARD, table_mb=1),
+            FrontEndSettings(
                 CALIBRATED, table_mb=1, models=OneModel(FakeModel("othello", lambda *_: (math.nan,) * 4))
             ),
         )

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.protocols.console import Console
-from bot.protocols.search_driver import Restricted, SearchDriver
-from bot.protocols.uci import Go, Uci, read_go
+from bot.protocols.search_driver import RestrictedGame, SearchDriver
+from bot.protocols.uci import GoCommand, Uci, read_go
 from engine.decision import Person
 from engine.game import positions
 from engine.games import get_rules
@@ -36,7 +36,7 @@ def ucci(console: Console, mind: SearchDriver) -> Uci:
 
 
 def test_a_model_of_people_is_told_the_game_and_the_opponent() -> None:
-    model = FakeModel("chess", plies_wanted=4)
+    model = FakeModel("chess", max_history_positions=4)
     with Driver(Uci, driver("chess", kind="opponent_model", models=OneModel(model))) as gui:
         gui.tell(
             "setoption name UCI_Opponent value none 1650 human A. Person", "position startpos moves e2e4"
@@ -179,7 +179,7 @@ def test_several_lines(mind: SearchDriver) -> None:
         position = chess.parse_position(ITALIAN.removeprefix("position "))
         params = TrapParams()
         profiler = Profiler(chess, make_searcher("chess", 1), position, params, StopFlag())
-        exact = sorted((c.raw_centi for c in profiler.plain(3, INFINITY)), reverse=True)
+        exact = sorted((c.raw_centi for c in profiler.raw_candidates(3, INFINITY)), reverse=True)
         assert scores == exact[:4]
 
 
@@ -217,9 +217,9 @@ def test_options() -> None:
 def test_percents_that_are_no_whole_numbers_stay_until_others_are_told() -> None:
     params = TrapParams(risk_percent=2.5, risk_share_percent=12.5)
     front = Uci(Console(BytesIO(), BytesIO()), driver("chess", params=params))
-    own = {option.name.lower().replace(" ", ""): option.default for option in front._offered()}
-    assert front._with(own | {"margin": "5"}).params == replace(params, margin_centi=5)
-    told = front._with(own | {"riskshare": "10"}).params
+    own = {option.name.lower().replace(" ", ""): option.default for option in front._option_list()}
+    assert front._settings_with(own | {"margin": "5"}).params == replace(params, margin_centi=5)
+    told = front._settings_with(own | {"riskshare": "10"}).params
     assert (told.risk_percent, told.risk_share_percent) == (2.5, 10)
 
 
@@ -319,21 +319,21 @@ def test_xiangqi_by_ucci() -> None:
 
 
 def test_read_go() -> None:
-    assert read_go(["wtime", "5", "btime", "-6", "depth", "x", "nodes", "7", "nodes", "8", "junk"]) == Go(
-        {"wtime": 5, "btime": -6, "nodes": 7}
-    )
-    assert read_go(["ponder", "searchmoves", "e2e4", "d2d4", "depth", "3"]) == Go(
+    assert read_go(
+        ["wtime", "5", "btime", "-6", "depth", "x", "nodes", "7", "nodes", "8", "junk"]
+    ) == GoCommand({"wtime": 5, "btime": -6, "nodes": 7})
+    assert read_go(["ponder", "searchmoves", "e2e4", "d2d4", "depth", "3"]) == GoCommand(
         {"depth": 3}, ("e2e4", "d2d4"), False, True
     )
     assert read_go(["infinite"]).is_infinite
-    assert read_go(["depth", "9" * 30]) == Go()
+    assert read_go(["depth", "9" * 30]) == GoCommand()
 
 
 def test_a_restricted_game() -> None:
     chess = get_rules("chess")
     root: Any = chess.initial()
     two = chess.legal_moves(root)[3:5]
-    game = Restricted(chess, root, two)
+    game = RestrictedGame(chess, root, two)
     assert game.legal_moves(root) == two
     after = chess.play(root, two[0])
     assert game.legal_moves(after) == chess.legal_moves(after)

@@ -17,7 +17,7 @@ import pytest
 from aiohttp import web
 
 from bot.base.config import ChallengesConfig, Config
-from bot.base.dialects import DIALECTS, Ability
+from bot.base.dialects import DIALECTS, Capability
 from bot.base.errors import (
     AuthError,
     ConfigError,
@@ -51,13 +51,13 @@ from bot.base.reconnect import stay_connected
 from bot.servers.adapters import make_server
 from bot.servers.lag import Lag
 from bot.servers.lichess import (
-    FULL_STATE_S,
-    STREAM_OPENINGS,
+    FULL_STATE_TIMEOUT_S,
+    STREAM_OPENING_RATE,
     LichessServer,
     RefusalCounter,
 )
 from bot.servers.lichess_wire import ChallengeDone, ChallengeMade, read_challenge_answer
-from bot.servers.pychess import LOOK_UPS, UNKNOWN_END_SLACK_S
+from bot.servers.pychess import CLOCK_EXPIRY_SLACK_S, MAX_PAGE_REQUESTS
 from tests.patience import PATIENCE_S
 
 TOKEN = "lip_VerySecretToken42"
@@ -256,7 +256,7 @@ async def test_one_shot_calls(peer: Peer, server: LichessServer) -> None:
     peer.script("/api/account/playing", answer(200, {"nowPlaying": [{"gameId": GAME}]}))
     peer.script(f"/game/export/{GAME}", answer(200, {"id": GAME, "moves": "f5 d6"}))
     assert await server.account() == Account("desdemona", "Desdemona", is_bot=True)
-    assert await server.playing() == [GAME]
+    assert await server.running_game_ids() == [GAME]
     await server.accept("chal0001")
     await server.decline("chal0002", DeclineReason.TOO_FAST)
     assert (await server.export(GAME))["moves"] == "f5 d6"
@@ -348,9 +348,9 @@ async def test_no_answer_is_transient_and_the_next_call_does_not_wait_behind_it(
 
     peer.script("/api/account/playing", hang, arrive)
     with pytest.raises(TransientError, match=r"playing\?nb=50: no answer in 1 s"):
-        await hasty.playing()
+        await hasty.running_game_ids()
     with suppress(TransientError):
-        await hasty.playing()
+        await hasty.running_game_ids()
     await arrived.wait()
 
 
@@ -373,7 +373,7 @@ async def dribble(request: web.Request) -> web.StreamResponse:
 async def test_answers_without_an_end(peer: Peer, server: LichessServer) -> None:
     for path in ("/api/account/playing", f"/game/export/{GAME}", MOVE):
         peer.script(path, endless)
-    for ask in (server.playing(), server.export(GAME), server.move(GAME, "f5")):
+    for ask in (server.running_game_ids(), server.export(GAME), server.move(GAME, "f5")):
         with pytest.raises(TransientError, match="more than 1048576 bytes"):
             await ask
 
@@ -383,7 +383,7 @@ async def test_what_never_answers(peer: Peer, hasty: LichessServer, rude: Reply)
     peer.script("/api/account/playing", rude)
     for _ in range(3):
         with pytest.raises(TransientError, match="no answer in 1 s"):
-            await hasty.playing()
+            await hasty.running_game_ids()
 
 
 async def test_leaving_in_the_middle_of_a_call(peer: Peer) -> None:
@@ -395,13 +395,13 @@ async def test_leaving_in_the_middle_of_a_call(peer: Peer) -> None:
 
     peer.script("/api/account/playing", arrive)
     server = LichessServer(ARENA, peer.url, TOKEN, call_timeout_s=3600)
-    asking = asyncio.create_task(server.playing())
+    asking = asyncio.create_task(server.running_game_ids())
     await arrived.wait()
     asking.cancel()
     await asyncio.wait([asking])
     assert asking.cancelled()
     peer.script("/api/account/playing", answer(200, {"nowPlaying": []}))
-    assert await server.playing() == []
+    assert await server.running_game_ids() == []
     await server.close()
 
 
@@ -438,7 +438,7 @@ async def test_an_unanswered_call_delays_none_of_another_kind(peer: Peer, server
         late = [
             asyncio.create_task(server.chat(GAME, "hello")),
             asyncio.create_task(server.chat(GAME, "hello again")),
-            asyncio.create_task(server.playing()),
+            asyncio.create_task(server.running_game_ids()),
         ]
         for path in stuck:
             await arrived[path].wait()
@@ -468,7 +468,7 @@ async def test_chat_is_given_up_first(peer: Peer, monkeypatch: pytest.MonkeyPatc
         await server.close()
 
 
-AT_ONCE = round(STREAM_OPENINGS.burst)
+AT_ONCE = round(STREAM_OPENING_RATE.burst)
 
 
 class Hands:
@@ -534,7 +534,7 @@ async def test_quiet_after_too_many_requests(
     for ask in (
         timed.accept("d"),
         timed.decline("d", DeclineReason.LATER),
-        timed.playing(),
+        timed.running_game_ids(),
         timed.account(),
         timed.chat(GAME, "hi"),
         timed.online_bots(),
@@ -763,7 +763,7 @@ async def test_redirects_are_not_followed(peer: Peer, server: LichessServer) -> 
     ("path", "call"),
     [
         ("/api/account", lambda server: server.account()),
-        ("/api/account/playing", lambda server: server.playing()),
+        ("/api/account/playing", lambda server: server.running_game_ids()),
         (f"/game/export/{GAME}", lambda server: server.export(GAME)),
         (f"/api/challenge/{GAME}/accept", lambda server: server.accept(GAME)),
     ],
@@ -780,9 +780,9 @@ async def test_no_call_takes_the_token_elsewhere(
 async def test_what_a_site_cannot_do_is_refused_without_asking(peer: Peer) -> None:
     server = make_server(Config(), DIALECTS["pychess"], peer.url, TOKEN)
     for kinds in (["chess"], ["othello", "xiangqi"]):  # the latter at a reload of the settings
-        server.follow(ChallengesConfig(variants=kinds), lambda _: True)
+        server.set_challenge_rules(ChallengesConfig(variants=kinds), lambda _: True)
     try:
-        assert [ability for ability in Ability if server.can(ability)] == [Ability.UPGRADE]
+        assert [ability for ability in Capability if server.supports(ability)] == [Capability.UPGRADE]
         for ask in (
             server.answer_draw(GAME, True),
             server.answer_takeback(GAME, False),
@@ -808,10 +808,10 @@ async def test_what_a_site_cannot_do_is_refused_without_asking(peer: Peer) -> No
 
 
 def test_abilities() -> None:
-    missing = {name: frozenset(Ability) - dialect.abilities for name, dialect in DIALECTS.items()}
+    missing = {name: frozenset(Capability) - dialect.abilities for name, dialect in DIALECTS.items()}
     assert missing["lichess"] == set()
-    assert missing["arena"] == {Ability.TOURNAMENTS, Ability.CORRESPONDENCE}
-    assert missing["playstrategy"] == {Ability.TAKEBACK, Ability.CLAIM, Ability.TOURNAMENTS}
+    assert missing["arena"] == {Capability.TOURNAMENTS, Capability.CORRESPONDENCE}
+    assert missing["playstrategy"] == {Capability.TAKEBACK, Capability.CLAIM, Capability.TOURNAMENTS}
 
 
 # --- Lag ------------------------------------------------------------------------------------------------
@@ -1234,7 +1234,7 @@ async def test_a_game_whose_end_nobody_heard(peer: Peer, hands: Hands) -> None:
         events = server.game_events(GAME)
         assert await anext(events) is None
         assert isinstance(await anext(events), GameSnapshot)
-        for seconds in (60.0, UNKNOWN_END_SLACK_S):
+        for seconds in (60.0, CLOCK_EXPIRY_SLACK_S):
             hands.now += seconds
             assert await anext(events) is None
         hands.now += 1
@@ -1315,7 +1315,7 @@ LOST = answer(502, "Bad Gateway")
     ("pages", "asked", "end"),
     [
         ([LOST, GOES_ON, hang_up, pychess_page(2, "1-0", "h3e3")], 4, RESIGNED),
-        ([LOST], LOOK_UPS, UNKNOWN),
+        ([LOST], MAX_PAGE_REQUESTS, UNKNOWN),
         ([answer(404, "<html>404")], 1, UNKNOWN),
         ([answer(200, "<html>")], 1, UNKNOWN),
         ([pychess_page(2, "1-0", "h3e3", game_id="another1")], 1, UNKNOWN),
@@ -1424,7 +1424,7 @@ async def test_a_stream_that_never_tells_the_game(
     peer.script(GAME_STREAM, stream(*[line] * 3, end="silence"))
     peer.script("/api/account/playing", playing)
     events = timed.game_events(GAME)
-    for seconds in (0.0, FULL_STATE_S):
+    for seconds in (0.0, FULL_STATE_TIMEOUT_S):
         hands.now += seconds
         assert await anext(events) is None
     hands.now += 1
@@ -1439,14 +1439,14 @@ async def test_a_game_that_has_been_told_may_be_quiet(peer: Peer, timed: Lichess
     events = timed.game_events(GAME)
     assert await anext(events) is None
     assert isinstance(await anext(events), GameSnapshot)
-    hands.now += 10 * FULL_STATE_S
+    hands.now += 10 * FULL_STATE_TIMEOUT_S
     assert await collect(events) == []
     assert "/api/account/playing" not in [path for _, path in peer.seen]
 
 
 def test_how_often_the_accounts_stream_may_be_opened() -> None:
     hands = Hands()
-    openings, opened = RateLimiter(STREAM_OPENINGS, hands), list[float]()
+    openings, opened = RateLimiter(STREAM_OPENING_RATE, hands), list[float]()
     while hands.now < 5000:
         while not (wait_s := openings.wait_s("lichess")):
             opened.append(hands.now)
@@ -1487,10 +1487,10 @@ async def test_only_a_refused_account_ends_listening(peer: Peer, server: Lichess
     if status != 429:
         hands = Hands()
         server._refusals = RefusalCounter(hands)
-        for _ in range(RefusalCounter.TIMES - 1):
+        for _ in range(RefusalCounter.MIN_REFUSALS - 1):
             with pytest.raises(TransientError, match="HTTP 401"):
                 await collect(server.account_events())
-            hands.now += RefusalCounter.EVERY_S
+            hands.now += RefusalCounter.MIN_REFUSAL_INTERVAL_S
         with pytest.raises(AuthError):
             await collect(server.account_events())
 

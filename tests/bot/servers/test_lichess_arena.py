@@ -175,7 +175,7 @@ async def test_a_whole_game_at_the_arena(database: Database) -> None:
             )
             game_id = await person.challenge(account.id)
             await bot.started.wait()
-            assert await server.playing() == [game_id]
+            assert await server.running_game_ids() == [game_id]
             cuts = iter([5, 9])
             playing: Awaitable[None] = stay_connected(
                 lambda: cut_short(server.game_events(game_id), next(cuts, 1000)),
@@ -189,7 +189,7 @@ async def test_a_whole_game_at_the_arena(database: Database) -> None:
             lobby.cancel()
         export = await server.export(game_id)
         diff = await server.rating_diff(game_id, account.name)
-        assert await server.playing() == []
+        assert await server.running_game_ids() == []
         # A finished game can still be read: that is how its end is learned after an absence.
         again = [event async for event in server.game_events(game_id) if event is not None]
         await server.close()

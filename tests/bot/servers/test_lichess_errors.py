@@ -3,7 +3,7 @@ import json
 import pytest
 
 from bot.base.errors import AuthError, RefusedError, TransientError
-from bot.servers.lichess_errors import MAX_WAIT_S, RATE_LIMIT_WAIT_S, TooManyRequests, read_error
+from bot.servers.lichess_errors import MAX_RETRY_AFTER_S, RATE_LIMIT_WAIT_S, TooManyRequests, read_error
 
 
 def test_refused_tokens() -> None:
@@ -26,10 +26,10 @@ def test_refusals(status: int) -> None:
         ({}, '{"error":"Too many requests"}', RATE_LIMIT_WAIT_S),
         ({}, "<html>slow down</html>", RATE_LIMIT_WAIT_S),
         ({}, '{"error":"x","ratelimit":{"key":"bot.vsBot.day","seconds":360}}', 360.0),
-        ({}, '{"ratelimit":{"seconds":1e300}}', MAX_WAIT_S),
-        ({}, '{"ratelimit":{"seconds":1%s}}' % ("0" * 400), MAX_WAIT_S),
-        ({"Retry-After": "9999999"}, "", MAX_WAIT_S),
-        ({"Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"}, "", MAX_WAIT_S),
+        ({}, '{"ratelimit":{"seconds":1e300}}', MAX_RETRY_AFTER_S),
+        ({}, '{"ratelimit":{"seconds":1%s}}' % ("0" * 400), MAX_RETRY_AFTER_S),
+        ({"Retry-After": "9999999"}, "", MAX_RETRY_AFTER_S),
+        ({"Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"}, "", MAX_RETRY_AFTER_S),
         ({"Retry-After": "Mon, 01 Jan 2024 00:00:00 +99999999999999999"}, "", RATE_LIMIT_WAIT_S),
         ({"Retry-After": "5"}, '{"ratelimit":{"seconds":7}}', 7.0),
         ({"Retry-After": "90"}, "<html>", 90.0),
@@ -52,9 +52,9 @@ def test_too_many_requests(headers: dict[str, str], body: str, wait_s: float) ->
     [
         ({"seconds": 5}, 5.0, 5.0, 5.0),
         ({"seconds": 300}, 300.0, 300.0, 300.0),
-        ({"seconds": 7200}, 7200.0, MAX_WAIT_S, MAX_WAIT_S),
-        ({"key": "bot.vsBot.day", "seconds": 7200}, 7200.0, MAX_WAIT_S, RATE_LIMIT_WAIT_S),
-        ({"key": "bot.vsBot.day", "seconds": 1e300}, 86_400.0, MAX_WAIT_S, RATE_LIMIT_WAIT_S),
+        ({"seconds": 7200}, 7200.0, MAX_RETRY_AFTER_S, MAX_RETRY_AFTER_S),
+        ({"key": "bot.vsBot.day", "seconds": 7200}, 7200.0, MAX_RETRY_AFTER_S, RATE_LIMIT_WAIT_S),
+        ({"key": "bot.vsBot.day", "seconds": 1e300}, 86_400.0, MAX_RETRY_AFTER_S, RATE_LIMIT_WAIT_S),
         ({"key": "bot.vsBot.day"}, RATE_LIMIT_WAIT_S, RATE_LIMIT_WAIT_S, RATE_LIMIT_WAIT_S),
         ({"key": "x", "seconds": 5}, 5.0, 5.0, 5.0),
     ],

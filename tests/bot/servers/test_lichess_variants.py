@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bot.account.challenge_policy import Decline, lasting_refusal
+from bot.account.challenge_policy import Decline, permanent_refusal
 from bot.base.config import ChallengesConfig
 from bot.base.dialects import DIALECTS
 from bot.base.events import FROM_POSITION, Challenge, ChallengeReceived, DeclineReason
@@ -32,8 +32,8 @@ def asked(key: str, fen: str | None = None) -> Challenge:
 def test_a_variant_is_played_when_the_operator_wants_it(key: str) -> None:
     challenge = asked(key)
     assert (challenge.game, challenge.kind, challenge.initial_position) == (key, key, None)
-    assert lasting_refusal(challenge, ChallengesConfig(variants=("chess", key))) is None
-    told = lasting_refusal(challenge, ChallengesConfig())
+    assert permanent_refusal(challenge, ChallengesConfig(variants=("chess", key))) is None
+    told = permanent_refusal(challenge, ChallengesConfig())
     assert isinstance(told, Decline)
     assert told.reason is DeclineReason.VARIANT
 
@@ -55,12 +55,12 @@ def test_the_usual_start_is_known(key: str) -> None:
 def test_the_sites_own_positions(key: str, fen: str, is_usual: bool) -> None:
     challenge = asked(key, fen)
     assert (challenge.game, challenge.kind) == (key, key if is_usual else FROM_POSITION)
-    assert lasting_refusal(challenge, ChallengesConfig(variants=(key, FROM_POSITION))) is None
+    assert permanent_refusal(challenge, ChallengesConfig(variants=(key, FROM_POSITION))) is None
 
 
 def test_a_position_that_is_none_is_no_game_of_ours() -> None:
     challenge = asked("crazyhouse", "4k3/8/8/8/8/8/8/4K3[K] w - - 0 1")
     assert challenge.game is None
-    told = lasting_refusal(challenge, ChallengesConfig(variants=("crazyhouse", FROM_POSITION)))
+    told = permanent_refusal(challenge, ChallengesConfig(variants=("crazyhouse", FROM_POSITION)))
     assert isinstance(told, Decline)
     assert told.reason is DeclineReason.VARIANT

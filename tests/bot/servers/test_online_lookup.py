@@ -28,17 +28,17 @@ from bot.base.events import EndReason
 from bot.cli.check import check
 from bot.game.game_runner import GameRunner
 from bot.servers.online_lookup import (
-    CLOCK_SHARE,
-    FAILURES,
-    PAUSE_S,
+    FAILURE_PAUSE_S,
+    MAX_CLOCK_SHARE,
+    MAX_FAILURES,
     REFUSED_PAUSE_S,
-    OddAnswer,
+    InvalidResponse,
     OnlineLookup,
     explorer_move,
     open_lookup,
     tablebase_move,
 )
-from engine.decision import Pick, SearchMode
+from engine.decision import DirectMove, SearchMode
 from engine.game import WIN_CENTI
 from engine.games import get_rules
 from engine.lookup.polyglot import PolyglotBook
@@ -169,7 +169,7 @@ async def test_a_move_of_the_explorer(site: Site) -> None:
         found = await online.find("chess", START, 60.0)
     assert found is not None
     assert (GAME.move_text(found.move), found.mode) == ("e2e4", SearchMode.EXPLORER)
-    assert found.pick == Pick(None, 0, 0, False, "masters: 60 of 61 games")
+    assert found.pick == DirectMove(None, 0, 0, False, "masters: 60 of 61 games")
     (request,) = site.requests
     assert request.path == "/masters"
     assert request.query["fen"] == chess.STARTING_FEN
@@ -182,7 +182,7 @@ async def test_a_move_of_the_tablebase(site: Site) -> None:
         found = await online.find("chess", ENDING, None)
     assert found is not None
     assert (GAME.move_text(found.move), found.mode) == ("b2c3", SearchMode.ONLINE_TABLEBASE)
-    assert found.pick == Pick(WIN_CENTI, 0, 100, True, "lichess.org: win")
+    assert found.pick == DirectMove(WIN_CENTI, 0, 100, True, "lichess.org: win")
     (request,) = site.requests
     assert (request.path, request.query["fen"]) == ("/standard", ENDING.board.fen())
     assert "Authorization" not in request.headers  # which it does not need
@@ -240,12 +240,12 @@ def test_what_the_tablebase_is_sure_of(category: str, score: int | None) -> None
     ],
 )
 def test_nonsense_is_no_answer(answer: Any) -> None:
-    with pytest.raises(OddAnswer, match="makes no sense"):
+    with pytest.raises(InvalidResponse, match="makes no sense"):
         explorer_move(answer, START, 1, random.Random(1))
     if isinstance(answer, dict):
         answer = answer | {"category": "win"}
     if answer != {"moves": [row("e2e4", 9, 9, 9)]}:
-        with pytest.raises(OddAnswer, match="makes no sense"):
+        with pytest.raises(InvalidResponse, match="makes no sense"):
             tablebase_move(answer, ENDING)
 
 
@@ -275,9 +275,9 @@ async def test_what_no_service_has_is_not_asked(
 async def test_an_unknown_position(site: Site) -> None:
     site.answer = says("not there", 404)
     async with lookup(site) as online:
-        for _ in range(FAILURES + 2):
+        for _ in range(MAX_FAILURES + 2):
             assert await online.find("chess", ENDING, 60.0) is None
-    assert len(site.requests) == FAILURES + 2  # no failure
+    assert len(site.requests) == MAX_FAILURES + 2  # no failure
 
 
 # --- Faults ------------------------------------------------------------------------------------------------
@@ -305,14 +305,14 @@ async def test_faults_cost_no_more_than_the_look_up(
     clock = Clock()
     async with lookup(site, clock, timeout_s=0.2 if answer is stalls else 10.0) as online:
         with caplog.at_level(logging.INFO, logger=LOGGER):
-            for _ in range(FAILURES + 3):
+            for _ in range(MAX_FAILURES + 3):
                 assert await online.find("chess", START, None) is None
-            assert len(site.requests) == FAILURES
-            clock.now += PAUSE_S
+            assert len(site.requests) == MAX_FAILURES
+            clock.now += FAILURE_PAUSE_S
             assert await online.find("chess", START, None) is None
             assert await online.find("chess", START, None) is None
-            assert len(site.requests) == FAILURES + 1
-            clock.now += PAUSE_S
+            assert len(site.requests) == MAX_FAILURES + 1
+            clock.now += FAILURE_PAUSE_S
             site.answer = says(OPENINGS)
             assert await online.find("chess", START, None) is not None
             assert await online.find("chess", START, None) is not None
@@ -339,10 +339,10 @@ async def test_a_redirection_is_not_followed(site: Site) -> None:
 async def test_one_success_forgets_the_failures(site: Site) -> None:
     async with lookup(site) as online:
         for _ in range(3):
-            for answer in (*[says("", 500)] * (FAILURES - 1), says(OPENINGS)):
+            for answer in (*[says("", 500)] * (MAX_FAILURES - 1), says(OPENINGS)):
                 site.answer = answer
                 await online.find("chess", START, None)
-    assert len(site.requests) == 3 * FAILURES
+    assert len(site.requests) == 3 * MAX_FAILURES
 
 
 @pytest.mark.parametrize(
@@ -388,7 +388,7 @@ async def test_a_share_of_the_clock_is_the_limit(site: Site, caplog: pytest.LogC
     async with lookup(site) as online:
         with caplog.at_level(logging.DEBUG, logger=LOGGER):
             assert await online.find("chess", START, 2.0) is None
-    assert f"no answer within {CLOCK_SHARE * 2.0:.2g} s" in caplog.text
+    assert f"no answer within {MAX_CLOCK_SHARE * 2.0:.2g} s" in caplog.text
 
 
 # --- In a game ---------------------------------------------------------------------------------------------

@@ -5,9 +5,9 @@ import pytest
 
 from bot.text.moment_text import MomentKind, MomentVerdict, judge_moment
 from bot.text.trap_report import DecisionReport, game_report
-from engine.decision import OutcomeKind, Pick, SourceInfo
+from engine.decision import DirectMove, OutcomeKind, SourceInfo
 from engine.game import WIN_CENTI
-from engine.judgement import ERROR
+from engine.judgement import MIN_ERROR_COST
 from storage.database import Database
 from tests.bot.tempted import lost_game, plain_game, tempting_game
 
@@ -99,9 +99,9 @@ async def test_a_reply_that_throws_away_a_won_game_is_a_slip(database: Database)
 
 async def test_where_all_is_decided_a_cheap_reply_is_no_slip(database: Database) -> None:
     told = await _told(database, lost_game, "d7d5")
-    cheap = _judged(replace(told, cost=ERROR - 1))
+    cheap = _judged(replace(told, cost=MIN_ERROR_COST - 1))
     assert (cheap.kind, str(cheap.title)) == (MomentKind.DECIDED, "Already decided")
-    assert _judged(replace(told, cost=ERROR)).kind is MomentKind.SLIP
+    assert _judged(replace(told, cost=MIN_ERROR_COST)).kind is MomentKind.SLIP
     lost = [replace(each, final_centi=WIN_CENTI) for each in told.replies]
     hopeless = _judged(replace(told, replies=tuple(lost), cost=0))
     assert str(hopeless.story[-1]) == "Desdemona wins by force here, whatever the reply."
@@ -128,7 +128,7 @@ async def test_where_all_is_decided_a_cheap_reply_is_no_slip(database: Database)
 )
 async def test_where_a_move_came_from(database: Database, changes: dict[str, Any], said: str) -> None:
     told = await _told(database, plain_game)
-    pick = Pick(score_centi=-120, depth=20, confidence=100, solved=False)
+    pick = DirectMove(score_centi=-120, depth=20, confidence=100, solved=False)
     source = SourceInfo("Stockfish", "uci", (), 50, -100, 1)
     changed = replace(told, pick=pick, pick_text="-1.20", source=source, **changes)
     first = str(_judged(changed).story[0]).replace("\N{MINUS SIGN}", "-")

@@ -9,24 +9,24 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.parts.terminal import terminal
 from bot.text.trap_report import GameReport, game_report
-from bot.views.show import report_parts
+from bot.views.game_decisions import report_parts
 from engine.decision import (
     Candidate,
     Decision,
+    DirectMove,
     ModelInfo,
     OpponentModelUse,
     Outcome,
     OutcomeKind,
     Person,
-    Pick,
     ReplyProfile,
     SearchMode,
     SourceInfo,
 )
 from engine.game import WIN_CENTI
-from engine.human.value import NOBODY_LOOKED
-from engine.judgement import RULE, judge_profile
-from engine.params import Scale, TrapParams, ValueParams
+from engine.human.opponent_value import UNSEARCHED
+from engine.judgement import JUDGE_RULE, judge_profile
+from engine.params import OpponentParams, Scale, TrapParams
 from storage.database import Database
 from storage.ledger.decisions import get_decision, store_profile
 from storage.ledger.games import finish_game, load_game, set_moves
@@ -154,7 +154,7 @@ def _chess_decision(params: TrapParams, *, trap_final: int = 300, **changes: Any
 
 
 async def _chess_report(database: Database, made: Decision, cost_centi: int = 280) -> GameReport:
-    fell = Outcome(OutcomeKind.FELL_FOR_PAPER_TRAP, "b8c6", True, 2400.0, cost_centi, 3200, RULE)
+    fell = Outcome(OutcomeKind.FELL_FOR_PAPER_TRAP, "b8c6", True, 2400.0, cost_centi, 3200, JUDGE_RULE)
     async with database.write() as session:
         game = await opened(session, game="chess", variant="standard", strategy=made.strategy)
         await record_outcome(session, await commit_decision(session, game.id, 0, made), fell)
@@ -229,7 +229,7 @@ async def test_a_quicker_mate_costs_a_few_moves(database: Database) -> None:
 
 
 async def test_what_picked_the_move_is_told(database: Database) -> None:
-    pick = Pick(score_centi=35, depth=18, confidence=100, solved=False)
+    pick = DirectMove(score_centi=35, depth=18, confidence=100, solved=False)
     made = _chess_decision(TrapParams(), strategy="strong", search_mode=SearchMode.STRONG, pick=pick)
     report = await _chess_report(database, made)
     assert report.decisions[0].pick_text == "+0.35"
@@ -254,11 +254,11 @@ def made_for_a_person(**changed: Any) -> Decision:
     replies = (
         replace(best, probability=0.58),
         replace(bait, probability=0.415),
-        ReplyProfile(other.reply, (), NOBODY_LOOKED, probability=0.005),
+        ReplyProfile(other.reply, (), UNSEARCHED, probability=0.005),
     )
     chosen = replace(plain.chosen, replies=replies, complete=False, value=6234.0)
     model = ModelInfo("othello", "people", "0" * 64)
-    model_use = OpponentModelUse(ValueParams(logistic_centi=500), Person(1500, None), model)
+    model_use = OpponentModelUse(OpponentParams(logistic_centi=500), Person(1500, None), model)
     made = replace(plain.with_chosen(chosen), strategy="opponent_model", model=model, model_use=model_use)
     return replace(made, **changed)
 
@@ -292,7 +292,7 @@ async def test_what_a_person_was_expected_to_reply(database: Database) -> None:
 
 async def test_a_model_that_failed_is_told(database: Database) -> None:
     made = decision(quality=225.0)
-    model_use = OpponentModelUse(ValueParams(logistic_centi=500), Person(), None, "it said nan")
+    model_use = OpponentModelUse(OpponentParams(logistic_centi=500), Person(), None, "it said nan")
     async with database.write() as session:
         game = await opened(session, strategy="opponent_model")
         failed = replace(made, strategy="opponent_model", model_use=model_use)

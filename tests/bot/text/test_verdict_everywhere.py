@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.dashboard.answers import OutputFormat, PageRenderer, PageRequest
 from bot.dashboard.page_cache import PageCache
+from bot.dashboard.page_renderer import OutputFormat, PageRenderer, PageRequest
 from bot.dashboard.rendering import environment
-from bot.views import works
+from bot.views import trial_verdict as works
 from bot.views.page import Query
 from storage.database import Database
 from storage.evidence.trials import NewTrial, start_trial

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.text.verdict_text import evidence, headline, label, outlook, sentences, warning
+from bot.text.verdict_text import evidence, headline, label, outlook_text, sentences, warning
 from storage.evidence.inference.verdict import IntervalFinding, TrialOutcome, TrialVerdict
 
 MORE = TrialVerdict(
@@ -49,8 +49,10 @@ def test_a_decided_trial() -> None:
 def test_an_undecided_trial_states_no_difference() -> None:
     open_ = replace(MORE, finding=IntervalFinding.NOT_CLEAR, low=-0.02, more=17000)
     assert headline(open_) == "Not decided yet."
-    assert outlook(open_) == "At this rate the trial needs about 17,000 more games."
-    assert outlook(replace(open_, more=None)) == "At this rate, not even a million more games would decide."
+    assert outlook_text(open_) == "At this rate the trial needs about 17,000 more games."
+    assert (
+        outlook_text(replace(open_, more=None)) == "At this rate, not even a million more games would decide."
+    )
     none = replace(MORE, finding=IntervalFinding.NO_DIFFERENCE, mean=0.001, low=-0.02, high=0.02)
     assert headline(none) == "No difference that matters."
 

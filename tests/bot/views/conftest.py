@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 
 from bot.base.config import DashboardConfig
-from bot.base.old_names import OLD_KEYS
+from bot.base.old_names import OLD_JSON_KEYS
 from bot.dashboard.server import Dashboard
 from bot.views.menu import pages
 from storage.database import Database
@@ -41,7 +41,7 @@ class Visitor:
 def without_old_keys(value: Any) -> Any:
     """The same without keys of the release before, which stand beside their new ones."""
     if isinstance(value, dict):
-        old = {OLD_KEYS[name] for name in value if name in OLD_KEYS}
+        old = {OLD_JSON_KEYS[name] for name in value if name in OLD_JSON_KEYS}
         return {name: without_old_keys(each) for name, each in value.items() if name not in old}
     return [without_old_keys(each) for each in value] if isinstance(value, list) else value
 

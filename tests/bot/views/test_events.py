@@ -21,6 +21,6 @@ def test_an_action_is_named_and_truths_are_words() -> None:
     detail = {"action": "challenge", "by": "socket", "rated": True, "chance": 1, "why": None}
     event = LoggedEvent(1, datetime(2026, 11, 27, tzinfo=UTC), "", "", "operator_action", None, "", detail)
     view = EventsView(1, "", "", (), (), (event,), (), 1, False)
-    assert view.what(event) == "operator's action: challenge"
-    assert view.told(event) == "by: socket, rated: yes, chance: 1"
-    assert view.what(replace(event, kind="account_link_lost")) == "account's connection lost"
+    assert view.event_text(event) == "operator's action: challenge"
+    assert view.detail(event) == "by: socket, rated: yes, chance: 1"
+    assert view.event_text(replace(event, kind="account_link_lost")) == "account's connection lost"

@@ -4,7 +4,7 @@ import io
 import pytest
 from markupsafe import escape
 
-from bot.views.games import ended
+from bot.views.games import result_label
 from storage.database import Database
 from tests.bot.dashboard.samples import NAMES, met_bait
 from tests.bot.views.conftest import Visitor
@@ -70,9 +70,9 @@ async def test_what_is_unknown_is_said(visitor: Visitor, query: str, part: str) 
 
 
 def test_how_games_end() -> None:
-    assert ended("open", None) == ("being played", "")
-    assert ended("aborted", None) == ("aborted", "")
-    assert ended("finished", "win") == ("won", "good")
-    assert ended("finished", "draw") == ("drawn", "")
-    assert ended("finished", "loss") == ("lost", "trap")
-    assert ended("finished", None) == ("result unknown", "")
+    assert result_label("open", None) == ("being played", "")
+    assert result_label("aborted", None) == ("aborted", "")
+    assert result_label("finished", "win") == ("won", "good")
+    assert result_label("finished", "draw") == ("drawn", "")
+    assert result_label("finished", "loss") == ("lost", "trap")
+    assert result_label("finished", None) == ("result unknown", "")

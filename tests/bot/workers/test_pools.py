@@ -125,6 +125,6 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense://x", "127.0.0.1:port"])
 def test_no_scheduler(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    monkeypatch.setattr(working, "_CONNECT_S", 0.5)
+    monkeypatch.setattr(working, "_CONNECT_TIMEOUT_S", 0.5)
     with pytest.raises(WorkersError, match="there is no scheduler at"):
         ClusterWorkers(address)

@@ -136,14 +136,14 @@ def test_closing_ends_idle_ones(pool: ProcessPool) -> None:
 def test_closing_while_a_process_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
     """A job whose turn comes after the pool was closed starts nothing."""
     pool = ProcessPool(1)
-    take = pool._take
+    take = pool._acquire_process
 
     def closed_first() -> Any:
         with pool._lock:
             pool._is_closed = True
         return take()
 
-    monkeypatch.setattr(pool, "_take", closed_first)
+    monkeypatch.setattr(pool, "_acquire_process", closed_first)
     with pytest.raises(WorkerDied, match="are closed"):
         pool.run(jobs.pid, None).result(LONG_S)
     assert not pool._alive

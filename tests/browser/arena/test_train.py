@@ -87,7 +87,7 @@ def test_three_positions_by_keys_alone(tab: Page, hall: Host, scheme: str) -> No
             said = tab.text(".train-side")
             assert ("Your rating for finding replies" in said) is (has_name and number > 0)
             if number == 0:
-                assert "Bf3 is good: it costs 3 % of the game against Ne5" in said
+                assert "Bf3 is good: it costs 3 % of the game compared with Ne5, the best reply." in said
                 assert violations(tab) == []
                 press(tab, Keys.TAB, Keys.ARROW_RIGHT)  # along the bait's line
                 assert tab.until_true("document.querySelector('[aria-pressed=true]')?.textContent") == "Nd2"

@@ -35,12 +35,12 @@ from tests.engine.playouts import playouts
     ],
 )
 def test_what_a_file_is(data: bytes, form: GameFormat | None) -> None:
-    assert files.detect(data[: files.HEAD_BYTES], len(data)) == form
+    assert files.detect_format(data[: files.FORMAT_DETECTION_BYTES], len(data)) == form
 
 
 def test_a_beginning_that_is_cut_in_a_letter() -> None:
-    head = ("f5d6\n" + "# " + "é" * 4000).encode()[: files.HEAD_BYTES]
-    assert files.detect(head, 9000) is GameFormat.TRANSCRIPT
+    head = ("f5d6\n" + "# " + "é" * 4000).encode()[: files.FORMAT_DETECTION_BYTES]
+    assert files.detect_format(head, 9000) is GameFormat.TRANSCRIPT
 
 
 def test_texts_of_every_age() -> None:
@@ -169,7 +169,7 @@ def test_othello_through_ggf_and_back(game: GameRecord) -> None:
 
 @given(st.binary(max_size=400))
 def test_no_bytes_raise_another_error(data: bytes) -> None:
-    files.detect(data, len(data))
+    files.detect_format(data, len(data))
     lines = [files.decode(line) for line in data.splitlines(keepends=True)]
     for form in files.TEXTS:
         for found in files.read(lines, form):
@@ -181,7 +181,7 @@ def test_signs_of_windows_do_not_cut_lines() -> None:
         b'[Event "Open 2019 \x85 A"]\r\n[White "M\xfcller"]\r\n[Black "B"]\r\n[Result "1-0"]\r\n\r\n'
         b"1. e4 e5 ; so\x85 gut\r\n2. Nf3 1-0\r\n"
     )
-    assert files.detect(data, len(data)) is GameFormat.PGN
+    assert files.detect_format(data, len(data)) is GameFormat.PGN
     (game,) = files.read(files.decode(data).split("\n"), GameFormat.PGN)
     assert isinstance(game, GameRecord), game
     assert game.moves == ("e2e4", "e7e5", "g1f3")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.formats import ggf
-from engine.formats.ggf import BadGgf, GgfGame, GgfMove, Stated
+from engine.formats.ggf import BadGgf, GgfGame, GgfMove, GgfResult
 from engine.formats.record import clean
 from engine.games.othello import SQUARES, Othello, OthelloPosition
 from tests.shared_data import shared_path
@@ -103,14 +103,14 @@ def test_a_pass_that_the_writer_left_out_is_put_in() -> None:
 @pytest.mark.parametrize(
     ("text", "stated"),
     [
-        ("+12.000", Stated(12)),
-        ("-64.000:r", Stated(-64, "r")),
-        ("0", Stated(0)),
-        ("+2 : t", Stated(2, "t")),
-        ("-3.5:s", Stated(-3.5, "s")),
+        ("+12.000", GgfResult(12)),
+        ("-64.000:r", GgfResult(-64, "r")),
+        ("0", GgfResult(0)),
+        ("+2 : t", GgfResult(2, "t")),
+        ("-3.5:s", GgfResult(-3.5, "s")),
     ],
 )
-def test_results(text: str, stated: Stated) -> None:
+def test_results(text: str, stated: GgfResult) -> None:
     assert ggf.stated_result(ggf.parse(f"(;RE[{text}]{START};)")) == stated
 
 
@@ -153,7 +153,7 @@ def test_lines_that_are_no_match(text: str, why: str) -> None:
     [
         ("", "begins with"),
         (NBOARD + NBOARD, "after the game"),
-        (NBOARD[:-2], "neither a tag nor the end"),
+        (NBOARD[:-2], "expected a tag or the end"),
         ("(;GM[Chess];)", "a game of 'Chess'"),
         ("(;PB[a];)", r"\(BO\) is missing"),
         ("(;BO[10 " + "-" * 100 + " *];)", "size '10'"),

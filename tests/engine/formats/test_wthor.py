@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.formats import wthor
-from engine.formats.record import BadGame, black_margin, placed
+from engine.formats.record import BadGame, black_margin, squares_to_moves
 from engine.formats.wthor import BadWthor, WthorGame
 from engine.games.othello import SQUARES
 from tests.shared_data import shared_path
@@ -122,7 +122,7 @@ def test_real_games_replay_to_their_scores() -> None:
             assert max(game.black, game.white) < len(players)
             assert game.tournament < len(tournaments)
             if number % EVERY == 0:
-                margin = black_margin(placed(game.squares)[1])
+                margin = black_margin(squares_to_moves(game.squares)[1])
                 finished += margin is not None
                 assert margin in (None, game.margin), (path, number)
     assert len(paths) == len(years) == 43

@@ -7,7 +7,7 @@ from functools import cache
 import chess
 
 from engine.games.chess_evaluation import DANGERS, GROUPS, THREATS
-from engine.games.linear_weights import starts
+from engine.games.linear_weights import group_offsets
 from tests.engine.games.linear_features import Features
 
 _PAWN, _KNIGHT, _BISHOP, _ROOK, _QUEEN, _KING = range(6)
@@ -16,7 +16,7 @@ _ALL = chess.BB_ALL
 
 @cache
 def _starts() -> dict[str, int]:
-    return starts(GROUPS)
+    return group_offsets(GROUPS)
 
 
 def features(board: chess.Board) -> Features:

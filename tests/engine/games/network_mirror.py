@@ -23,10 +23,10 @@ class Network:
         sizes = [int(np.dtype(kind).itemsize * np.prod(shape)) for kind, shape in shapes]
         if len(weights) != sum(sizes):
             raise ValueError(f"a network of {game} has {sum(sizes)} bytes, not {len(weights)}")
-        starts = np.cumsum([0, *sizes])
+        group_offsets = np.cumsum([0, *sizes])
         parts = [
             np.frombuffer(weights, kind, int(np.prod(shape)), int(start)).reshape(shape).astype(np.int64)
-            for (kind, shape), start in zip(shapes, starts, strict=False)
+            for (kind, shape), start in zip(shapes, group_offsets, strict=False)
         ]
         self.inputs, self.bias, self.outputs, self.output_bias = parts
 

@@ -9,7 +9,7 @@ import pytest
 from engine import _native
 from engine.games import chess_evaluation
 from engine.games.chess_evaluation import GROUPS, THREATS, evaluate_centi, expected_scale_centi
-from engine.games.linear_weights import LinearWeights, starts
+from engine.games.linear_weights import LinearWeights, group_offsets
 from tests.engine.games.chess_mirror import features
 from tests.engine.games.linear_features import LIMIT_CENTI
 
@@ -47,7 +47,7 @@ def weights_at_random(seed: int) -> LinearWeights:
 
 def counts(fen: str) -> dict[tuple[str, int], int]:
     """Features other than 0, by group and place in it."""
-    first = starts(GROUPS)
+    first = group_offsets(GROUPS)
     names = {first[name] + i: (name, i) for name, size in GROUPS.items() for i in range(size)}
     return {names[feature]: count for feature, count in features(chess.Board(fen)).counts.items() if count}
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from engine.game import WIN_CENTI, BadPosition, Game, IllegalMove, if_it_goes_on, replay
+from engine.game import WIN_CENTI, BadPosition, Game, IllegalMove, continued_position, replay
 from engine.games import ENGINE_GAMES, GAMES, get_rules
 
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
@@ -61,7 +61,7 @@ def test_random_play(game: Game[Any], seed: int) -> None:
     assert (result == 0) == (game.ending(end).kind in ("stalemate", "draw"))
     assert game.parse_position(game.position_text(end)) == end or game.name == "tictactoe"
     assert replay(game, [game.move_text(m) for m in moves]) == end
-    later = game.goes_on(end)
+    later = game.without_rule_ending(end)
     assert game.board_rows(later) == game.board_rows(end)
     assert game.side_to_move(later) == game.side_to_move(end)
     assert game.parse_position(game.position_text(later)) == later or game.name == "tictactoe"
@@ -78,11 +78,11 @@ def test_servers_may_play_on(name: str, shuffle: list[str]) -> None:
     game = get_rules(name)
     thrice = replay(game, shuffle * 2)
     assert game.legal_moves(thrice) == ()
-    later = if_it_goes_on(game, thrice)
+    later = continued_position(game, thrice)
     assert game.legal_moves(later) == game.legal_moves(game.initial())
     after = replay(game, [*shuffle * 2, shuffle[0]])
     assert game.board_rows(after) == game.board_rows(replay(game, shuffle[:1]))
-    assert if_it_goes_on(game, after) is after
+    assert continued_position(game, after) is after
     with pytest.raises(IllegalMove):
         replay(game, [*shuffle * 2, "e1e9"])
 
@@ -92,12 +92,12 @@ def test_a_game_knows_which_positions_it_has_seen(name: str, shuffle: list[str])
     game = get_rules(name)
     for plies in range(8):
         position = replay(game, (shuffle * 2)[:plies])
-        assert game.stood_before(position) == (plies >= 4)
+        assert game.is_repeated(position) == (plies >= 4)
         if game.legal_moves(position):
             root, text = game.for_search(position), (shuffle * 2)[plies]
-            assert game.stood_before(game.play(root, game.parse_move(root, text))) == (plies >= 3)
+            assert game.is_repeated(game.play(root, game.parse_move(root, text))) == (plies >= 3)
             other = next(m for m in game.legal_moves(root) if game.move_text(m) != text)
-            assert not game.stood_before(game.play(root, other))
+            assert not game.is_repeated(game.play(root, other))
 
 
 @every_game_with(seeds=2)
@@ -105,13 +105,13 @@ def test_without_a_repetition_no_position_stood_before(game: Game[Any], seed: in
     positions, _ = play_out(game, seed)
     boards = [(game.board_rows(position), game.side_to_move(position)) for position in positions[:60]]
     if len(set(boards)) == len(boards):
-        assert not any(game.stood_before(position) for position in positions[:60])
+        assert not any(game.is_repeated(position) for position in positions[:60])
 
 
 def test_no_game_goes_on_after_mate() -> None:
     game = get_rules("chess")
     mated = replay(game, ["f2f3", "e7e5", "g2g4", "d8h4"])
-    assert game.legal_moves(if_it_goes_on(game, mated)) == ()
+    assert game.legal_moves(continued_position(game, mated)) == ()
     with pytest.raises(IllegalMove):
         replay(game, ["f2f3", "e7e5", "g2g4", "d8h4", "e1f2"])
 

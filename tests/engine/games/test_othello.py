@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from engine import _native
-from engine.formats.record import placed
+from engine.formats.record import squares_to_moves
 from engine.game import WIN_CENTI, BadPosition, IllegalMove, replay
 from engine.games.othello import PASS, SQUARES, Othello, OthelloPosition, moves_mask
 from tests.shared_data import shared_path
@@ -100,7 +100,7 @@ def test_tournament_games_replay_to_their_recorded_scores() -> None:
     passes = 0
     for index in range(count):
         record = data[16 + 68 * index :][:68]
-        moves = placed(m // 10 * 8 + m % 10 - 9 for m in record[8:] if m)[0]
+        moves = squares_to_moves(m // 10 * 8 + m % 10 - 9 for m in record[8:] if m)[0]
         passes += moves.count("pass")
         end = replay(game, moves)
         if not game.legal_moves(end):

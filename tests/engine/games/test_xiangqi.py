@@ -238,7 +238,7 @@ def test_stalemate_loses() -> None:
     assert game.legal_moves(position) == ()
     assert game.highlights(position) == ()
     assert game.result_centi(position) == -(WIN_CENTI + 10_000 - 59)
-    assert game.ending(position) == ("variantEnd", "Black has no legal move, which loses.")
+    assert game.ending(position) == ("variantEnd", "Black has no legal move and loses.")
 
 
 def test_long_games_do_not_make_a_win_a_loss() -> None:

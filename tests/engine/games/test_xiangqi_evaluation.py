@@ -7,7 +7,7 @@ import pytest
 
 from engine import _native
 from engine.games import xiangqi_evaluation
-from engine.games.linear_weights import LinearWeights, starts
+from engine.games.linear_weights import LinearWeights, group_offsets
 from engine.games.xiangqi import Xiangqi, XiangqiPosition
 from engine.games.xiangqi_evaluation import (
     GROUPS,
@@ -55,7 +55,7 @@ def weights_at_random(seed: int) -> LinearWeights:
 
 def counts(fen: str) -> dict[tuple[str, int], int]:
     """Features other than 0, by group and place in it."""
-    first = starts(GROUPS)
+    first = group_offsets(GROUPS)
     names = {first[name] + i: (name, i) for name, size in GROUPS.items() for i in range(size)}
     position = GAME.parse_position(fen)
     found = features(position.board, position.side).counts

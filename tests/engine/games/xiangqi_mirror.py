@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 
-from engine.games.linear_weights import starts
+from engine.games.linear_weights import group_offsets
 from engine.games.xiangqi_evaluation import DANGERS, GROUPS, THREATS
 from tests.engine.games.linear_features import Features
 
@@ -20,7 +20,7 @@ _DIAGONALS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 
 @cache
 def _starts() -> dict[str, int]:
-    return starts(GROUPS)
+    return group_offsets(GROUPS)
 
 
 def features(board: str, side: int) -> Features:

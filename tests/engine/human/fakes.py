@@ -8,7 +8,7 @@ from engine.decision import Candidate, ModelInfo, Person
 from engine.game import Game
 from engine.games import get_rules
 from engine.human.model import PredictionQuery
-from engine.human.opponent_model_search import Models
+from engine.human.opponent_model_search import GameModels
 from engine.human.registry import ModelRegistry
 
 Answer = Callable[[Game[Any], PredictionQuery], tuple[float, ...]]
@@ -23,10 +23,10 @@ def alike(game: Game[Any], ask: PredictionQuery) -> tuple[float, ...]:
 class FakeModel:
     """A human-move model that answers by a function, and remembers what it was asked."""
 
-    def __init__(self, game_name: str, answer: Answer = alike, plies_wanted: int = 1) -> None:
+    def __init__(self, game_name: str, answer: Answer = alike, max_history_positions: int = 1) -> None:
         self.game = game_name
         self.info = ModelInfo(game_name, "fake", "f" * 64)
-        self.plies_wanted = plies_wanted
+        self.max_history_positions = max_history_positions
         self.asked: list[PredictionQuery] = []
         self._answer = answer
 
@@ -41,7 +41,7 @@ class FakeReplyModel:
     def __init__(self, game_name: str, pull: float = 0.5) -> None:
         self.game = game_name
         self.info = ModelInfo("calibrated", "fake probabilities", "c" * 64)
-        self.learned_with = "fake"
+        self.trained_with_model = "fake"
         self.people: list[Person] = []
         self._pull = pull
 
@@ -73,10 +73,10 @@ class OneModel(ModelRegistry):
         super().__init__()
         self.model = model
 
-    def models(self, game_name: str) -> Models:
+    def models(self, game_name: str) -> GameModels:
         assert game_name == self.model.game
-        return Models(self.model)
+        return GameModels(self.model)
 
     @contextmanager
-    def lend(self, game_name: str) -> Iterator[Models]:
+    def lend(self, game_name: str) -> Iterator[GameModels]:
         yield self.models(game_name)

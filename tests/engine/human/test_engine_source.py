@@ -12,11 +12,11 @@ from engine.errors import RecordError
 from engine.game import WIN_CENTI, Game
 from engine.games import get_rules
 from engine.human.model import PredictionQuery
-from engine.human.opponent_model_search import Models
-from engine.human.value import floor_centi
+from engine.human.opponent_model_search import GameModels
+from engine.human.opponent_value import risk_floor_centi
 from engine.judgement import classify_by_figure_9
 from engine.move_chooser import MoveChooser
-from engine.params import TrapParams, ValueParams
+from engine.params import OpponentParams, TrapParams
 from engine.protocols.engine_source import EngineSource
 from engine.protocols.score_settings import EngineSettings
 from engine.search.searchers import make_searcher
@@ -39,11 +39,11 @@ def decide(
     kind: str = "opponent_model_uci",
     *,
     game: str = "chess",
-    value: ValueParams | None = None,
+    value: OpponentParams | None = None,
     limits: Limits | None = None,
 ) -> Decision:
     probabilities = FakeReplyModel(game) if kind == "calibrated_uci" else None
-    models = Models(FakeModel(game, answer), probabilities, value or ValueParams())
+    models = GameModels(FakeModel(game, answer), probabilities, value or OpponentParams())
     rules = get_rules(game)
     player = MoveChooser(
         strategy_named(kind), rules, TrapParams(), make_searcher(game, 1), source=engine, models=models
@@ -91,11 +91,11 @@ def test_only_likely_replies_are_asked_about_and_all_of_the_move_played() -> Non
 
 def test_moves_within_the_budget_are_looked_into() -> None:
     """And no others; the best is what its replies leave of it."""
-    value = ValueParams(budget_percent=2)
+    value = OpponentParams(budget_percent=2)
     decision = decide(source(Scripted(), candidates=50), MIDDLE_GAMES["chess"], value=value)
     assert decision.model_use is not None
     best = max(c.raw_centi for c in decision.candidates if not c.raw_is_bound)
-    floor = floor_centi(best, decision.model_use.value)
+    floor = risk_floor_centi(best, decision.model_use.value)
     for candidate in decision.candidates:
         assert (candidate.value is not None) == (not candidate.raw_is_bound and candidate.raw_centi >= floor)
         assert not candidate.raw_is_bound or candidate.raw_centi < floor
@@ -111,7 +111,9 @@ def test_a_move_that_turns_out_worse_is_not_played() -> None:
         return 700 if after_nf3 and move == "h7h5" else -100 if after_nf3 else -50
 
     start = chess.position_text(chess.initial())
-    decision = decide(source(Scripted(score=score)), start, first_half, value=ValueParams(budget_percent=10))
+    decision = decide(
+        source(Scripted(score=score)), start, first_half, value=OpponentParams(budget_percent=10)
+    )
     refuted = {c.move: c for c in decision.candidates}["g1f3"]
     assert (decision.move, decision.chosen.raw_centi) == ("e2e4", 50)
     if refuted.complete:  # h7h5 was not among the likely ones
@@ -136,7 +138,7 @@ def test_a_forced_win_is_played_at_once() -> None:
         TrapParams(),
         make_searcher("chess", 1),
         source=source(link),
-        models=Models(model),
+        models=GameModels(model),
     )
     mate = player.choose(chess.parse_position(MATE_IN_ONE), Limits(4), StopFlag())
     verify(mate)
@@ -154,7 +156,7 @@ def test_a_stalemate_is_worth_what_it_is() -> None:
 def test_without_an_engine_it_plays_as_its_namesake() -> None:
     decision = decide(None, MIDDLE_GAMES["chess"], limits=Limits(3))
     assert (decision.search_mode, decision.source) == ("exact", None)
-    models = Models(FakeModel("chess"))
+    models = GameModels(FakeModel("chess"))
     native = MoveChooser(
         strategy_named("opponent_model"), chess, TrapParams(), make_searcher("chess", 1), models=models
     )

@@ -14,7 +14,7 @@ from engine.decision import Person
 from engine.games.standard_chess import ChessPosition, StandardChess
 from engine.human.maia import MaiaFamily, MaiaModel, openings
 from engine.human.maia_planes import MOVES, SLOTS, places
-from engine.human.model import BadModel, PredictionQuery, predicted
+from engine.human.model import BadModel, PredictionQuery, predictions_of
 from engine.human.model_files import open_model
 from engine.human.onnx import OnnxNetwork
 from lab.training.lc0 import read_network
@@ -49,7 +49,7 @@ def test_both_sides_and_all_of_a_game(pusher: MaiaModel) -> None:
     histories = [game[: end + 1] for end, position in enumerate(game) if len(position.legal) > 1]
     can_push = [history for history in histories if any(p > 0 for p in pushes_or_none(history[-1]))]
     assert len(can_push) > 40
-    found = predicted(pusher, GAME, [PredictionQuery(tuple(history)) for history in can_push])
+    found = predictions_of(pusher, GAME, [PredictionQuery(tuple(history)) for history in can_push])
     for answer, history in zip(found, can_push, strict=True):
         assert answer == pytest.approx(pushes(history[-1]), abs=1e-3)
 
@@ -72,7 +72,7 @@ def test_a_long_list_of_questions_is_answered_in_parts(pusher: MaiaModel) -> Non
 
 
 def test_what_it_is(pusher: MaiaModel) -> None:
-    assert (pusher.game, pusher.plies_wanted, pusher.rating) == ("chess", 8, 1234)
+    assert (pusher.game, pusher.max_history_positions, pusher.rating) == ("chess", 8, 1234)
     assert (pusher.info.kind, pusher.info.name) == ("maia", "maia-1234")
     assert [history[0] for history in openings()] == [GAME.initial()] * len(openings())
 
@@ -178,7 +178,7 @@ def prefers(text: str, rating: int) -> MaiaModel:
 
 def p_of(family: MaiaFamily, rating: int | None) -> dict[str, float]:
     start = GAME.initial()
-    (answer,) = predicted(family, GAME, [PredictionQuery((start,), Person(rating))])
+    (answer,) = predictions_of(family, GAME, [PredictionQuery((start,), Person(rating))])
     return {GAME.move_text(move): p for move, p in zip(start.legal, answer, strict=True) if p}
 
 
@@ -191,7 +191,7 @@ def test_ratings_choose_and_mix_networks() -> None:
     assert p_of(family, 1200) == pytest.approx({"e2e4": 0.75, "d2d4": 0.25})
     assert p_of(family, 1899) == pytest.approx({"d2d4": 0.0025, "c2c4": 0.9975})
     assert p_of(family, None) == {"d2d4": 1}
-    assert (family.game, family.plies_wanted, family.info.name) == ("chess", 8, "maia-1100-1900")
+    assert (family.game, family.max_history_positions, family.info.name) == ("chess", 8, "maia-1100-1900")
     assert len(family.info.sha256) == 64
 
 
@@ -223,7 +223,7 @@ def test_a_folder_is_a_family(tmp_path: Path) -> None:
     assert model.info.kind == "maia"
     assert model.info.name.startswith("maia-1100-1500")
     history = played("e2e4")
-    assert predicted(model, GAME, [PredictionQuery(tuple(history), Person(1300))])[0] == pytest.approx(
+    assert predictions_of(model, GAME, [PredictionQuery(tuple(history), Person(1300))])[0] == pytest.approx(
         pushes(history[-1]), abs=1e-3
     )
     single = open_model(tmp_path / "maia-1100.onnx")
@@ -238,6 +238,6 @@ def test_a_folder_of_a_single_network_for_rating_0(tmp_path: Path) -> None:
     written = write_onnx(read_network(pawn_pusher().file()), "nought", "none", 0, is_published=False)
     (tmp_path / "nought.onnx").write_bytes(written)
     history = played("e2e4")
-    assert predicted(open_model(tmp_path), GAME, [PredictionQuery(tuple(history))])[0] == pytest.approx(
+    assert predictions_of(open_model(tmp_path), GAME, [PredictionQuery(tuple(history))])[0] == pytest.approx(
         pushes(history[-1]), abs=1e-3
     )

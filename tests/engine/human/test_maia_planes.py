@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from engine.games.standard_chess import ChessPosition, StandardChess
-from engine.human.maia_planes import HISTORY, MOVES, NOW, PAST, PLANES, SLOTS, Planes, encode, places
+from engine.human.maia_planes import HISTORY, MOVES, NOW, PAST, PLANES, SLOTS, InputPlanes, encode, places
 
 GAME = StandardChess()
 KINDS = (chess.PAWN, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN, chess.KING)
@@ -55,7 +55,7 @@ def plain_planes(history: Sequence[ChessPosition]) -> NDArray[np.float32]:
     return planes
 
 
-def unpacked(planes: Planes) -> NDArray[np.float32]:
+def unpacked(planes: InputPlanes) -> NDArray[np.float32]:
     """As lc0 has them: (n, 112, 8, 8)."""
     count = planes.now.shape[3]
     found = np.full((count, PLANES, 8, 8), np.nan, np.float32)

@@ -7,7 +7,7 @@ import pytest
 
 from engine.decision import ModelInfo
 from engine.games import get_rules
-from engine.human.model import BadModel, PredictionQuery, predicted
+from engine.human.model import BadModel, PredictionQuery, predictions_of
 
 GAME = get_rules("othello")
 
@@ -17,7 +17,7 @@ class Says:
 
     game = "othello"
     info = ModelInfo("shallow", "fake", "0")
-    plies_wanted = 1
+    max_history_positions = 1
 
     def __init__(self, *answers: tuple[float, ...]) -> None:
         self.answers = list(answers)
@@ -27,13 +27,13 @@ class Says:
 
 
 def test_a_sound_answer_is_taken() -> None:
-    assert predicted(Says((0.5, 0.25, 0.125, 0.125)), GAME, [PredictionQuery((GAME.initial(),))]) == [
+    assert predictions_of(Says((0.5, 0.25, 0.125, 0.125)), GAME, [PredictionQuery((GAME.initial(),))]) == [
         (0.5, 0.25, 0.125, 0.125)
     ]
 
 
 def test_rounding_is_made_good() -> None:
-    (answer,) = predicted(Says((0.5001, 0.25, 0.125, 0.125)), GAME, [PredictionQuery((GAME.initial(),))])
+    (answer,) = predictions_of(Says((0.5001, 0.25, 0.125, 0.125)), GAME, [PredictionQuery((GAME.initial(),))])
     assert math.fsum(answer) == pytest.approx(1, abs=1e-12)
 
 
@@ -51,7 +51,7 @@ def test_rounding_is_made_good() -> None:
 )
 def test_garbage_is_refused(answers: list[tuple[float, ...]], why: str) -> None:
     with pytest.raises(BadModel, match=f"fake: .*{why}"):
-        predicted(Says(*answers), GAME, [PredictionQuery((GAME.initial(),))])
+        predictions_of(Says(*answers), GAME, [PredictionQuery((GAME.initial(),))])
 
 
 def test_where_there_is_no_choice_nobody_is_asked() -> None:
@@ -62,4 +62,7 @@ def test_where_there_is_no_choice_nobody_is_asked() -> None:
     while GAME.legal_moves(over):
         over = GAME.play(over, GAME.legal_moves(over)[-1])
     assert len(GAME.legal_moves(position)) == 1
-    assert predicted(Says(), GAME, [PredictionQuery((position,)), PredictionQuery((over,))]) == [(1.0,), ()]
+    assert predictions_of(Says(), GAME, [PredictionQuery((position,)), PredictionQuery((over,))]) == [
+        (1.0,),
+        (),
+    ]

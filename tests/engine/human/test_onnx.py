@@ -55,7 +55,7 @@ def test_a_network_says_what_it_is() -> None:
         (tiny(says=SAYS | {"name": "a\x1b[31mb"}), "its name has characters that cannot be printed"),
         (tiny(says=SAYS | {"licence": "CC0\a"}), "its licence has characters that cannot be printed"),
         (tiny(says=SAYS | {"source": "here\nthere"}), "its source has characters that cannot be printed"),
-        (tiny("NoSuchThing"), "an ONNX network that cannot be run: .*NoSuchThing"),
+        (tiny("PageNotFound"), "an ONNX network that cannot be run: .*PageNotFound"),
         (tiny("Relu")[:2] + tiny("Relu")[2:].replace(b"Relu", b"Add\0"), "cannot be run"),
     ],
 )
@@ -132,7 +132,7 @@ def test_fields_that_nobody_wants_are_passed_over() -> None:
 
 
 def test_a_network_may_wait() -> None:
-    network = OnnxNetwork.load(tiny("NoSuchThing"), "some.onnx", start=False)
+    network = OnnxNetwork.load(tiny("PageNotFound"), "some.onnx", start=False)
     assert network.kind == "maia"
     with pytest.raises(BadModel, match="cannot be run"):
         network.run("y", {"x": np.array([1], np.float32)})
@@ -160,7 +160,7 @@ def test_only_regular_files_of_some_size_are_read(tmp_path: Path, monkeypatch: p
     with pytest.raises(BadModel, match="not a file name"):
         read_model_file(Path("a\0b"))
     assert read_model_file(tmp_path / "file", 5) == b"12345"
-    monkeypatch.setattr(onnx_files, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(onnx_files, "MAX_MODEL_BYTES", 1 << 20)
     with pytest.raises(BadModel, match="file: longer than 0 MiB"):
         read_model_file(tmp_path / "file", 4)
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from engine.decision import Person
 from engine.games.othello import PASS, Othello, OthelloPosition
-from engine.human.model import BadModel, HumanModel, PredictionQuery, predicted
+from engine.human.model import BadModel, HumanModel, PredictionQuery, predictions_of
 from engine.human.onnx import OnnxNetwork
-from engine.human.othello import DEFAULT_FILE, PLANES, OthelloHumanModel, encode, sight_of
+from engine.human.othello import DEFAULT_FILE, PLANES, OthelloHumanModel, encode, network_inputs
 from engine.human.othello_boards import TURNED
 from lab.training.human_othello import card_path, some_games
 from lab.training.human_othello_data import measure, read_wthor, replay, report
@@ -64,7 +64,7 @@ def asks_of_games(games: int, history: int = 2) -> list[PredictionQuery]:
 def test_answers_are_probabilities_of_the_legal_moves(random_network: OthelloHumanModel) -> None:
     model: HumanModel = random_network
     asks = asks_of_games(2)
-    answers = predicted(model, GAME, asks)
+    answers = predictions_of(model, GAME, asks)
     assert max(max(answer) for answer in answers) > 0.6
     for ask, answer in zip(asks, answers, strict=True):
         assert len(answer) == len(GAME.legal_moves(ask.positions[-1]))
@@ -116,7 +116,7 @@ def test_the_last_move_counts(random_network: OthelloHumanModel) -> None:
 def test_the_last_move_as_it_is_seen() -> None:
     start = GAME.initial()
     after = GAME.play(start, 19)  # d3
-    sight = sight_of(
+    sight = network_inputs(
         [
             PredictionQuery((start, after)),
             PredictionQuery((after,)),
@@ -136,7 +136,7 @@ def test_a_pass_is_no_last_move() -> None:
         if passed:
             break
     before, after = path[passed[0]][0], path[passed[0] + 1][0]
-    sight = sight_of([PredictionQuery((before, after))])
+    sight = network_inputs([PredictionQuery((before, after))])
     assert (sight.placed.tolist(), sight.flipped.tolist()) == ([0], [0])
 
 
@@ -172,7 +172,7 @@ def planes_by_the_rules(position: OthelloPosition) -> NDArray[np.float32]:
 
 def test_the_planes_are_what_they_are_said_to_be() -> None:
     positions = played_positions(2, seed=8)[::3]
-    found = encode(sight_of([PredictionQuery((position,)) for position in positions]))
+    found = encode(network_inputs([PredictionQuery((position,)) for position in positions]))
     assert found.shape == (len(positions), 64, PLANES)
     for planes, position in zip(found, positions, strict=True):
         mover, waiter, _ = position
@@ -217,7 +217,7 @@ def test_the_network_we_come_with_has_its_card(ours: OthelloHumanModel) -> None:
 def test_the_network_we_come_with_knows_openings(ours: OthelloHumanModel) -> None:
     start = GAME.initial()
     first = GAME.play(start, GAME.parse_move(start, "f5"))
-    (probabilities,) = predicted(ours, GAME, [PredictionQuery((start, first))])
+    (probabilities,) = predictions_of(ours, GAME, [PredictionQuery((start, first))])
     by_text = dict(zip(map(GAME.move_text, GAME.legal_moves(first)), probabilities, strict=True))
     # People answer perpendicularly or diagonally; the parallel opening is a beginner's.
     assert by_text["d6"] > by_text["f6"] > by_text["f4"]

@@ -11,7 +11,7 @@ from engine.human.model import BadModel, PredictionQuery
 from engine.human.onnx import OnnxNetwork
 from engine.human.othello import OthelloHumanModel
 from engine.human.othello_boards import TURNED, turned, upright
-from engine.human.othello_openings import NETWORK_GAMES, OpeningTable, keys_of
+from engine.human.othello_openings import NETWORK_WEIGHT_GAMES, OpeningTable, keys_of
 from lab.training.human_othello_graph import first_weights, to_onnx
 
 GAME = Othello()
@@ -21,7 +21,7 @@ AFTER_F5 = GAME.play(GAME.initial(), GAME.parse_move(GAME.initial(), "f5"))
 def some() -> OpeningTable:
     keys = np.array([30, 10, 10, 10, 30, 20, 10], dtype=np.uint64)
     squares = np.array([5, 1, 2, 1, 6, 3, 1])
-    return OpeningTable.counted(keys, squares, np.array([1.0, 1, 1, 1, 0.4, 9, 0.6]), least=2)
+    return OpeningTable.from_weighted_moves(keys, squares, np.array([1.0, 1, 1, 1, 0.4, 9, 0.6]), least=2)
 
 
 def test_games_are_counted() -> None:
@@ -38,19 +38,16 @@ def test_a_table_comes_back_from_its_text() -> None:
         assert (one == other).all()
         assert one.dtype == other.dtype
     assert some().text() == some().text()
-    assert (
-        OpeningTable.read(OpeningTable.none().text(), "x").corrected(found.keys, np.ones((2, 64))).sum()
-        == 128
-    )
+    assert OpeningTable.read(OpeningTable.none().text(), "x").blend(found.keys, np.ones((2, 64))).sum() == 128
 
 
 def test_counts_stand_beside_the_networks_word() -> None:
     even = np.full((3, 64), 1 / 64)
-    found = some().corrected(np.array([7, 10, 30], dtype=np.uint64), even)
+    found = some().blend(np.array([7, 10, 30], dtype=np.uint64), even)
     assert (found[0] == even[0]).all()
     assert found.sum(axis=1) == pytest.approx(1)
-    assert found[1, 1] == pytest.approx((3 + NETWORK_GAMES / 64) / (4 + NETWORK_GAMES))
-    assert found[2, 0] == pytest.approx(NETWORK_GAMES / 64 / (1 + NETWORK_GAMES))
+    assert found[1, 1] == pytest.approx((3 + NETWORK_WEIGHT_GAMES / 64) / (4 + NETWORK_WEIGHT_GAMES))
+    assert found[2, 0] == pytest.approx(NETWORK_WEIGHT_GAMES / 64 / (1 + NETWORK_WEIGHT_GAMES))
 
 
 def packed(data: bytes) -> str:
@@ -87,7 +84,7 @@ def test_a_model_knows_its_openings_whichever_way_they_are_turned() -> None:
     own, other = (np.array([board], dtype=np.uint64) for board in AFTER_F5[:2])
     turn = upright(own, other).argmax(axis=0)
     move = GAME.parse_move(AFTER_F5, "d6")
-    table = OpeningTable.counted(
+    table = OpeningTable.from_weighted_moves(
         keys_of(turned(own, turn), turned(other, turn)), TURNED[turn, [move]], np.array([1000.0]), least=1
     )
     network = OnnxNetwork.load(to_onnx(first_weights(1), "a", "none", openings=table), "a.onnx")

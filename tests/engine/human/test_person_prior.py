@@ -27,21 +27,21 @@ from engine.human.person_prior import (
     RATING,
     BasePrior,
     Gaussian,
-    Grid,
     PersonPrior,
+    PriorGrid,
     RatingScale,
     base_key,
     costs_of,
+    estimated_side_time_s,
     features_of,
     read_card,
-    speed_s,
     tilted_rows,
 )
 from lab.analysis.person_fitting import base_record
 
 BASE = "b" * 64
 SCALE = RatingScale("a site's", 1600.0, 400.0, 2.0, 20)
-GRID = Grid((-0.4, 0.0, 0.4), (-4.0, 0.0, 4.0, 8.0))
+GRID = PriorGrid((-0.4, 0.0, 0.4), (-4.0, 0.0, 4.0, 8.0))
 RATED = Gaussian(
     (CONSTANT, RATING, BULLET, RAPID),
     np.array([[-0.1, 1.5], [0.05, 1.25], [0.0, -1.0], [0.0, 0.5]]),
@@ -100,7 +100,7 @@ def test_what_the_two_numbers_do() -> None:
 def test_the_mean_over_the_prior_is_that_of_the_formula() -> None:
     prior = parsed()
     for rating, seconds in ((None, None), (1900, 60.0), (1100, 600.0), (2000, None)):
-        weights: list[float] = prior.weights(BASE, rating, seconds).tolist()
+        weights: list[float] = prior.prior_weights(BASE, rating, seconds).tolist()
         assert math.fsum(weights) == pytest.approx(1.0, abs=1e-12)
         found = prior.tilted(BASE, ODDS, COSTS, rating, seconds)
         assert found == pytest.approx(by_hand(weights), abs=1e-12)
@@ -115,11 +115,11 @@ def test_a_fixed_example() -> None:
 
 def test_the_prior_is_gaussian_at_the_points() -> None:
     """One-dimensional, where the weights are known."""
-    grid = Grid((0.0,), (-2.0, 0.0, 2.0))
+    grid = PriorGrid((0.0,), (-2.0, 0.0, 2.0))
     unrated = Gaussian((CONSTANT,), np.array([[7.0, 1.0]]), np.array([[0.0, 0.0], [0.0, 4.0]]))
     prior = parsed(card(replace(PRIOR, grid=grid, rated=None, unrated=unrated)))
     powers = [math.exp(-((k - 1.0) ** 2) / 8.0) for k in grid.k]
-    found = prior.weights(BASE, 2000, 60.0)  # without a prior for rated people, theirs is that of all
+    found = prior.prior_weights(BASE, 2000, 60.0)  # without a prior for rated people, theirs is that of all
     assert found == pytest.approx([power / sum(powers) for power in powers], abs=1e-12)
 
 
@@ -179,9 +179,9 @@ def test_features() -> None:
 
 
 def test_the_speed_of_a_game() -> None:
-    assert speed_s(180, 2) == 260.0
-    assert speed_s(60, None) == 60.0
-    assert speed_s(None, None) == math.inf
+    assert estimated_side_time_s(180, 2) == 260.0
+    assert estimated_side_time_s(60, None) == 60.0
+    assert estimated_side_time_s(None, None) == math.inf
 
 
 def test_costs() -> None:

@@ -17,11 +17,11 @@ from engine.game import WIN_CENTI, Game
 from engine.games import ENGINE_GAMES, GAMES, get_rules
 from engine.games.othello import Othello, OthelloPosition
 from engine.human.model import PredictionQuery
-from engine.human.opponent_model_search import Background, Models
+from engine.human.opponent_model_search import Background, GameModels
 from engine.human.shallow import ShallowModel
 from engine.judgement import classify_by_figure_9
 from engine.move_chooser import MoveChooser
-from engine.params import Assessment, Decided, TrapParams, ValueParams, ValueScale
+from engine.params import Assessment, DecidedScores, OpponentParams, OpponentScale, TrapParams
 from engine.search.reference import exact_score
 from engine.search.searchers import NativeOthelloSearcher, make_searcher
 from engine.stop import StopFlag
@@ -34,8 +34,8 @@ from tests.engine.positions import positions, random_position
 othello = Othello()
 native = NativeOthelloSearcher(table_mb=16)
 values = st.builds(
-    ValueParams,
-    scale=st.sampled_from(ValueScale),
+    OpponentParams,
+    scale=st.sampled_from(OpponentScale),
     budget_percent=st.sampled_from([0.0, 3.0, 30.0]),
     least_percent=st.sampled_from([0.0, 2.0, 20.0]),
 )
@@ -50,11 +50,11 @@ def decide(
     *,
     game: str = "othello",
     answer: Answer = alike,
-    value: ValueParams | None = None,
+    value: OpponentParams | None = None,
     probabilities: FakeReplyModel | None = None,
     background: Background | None = None,
 ) -> Decision:
-    models = Models(FakeModel(game, answer), probabilities, value or ValueParams())
+    models = GameModels(FakeModel(game, answer), probabilities, value or OpponentParams())
     searcher = native if game == "othello" else make_searcher(game, 1)
     player = MoveChooser(strategy_named(kind), get_rules(game), TrapParams(), searcher, models=models)
     return player.choose(position, Limits(depth), StopFlag(), background=background)
@@ -87,7 +87,7 @@ def best_reply(depth: int) -> Answer:
 @given(positions(othello, 58), st.integers(2, 5), st.integers(0, 5), values, st.sampled_from(PERSON_KINDS))
 @settings(max_examples=50, deadline=None)
 def test_what_is_played_is_worth_most_within_the_budget(
-    position: OthelloPosition, depth: int, seed: int, value: ValueParams, kind: str
+    position: OthelloPosition, depth: int, seed: int, value: OpponentParams, kind: str
 ) -> None:
     """By the record alone, and by scores that are searched anew."""
     probabilities = FakeReplyModel("othello") if seed % 2 else None
@@ -114,7 +114,7 @@ def test_what_is_played_is_worth_most_within_the_budget(
         raws[decision.move], used.logistic_centi
     )
     assert decision.chosen.raw_centi == raws[decision.move]
-    assert lost <= used.budget
+    assert lost <= used.risk_budget
     for reply in full.chosen.replies:
         assert classify_by_figure_9(full, reply.reply).kind in OutcomeKind
     if best >= WIN_CENTI:
@@ -125,7 +125,7 @@ def test_what_is_played_is_worth_most_within_the_budget(
 @given(positions(othello, 58), st.integers(2, 5), values)
 @settings(max_examples=30, deadline=None)
 def test_against_the_best_replies_it_is_the_standard_player(
-    position: OthelloPosition, depth: int, value: ValueParams
+    position: OthelloPosition, depth: int, value: OpponentParams
 ) -> None:
     """A move may be another one only where values are equal on the scale, and then guarantees as much."""
     decision = decide(position, depth, answer=best_reply(depth), value=value)
@@ -153,7 +153,7 @@ def test_a_likely_error_is_played_for() -> None:
     """Within the budget the move is taken after which the person is expected to go wrong; else not."""
     position = random_position(othello, random.Random(4), plies=14)
     standard = decide(position, 5, "standard")
-    free = ValueParams(budget_percent=100, share_percent=100)
+    free = OpponentParams(budget_percent=100, share_percent=100)
     risky = decide(position, 5, answer=by_weights(3), value=free)
     assert risky.move != standard.move
     assert risky.chosen.raw_centi < standard.chosen.raw_centi
@@ -198,7 +198,7 @@ def test_calibrated_probabilities_are_what_counts() -> None:
         othello,
         TrapParams(),
         native,
-        models=Models(ShallowModel("othello"), probabilities),
+        models=GameModels(ShallowModel("othello"), probabilities),
     )
     unasked = guessed.choose(position, Limits(5), StopFlag()).model_use
     assert unasked is not None
@@ -214,13 +214,13 @@ def test_a_model_is_told_the_game_and_the_person() -> None:
     for text in moves:
         line.append(game.play(line[-1], game.parse_move(line[-1], text)))
     for wanted in (1, 3, 8):
-        model = FakeModel("chess", plies_wanted=wanted)
+        model = FakeModel("chess", max_history_positions=wanted)
         player = MoveChooser(
             strategy_named("opponent_model"),
             game,
             TrapParams(),
             make_searcher("chess", 1),
-            models=Models(model),
+            models=GameModels(model),
         )
         background = Background(tuple(line[:-1]), Person(1234, 60.0))
         player.choose(line[-1], Limits(2), StopFlag(), background=background)
@@ -250,7 +250,7 @@ def test_repeating_a_position_is_no_way_to_wait() -> None:
 
     searcher = make_searcher("chess", 1)
     decision = decide(
-        position, 3, game="chess", answer=hopeful, value=ValueParams(budget_percent=100, share_percent=100)
+        position, 3, game="chess", answer=hopeful, value=OpponentParams(budget_percent=100, share_percent=100)
     )
     verify(decision)
     back = next(c for c in decision.candidates if c.move == "b1b2")
@@ -262,7 +262,7 @@ def test_repeating_a_position_is_no_way_to_wait() -> None:
     assert all(c.value is not None for c in others)
     fresh = game.parse_position(game.board_text(position))
     again = decide(
-        fresh, 3, game="chess", answer=hopeful, value=ValueParams(budget_percent=100, share_percent=100)
+        fresh, 3, game="chess", answer=hopeful, value=OpponentParams(budget_percent=100, share_percent=100)
     )
     assert next(c for c in again.candidates if c.move == "b1b2").replies
 
@@ -285,7 +285,7 @@ def test_garbage_leaves_the_move_to_the_standard_player(why: str, caplog: pytest
     answers = [GARBAGE[why]]
     model = FakeModel("othello", lambda game, ask: answers[0](game, ask))
     player = MoveChooser(
-        strategy_named("opponent_model"), othello, TrapParams(), native, models=Models(model)
+        strategy_named("opponent_model"), othello, TrapParams(), native, models=GameModels(model)
     )
     with caplog.at_level(logging.INFO, logger="engine"):
         failed = [player.choose(position, Limits(4), StopFlag()) for _ in range(3)]
@@ -326,7 +326,7 @@ def test_every_game_is_played_without_a_file(name: str, kind: str) -> None:
     player = MoveChooser(
         strategy_named(kind),
         game,
-        TrapParams(Assessment.BEST, decided=Decided.SWINDLE),
+        TrapParams(Assessment.BEST, decided=DecidedScores.SWINDLE),
         make_searcher(name, 1),
     )
     for _ in range(6):
@@ -352,7 +352,7 @@ def test_who_stops_a_player_waits_for_few_queries(kind: str, at_most: int) -> No
 
     model = FakeModel("chess", answer)
     model.info = replace(model.info, kind=kind)
-    models = Models(model, value=ValueParams(budget_percent=100.0))  # all 20 moves are within
+    models = GameModels(model, value=OpponentParams(budget_percent=100.0))  # all 20 moves are within
     player = MoveChooser(
         strategy_named("opponent_model"), game, TrapParams(), make_searcher("chess", 1), models=models
     )
@@ -377,7 +377,7 @@ def test_after_a_stop_no_more_probabilities_are_reckoned(last: int, is_judged: b
             return super().reply_probabilities(*asked)
 
     probabilities = StoppingOdds("othello")
-    models = Models(FakeModel("othello"), probabilities)
+    models = GameModels(FakeModel("othello"), probabilities)
     player = MoveChooser(strategy_named("calibrated"), othello, TrapParams(), native, models=models)
     decision = player.choose(othello.initial(), Limits(3), stop)
     verify(decision)
@@ -393,7 +393,7 @@ def test_in_haste_nobody_is_asked(hurry: str) -> None:
     limits = Limits(30, 0.01 if hurry == "no time" else None)
     position = random_position(othello, random.Random(3), plies=12)
     player = MoveChooser(
-        strategy_named("opponent_model"), othello, TrapParams(), native, models=Models(model)
+        strategy_named("opponent_model"), othello, TrapParams(), native, models=GameModels(model)
     )
     decision = player.choose(position, limits, stop)
     assert (model.asked, decision.model) == ([], None)

@@ -12,7 +12,7 @@ class ByRating:
 
     game = "othello"
     info = ModelInfo("maia", "family", "ab")
-    plies_wanted = 3
+    max_history_positions = 3
 
     def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
         return [(p := (ask.person.rating or 0) / 2000, 1 - p) for ask in asks]
@@ -24,7 +24,7 @@ def wide() -> RatingAverage:
 
 
 def test_those_near_the_person_count_most(wide: RatingAverage) -> None:
-    shares = wide.shares(1300)
+    shares = wide.rating_weights(1300)
     assert len(shares) == 5  # of 1100, 1300, ... 1900
     assert sum(shares) == pytest.approx(1)
     assert max(shares) == shares[1]
@@ -33,8 +33,8 @@ def test_those_near_the_person_count_most(wide: RatingAverage) -> None:
 
 
 def test_beyond_the_ratings_that_are_known_the_last_counts_most(wide: RatingAverage) -> None:
-    assert wide.shares(2500) == wide.shares(1900)
-    assert wide.shares(None) == wide.shares(1500)
+    assert wide.rating_weights(2500) == wide.rating_weights(1900)
+    assert wide.rating_weights(None) == wide.rating_weights(1500)
 
 
 def test_the_mean(wide: RatingAverage) -> None:
@@ -48,7 +48,7 @@ def test_the_mean(wide: RatingAverage) -> None:
 
 def test_which_model_it_is(wide: RatingAverage) -> None:
     other = RatingAverage(ByRating(), [1100, 1500])
-    assert (wide.game, wide.plies_wanted, wide.info.kind, wide.info.name) == (
+    assert (wide.game, wide.max_history_positions, wide.info.kind, wide.info.name) == (
         "othello",
         3,
         "maia",

@@ -13,7 +13,7 @@ from engine.human.registry import ModelRegistry, ModelSettings
 from engine.human.reply_model import ReplyModel
 from engine.human.shallow import ShallowModel
 from engine.move_chooser import MoveChooser
-from engine.params import TrapParams, ValueParams
+from engine.params import OpponentParams, TrapParams
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
@@ -44,7 +44,7 @@ class Files:
 
 
 def people(files: Files, folder: Path, *models: str, calibrated: tuple[str, ...] = ()) -> ModelRegistry:
-    settings = ModelSettings(models=models, calibrated=calibrated, value=ValueParams(budget_percent=7))
+    settings = ModelSettings(models=models, calibrated=calibrated, value=OpponentParams(budget_percent=7))
     return ModelRegistry(settings, files.human, files.probabilities, folder)
 
 
@@ -96,10 +96,10 @@ def test_games_without_a_file_have_what_comes_with_the_program(tmp_path: Path) -
     with made.lend("chess") as models:
         assert isinstance(models.human, ShallowModel)
         assert models.calibrated is None
-    told = made.asked("othello")
+    told = made.models_record("othello")
     assert (told["human"]["name"], told["calibrated"]["name"]) == ("fake", "fake probabilities")
     assert told["value"]["budget_percent"] == 7
-    assert made.asked("xiangqi")["human"]["kind"] == "shallow"
+    assert made.models_record("xiangqi")["human"]["kind"] == "shallow"
 
 
 def test_cards_of_people_come_along_and_are_checked(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_file_that_breaks_later_costs_no_game(tmp_path: Path) -> None:
     assert kinds == ["othello: no such file", ""]
     files.broken = True
     with made.lend("othello"), made.lend("othello"), pytest.raises(BadModel, match="no such file"):
-        made.asked("othello")
+        made.models_record("othello")
 
 
 def test_what_comes_with_the_program() -> None:
@@ -161,8 +161,8 @@ def test_failures_are_counted_by_game(tmp_path: Path) -> None:
     assert made.failures() == {}
     with made.lend("chess") as models:
         assert made.failures() == {"chess": (0, 0)}
-        models.health.failed("chess", BadModel("away"))
-        models.health.failed("chess", BadModel("away"))
+        models.health.record_failure("chess", BadModel("away"))
+        models.health.record_failure("chess", BadModel("away"))
         assert made.failures() == {"chess": (2, 2)}
-        models.health.worked("chess")
+        models.health.record_success("chess")
     assert made.failures() == {"chess": (2, 0)}

@@ -24,7 +24,7 @@ MOVE = Candidate(
 class Says:
     game = "othello"
     info = ModelInfo("calibrated", "fake", "0" * 64)
-    learned_with = ""
+    trained_with_model = ""
 
     def __init__(self, answer: dict[str, float]) -> None:
         self.answer = answer

@@ -11,7 +11,7 @@ from engine.errors import IncompleteProfile
 from engine.game import Game
 from engine.games.othello import Othello
 from engine.human.model import BadModel, HumanModel, PredictionQuery
-from engine.human.opponent_model_search import Models
+from engine.human.opponent_model_search import GameModels
 from engine.human.person_prior import (
     BasePrior,
     PersonPrior,
@@ -60,8 +60,8 @@ def prior_over(*keys: str, depth: int = 3) -> PersonPrior:
 
 def models(
     human: HumanModel, probabilities: FakeReplyModel | None = None, prior: PersonPrior | None = None
-) -> Models:
-    return Models(human, probabilities, person_prior=prior)
+) -> GameModels:
+    return GameModels(human, probabilities, person_prior=prior)
 
 
 def test_the_calibrated_model_comes_first_and_is_tilted() -> None:
@@ -156,7 +156,7 @@ def test_the_cards_of_the_program_are_for_its_models() -> None:
         assert prior.version == read_card(card_path("othello")).version
         assert set(prior.bases) == {base_key(human.info)}, "the calibrated model knows the rating itself"
         ours = ModelInfo(probabilities.info.kind, probabilities.info.name, probabilities.info.sha256)
-        alone = Models(human, person_prior=prior)
+        alone = GameModels(human, person_prior=prior)
         for lent_models, model, version in ((lent, ours, ""), (alone, human.info, prior.version)):
             found = predict_replies(GAME, (ROOT, AFTER), MOVE, lent_models, PERSON, 300.0)
             assert found is not None

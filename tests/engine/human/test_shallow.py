@@ -6,7 +6,7 @@ import random
 import pytest
 
 from engine.games import ENGINE_GAMES, GAMES, get_rules
-from engine.human.model import HumanModel, PredictionQuery, predicted
+from engine.human.model import HumanModel, PredictionQuery, predictions_of
 from engine.human.shallow import ShallowModel, ShallowOptions
 from engine.search.reference import ReferenceSearcher
 from tests.engine.positions import random_position
@@ -20,7 +20,7 @@ def test_every_game_has_probabilities(name: str) -> None:
     for _ in range(6):
         asks.append(PredictionQuery((position,)))
         position = game.play(position, rng.choice(game.legal_moves(position)))
-    for ask, probabilities in zip(asks, predicted(model, game, asks), strict=True):
+    for ask, probabilities in zip(asks, predictions_of(model, game, asks), strict=True):
         assert len(probabilities) == len(game.legal_moves(ask.positions[-1]))
         assert math.fsum(probabilities) == pytest.approx(1)
         assert min(probabilities) >= 0.05 / len(probabilities) - 1e-12
@@ -30,7 +30,7 @@ def test_what_looks_good_is_likely() -> None:
     """A queen that hangs is mostly taken."""
     game = get_rules("chess")
     position = game.parse_position("4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1")
-    (probabilities,) = predicted(ShallowModel("chess"), game, [PredictionQuery((position,))])
+    (probabilities,) = predictions_of(ShallowModel("chess"), game, [PredictionQuery((position,))])
     texts = [game.move_text(move) for move in game.legal_moves(position)]
     assert texts[probabilities.index(max(probabilities))] == "e4d5"
     assert max(probabilities) > 0.5
@@ -40,13 +40,13 @@ def test_any_searcher_sees_the_same() -> None:
     game = get_rules("othello")
     asks = [PredictionQuery((random_position(game, random.Random(seed), plies=20),)) for seed in range(3)]
     slow = ShallowModel("othello", searcher=ReferenceSearcher(game))
-    assert predicted(ShallowModel("othello"), game, asks) == predicted(slow, game, asks)
+    assert predictions_of(ShallowModel("othello"), game, asks) == predictions_of(slow, game, asks)
 
 
 def test_nobody_looks() -> None:
     game = get_rules("othello")
     model = ShallowModel("othello", ShallowOptions(plies=0))
-    assert predicted(model, game, [PredictionQuery((game.initial(),))]) == [(0.25,) * 4]
+    assert predictions_of(model, game, [PredictionQuery((game.initial(),))]) == [(0.25,) * 4]
     assert model.info.name == "uniform"
 
 

@@ -14,11 +14,11 @@ import chess.syzygy
 import pytest
 
 from engine.completion import complete
-from engine.decision import Decision, Pick
+from engine.decision import Decision, DirectMove
 from engine.game import WIN_CENTI
 from engine.games import get_rules
 from engine.games.standard_chess import StandardChess
-from engine.lookup.polyglot import BookChoice, BookUse, PolyglotBook
+from engine.lookup.polyglot import BookChoice, BookMoveChoice, PolyglotBook
 from engine.lookup.source import BadSource
 from engine.lookup.syzygy import SyzygyTables
 from engine.move_chooser import MoveChooser
@@ -53,7 +53,7 @@ def test_openings_vary_by_their_weights(tmp_path: Path) -> None:
     fen = chess.STARTING_FEN
     rows = row(fen, "e2", "e4", 3), row(fen, "d2", "d4", 1), row(fen, "a2", "a3", 0), row(fen, "e2", "e5", 9)
     book = PolyglotBook.open(written(tmp_path / "book.bin", *rows))
-    assert book.about == "a Polyglot book of 4 moves"
+    assert book.description == "a Polyglot book of 4 moves"
     rng = random.Random(1)
     found = [book.choose(START, rng) for _ in range(400)]
     played = Counter(game.move_text(each.move) for each in found if each is not None)
@@ -63,7 +63,7 @@ def test_openings_vary_by_their_weights(tmp_path: Path) -> None:
     origin = "book.bin, weighted: weight {} of 4".format(
         {"e2e4": 3, "d2d4": 1}[game.move_text(found[0].move)]
     )
-    assert (found[0].mode, found[0].pick) == ("book", Pick(None, 0, 0, False, origin))
+    assert (found[0].mode, found[0].pick) == ("book", DirectMove(None, 0, 0, False, origin))
     again = random.Random(1)
     assert [book.choose(START, again) for _ in range(400)] == found
 
@@ -74,7 +74,7 @@ def test_what_the_book_does_not_know(tmp_path: Path) -> None:
     assert book.choose(later, random.Random(1)) is None
 
 
-def drawn(path: Path, use: BookUse, position: Any = START, times: int = 60) -> set[str]:
+def drawn(path: Path, use: BookMoveChoice, position: Any = START, times: int = 60) -> set[str]:
     """The moves that a book plays."""
     book, rng = PolyglotBook.open(path, use), random.Random(1)
     found = [book.choose(position, rng) for _ in range(times)]
@@ -88,20 +88,20 @@ def test_how_a_book_is_used(tmp_path: Path) -> None:
     rows = [row(fen, f"{to[0]}2", to, weight) for to, weight in weights.items()]
     rows += [row(later.board.fen(), "e7", "e5", 1), row(later.board.fen(), "c7", "c5", 65_535)]
     path = written(tmp_path / "book.bin", *rows)
-    assert drawn(path, BookUse(choice=BookChoice.BEST)) == {"d2d4"}
-    assert drawn(path, BookUse(choice=BookChoice.EVEN)) == {"d2d4", "e2e4", "c2c4"}
-    assert drawn(path, BookUse(choice=BookChoice.EVEN, min_weight=9)) == {"d2d4", "e2e4"}
-    assert drawn(path, BookUse(choice=BookChoice.BEST, min_weight=91)) == set()
-    assert drawn(path, BookUse(choice=BookChoice.EVEN, min_weight=0)) == {"d2d4", "e2e4", "c2c4"}
-    assert drawn(path, BookUse(choice=BookChoice.BEST), later) == {"c7c5"}
-    assert drawn(path, BookUse(side=0)) != set()
-    assert drawn(path, BookUse(side=0), later) == set()
-    assert drawn(path, BookUse(side=1)) == set()
-    assert drawn(path, BookUse(side=1, choice=BookChoice.BEST), later) == {"c7c5"}
-    assert drawn(path, BookUse(max_ply=1)) != set()
-    assert drawn(path, BookUse(max_ply=1), later) == set()
-    assert drawn(path, BookUse(max_ply=2), later) != set()
-    best = PolyglotBook.open(path, BookUse(choice=BookChoice.BEST)).choose(START, random.Random(1))
+    assert drawn(path, BookMoveChoice(choice=BookChoice.BEST)) == {"d2d4"}
+    assert drawn(path, BookMoveChoice(choice=BookChoice.EVEN)) == {"d2d4", "e2e4", "c2c4"}
+    assert drawn(path, BookMoveChoice(choice=BookChoice.EVEN, min_weight=9)) == {"d2d4", "e2e4"}
+    assert drawn(path, BookMoveChoice(choice=BookChoice.BEST, min_weight=91)) == set()
+    assert drawn(path, BookMoveChoice(choice=BookChoice.EVEN, min_weight=0)) == {"d2d4", "e2e4", "c2c4"}
+    assert drawn(path, BookMoveChoice(choice=BookChoice.BEST), later) == {"c7c5"}
+    assert drawn(path, BookMoveChoice(side=0)) != set()
+    assert drawn(path, BookMoveChoice(side=0), later) == set()
+    assert drawn(path, BookMoveChoice(side=1)) == set()
+    assert drawn(path, BookMoveChoice(side=1, choice=BookChoice.BEST), later) == {"c7c5"}
+    assert drawn(path, BookMoveChoice(max_ply=1)) != set()
+    assert drawn(path, BookMoveChoice(max_ply=1), later) == set()
+    assert drawn(path, BookMoveChoice(max_ply=2), later) != set()
+    best = PolyglotBook.open(path, BookMoveChoice(choice=BookChoice.BEST)).choose(START, random.Random(1))
     assert best is not None
     assert best.pick.origin == "book.bin, best: weight 90 of 101"
 
@@ -110,7 +110,7 @@ def test_a_book_of_a_variant(tmp_path: Path) -> None:
     atomic = get_rules("atomic")
     fen = chess.STARTING_FEN
     path = written(tmp_path / "atomic.bin", row(fen, "g1", "f3", 1))
-    assert drawn(path, BookUse(game="atomic"), atomic.initial()) == {"g1f3"}
+    assert drawn(path, BookMoveChoice(game="atomic"), atomic.initial()) == {"g1f3"}
 
 
 def test_moves_without_weight_are_no_moves(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def after(fen: str, move: str) -> str:
     return " ".join(board.fen().split()[:3])
 
 
-def chosen(fen: str, answers: Mapping[str, tuple[int, int]]) -> tuple[str, Pick]:
+def chosen(fen: str, answers: Mapping[str, tuple[int, int]]) -> tuple[str, DirectMove]:
     """The choice when the answers, for the opponent, are given by our moves; all other moves lose at once."""
     board = chess.Board(fen)
     legal = {after(fen, move.uci()): answers.get(move.uci(), (2, 3)) for move in board.legal_moves}
@@ -226,8 +226,12 @@ def chosen(fen: str, answers: Mapping[str, tuple[int, int]]) -> tuple[str, Pick]
 
 
 QUEEN = "8/8/8/3k4/8/8/1Q4P1/K7 w - - {clock} 60"
-WON, LOST, DRAWN = Pick(WIN_CENTI, 0, 100, True), Pick(-WIN_CENTI, 0, 100, True), Pick(0, 0, 100, True)
-UNSURE = Pick(0, 0, 100, False)
+WON, LOST, DRAWN = (
+    DirectMove(WIN_CENTI, 0, 100, True),
+    DirectMove(-WIN_CENTI, 0, 100, True),
+    DirectMove(0, 0, 100, True),
+)
+UNSURE = DirectMove(0, 0, 100, False)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +253,9 @@ UNSURE = Pick(0, 0, 100, False)
         (0, {"b2b5": (2, 60), "g2g4": (2, 80)}, "b2b5", LOST),
     ],
 )
-def test_a_choice_by_tables(clock: int, answers: dict[str, tuple[int, int]], move: str, pick: Pick) -> None:
+def test_a_choice_by_tables(
+    clock: int, answers: dict[str, tuple[int, int]], move: str, pick: DirectMove
+) -> None:
     assert chosen(QUEEN.format(clock=clock), answers) == (move, pick)
 
 
@@ -258,7 +264,7 @@ def test_mate_comes_before_all_else() -> None:
     board = chess.Board("7k/5Q2/6K1/8/8/8/8/8 w - - 99 60")
     board.push_uci(move)
     assert board.is_checkmate()
-    assert pick == Pick(WIN_CENTI + 10_000 - 119, 0, 100, True)
+    assert pick == DirectMove(WIN_CENTI + 10_000 - 119, 0, 100, True)
 
 
 def test_a_draw_is_played_where_most_replies_lose() -> None:

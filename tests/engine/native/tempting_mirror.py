@@ -24,19 +24,19 @@ from engine.decision import Candidate, ReplyProfile
 from engine.errors import IncompleteProfile
 from engine.expected import WHOLE
 from engine.game import WIN_CENTI, Move
-from engine.params import Decided, TemptingParams, TrapParams
+from engine.params import DecidedScores, TemptingParams, TrapParams
 from engine.search.profiles import Profiler
-from engine.tempting_player import (
+from engine.tempting import (
     LOSS_SHARE,
     MIN_DEPTH,
     RAW_SHARE,
     UNBOUNDED,
     TemptingStanding,
     adjusted,
-    allowed_floor_centi,
-    ceiling,
     contender_floor_centi,
     least_score,
+    max_standing,
+    risk_floor_centi,
     to_expected_score,
     weights,
 )
@@ -152,9 +152,9 @@ def adjusted_of(candidate: Candidate, params: TemptingParams) -> int:
     return adjusted(raw, profits, sum(found))
 
 
-def choose_from_table(table: Sequence[Candidate], params: TemptingParams, decided: Decided) -> str:
+def choose_from_table(table: Sequence[Candidate], params: TemptingParams, decided: DecidedScores) -> str:
     """The choice from whole profiles of all moves, not all lost: the reference for the lazy search."""
-    floor = allowed_floor_centi(max(c.raw_centi for c in table), params, decided)
+    floor = risk_floor_centi(max(c.raw_centi for c in table), params, decided)
     allowed = [c for c in table if c.raw_centi >= floor]
     return max(allowed, key=lambda c: (adjusted_of(c, params), c.raw_centi)).move
 
@@ -174,14 +174,14 @@ def tempting_candidates(
         Stopped: The search was stopped.
     """
     if depth < MIN_DEPTH:
-        return profiler.plain(depth)
+        return profiler.raw_candidates(depth)
 
     def floor(best_centi: int) -> int:
         return contender_floor_centi(best_centi, tempting, params.decided)
 
-    found = profiler.plain_above(depth, floor)
+    found = profiler.raw_candidates_above(depth, floor)
     best = max(c.raw_centi for c in found if not c.raw_is_bound)
-    if params.decided is Decided.SWINDLE and best <= -WIN_CENTI:
+    if params.decided is DecidedScores.SWINDLE and best <= -WIN_CENTI:
         return _escapes(profiler, depth, params)
     least = floor(best)
     found = [
@@ -253,7 +253,7 @@ class Duel:
             standing = MoveBounds(self._raws[best], self._index[best], (), self._params).low()
         if not self._profiler.replies_to(move):
             return MoveBounds(raw, index, (), self._params).low() < standing
-        return ceiling(raw, index, self._params) < standing
+        return max_standing(raw, index, self._params) < standing
 
     def look(self, move: Move) -> MoveBounds:
         """The move with the shallow scores at its replies."""

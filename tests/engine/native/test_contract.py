@@ -20,7 +20,7 @@ from engine.games.othello_evaluation import native_evaluation, weight_bytes
 from engine.search.reference import INFINITY
 from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
-from engine.tempting_player import weight_table
+from engine.tempting import weight_table
 from tests.engine.positions import positions
 
 FULL = (1 << 64) - 1

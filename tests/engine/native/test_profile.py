@@ -10,12 +10,12 @@ import pytest
 from engine.decision import Candidate
 from engine.game import WIN_CENTI, positions
 from engine.games import get_rules
-from engine.params import Assessment, Decided, Scale, TrapParams
+from engine.params import Assessment, DecidedScores, Scale, TrapParams
 from engine.search.profiles import Profiler
 from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag
 from engine.strategies.trappy import TRAPPY
-from engine.trappy import assess, utility
+from engine.trappy import assess_shallow_scores, utility
 from tests.engine.positions import random_position
 
 PARAMS = {
@@ -23,7 +23,7 @@ PARAMS = {
     "median, even positions too": TrapParams(margin_centi=300),
     "best": TrapParams(Assessment.BEST, 100),
     "last": TrapParams(Assessment.LAST, 300),
-    "decided games as any other": TrapParams(margin_centi=300, decided=Decided.PAPER),
+    "decided games as any other": TrapParams(margin_centi=300, decided=DecidedScores.PAPER),
     "expected": TrapParams(scale=Scale.EXPECTED, logistic_centi=150),
     "expected, all risks": TrapParams(
         Assessment.BEST, scale=Scale.EXPECTED, logistic_centi=600, risk_percent=20, risk_share_percent=100
@@ -80,7 +80,9 @@ def assert_bounds_hold(found: Candidate, whole: Candidate, params: TrapParams) -
             continue
         assert reply.bound_centi >= full.final_centi
         if reply.shallow_bound_centi is not None and len(full.scores_centi) > 1:
-            seen = assess([-utility(score, params) for score in full.scores_centi[:-1]], params.assessment)
+            seen = assess_shallow_scores(
+                [-utility(score, params) for score in full.scores_centi[:-1]], params.assessment
+            )
             assert reply.shallow_bound_centi <= -seen
 
 

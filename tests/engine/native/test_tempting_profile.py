@@ -13,13 +13,13 @@ from engine.game import WIN_CENTI
 from engine.game import positions as game_positions
 from engine.games import get_rules
 from engine.move_chooser import MoveChooser
-from engine.params import Decided, TemptingParams, TrapParams
+from engine.params import DecidedScores, TemptingParams, TrapParams
 from engine.search.profiles import Profiler
 from engine.search.reference import ReferenceSearcher
 from engine.search.searchers import NATIVE_GAMES, NativeSearcher, make_searcher
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
-from engine.tempting_player import allowed_floor_centi, choose_tempting, standings
+from engine.tempting import choose_tempting, risk_floor_centi, standings
 from engine.time_management import Limits
 from engine.trappy import is_swindle
 from engine.verification import verify
@@ -32,12 +32,12 @@ from tests.engine.native.tempting_mirror import (
 from tests.engine.positions import random_position
 
 SETTINGS = {
-    "default": (TemptingParams(), Decided.SWINDLE),
+    "default": (TemptingParams(), DecidedScores.SWINDLE),
     "any risk": (
         TemptingParams(budget=4000, share_percent=90, gap_percent=1000, won_gap_percent=1000),
-        Decided.SWINDLE,
+        DecidedScores.SWINDLE,
     ),
-    "decided games as any other": (TemptingParams(budget=2000), Decided.PAPER),
+    "decided games as any other": (TemptingParams(budget=2000), DecidedScores.PAPER),
 }
 PLIES = {"connect4": 30, "othello": 54, "chess": 60, "xiangqi": 60}
 DEPTHS = {"connect4": (4, 5, 6, 7), "othello": (4, 5, 6), "chess": (4,), "xiangqi": (4,)}
@@ -87,7 +87,7 @@ def assert_bounds_hold(found: Candidate, whole: Candidate, params: TemptingParam
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 @pytest.mark.parametrize("name", list(NATIVE_GAMES))
 def test_lazy_equals_the_whole_table_and_the_core_equals_python(
-    name: str, settings: tuple[TemptingParams, Decided]
+    name: str, settings: tuple[TemptingParams, DecidedScores]
 ) -> None:
     game, looked, lost = get_rules(name), 0, 0
     trap = TrapParams(decided=settings[1])
@@ -106,12 +106,16 @@ def test_lazy_equals_the_whole_table_and_the_core_equals_python(
             looked += assert_bounds_hold(one, whole, params, index)
         assert choose_tempting(found, params, trap.decided) == choose_from_table(table, params, trap.decided)
     assert looked > 0
-    assert (lost > 0) == (name == "connect4" and trap.decided is Decided.SWINDLE)
+    assert (lost > 0) == (name == "connect4" and trap.decided is DecidedScores.SWINDLE)
 
 
 def test_every_yardstick_gives_the_same_candidates() -> None:
     """Scores that are as good as won begin at another place with each; and nearly everything is allowed."""
-    game, settings, trap = get_rules("connect4"), SETTINGS["any risk"][0], TrapParams(decided=Decided.PAPER)
+    game, settings, trap = (
+        get_rules("connect4"),
+        SETTINGS["any risk"][0],
+        TrapParams(decided=DecidedScores.PAPER),
+    )
     core, judge = native("connect4"), native("connect4")
     for number in range(12):
         rng = random.Random(number)
@@ -267,5 +271,5 @@ def test_a_move_of_its_own_is_allowed() -> None:
         )
         best = max(c.raw_centi for c in decision.candidates if not c.raw_is_bound)
         assert decision.tempting is not None
-        floor = allowed_floor_centi(best, decision.tempting, decision.params.decided)
+        floor = risk_floor_centi(best, decision.tempting, decision.params.decided)
         assert decision.chosen.raw_centi >= floor

@@ -14,7 +14,7 @@ import pytest
 from engine import trappy
 from engine.expected import expected_table
 from engine.game import WIN_CENTI
-from engine.params import Assessment, Decided, Scale, TrapParams
+from engine.params import Assessment, DecidedScores, Scale, TrapParams
 
 # Of the core that is under test; elsewhere when that one is not the working tree's.
 NATIVE = Path(os.environ.get("DESDEMONA_NATIVE_SOURCE", Path(__file__).parents[3] / "engine" / "native"))
@@ -22,7 +22,7 @@ INFINITE = 1_000_000
 
 PARAMS = [
     *(TrapParams(assessment, margin) for assessment in Assessment for margin in (0, 8, 100)),
-    TrapParams(decided=Decided.PAPER),
+    TrapParams(decided=DecidedScores.PAPER),
     *(
         TrapParams(
             decided=decided,
@@ -32,7 +32,7 @@ PARAMS = [
             risk_share_percent=share,
         )
         for risk, share in ((5, 25), (0.5, 100), (20, 40))
-        for decided in Decided
+        for decided in DecidedScores
     ),
 ]
 
@@ -56,8 +56,8 @@ def answers(program: Path, params: TrapParams, questions: list[str]) -> list[flo
     first = [
         list(Assessment).index(params.assessment),
         params.margin_centi,
-        int(params.decided is Decided.SWINDLE),
-        params.risk,
+        int(params.decided is DecidedScores.SWINDLE),
+        params.risk_budget,
         params.risk_share,
         len(table),
         *table,
@@ -85,20 +85,22 @@ def cases(
 ) -> Iterator[tuple[str, float]]:
     """Questions, and the answers of `engine.trappy`."""
     yield f"w {score}", trappy.utility(score, params)
-    assessed = -trappy.assess([-trappy.utility(each, params) for each in shallow], params.assessment)
+    assessed = -trappy.assess_shallow_scores(
+        [-trappy.utility(each, params) for each in shallow], params.assessment
+    )
     yield f"a {len(shallow)} {' '.join(map(str, shallow))}", assessed
     quality = trappy.reply_quality([*shallow, score], raw, params)
     yield f"q {assessed} {score} {raw}", quality
     bound = rng.choice((score, INFINITE))
     yield f"m {assessed} {bound} {raw}", trappy.quality_ceiling(assessed, bound, raw, params)
     yield f"c {raw}", trappy.bonus_cap(raw, params)
-    size = 4 * params.risk if params.scale is Scale.EXPECTED else max(abs(raw), params.margin_centi)
+    size = 4 * params.risk_budget if params.scale is Scale.EXPECTED else max(abs(raw), params.margin_centi)
     for each in (quality, size * rng.choice((0.125, 0.25, 0.5, 1.9, 2, 2.5, 1e6)), 0.0, -1.0):
         yield f"b {each!r} {raw}", trappy.bonus(each, raw, params)
     # The one thing that only the core knows: what to try first, where no reply is a trap yet.
     final = trappy.utility(score, params)
     profit = final - trappy.utility(raw, params)
-    scale = 4 * params.risk if params.scale is Scale.EXPECTED else max(abs(final), params.margin_centi)
+    scale = 4 * params.risk_budget if params.scale is Scale.EXPECTED else max(abs(final), params.margin_centi)
     hope = profit * (final - assessed) / (scale + 1)
     yield f"i {assessed} {score} {raw}", quality if quality > 0 or profit <= 0 else hope
 

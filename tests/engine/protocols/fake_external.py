@@ -33,7 +33,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from engine.game import if_it_goes_on
+from engine.game import continued_position
 from engine.games import get_rules
 from engine.protocols.uci import shift_ranks
 
@@ -100,7 +100,7 @@ class Player:
             return f"h{'1' * 5000}e2"
         if "resigns" in self.faults:
             return "resign"
-        position = if_it_goes_on(self.game, self.position)
+        position = continued_position(self.game, self.position)
         text: str = self.game.move_text(self.game.legal_moves(position)[0])
         return text
 

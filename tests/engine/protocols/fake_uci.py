@@ -41,7 +41,7 @@ import chess
 from chess.variant import find_variant
 
 from engine.games import get_rules
-from engine.protocols.scores import split_text
+from engine.protocols.scores import split_position_text
 from engine.protocols.uci import shift_ranks
 
 NAME = "Fake 1.0"
@@ -60,7 +60,7 @@ def fake_mate(score: int) -> int:
 def fake_moves(game: str, words: list[str]) -> tuple[str, list[str]]:
     """Board and legal moves from what stands behind ``position``, in UCI's notation."""
     words = ["fen", *chess.STARTING_FEN.split(), *words[1:]] if words[0] == "startpos" else words
-    fields, made = split_text(" ".join(words[1:]))
+    fields, made = split_position_text(" ".join(words[1:]))
     fen = " ".join(fields)
     if game != "xiangqi":
         board = find_variant(game)(fen)

@@ -374,7 +374,9 @@ def test_a_move_that_the_engine_fails(
 
 def test_an_engine_that_hangs_costs_half_of_the_time(tmp_path: Path) -> None:
     engine = EngineSource(
-        fake("chess", "uci", "hang=1", "deaf", f"once={tmp_path / 'was-here'}", depth=3, silence_s=0.1)
+        fake(
+            "chess", "uci", "hang=1", "deaf", f"once={tmp_path / 'was-here'}", depth=3, response_timeout_s=0.1
+        )
     )
     try:
         failed = decide(engine, MIDDLE_GAMES["chess"], Limits(3))
@@ -384,7 +386,7 @@ def test_an_engine_that_hangs_costs_half_of_the_time(tmp_path: Path) -> None:
         engine.close()
     link = Scripted()
     link.costs, link.is_silent = lambda _ask: 950.0, True
-    decision = decide(source(link, silence_s=1e6), MIDDLE_GAMES["chess"], Limits(4, 2_000.0))
+    decision = decide(source(link, response_timeout_s=1e6), MIDDLE_GAMES["chess"], Limits(4, 2_000.0))
     assert (decision.search_mode, link.closed) == ("exact", [True])
 
 

@@ -17,7 +17,7 @@ from engine import process
 from engine.game import IllegalMove, replay
 from engine.games import get_rules
 from engine.process import (
-    _MAX_WAITING,
+    _MAX_UNREAD_BYTES,
     EngineCrashed,
     EngineError,
     EngineProcess,
@@ -50,7 +50,7 @@ ROOT = Path(__file__).parents[3]
 
 def fake(game: str, protocol: str, *faults: str, **changes: Any) -> ExternalSettings:
     """Settings for the made-up program."""
-    known: dict[str, Any] = {"start_s": LONG_S, "silence_s": LONG_S}
+    known: dict[str, Any] = {"start_s": LONG_S, "response_timeout_s": LONG_S}
     command = (sys.executable, str(SCRIPT), game, protocol, *faults)
     return ExternalSettings(game=game, protocol=protocol, command=command, **(known | changes))
 
@@ -209,7 +209,7 @@ def test_a_search_ends_with_its_processor_time(
 def test_a_program_that_does_not_stop_in_time(
     opened: Opener, monkeypatch: pytest.MonkeyPatch, held: tuple[str, int]
 ) -> None:
-    engine = opened("chess", "uci", "flood=1", held[0], silence_s=SHORT_S)
+    engine = opened("chess", "uci", "flood=1", held[0], response_timeout_s=SHORT_S)
     engine.new_game()
     UsedUp(monkeypatch, 0.0, 0.0, 1.0)
     with pytest.raises(EngineTimeout):
@@ -335,11 +335,11 @@ def test_a_crash_is_mended_once(opened: Opener, tmp_path: Path, game: str, proto
 )
 def test_silence_and_floods(opened: Opener, tmp_path: Path, game: str, protocol: str, fault: str) -> None:
     """And the next question is answered by a process in order."""
-    engine = opened(game, protocol, fault, f"once={tmp_path / 'once'}", silence_s=SHORT_S)
+    engine = opened(game, protocol, fault, f"once={tmp_path / 'once'}", response_timeout_s=SHORT_S)
     engine.new_game()
     with pytest.raises(EngineTimeout):
         play(engine, 1, Allowance(move_s=0.01, depth=2))
-    engine.settings = replace(engine.settings, silence_s=LONG_S)
+    engine.settings = replace(engine.settings, response_timeout_s=LONG_S)
     assert play(engine, 1)[0].move == first_moves(game, 1)[0]
 
 
@@ -414,7 +414,7 @@ def test_wrong_calls(opened: Opener) -> None:
         ({"protocol": "xboard"}, "must be one of nboard, gtp, uci, ucci"),
         ({"command": ()}, "command is empty"),
         ({"options": (("a", "b"),)}, "protocol gtp has no options"),
-        ({"silence_s": 0}, "silence_s is 0, must be above 0"),
+        ({"response_timeout_s": 0}, "response_timeout_s is 0, must be above 0"),
         ({"longest_s": 0}, "longest_s is 0, must be above 0"),
         ({"protocol": "uci", "game": "chess", "options": (("a\n", "b"),)}, "cannot be sent"),
     ):
@@ -493,11 +493,11 @@ def test_a_program_that_reads_nothing() -> None:
     stop = StopFlag()
     stop.set_deadline(SHORT_S)
     with pytest.raises(Stopped):
-        process.say("x" * 10_000_000, WaitLimit(stop))
+        process.send("x" * 10_000_000, WaitLimit(stop))
     with pytest.raises(EngineTimeout):
-        process.say("x", WaitLimit(StopFlag(), until=0.0))
+        process.send("x", WaitLimit(StopFlag(), until=0.0))
     with pytest.raises(EngineError, match=f"has been silent for {SHORT_S:g} s"):
-        process.say("x", WaitLimit(StopFlag(), silence_s=SHORT_S))
+        process.send("x", WaitLimit(StopFlag(), response_timeout_s=SHORT_S))
     process.close("quit")
 
 
@@ -505,7 +505,7 @@ def test_unread_lines_take_up_a_few_megabytes() -> None:
     """However long they are; and reading makes room."""
     long, short = "\N{GRINNING FACE}" + "x" * 65_000, "info"
     for line in (long, short):
-        lines = _UnreadLines(_MAX_WAITING)
+        lines = _UnreadLines(_MAX_UNREAD_BYTES)
         with contextlib.suppress(queue.Full):
             for _ in range(10**6):
                 lines.put_nowait(line)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.completion import complete
-from engine.decision import Decision, Pick, SearchMode
+from engine.decision import Decision, DirectMove, SearchMode
 from engine.errors import BadSettings, RecordError
 from engine.game import WIN_CENTI
 from engine.games import get_rules
@@ -89,7 +89,7 @@ def test_the_engines_own_best_move(opened: Opener, game: str, protocol: str) -> 
     )
     assert decision.move in best(game, 4)
     score = fake_score(board(game), decision.move, 4)
-    assert decision.pick == Pick(score, 4, 0, False)
+    assert decision.pick == DirectMove(score, 4, 0, False)
     assert {c.raw_centi for c in decision.candidates if c.move != decision.move} == {score}
     assert decision.chosen.raw_centi == min(reply.final_centi for reply in decision.chosen.replies)
     assert decision.is_complete
@@ -180,9 +180,9 @@ def test_a_stopped_engine_plays_its_best_so_far(
         # Before the search begins there is nothing to take, and the link works on.
         with pytest.raises(Stopped):
             link.search(asked, WaitLimit(StopFlag(), 0.0, LONG_S, late=None))
-        assert link.search(replace(asked, depth=3), WaitLimit(StopFlag(), silence_s=LONG_S)).best in best(
-            game, 3
-        )
+        assert link.search(
+            replace(asked, depth=3), WaitLimit(StopFlag(), response_timeout_s=LONG_S)
+        ).best in best(game, 3)
     finally:
         link.close(quickly=True)
 
@@ -208,11 +208,11 @@ def test_a_move_that_ends_the_game() -> None:
 class Everywhere:
     """A book with a move for every position."""
 
-    about = "a book"
+    description = "a book"
 
     def choose(self, position: Any, _rng: Any) -> LookupMove:
         return LookupMove(
-            get_rules("chess").legal_moves(position)[3], SearchMode.BOOK, Pick(None, 0, 0, False)
+            get_rules("chess").legal_moves(position)[3], SearchMode.BOOK, DirectMove(None, 0, 0, False)
         )
 
 
@@ -280,7 +280,7 @@ def test_a_move_that_the_engine_fails_is_standards(
     engine = opened(game, protocol, fault, f"once={tmp_path / 'was-here'}", depth=3)
     if fault == "crash=1":
         engine = opened(
-            game, protocol, "hang=1", "deaf", f"once={tmp_path / 'was-here'}", depth=3, silence_s=0.1
+            game, protocol, "hang=1", "deaf", f"once={tmp_path / 'was-here'}", depth=3, response_timeout_s=0.1
         )
     failed = decide(engine, MIDDLE_GAMES[game], Limits(3), game=game)
     rules = get_rules(game)
@@ -375,7 +375,7 @@ def test_forged_records_are_noticed() -> None:
     ],
 )
 def test_real_engines(game: str, program: str, changes: dict[str, Any], limits: Limits) -> None:
-    given: dict[str, Any] = {"start_s": 300.0, "silence_s": 300.0}
+    given: dict[str, Any] = {"start_s": 300.0, "response_timeout_s": 300.0}
     settings = EngineSettings(game=game, command=(installed(program),), **(given | changes))
     engine = EngineSource(settings)
     rules = get_rules(game)

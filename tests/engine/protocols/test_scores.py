@@ -7,7 +7,7 @@ from engine.games import get_rules
 from engine.process import EngineError
 from engine.protocols.link import InfoLine
 from engine.protocols.score_settings import EngineSettings
-from engine.protocols.scores import by_depth, centi, plies_played
+from engine.protocols.scores import plies_played, score_to_centi, scores_by_depth
 
 
 def line(depth: int, move: str, value: int, is_mate: bool = False) -> InfoLine:
@@ -20,19 +20,19 @@ def test_the_last_line_of_a_move_and_depth_counts() -> None:
         line(1, "a", 10), line(1, "b", 5), line(2, "b", 20), line(1, "a", 10),
         line(2, "b", 21), line(2, "a", -3), line(0, "a", 99), line(3, "a", 99),
     ]  # fmt: skip
-    assert by_depth(lines, ("a", "b"), 2, 0) == {"a": (10, -3), "b": (5, 21)}
+    assert scores_by_depth(lines, ("a", "b"), 2, 0) == {"a": (10, -3), "b": (5, 21)}
 
 
 def test_a_depth_that_is_left_out_brings_nothing_new() -> None:
     lines = [line(2, "a", 10), line(5, "a", 50), line(1, "b", 7)]
-    assert by_depth(lines, ("a", "b"), 6, 0) == {"a": (10, 10, 10, 10, 50, 50), "b": (7,) * 6}
+    assert scores_by_depth(lines, ("a", "b"), 6, 0) == {"a": (10, 10, 10, 10, 50, 50), "b": (7,) * 6}
 
 
 def test_nonsense() -> None:
     with pytest.raises(EngineError, match="c got the score 3, but is not a legal move"):
-        by_depth([line(1, "a", 1), line(1, "c", 3)], ("a",), 1, 0)
+        scores_by_depth([line(1, "a", 1), line(1, "c", 3)], ("a",), 1, 0)
     with pytest.raises(EngineError, match="the legal move b got no score"):
-        by_depth(
+        scores_by_depth(
             [line(1, "a", 1), line(0, "b", 1), line(9, "b", 1), InfoLine(1, 3, False, ())], ("a", "b"), 1, 0
         )
 
@@ -46,17 +46,17 @@ def test_mates_are_worth_what_the_rules_say(mover_mates_in: int, plies: int) -> 
         position = game.play(position, game.parse_move(position, move))
     mated = game.result_centi(position)
     assert mated == -WIN_CENTI - 10_000 + 4
-    score = centi(mover_mates_in, True, 4 - plies)
+    score = score_to_centi(mover_mates_in, True, 4 - plies)
     assert score == (-mated if mover_mates_in > 0 else mated)
 
 
 def test_scores_stay_inside_their_range() -> None:
-    assert centi(123, False, 0) == 123
-    assert centi(10**9, False, 0) == WIN_CENTI - 1
-    assert centi(-(10**9), False, 0) == 1 - WIN_CENTI
-    assert centi(10**9, True, 0) == WIN_CENTI + 2_000
-    assert centi(-(10**9), True, 0) == -WIN_CENTI - 2_000
-    assert centi(2, True, 10) > centi(3, True, 10) > WIN_CENTI
+    assert score_to_centi(123, False, 0) == 123
+    assert score_to_centi(10**9, False, 0) == WIN_CENTI - 1
+    assert score_to_centi(-(10**9), False, 0) == 1 - WIN_CENTI
+    assert score_to_centi(10**9, True, 0) == WIN_CENTI + 2_000
+    assert score_to_centi(-(10**9), True, 0) == -WIN_CENTI - 2_000
+    assert score_to_centi(2, True, 10) > score_to_centi(3, True, 10) > WIN_CENTI
 
 
 def test_plies_played() -> None:

@@ -13,7 +13,7 @@ from engine.games import get_rules
 from engine.process import EngineError, WaitLimit
 from engine.protocols.link import BestMoveRequest, EngineOutput, Link, SearchRequest
 from engine.protocols.score_settings import EngineSettings
-from engine.protocols.scores import by_depth, centi
+from engine.protocols.scores import score_to_centi, scores_by_depth
 from engine.protocols.uci import EngineOption, read_info, read_option, shift_ranks
 from engine.protocols.uci_scores import UciLink
 from engine.stop import StopFlag, Stopped
@@ -32,7 +32,7 @@ LONG_S = 300.0
 
 def fake(game: str, protocol: str, *faults: str, **changes: Any) -> EngineSettings:
     """Settings for the made-up engine."""
-    known: dict[str, Any] = {"start_s": LONG_S, "silence_s": LONG_S}
+    known: dict[str, Any] = {"start_s": LONG_S, "response_timeout_s": LONG_S}
     command = (sys.executable, str(SCRIPT), game, protocol, *faults)
     return EngineSettings(game=game, command=command, protocol=protocol, **(known | changes))
 
@@ -53,7 +53,7 @@ def ask(game: str, depth: int = 4, moves: tuple[str, ...] = ()) -> SearchRequest
 
 
 def told(game: str, answer: EngineOutput, depth: int = 4) -> dict[str, tuple[int, ...]]:
-    return by_depth(answer.lines, legal(game), depth, 16)
+    return scores_by_depth(answer.lines, legal(game), depth, 16)
 
 
 def expected(game: str, depth: int = 4) -> dict[str, tuple[int, ...]]:
@@ -62,7 +62,7 @@ def expected(game: str, depth: int = 4) -> dict[str, tuple[int, ...]]:
     }
 
 
-PATIENT = WaitLimit(StopFlag(), silence_s=LONG_S)
+PATIENT = WaitLimit(StopFlag(), response_timeout_s=LONG_S)
 Opener = Callable[..., Link]
 
 
@@ -203,7 +203,7 @@ def test_nodes_and_depths_that_cannot_be_true(opened: Opener, game: str, protoco
 def test_mates(opened: Opener, game: str, protocol: str) -> None:
     found = told(game, opened(game, protocol, "mates").search(ask(game), PATIENT))
     assert found == {
-        move: tuple(centi(fake_mate(score), True, 16) for score in scores)
+        move: tuple(score_to_centi(fake_mate(score), True, 16) for score in scores)
         for move, scores in expected(game).items()
     }
 
@@ -232,7 +232,7 @@ def test_an_engine_that_ends_in_the_middle(opened: Opener, game: str, protocol: 
 def test_an_engine_that_hangs(opened: Opener, game: str, protocol: str) -> None:
     link = opened(game, protocol, "hang=1", "deaf")
     with pytest.raises(EngineError, match=f"{NAME} has been silent for 0.1 s"):
-        link.search(ask(game), WaitLimit(StopFlag(), silence_s=0.1))
+        link.search(ask(game), WaitLimit(StopFlag(), response_timeout_s=0.1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +259,10 @@ def test_a_search_that_is_stopped(
     assert told(game, link.search(ask(game), PATIENT)) == expected(game)
     stop = StopFlag()
     stop.set()
-    for impatient in (WaitLimit(stop, silence_s=LONG_S), WaitLimit(StopFlag(), 0.0, LONG_S, late=None)):
+    for impatient in (
+        WaitLimit(stop, response_timeout_s=LONG_S),
+        WaitLimit(StopFlag(), 0.0, LONG_S, late=None),
+    ):
         with pytest.raises(Stopped):
             link.search(ask(game), impatient)
     assert told(game, link.search(ask(game), PATIENT)) == expected(game)
@@ -271,9 +274,9 @@ def test_an_engine_that_cannot_be_stopped(opened: Opener, game: str, protocol: s
     stop = StopFlag()
     stop.set_deadline(0.1)
     with pytest.raises(Stopped):
-        link.search(ask(game), WaitLimit(stop, silence_s=LONG_S))
+        link.search(ask(game), WaitLimit(stop, response_timeout_s=LONG_S))
     with pytest.raises(EngineError, match="has been silent"):
-        link.search(ask(game), WaitLimit(StopFlag(), silence_s=0.1))
+        link.search(ask(game), WaitLimit(StopFlag(), response_timeout_s=0.1))
 
 
 # --- Starting ----------------------------------------------------------------------------------------------
@@ -349,6 +352,6 @@ def test_a_mate_of_a_real_engine() -> None:
         rules = get_rules("chess")
         position = rules.parse_position(fen)
         mated = rules.play(position, rules.parse_move(position, "a1a8"))
-        assert by_depth(answer.lines, moves, 4, 58)["a1a8"] == (-rules.result_centi(mated),) * 4
+        assert scores_by_depth(answer.lines, moves, 4, 58)["a1a8"] == (-rules.result_centi(mated),) * 4
     finally:
         link.close()

@@ -9,8 +9,8 @@ import pytest
 
 from engine.strategies.registry import (
     STRATEGIES,
-    compared_strategies,
     own_strategies,
+    strategies_in_comparison,
     strategy_named,
 )
 from engine.strategies.strategy import Strategy
@@ -56,7 +56,7 @@ def test_the_table() -> None:
     assert names_where("plays_engine_games") == {"trappy_uci", "standard_uci"}
     assert names_where("plays_engine_moves") == {"standard_uci"}
     assert names_where("looks_up") == {"strong", "standard_uci"}
-    assert compared_strategies() == ("standard", "trappy")
+    assert strategies_in_comparison() == ("standard", "trappy")
     assert own_strategies() == ("standard", "trappy", "strong", "opponent_model", "calibrated", "tempting")
 
 

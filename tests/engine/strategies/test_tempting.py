@@ -46,7 +46,7 @@ def test_every_move_has_its_exact_score() -> None:
     assert isinstance(core, NativeSearcher)
     profiler = Profiler(game, core, position, trap, StopFlag())
     player = Tempting(name="tempting", settings=settings)
-    found = player.ranked(profiler, 5, trap)
+    found = player.rank_candidates(profiler, 5, trap)
     assert [(each.raw_centi, each.raw_is_bound) for each in found] == [
         (profiler.raw_value(move, 5), False) for move in profiler.moves
     ]
@@ -54,4 +54,4 @@ def test_every_move_has_its_exact_score() -> None:
     assert [each.replies for each in found] == [each.replies for each in lazy]
     assert any(each.replies for each in found)
     assert player.best_move(found, trap) == player.best_move(lazy, trap)
-    assert not any(each.replies for each in player.ranked(profiler, 3, trap))
+    assert not any(each.replies for each in player.rank_candidates(profiler, 3, trap))

@@ -16,7 +16,7 @@ from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.reference import ReferenceSearcher
 from engine.stop import StopFlag
-from engine.strategies.move_context import PLAIN, Analysis, MoveContext
+from engine.strategies.move_context import RAW_ANALYSIS, Analysis, MoveContext
 from engine.strategies.registry import STRATEGIES, strategies_for
 from engine.strategies.strategy import Strategy
 from engine.time_management import Limits
@@ -29,7 +29,7 @@ class Last(Strategy):
 
     def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
         """See `Strategy.analysis`."""
-        return Analysis(lambda profiler, depth: self.ranked(profiler, depth, context.params), True)
+        return Analysis(lambda profiler, depth: self.rank_candidates(profiler, depth, context.params), True)
 
     def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:  # noqa: ARG002
         """See `Strategy.best_move`."""
@@ -77,4 +77,4 @@ def test_nobody_knows_it_unless_it_is_registered() -> None:
         AssignmentConfig(strategies=("standard", "toy"))
     with pytest.raises(MatchError, match="'toy' is not known"):
         parse_spec("toy")
-    assert PLAIN.is_costly is False
+    assert RAW_ANALYSIS.is_costly is False

@@ -9,14 +9,14 @@ from lab.analysis.analysed_games import (
     add_positions,
     add_predictions,
     count_analyses,
-    each_position,
-    keep_analysis,
+    get_or_add_analysis,
+    iterate_positions,
     keep_games,
     keep_model,
-    known_plies,
+    list_analysed_plies,
     list_models,
+    positions_without_prediction,
     predictions,
-    unpredicted,
 )
 from storage.database import Database
 from storage.research.archive import BATCH, content_key
@@ -48,7 +48,7 @@ def position(game_id: int, ply: int = 1) -> AnalysedPosition:
 async def filled(database: Database, *plies: int, records: tuple[GameRecord, ...] = (GAME,)) -> int:
     """An analysis of the first game at these plies."""
     async with database.write() as session:
-        analysis_id = await keep_analysis(session, WAY)
+        analysis_id = await get_or_add_analysis(session, WAY)
         ids = await keep_games(session, records, source="a.wtb", source_format="wthor")
         await add_positions(
             session, analysis_id, [position(ids[content_key(records[0])], ply) for ply in plies]
@@ -60,7 +60,7 @@ async def positions(
     database: Database, analysis_id: int, model_id: int | None = None
 ) -> list[StoredPosition]:
     async with database.read() as session:
-        return [each async for each in each_position(session, analysis_id, model_id)]
+        return [each async for each in iterate_positions(session, analysis_id, model_id)]
 
 
 async def test_positions_come_back_as_they_were(database: Database) -> None:
@@ -79,11 +79,11 @@ async def test_a_position_is_kept_once_and_an_analysis_too(database: Database) -
     assert first == again
     assert len(await positions(database, first)) == 2
     async with database.write() as session:
-        other = await keep_analysis(session, replace(WAY, depth=5))
-        known = await known_plies(session, first)
+        other = await get_or_add_analysis(session, replace(WAY, depth=5))
+        known = await list_analysed_plies(session, first)
         counted = await count_analyses(session, "othello")
         assert await count_analyses(session, "chess") == []
-        assert await known_plies(session, other) == set()
+        assert await list_analysed_plies(session, other) == set()
     assert known == {(content_key(GAME), 1), (content_key(GAME), 2)}
     assert [(each.id, each.analysis, each.positions, each.games) for each in counted] == [
         (first, WAY, 2, 1),
@@ -110,14 +110,16 @@ async def test_what_models_say(database: Database) -> None:
         model_id = await keep_model(session, MODEL)
         assert await keep_model(session, MODEL) == model_id
         other_id = await keep_model(session, replace(MODEL, name="other"))
-        first, second, third = await unpredicted(session, analysis_id, model_id, 9)
+        first, second, third = await positions_without_prediction(session, analysis_id, model_id, 9)
         assert [each[1].ply for each in (first, second, third)] == [1, 2, 3]
         assert first[2] == GAME
         await add_predictions(session, model_id, [(first[0], (0.25, 0.75)), (third[0], (1.0, 0.0))])
         await add_predictions(session, model_id, [(first[0], (0.5, 0.5))])  # it has spoken
         await add_predictions(session, other_id, [(second[0], (0.5, 0.5))])
-        assert [each[1].ply for each in await unpredicted(session, analysis_id, model_id, 9)] == [2]
-        assert len(await unpredicted(session, analysis_id, other_id, 1)) == 1
+        assert [
+            each[1].ply for each in await positions_without_prediction(session, analysis_id, model_id, 9)
+        ] == [2]
+        assert len(await positions_without_prediction(session, analysis_id, other_id, 1)) == 1
         said = await predictions(session, analysis_id, model_id)
         models = await list_models(session, analysis_id)
     assert said == {first[0]: (0.25, 0.75), third[0]: (1.0, 0.0)}

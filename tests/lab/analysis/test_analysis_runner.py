@@ -20,9 +20,9 @@ from engine.protocols.score_settings import EngineSettings
 from engine.search.profiles import Profiler
 from engine.search.reference import ReferenceSearcher
 from engine.stop import StopFlag
-from lab.analysis.analysed_games import AnalysisSettings, StoredPosition, each_position, list_models
-from lab.analysis.analysis_runner import Tally, predict, run_analysis
-from lab.analysis.recorded_games import Answered, GivenGame, MoveFilter, choose
+from lab.analysis.analysed_games import AnalysisSettings, StoredPosition, iterate_positions, list_models
+from lab.analysis.analysis_runner import AnalysisTally, predict, run_analysis
+from lab.analysis.recorded_games import AnsweredMove, GivenGame, MoveFilter, select_moves
 from lab.analysis.reply_profiles import AnalysisError, ProfiledMove, ProfileTask, profile
 from storage.database import Database
 from storage.research.archive import content_key
@@ -79,24 +79,24 @@ def backend() -> str:
 
 
 @pytest.fixture
-def wanted() -> list[Answered]:
-    return choose([GivenGame(RECORD, content_key(RECORD), (), "a.wtb", "wthor")], MoveFilter())
+def wanted() -> list[AnsweredMove]:
+    return select_moves([GivenGame(RECORD, content_key(RECORD), (), "a.wtb", "wthor")], MoveFilter())
 
 
 async def run(
-    database: Database, wanted: list[Answered], hands: Here, stop: asyncio.Event | None = None
-) -> tuple[int, Tally]:
+    database: Database, wanted: list[AnsweredMove], hands: Here, stop: asyncio.Event | None = None
+) -> tuple[int, AnalysisTally]:
     return await run_analysis(WAY, None, wanted, database, hands, lambda _: None, stop or asyncio.Event())
 
 
 async def kept(database: Database, analysis_id: int, model_id: int | None = None) -> list[StoredPosition]:
     async with database.read() as session:
-        return [each async for each in each_position(session, analysis_id, model_id)]
+        return [each async for each in iterate_positions(session, analysis_id, model_id)]
 
 
-async def test_every_answer_with_its_profile(database: Database, wanted: list[Answered]) -> None:
+async def test_every_answer_with_its_profile(database: Database, wanted: list[AnsweredMove]) -> None:
     analysis_id, tally = await run(database, wanted, Here())
-    assert tally == Tally(known=0, new=7, failed=0)
+    assert tally == AnalysisTally(known=0, new=7, failed=0)
     found = await kept(database, analysis_id)
     assert sorted(each.found.ply for each in found) == list(range(1, 8))
     game = get_rules("othello")
@@ -109,54 +109,58 @@ async def test_every_answer_with_its_profile(database: Database, wanted: list[An
         assert each.found.rating == (1700 if each.found.side else None)
 
 
-async def test_the_loop_does_not_wait_for_a_cluster(database: Database, wanted: list[Answered]) -> None:
+async def test_the_loop_does_not_wait_for_a_cluster(database: Database, wanted: list[AnsweredMove]) -> None:
     hands = Here()
     await run(database, wanted, hands)
     assert len(hands.asked_in) == 2  # once in each of the two rounds: four moves, and three
     assert threading.current_thread() not in hands.asked_in
 
 
-async def test_the_same_run_goes_on(database: Database, wanted: list[Answered]) -> None:
+async def test_the_same_run_goes_on(database: Database, wanted: list[AnsweredMove]) -> None:
     analysis_id, _ = await run(database, wanted[:3], Here())
     hands = Here()
     again, tally = await run(database, wanted, hands)
-    assert (again, tally) == (analysis_id, Tally(known=3, new=4, failed=0))
+    assert (again, tally) == (analysis_id, AnalysisTally(known=3, new=4, failed=0))
     assert len(hands.done) == 4
-    assert (await run(database, wanted, hands))[1] == Tally(known=7, new=0, failed=0)
+    assert (await run(database, wanted, hands))[1] == AnalysisTally(known=7, new=0, failed=0)
 
 
-async def test_a_stopped_run_keeps_what_it_has(database: Database, wanted: list[Answered]) -> None:
+async def test_a_stopped_run_keeps_what_it_has(database: Database, wanted: list[AnsweredMove]) -> None:
     stop = asyncio.Event()
     stop.set()
     _, tally = await run(database, wanted, Here(), stop)
     assert tally.new == 0
 
 
-async def test_work_of_workers_that_died_is_done_again(database: Database, wanted: list[Answered]) -> None:
+async def test_work_of_workers_that_died_is_done_again(
+    database: Database, wanted: list[AnsweredMove]
+) -> None:
     _, tally = await run(database, wanted, Here(Died(), Died()))
-    assert tally == Tally(known=0, new=7, failed=0)
+    assert tally == AnalysisTally(known=0, new=7, failed=0)
     with pytest.raises(WorkersError, match="workers died in a row"):
         await run(database, [replace(each, ply=each.ply + 50) for each in wanted], Here(*[Died()] * 50))
 
 
 async def test_moves_at_which_the_engine_fails_are_left_for_another_time(
-    database: Database, wanted: list[Answered]
+    database: Database, wanted: list[AnsweredMove]
 ) -> None:
     _, tally = await run(database, wanted, Here(AnalysisError("it ended")))
-    assert tally == Tally(known=0, new=6, failed=1)
-    assert (await run(database, wanted, Here()))[1] == Tally(known=6, new=1, failed=0)
+    assert tally == AnalysisTally(known=0, new=6, failed=1)
+    assert (await run(database, wanted, Here()))[1] == AnalysisTally(known=6, new=1, failed=0)
 
 
-async def test_an_engine_that_never_works_ends_it(database: Database, wanted: list[Answered]) -> None:
+async def test_an_engine_that_never_works_ends_it(database: Database, wanted: list[AnsweredMove]) -> None:
     with pytest.raises(AnalysisError, match="none succeeded: it ended"):
         await run(database, wanted, Here(*[AnalysisError("it ended")] * 9))
     with pytest.raises(AnalysisError, match="a worker failed: ModuleNotFoundError: bot"):
         await run(database, wanted, Here(ModuleNotFoundError("bot")))
 
 
-async def test_a_model_is_asked_once_with_the_game_before(database: Database, wanted: list[Answered]) -> None:
+async def test_a_model_is_asked_once_with_the_game_before(
+    database: Database, wanted: list[AnsweredMove]
+) -> None:
     analysis_id, _ = await run(database, wanted, Here())
-    model = FakeModel("othello", plies_wanted=3)
+    model = FakeModel("othello", max_history_positions=3)
     assert await predict(analysis_id, model, database, lambda _: None, asyncio.Event()) == 7
     assert await predict(analysis_id, model, database, lambda _: None, asyncio.Event()) == 0
     assert [len(ask.positions) for ask in model.asked] == [2, 3, 3, 3, 3, 3, 3]
@@ -172,7 +176,7 @@ async def test_a_model_is_asked_once_with_the_game_before(database: Database, wa
     )
 
 
-async def test_a_model_that_talks_nonsense_is_refused(database: Database, wanted: list[Answered]) -> None:
+async def test_a_model_that_talks_nonsense_is_refused(database: Database, wanted: list[AnsweredMove]) -> None:
     analysis_id, _ = await run(database, wanted, Here())
     model = FakeModel("othello", lambda game, ask: tuple(2 * p for p in alike(game, ask)))
     with pytest.raises(BadModel):

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(find_spec("sklearn") is None, reason="needs the 
 @pytest.fixture(autouse=True)
 def _little_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few settings to try: that takes a tenth of the time."""
-    monkeypatch.setattr(training, "PENALTIES", (3.0, 100.0))
+    monkeypatch.setattr(training, "L2_PENALTIES", (3.0, 100.0))
     monkeypatch.setattr(training, "TREES", (0, 2))
 
 
@@ -65,7 +65,9 @@ def test_what_is_worse_without_a_human_move_model_is_refused(monkeypatch: pytest
     people = population("othello", made_up(510, shun=6.0), "net")
     against = model({}, {"loss": -6.0})
 
-    def tune(rows: training.ReplyRows, seed: int) -> tuple[list[training.Tried], NDArray[np.float64]]:
+    def tune(
+        rows: training.ReplyRows, seed: int
+    ) -> tuple[list[training.ValidatedSettings], NDArray[np.float64]]:
         """A fit that learns nothing without a human-move model."""
         tried, probabilities = training.tune(rows, seed)
         has_human = rows.features[:, FEATURES.index("ln_p")].any()

@@ -9,7 +9,7 @@ from engine.formats.record import GameRecord
 from engine.game import Game
 from engine.games import get_rules
 from engine.human.model import BadModel, PredictionQuery
-from engine.params import ValueParams
+from engine.params import OpponentParams
 from lab.analysis.analysed_games import StoredPosition
 from lab.analysis.own_games import own_positions, with_predictions
 from storage.database import Database
@@ -53,7 +53,7 @@ def test_every_position_is_asked_about_whoever_played() -> None:
     """Stored predictions by other models count as none."""
     given = [of_game("a", 1), of_game("b", 3), of_game("a", 3), of_game("b", 5)]
     given[1] = replace(given[1], human=(1.0,) + (0.0,) * (len(given[1].found.replies) - 1))
-    model, done = FakeModel("othello", rising, plies_wanted=3), list[int]()
+    model, done = FakeModel("othello", rising, max_history_positions=3), list[int]()
     found = with_predictions(model, [(each, RECORD) for each in given], done.append)
     assert [(each.game_key, each.found) for each in found] == [(each.game_key, each.found) for each in given]
     assert [each.human for each in found] == [
@@ -80,7 +80,7 @@ def test_the_words_are_in_the_order_of_the_profile() -> None:
 
 @pytest.mark.parametrize("moves", [(), ("f5",), ("d3", "c5", "d6", "e3"), ("f5", "a1")])
 def test_where_the_moves_are_lost_the_decision_is_enough(moves: tuple[str, ...]) -> None:
-    model = FakeModel("othello", rising, plies_wanted=3)
+    model = FakeModel("othello", rising, max_history_positions=3)
     (found,) = with_predictions(model, [(of_game("a", 3), replace(RECORD, moves=moves))])
     assert found.human is not None
     assert len(model.asked[0].positions) == 2
@@ -124,7 +124,7 @@ async def test_recorded_words_do_not_come_along(database: Database) -> None:
     made = replace(
         made.with_chosen(replace(made.chosen, replies=replies)),
         model=ModelInfo("othello", "net", "a" * 64),
-        model_use=OpponentModelUse(ValueParams(), Person(1600, 33.5), None),
+        model_use=OpponentModelUse(OpponentParams(), Person(1600, 33.5), None),
     )
     async with database.write() as session:
         game = await opened(session)

@@ -219,7 +219,7 @@ def test_too_little_is_refused(people: Population, monkeypatch: pytest.MonkeyPat
     few = population("othello", made_up(30, 5), "net")
     with pytest.raises(FitRefused, match=r"too little to learn from: \d+ replies by \d+ persons in one half"):
         fitted(few)
-    monkeypatch.setattr(person_fitting, "MIN_PERSONS", 200)
+    monkeypatch.setattr(person_fitting, "MIN_FIT_PERSONS", 200)
     with pytest.raises(FitRefused, match="at least 1000 replies by 200 persons are needed"):
         fitted(people)
 

@@ -6,7 +6,15 @@ import pytest
 
 from engine.formats.record import GameRecord
 from engine.games import get_rules
-from lab.analysis.recorded_games import GivenGame, MoveFilter, choose, half_of, is_within, read_games, year_of
+from lab.analysis.recorded_games import (
+    GivenGame,
+    MoveFilter,
+    half_of,
+    is_within,
+    read_games,
+    select_moves,
+    year_of,
+)
 from lab.analysis.reply_profiles import AnalysisError
 from storage.research.archive import content_key
 from tests.shared_data import shared_path
@@ -64,7 +72,7 @@ def games(tmp_path: Path) -> list[GivenGame]:
 
 
 def plies(games: list[GivenGame], **choice: object) -> list[tuple[str, int]]:
-    found = choose(games, MoveFilter(**choice))  # type: ignore[arg-type]
+    found = select_moves(games, MoveFilter(**choice))  # type: ignore[arg-type]
     return [(each.game.record.event, each.ply) for each in found]
 
 
@@ -76,7 +84,7 @@ def test_games_with_their_clocks(games: list[GivenGame]) -> None:
 
 
 def test_what_somebody_answered(games: list[GivenGame]) -> None:
-    found = choose(games, MoveFilter())
+    found = select_moves(games, MoveFilter())
     assert [(each.game.record.event, each.ply) for each in found] == [
         *(("A", ply) for ply in range(1, 7)),
         *(("B", ply) for ply in range(1, 4)),
@@ -106,8 +114,8 @@ def test_moves_can_be_chosen(games: list[GivenGame]) -> None:
 
 def test_a_game_that_is_there_twice_counts_once(tmp_path: Path, games: list[GivenGame]) -> None:
     copies = [*games, *given_games(tmp_path, PGN.replace('[WhiteElo "1500"]\n', "")), *games]
-    found = choose(copies, MoveFilter())
-    assert found == choose(games, MoveFilter())
+    found = select_moves(copies, MoveFilter())
+    assert found == select_moves(games, MoveFilter())
     assert {each.rating for each in found if each.game.record.event == "A" and each.side == 0} == {1500}
     whole = plies(copies, sample=9, seed=7)
     assert sorted(whole) == plies(games)
@@ -117,7 +125,7 @@ def test_a_game_that_is_there_twice_counts_once(tmp_path: Path, games: list[Give
 def test_who_replied_in_a_game_from_a_set_up_position(tmp_path: Path) -> None:
     """Black moves first there, so black makes the even plies."""
     (given,) = given_games(tmp_path, SET_UP)
-    found = [(each.ply, each.side, each.rating) for each in choose([given], MoveFilter())]
+    found = [(each.ply, each.side, each.rating) for each in select_moves([given], MoveFilter())]
     assert found == [(1, 0, 1500), (2, 1, 1700), (3, 0, 1500)]
     assert plies([given], min_rating=1600) == [("S", 2)]
     assert plies([given], max_rating=1600) == plies([given], players=("ann",)) == [("S", 1), ("S", 3)]
@@ -138,10 +146,10 @@ def test_forced_replies_are_no_answers() -> None:
         game="chess", start="7k/8/8/8/8/8/1R6/R6K w - - 0 1", moves=("a1a8", "h8g7", "b2b7"), date="1999"
     )
     given = GivenGame(record, content_key(record), (), "x", "pgn")
-    found = choose([given], MoveFilter())
+    found = select_moves([given], MoveFilter())
     assert [each.ply for each in found] == [1, 2]
     forced = replace(record, start="7k/5K2/8/8/8/8/R7/8 w - - 0 1", moves=("a2h2",))
-    assert choose([GivenGame(forced, content_key(forced), (), "x", "pgn")], MoveFilter()) == []
+    assert select_moves([GivenGame(forced, content_key(forced), (), "x", "pgn")], MoveFilter()) == []
 
 
 def test_halves_are_even_and_by_seed() -> None:
@@ -204,6 +212,6 @@ def test_a_year_of_the_base() -> None:
     games = list(read_games([file], "othello"))
     assert len(games) > 500
     assert games[0].year == 2016
-    found = choose(games, MoveFilter(sample=20, from_ply=10, to_ply=50))
+    found = select_moves(games, MoveFilter(sample=20, from_ply=10, to_ply=50))
     assert len(found) == 20
     assert {each.rating for each in found} == {None}

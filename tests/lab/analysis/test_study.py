@@ -9,7 +9,7 @@ from engine.human.calibrated import FEATURES, CalibratedModel
 from engine.human.onnx import OnnxNetwork
 from engine.trappy import reply_trappiness
 from lab.analysis.measures import mean_of, within_auc
-from lab.analysis.population import BAD, Portion, population
+from lab.analysis.population import MIN_ERROR_SCORE_LOSS, Portion, population
 from lab.analysis.recorded_games import half_of_person
 from lab.analysis.study import ALONE, CALIBRATED, PAPER, Study, model_probabilities, study
 from lab.analysis.study_report import study_text, table
@@ -98,7 +98,7 @@ def test_within_positions_each_person_is_left_out_with_their_own_positions() -> 
     given = [replace(each, name=f"player {at**2 % 23}") for at, each in enumerate(made_up(200))]
     people = population("othello", given, "net")
     net = next(each for each in study(people, None, resamples=20).bad_reply if each.name == "net")
-    bad = people.loss >= BAD
+    bad = people.loss >= MIN_ERROR_SCORE_LOSS
     positions = people.of_position[bad]
     values = within_auc(people.models["net"][bad], people.is_played[bad], positions)
     persons = people.persons[np.unique(positions)]
@@ -173,7 +173,7 @@ def test_probabilities_of_positions_are_of_their_own_replies() -> None:
     probabilities = model_probabilities(people, calibrated(ln_p=1.0), True)
     assert probabilities == pytest.approx(people.models["net"], abs=1e-5)
     assert people.sums(probabilities) == pytest.approx(1)
-    assert (people.loss >= BAD).any()
+    assert (people.loss >= MIN_ERROR_SCORE_LOSS).any()
 
 
 def test_positions_of_which_nobody_spoke_are_left_out_when_others_were_spoken_of() -> None:

@@ -56,7 +56,7 @@ def test_several_at_once(desdemona: Command, published: Path, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"hello", "not compressed with gzip, as lc0 networks (*.pb.gz) are"),
+        (b"hello", "not compressed with gzip, unlike lc0 networks (*.pb.gz)"),
         (b"\x1f\x8b\x08", "truncated: the compressed data ends prematurely after 3 bytes"),
         (None, "No such file or directory"),
     ],

@@ -80,7 +80,7 @@ def recorded(much: float, count: int = 400) -> dict[str, Any]:
 def test_the_endpoint_is_the_gain_of_the_paper_s_trappiness(
     much: float, verdict: ClaimVerdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ablation, "WORTH_HAVING", 0.05)  # few replies
+    monkeypatch.setattr(ablation, "MIN_USEFUL_GAIN_NATS", 0.05)  # few replies
     monkeypatch.setattr(ablation_replies, "PARTS", {name: PARTS[name] for name in SOME})
     monkeypatch.setattr(ablation, "PARTS", {name: PARTS[name] for name in SOME})
     parts = {"replies: chess 0": recorded(much)}
@@ -110,7 +110,7 @@ def test_a_small_gain_is_measurable_but_not_worth_having(
     low: float, high: float, verdict: ClaimVerdict, words: str
 ) -> None:
     gain = MeanEstimate((low + high) / 2, low, high, 9)
-    assert ablation.worth_having(gain) == (verdict, words)
+    assert ablation.usefulness_verdict(gain) == (verdict, words)
 
 
 def test_the_endpoint_has_the_wider_interval(monkeypatch: pytest.MonkeyPatch) -> None:

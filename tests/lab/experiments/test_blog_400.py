@@ -48,7 +48,7 @@ def test_what_a_reply_cost_is_counted_from_the_best_one() -> None:
     assert min(cost for cost in costs.values() if cost is not None) == (0, 0)
     lost = costs["d6d2"]  # the queen takes a pawn that is protected
     assert lost is not None
-    assert lost[1] >= blog_400.BLUNDER_CENTI
+    assert lost[1] >= blog_400.MIN_BLUNDER_CENTI
     assert lost[0] > 0
     assert judged_reply(decision, "a7a6") is None
 

@@ -10,17 +10,17 @@ PROGRAM = """
 import json, sys
 from pathlib import Path
 
-from lab.mutants.guarded_modules import Guarded
+from lab.mutants.guarded_modules import GuardedModule
 from lab.mutants.mutant_runner import MutantRun, run
 from lab.mutants.mutators import Mutant
 
 path, test, changes = json.loads(sys.argv[1])
 source = Path(path).read_text()
 jobs = [
-    MutantRun(Guarded(path, (test,)), Mutant(path, name, source.replace(*change, 1).encode()), limit_s)
+    MutantRun(GuardedModule(path, (test,)), Mutant(path, name, source.replace(*change, 1).encode()), limit_s)
     for name, change, limit_s in changes
 ]
-jobs.append(MutantRun(Guarded("lab/nowhere.py", (test,)), Mutant("lab/nowhere.py", "elsewhere", b"")))
+jobs.append(MutantRun(GuardedModule("lab/nowhere.py", (test,)), Mutant("lab/nowhere.py", "elsewhere", b"")))
 folder = Path(sys.argv[2])
 ended = {done.job.mutant.change: [done.verdict, done.output] for done in run(jobs, folder, None, 2)}
 print(json.dumps([ended, [each.name for each in folder.iterdir()]]))

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.mutants.guarded_modules import TABLE, Guarded
-from lab.mutants.mutators import BadTable, chosen
+from lab.mutants.guarded_modules import TABLE, GuardedModule
+from lab.mutants.mutators import BadTable, select_mutants
 
 ROOT = Path(__file__).parents[3]
 SOURCE = b'''"""Text for people."""
@@ -19,10 +19,10 @@ def f(a: int, b: int = 1) -> int:
 
 
 @pytest.mark.parametrize("guarded", TABLE, ids=lambda guarded: guarded.path)
-def test_the_table_fits_the_sources(guarded: Guarded) -> None:
+def test_the_table_fits_the_sources(guarded: GuardedModule) -> None:
     """Every fixed mutant has its place, and every test file is there."""
     source = (ROOT / guarded.path).read_bytes()
-    mutants = chosen(guarded, source, sample=2)
+    mutants = select_mutants(guarded, source, sample=2)
     assert len(mutants) == len(guarded.fixed) + 2
     for mutant, (_, after) in zip(mutants, guarded.fixed, strict=False):
         assert after.encode() in mutant.source
@@ -36,11 +36,11 @@ def test_the_table_fits_the_sources(guarded: Guarded) -> None:
 def test_a_fixed_mutant_without_its_place_is_refused() -> None:
     for snippet, count in (("nowhere to be found", 0), ("int", 3)):
         with pytest.raises(BadTable, match=f"{count} times"):
-            chosen(Guarded("f.py", (), fixed=((snippet, ""),)), SOURCE)
+            select_mutants(GuardedModule("f.py", (), fixed=((snippet, ""),)), SOURCE)
 
 
 def test_python() -> None:
-    mutants = chosen(Guarded("f.py", ()), SOURCE, sample=-1)
+    mutants = select_mutants(GuardedModule("f.py", ()), SOURCE, sample=-1)
     assert {mutant.change.partition("` -> ")[2] for mutant in mutants} == {
         "`def f(a: int, b: int = 2) -> int:`",
         "`if a < b and not b:`",
@@ -60,7 +60,7 @@ def test_python() -> None:
 
 def test_native() -> None:
     source = b"// a < b\n    if (a < 1 && !b) return -c;  // a < b\n"
-    mutants = chosen(Guarded("f.hpp", ()), source, sample=-1)
+    mutants = select_mutants(GuardedModule("f.hpp", ()), source, sample=-1)
     assert {mutant.change.partition(" -> ")[2].removesuffix(" // a < b`") for mutant in mutants} == {
         "`if (a <= 1 && !b) return -c;",
         "`if (a > 1 && !b) return -c;",
@@ -75,6 +75,6 @@ def test_native() -> None:
 
 def test_the_same_ones_are_drawn_each_time_and_elsewhere() -> None:
     """What is drawn depends on the changes alone, so that another line does not draw anew."""
-    first = chosen(Guarded("f.py", ()), SOURCE, sample=5)
-    again = chosen(Guarded("f.py", ()), SOURCE + b"\n\nX = f\n", sample=5)
+    first = select_mutants(GuardedModule("f.py", ()), SOURCE, sample=5)
+    again = select_mutants(GuardedModule("f.py", ()), SOURCE + b"\n\nX = f\n", sample=5)
     assert [mutant.change for mutant in first] == [mutant.change for mutant in again]

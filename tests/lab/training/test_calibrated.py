@@ -11,7 +11,7 @@ from lab.training.calibrated import (
     FOLDS,
     ReplyRows,
     fit_part,
-    folds_of,
+    folds_by_game,
     join,
     losses,
     softmax,
@@ -70,16 +70,16 @@ def test_a_strong_penalty_leaves_the_human_move_model() -> None:
 def test_no_game_is_on_both_sides() -> None:
     rows = made_up(60)
     tested = []
-    for train, test in folds_of(rows, 1):
+    for train, test in folds_by_game(rows, 1):
         assert not set(rows.games[train]) & set(rows.games[test])
         tested += test.tolist()
     assert sorted(tested) == list(range(60))
-    assert len(folds_of(rows, 1)) == FOLDS
+    assert len(folds_by_game(rows, 1)) == FOLDS
 
 
 def test_cross_validation_finds_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sklearn", reason="needs the extra `lab`")
-    monkeypatch.setattr(training, "PENALTIES", (3.0, 30.0))
+    monkeypatch.setattr(training, "L2_PENALTIES", (3.0, 30.0))
     monkeypatch.setattr(training, "TREES", (0, 4, 8))
     rows = made_up(400, bend=3.0)
     tried, probabilities = tune(rows, 1)

@@ -10,12 +10,12 @@ import pytest
 
 from engine.games.othello import PASS, Othello
 from engine.human.onnx import OnnxNetwork
-from engine.human.othello import OthelloHumanModel, Sight
+from engine.human.othello import NetworkInputs, OthelloHumanModel
 from engine.human.othello_boards import TURNED
 from lab.training import human_othello
 from lab.training.human_othello_data import (
     GameArrays,
-    Measured,
+    MeasuredPredictions,
     NoUsableGames,
     Positions,
     measure,
@@ -98,7 +98,7 @@ def some_positions(games: list[int], ply: list[int]) -> Positions:
     taken = np.array([(1 << number + 4) - 1 for number in ply], dtype=np.uint64)
     empty = np.zeros(count, dtype=np.uint64)
     return Positions(
-        Sight(taken, empty, empty, empty),
+        NetworkInputs(taken, empty, empty, empty),
         np.zeros(count, dtype=np.int64),
         np.array([2] * (count - 1) + [1], dtype=np.uint8),
         np.array(games, dtype=np.int32),
@@ -115,7 +115,7 @@ def test_repeated_positions_are_counted(folder: Path) -> None:
 
 def test_the_report_counts_by_ply() -> None:
     positions = some_positions([1, 1, 2, 1, 2], [1, 9, 10, 0, 11])
-    measured = Measured(
+    measured = MeasuredPredictions(
         np.array([0, 2, 3, 3, 0]), np.array([2, 1, 1, 1, 1]), np.array([0.1, 0.5, 2.0, 1.5, 0.0])
     )
     found = report(measured, positions)
@@ -146,7 +146,7 @@ def test_intervals_are_over_games() -> None:
     """Twenty positions of one kind in each game are worth one, not twenty."""
     places = np.repeat([0, 1] * 50, 20)
     games = np.repeat(np.arange(100), 20)
-    measured = Measured(places, np.ones_like(places), places.astype(float))
+    measured = MeasuredPredictions(places, np.ones_like(places), places.astype(float))
     low, high = summary(measured, games)["top1_interval"]
     assert high - low == pytest.approx(2 * 1.96 * 0.5 / math.sqrt(99), abs=2e-4)
 

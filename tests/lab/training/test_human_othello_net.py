@@ -13,7 +13,7 @@ from engine.games.othello import PASS, Othello
 from engine.human.model import PredictionQuery
 from engine.human.model_files import open_model
 from engine.human.onnx import OnnxNetwork
-from engine.human.othello import Sight, encode
+from engine.human.othello import NetworkInputs, encode
 from lab.training import human_othello
 from lab.training.human_othello_graph import TABLES, first_weights, to_onnx
 from lab.training.human_othello_net import logits
@@ -29,7 +29,7 @@ def test_the_written_network_computes_what_was_learned() -> None:
         weights[name] = (np.clip(np.rint(weights[name] * 50), -127, 127) / 50).astype(np.float32)
         weights[name][:64] = np.float32(127 / 50)
     moves = [(position, move) for game in range(2) for position, move in random_game_of(game)]
-    sight = Sight(
+    sight = NetworkInputs(
         *(
             np.array(column, dtype=np.uint64)
             for column in zip(*[(p.mover, p.waiter, 0, 0) for p, _ in moves], strict=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.games.linear_weights import BadWeights, from_card, starts
+from engine.games.linear_weights import BadWeights, from_card, group_offsets
 from lab.training import chess, linear, xiangqi
 from lab.training.linear import Subject, card_text, neighbours, scaled, start_weights, to_groups
 
@@ -73,7 +73,7 @@ def test_the_unit_is_kept(subject: Subject, tiny: dict[str, Any]) -> None:
 
 
 def test_neighbours_are_near_each_other(subject: Subject) -> None:
-    first = starts(subject.groups)
+    first = group_offsets(subject.groups)
     pairs = neighbours(subject)
     assert len(set(pairs)) == len(pairs)
     for name, (rows, columns) in subject.shapes.items():
@@ -140,4 +140,4 @@ def test_weights_of_a_wrong_length_are_refused(subject: Subject) -> None:
 def test_weights_are_multiplied_to_the_unit(subject: Subject) -> None:
     start = start_weights(subject)
     assert scaled(start, 1.0) == start
-    assert linear.anchored(subject, scaled(start, 2.0)) == pytest.approx(0.5)
+    assert linear.unit_scale_factor(subject, scaled(start, 2.0)) == pytest.approx(0.5)

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from engine.human.person_prior import (
     BasePrior,
     Gaussian,
-    Grid,
     PersonPrior,
+    PriorGrid,
     RatingScale,
     tilted_rows,
 )
@@ -23,8 +23,10 @@ from lab.training.person_prior import (
 
 Floats = NDArray[np.float64]
 
-TRUTH = Grid((0.0,), tuple(float(k) for k in range(-8, 17)))
-BOTH = Grid(tuple(round(-1.0 + 0.25 * at, 2) for at in range(9)), tuple(float(k) for k in range(-8, 17, 2)))
+TRUTH = PriorGrid((0.0,), tuple(float(k) for k in range(-8, 17)))
+BOTH = PriorGrid(
+    tuple(round(-1.0 + 0.25 * at, 2) for at in range(9)), tuple(float(k) for k in range(-8, 17, 2))
+)
 UNIFORM, MIN_PROBABILITY = 0.003, 1e-5
 
 
@@ -63,7 +65,7 @@ def test_intervals_of_a_person_are_right() -> None:
     traits = np.stack([np.zeros(200), rng.normal(3.0, 3.0, 200)], axis=1)
     replies, persons = simulated(traits, 60, rng)
     likely = log_likelihoods(replies, persons, 200, TRUTH, MIN_PROBABILITY, UNIFORM)
-    weights = posterior(prior.weights(TRUTH, np.ones((200, 1))), likely)
+    weights = posterior(prior.prior_weights(TRUTH, np.ones((200, 1))), likely)
     sums = weights.cumsum(axis=1)
     k = np.array(TRUTH.k)
     # A point stands for the stretch from half a step below it to half a step above.

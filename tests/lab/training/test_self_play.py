@@ -142,7 +142,7 @@ def test_held_out_games_do_not_depend_on_how_the_file_is_read(
     path = tmp_path / "games.bin"
     path.write_bytes(records("chess"))
     whole = Samples(GAMES["chess"], [path])
-    monkeypatch.setattr(network_samples, "_CHUNK", 1)
+    monkeypatch.setattr(network_samples, "_CHUNK_BYTES", 1)
     parts = Samples(GAMES["chess"], [path])
     assert (whole.held_out == parts.held_out).all()
     assert (whole.inputs == parts.inputs).all()

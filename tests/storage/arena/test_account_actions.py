@@ -73,7 +73,7 @@ async def test_a_new_name_keeps_everything(played: Database) -> None:
         assert account is not None
         assert (account.name, account.created_at) == ("Zoe", AT)
         assert account.ratings["othello"].games == 1
-        assert await arena.find_token(session, "hash of Anna") == "zoe"
+        assert await arena.find_account_id_by_token(session, "hash of Anna") == "zoe"
         for key, players in (("abcdefgh", ("zoe", "desdemona")), ("second", ("desdemona", "zoe"))):
             found = await arena.load_game(session, key)
             assert found is not None
@@ -97,7 +97,7 @@ async def test_another_case_is_no_other_name(played: Database) -> None:
         account = await arena.get_account(session, "anna")
         assert account is not None
         assert account.name == "ANNA"
-        assert await arena.find_token(session, "hash of Anna") == "anna"
+        assert await arena.find_account_id_by_token(session, "hash of Anna") == "anna"
         assert await list_blocks(session, "arena") == ["anna"]
 
 
@@ -128,7 +128,7 @@ async def test_deleting_leaves_the_games_and_no_name(played: Database) -> None:
         found = await arena.load_game(session, "abcdefgh")
         assert found is not None
         assert found.players == ("deleted-1", "desdemona")
-        assert await arena.find_token(session, "hash of Anna") is None
+        assert await arena.find_account_id_by_token(session, "hash of Anna") is None
         account = await arena.get_account(session, "deleted-1")
         assert account is not None
         assert (account.name, account.access, account.ratings) == ("deleted-1", ArenaAccess.DELETED, {})

@@ -78,8 +78,8 @@ async def test_accounts(database: Database) -> None:
             },
         )
         assert await arena.get_account(session, "nobody") is None
-        assert await arena.find_token(session, "another hash") == "anna"
-        assert await arena.find_token(session, "hash of Anna") is None
+        assert await arena.find_account_id_by_token(session, "another hash") == "anna"
+        assert await arena.find_account_id_by_token(session, "hash of Anna") is None
         hashes = ["another hash", "hash of Desdemona", "hash of nobody"]
         assert await arena.find_tokens(session, hashes) == dict(
             zip(hashes, ("anna", "desdemona"), strict=False)

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from storage.database import create_engine, parse_url
-from storage.drivers.postgresql import ASK_AFTER_S, QUESTION
+from storage.drivers.postgresql import CHECK_QUERY, MAX_UNCHECKED_IDLE_S
 from tests.storage.postgres import postgres_url
 
 BACKEND = text("SELECT pg_backend_pid()")
@@ -30,7 +30,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     real = asyncpg.Connection.execute
 
     async def counted(self: Any, query: str, *arguments: Any, **more: Any) -> Any:
-        told.asked += query == QUESTION
+        told.asked += query == CHECK_QUERY
         return await real(self, query, *arguments, **more)
 
     monkeypatch.setattr(asyncpg.Connection, "execute", counted)
@@ -51,14 +51,14 @@ async def end(postgres: str, number: int) -> None:
 
 async def test_only_an_idle_connection_is_asked(engine: AsyncEngine, clock: SimpleNamespace) -> None:
     first = await backend(engine)
-    clock.now += ASK_AFTER_S - 0.01
+    clock.now += MAX_UNCHECKED_IDLE_S - 0.01
     assert (await backend(engine), clock.asked) == (first, 0)
-    clock.now += ASK_AFTER_S
+    clock.now += MAX_UNCHECKED_IDLE_S
     assert (await backend(engine), clock.asked) == (first, 1)
     assert (await backend(engine), clock.asked) == (first, 1)
 
 
-@pytest.mark.parametrize("idle_s", [0.0, ASK_AFTER_S])
+@pytest.mark.parametrize("idle_s", [0.0, MAX_UNCHECKED_IDLE_S])
 async def test_a_connection_that_the_server_closed_is_replaced(
     engine: AsyncEngine, clock: SimpleNamespace, postgres: str, idle_s: float
 ) -> None:
@@ -73,12 +73,12 @@ async def test_a_connection_that_does_not_answer_is_replaced(
     engine: AsyncEngine, clock: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = await backend(engine)
-    clock.now += ASK_AFTER_S
+    clock.now += MAX_UNCHECKED_IDLE_S
 
     real: Any = asyncpg.Connection.execute
 
     async def execute(self: Any, query: str, *arguments: Any, **more: Any) -> Any:
-        if query == QUESTION:
+        if query == CHECK_QUERY:
             raise ConnectionResetError
         return await real(self, query, *arguments, **more)
 

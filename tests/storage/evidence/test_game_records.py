@@ -9,7 +9,7 @@ from sqlalchemy import update
 
 from storage.database import Database
 from storage.evidence.game_records import game_records, opening_of, probabilities_part
-from storage.evidence.inference.suspects import COPIED_PLIES, NO_OPENING
+from storage.evidence.inference.suspects import MIN_COPIED_PLIES, NO_OPENING
 from storage.evidence.inference.timestamps import time_of
 from storage.evidence.replies import FINISHED, NO_TRIAL, OPEN, UNKNOWN, GameRows, labels_of
 from storage.records import GameResult, GameStatus
@@ -32,20 +32,20 @@ def test_the_probabilities_in_the_record_of_an_assignment(record: object, part: 
 
 
 def test_the_beginning_of_a_game() -> None:
-    moves = [f"m{number}" for number in range(COPIED_PLIES + 1)]
+    moves = [f"m{number}" for number in range(MIN_COPIED_PLIES + 1)]
 
     def beginning(
         played: list[str], game: str = "chess", position: str | None = None
     ) -> tuple[int, int | None]:
         return opening_of(game, position, " ".join(played))
 
-    assert beginning(moves[: COPIED_PLIES - 1]) == (COPIED_PLIES - 1, None)
+    assert beginning(moves[: MIN_COPIED_PLIES - 1]) == (MIN_COPIED_PLIES - 1, None)
     plies, key = beginning(moves)
-    assert (plies, key is None) == (COPIED_PLIES + 1, False)
-    assert beginning([*moves[:COPIED_PLIES], "other", "ones"]) == (COPIED_PLIES + 2, key)
+    assert (plies, key is None) == (MIN_COPIED_PLIES + 1, False)
+    assert beginning([*moves[:MIN_COPIED_PLIES], "other", "ones"]) == (MIN_COPIED_PLIES + 2, key)
     others = (
         beginning(["other", *moves[1:]]),
-        beginning([*moves[: COPIED_PLIES - 1], "other"]),
+        beginning([*moves[: MIN_COPIED_PLIES - 1], "other"]),
         beginning(moves, "xiangqi"),
         beginning(moves, position="8/8/8"),
     )
@@ -71,7 +71,7 @@ async def test_a_games_record(database: Database) -> None:
         row = await session.get(GameRow, 1)
         assert row is not None
         assert labels_of(records[1].labels)[:5] == (row.strategy, row.game, row.site, row.speed, "")
-        assert (left["trial"], left["is_own_position"], resigned["trial"]) == (NO_TRIAL, 0, NO_TRIAL)
+        assert (left["trial"], left["is_challenger_position"], resigned["trial"]) == (NO_TRIAL, 0, NO_TRIAL)
         assert (time_of(left["began_us"].item()), time_of(left["ended_us"].item())) == (
             row.started_at,
             row.ended_at,

@@ -14,11 +14,17 @@ from storage.database import Database
 from storage.evidence import reading
 from storage.evidence.game_records import GameSummary, game_records
 from storage.evidence.inference.timestamps import time_of
-from storage.evidence.reading import PartCache, keep_replies, played, read_games, read_replies
+from storage.evidence.reading import (
+    PartCache,
+    enable_reply_cache,
+    played_game_conditions,
+    read_games,
+    read_replies,
+)
 from storage.evidence.replies import GAME, OPEN, REPLY, GameRows, ReplyTable, labels_of
 from storage.evidence.statistics.group_rows import read_groups
-from storage.evidence.statistics.groups import By
-from storage.evidence.summaries import games_over, summarise
+from storage.evidence.statistics.groups import GroupKey
+from storage.evidence.summaries import list_finished_games, summarise
 from storage.filters import Filters, GamePhase
 from storage.records import MATCH_SITE, DecisionState, GameStatus
 from storage.tables.games import DecisionRow, GameRow
@@ -86,27 +92,27 @@ async def test_every_filter_selects_the_games_that_the_rows_themselves_do(databa
     """With some summaries, and with all of them, where unfiltered games' own rows are not read at all."""
     async with database.write() as session:
         await fill(session, random.Random(7), games=40)
-        over = await games_over(session, 0, 1000)
+        over = await list_finished_games(session, 0, 1000)
         by_row = [wanted(await game_facts(session, filters)) for filters in FILTERS]
         assert all(by_row[number] for number in range(len(FILTERS)) if FILTERS[number].account != "somebody")
         for some in (over[::2], over):
             await summarise(session, some)
             for filters, rows in zip(FILTERS, by_row, strict=True):
-                assert told(await read_games(session, *played(filters))) == rows, filters
-        assert told(await read_games(session, *played(None))) == by_row[0]
+                assert told(await read_games(session, *played_game_conditions(filters))) == rows, filters
+        assert told(await read_games(session, *played_game_conditions(None))) == by_row[0]
         # A game that is open again is not counted by its summary.
         await session.execute(update(GameRow).where(GameRow.id == over[0]).values(is_settled=False))
-        assert told(await read_games(session, *played(None))) == by_row[0]
+        assert told(await read_games(session, *played_game_conditions(None))) == by_row[0]
 
 
 async def test_batches_say_the_same(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys that lie close together, and those with gaps."""
     async with database.write() as session:
         await fill(session, random.Random(7), games=40)
-        await summarise(session, await games_over(session, 0, 1000))
+        await summarise(session, await list_finished_games(session, 0, 1000))
         some = GameRow.id.in_([1, 2, 3, 9, 17, 25, 40])
         whole = [[part async for part in read_replies(session, *which)] for which in ((), (some,))]
-        for name in ("_PART", "_OTHERS"):
+        for name in ("_PART", "_MAX_SUMMARISED_AT_ONCE"):
             monkeypatch.setattr(reading, name, 3)
         for which, found in zip(((), (some,)), whole, strict=True):
             parts = [part async for part in read_replies(session, *which)]
@@ -122,9 +128,13 @@ async def test_kept_parts_say_what_the_database_does(
 ) -> None:
     """Whatever has changed since they were read; and what has not is not read again."""
     monkeypatch.setattr(reading, "_PART", 8)
-    keep_replies(database)
+    enable_reply_cache(database)
     cache = database.info["replies"]
-    groups = ((None, tuple(By)), (Filters(strategy="trappy"), (By.SITE,)), (Filters(phase=GamePhase(1)),))
+    groups = (
+        (None, tuple(GroupKey)),
+        (Filters(strategy="trappy"), (GroupKey.SITE,)),
+        (Filters(phase=GamePhase(1)),),
+    )
     read_again: list[int] = []
     put = cache.put
 
@@ -150,7 +160,7 @@ async def test_kept_parts_say_what_the_database_does(
 
     async with database.write() as session:
         await fill(session, random.Random(7), games=40)
-        over = await games_over(session, 0, 1000)
+        over = await list_finished_games(session, 0, 1000)
         await summarise(session, over)
     await check(*sorted({key // 8 for key in over}))
     await check()
@@ -173,10 +183,10 @@ async def test_kept_parts_say_what_the_database_does(
 async def test_damaged_summaries_count_as_missing(database: Database, is_kept: bool) -> None:
     """Also two whose lengths together are those of two whole ones."""
     if is_kept:
-        keep_replies(database)
+        enable_reply_cache(database)
     async with database.write() as session:
         await fill(session, random.Random(7), games=40)
-        over = await games_over(session, 0, 1000)
+        over = await list_finished_games(session, 0, 1000)
         await summarise(session, over)
     async with database.read() as session:
         whole = told(await read_games(session))
@@ -200,7 +210,7 @@ async def test_games_without_a_summary_are_made_once_a_transaction(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And again in the next one, in which they may have changed."""
-    keep_replies(database)
+    enable_reply_cache(database)
     async with database.write() as session:
         await fill(session, random.Random(7), games=20)
     made: list[int] = []
@@ -227,7 +237,7 @@ async def test_the_parts_that_were_read_last_stay(
     monkeypatch.setattr(reading, "_PART", 8)
     async with database.write() as session:
         await fill(session, random.Random(7), games=40)
-        await summarise(session, await games_over(session, 0, 1000))
+        await summarise(session, await list_finished_games(session, 0, 1000))
         parts = [part async for part in read_replies(session)]
     sizes = [part.nbytes for part in parts]
     cache, stamps = PartCache(sum(sizes) - 1), np.zeros(1, np.int64)

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from engine.expected import WHOLE
 from storage.evidence.inference.timestamps import time_of
 from storage.evidence.replies import (
-    COUNTED,
     EXPECTATIONS,
     GAME,
     REPLY,
+    REPLY_COUNTS,
     GameRows,
     Labels,
     ReplyFlag,
@@ -56,8 +56,8 @@ def test_moments_and_their_days(at: datetime) -> None:
 
 @given(st.data(), st.integers(2, 300))
 def test_what_was_expected_is_exact(data: st.DataObject, replies: int) -> None:
-    counts = {name: data.draw(st.integers(0, replies)) for name in COUNTED}
-    millionths = {name: data.draw(st.integers(0, 10**6)) for name in COUNTED}
+    counts = {name: data.draw(st.integers(0, replies)) for name in REPLY_COUNTS}
+    millionths = {name: data.draw(st.integers(0, 10**6)) for name in REPLY_COUNTS}
     cost = data.draw(st.integers(0, WHOLE * replies))
     expected_cost = data.draw(st.floats(0, 1))
     values = {f"{name}_uniform": count / replies for name, count in counts.items()}

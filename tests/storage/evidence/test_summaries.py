@@ -6,12 +6,12 @@ import pytest
 from sqlalchemy import delete, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.judgement import RULE
+from engine.judgement import JUDGE_RULE
 from storage.database import Database
 from storage.evidence import summaries as summaries_module
 from storage.evidence.replies import GameRows, Labels
 from storage.evidence.statistics.group_rows import read_groups
-from storage.evidence.summaries import games_over, games_to_summarise, remake, summarise
+from storage.evidence.summaries import games_to_summarise, list_finished_games, repair_summaries, summarise
 from storage.ledger.games import finish_game, reopen_game
 from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult
@@ -58,20 +58,24 @@ async def test_games_that_are_open_have_none(database: Database) -> None:
         game = await closed(session)
         aborted = await closed(session, "two", aborted=True)
         still_open = (await opened(session, "three")).id
-        assert await games_over(session, 0, 9) == await games_to_summarise(session, 0, 9) == [game, aborted]
+        assert (
+            await list_finished_games(session, 0, 9)
+            == await games_to_summarise(session, 0, 9)
+            == [game, aborted]
+        )
         assert await games_to_summarise(session, game, 9) == [aborted]
         assert await games_to_summarise(session, 0, 1) == [game]
         assert await summarise(session, [game, aborted, still_open]) == 2
         await reopen_game(session, game)
-        assert await games_over(session, 0, 9) == [aborted]
+        assert await list_finished_games(session, 0, 9) == [aborted]
         # Even before somebody removes it, it does not count.
         assert (await read_groups(session)).statistics()[0].unfinished == 2
         assert await summarise(session, [game]) == 0
         assert list(await summaries(session)) == [aborted]
-        assert await games_over(session, aborted, 9) == []
+        assert await list_finished_games(session, aborted, 9) == []
 
 
-@pytest.mark.parametrize("name", ["RULE", "FORECAST_RULE", "LAYOUT"])
+@pytest.mark.parametrize("name", ["JUDGE_RULE", "FORECAST_RULE", "LAYOUT"])
 async def test_other_rules_make_summaries_invalid(
     database: Database, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -87,8 +91,8 @@ async def test_other_rules_make_summaries_invalid(
 async def test_whatever_is_wrong_is_found_and_mended(database: Database) -> None:
     async with database.write() as session:
         await fill(session, random.Random(4), games=24)
-        games = await games_over(session, 0, 100)
-        assert await remake(session, games) == []
+        games = await list_finished_games(session, 0, 100)
+        assert await repair_summaries(session, games) == []
         whole = await summaries(session)
         assert list(whole) == games
         wrong = (("slips", 99), ("labels", "[]"), ("game", bytes(120)), ("replies", bytes(72)))
@@ -97,9 +101,9 @@ async def test_whatever_is_wrong_is_found_and_mended(database: Database) -> None
             await session.execute(update(GameSummaryRow).where(which).values({name: value}))
         await session.execute(delete(GameSummaryRow).where(GameSummaryRow.game_id == games[4]))
         old = update(GameSummaryRow).where(GameSummaryRow.game_id == games[5])
-        await session.execute(old.values(rule=RULE - 1))
-        assert await remake(session, games) == games[:4]
-        assert await remake(session, games) == []
+        await session.execute(old.values(rule=JUDGE_RULE - 1))
+        assert await repair_summaries(session, games) == games[:4]
+        assert await repair_summaries(session, games) == []
         assert await summaries(session) == whole
 
 
@@ -108,11 +112,11 @@ async def test_a_change_of_a_closed_game_is_found(database: Database) -> None:
         game = await closed(session)
         await summarise(session, [game])
         late = await settled(session, game, 4, decision(), None)
-        assert await remake(session, [game]) == [game]  # it lacks a forecast
+        assert await repair_summaries(session, [game]) == [game]  # it lacks a forecast
         await record_outcome(session, late, OPTIMAL)
         await session.execute(update(DecisionRow).where(DecisionRow.id == late).values(takeback=1))
-        assert await remake(session, [game]) == [game]
-        assert await remake(session, [game]) == []
+        assert await repair_summaries(session, [game]) == [game]
+        assert await repair_summaries(session, [game]) == []
 
 
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)

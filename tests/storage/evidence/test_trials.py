@@ -13,12 +13,12 @@ from storage.evidence.inference.trial import TrialTerms
 from storage.evidence.trials import (
     STRATA,
     NewTrial,
+    eligible_trial_id,
     end_trial,
-    is_own_position,
+    is_challenger_position,
     list_trials,
     open_trial,
     start_trial,
-    trial_for,
 )
 from storage.ledger.games import finish_game, load_game
 from storage.records import Endpoint, GameResult
@@ -106,11 +106,11 @@ async def test_ends_that_make_no_sense(database: Database) -> None:
 async def test_which_games_belong_to_it(database: Database, selection: dict[str, Any], belongs: bool) -> None:
     new = replace(NEW_GAME, selection=selection)
     async with database.write() as session:
-        assert await trial_for(session, new) is None
+        assert await eligible_trial_id(session, new) is None
         trial = await start_trial(session, planned())
-        assert await trial_for(session, new) == (trial.id if belongs else None)
+        assert await eligible_trial_id(session, new) == (trial.id if belongs else None)
         await end_trial(session)
-        assert await trial_for(session, new) is None
+        assert await eligible_trial_id(session, new) is None
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ async def test_which_games_belong_to_a_trial_of_decisions(
     async with database.write() as session:
         trial = await start_trial(session, alone)
         new = replace(NEW_GAME, strategy=player, selection=selection)
-        assert await trial_for(session, new) == (trial.id if belongs else None)
+        assert await eligible_trial_id(session, new) == (trial.id if belongs else None)
 
 
 async def test_a_player_that_draws_decisions_beside_others(database: Database) -> None:
@@ -142,9 +142,12 @@ async def test_a_player_that_draws_decisions_beside_others(database: Database) -
         trial = await start_trial(session, planned(arms=arms, configurations={arm: {} for arm in arms}))
         drawn = DRAWN | {"chances": dict.fromkeys(arms, 0.5)}
         for player in arms:
-            assert await trial_for(session, replace(NEW_GAME, strategy=player, selection=drawn)) == trial.id
+            assert (
+                await eligible_trial_id(session, replace(NEW_GAME, strategy=player, selection=drawn))
+                == trial.id
+            )
         alone = replace(NEW_GAME, strategy="randomised", selection={"method": "fixed", "blind": True})
-        assert await trial_for(session, alone) is None
+        assert await eligible_trial_id(session, alone) is None
 
 
 START_960 = "bqnnrkrb/pppppppp/8/8/8/8/PPPPPPPP/BQNNRKRB w GEge - 0 1"
@@ -172,11 +175,11 @@ ENDING = "8/8/8/4k3/8/8/4P3/4K3 w - - 0 1"
 async def test_games_from_a_challengers_position_belong_to_none(
     database: Database, variant: str, position: str | None, own: bool
 ) -> None:
-    assert is_own_position(variant, position) is own
+    assert is_challenger_position(variant, position) is own
     new = replace(NEW_GAME, selection=DRAWN, variant=variant, initial_position=position)
     async with database.write() as session:
         trial = await start_trial(session, planned())
-        assert await trial_for(session, new) == (None if own else trial.id)
+        assert await eligible_trial_id(session, new) == (None if own else trial.id)
 
 
 async def test_its_games_are_counted(database: Database) -> None:

@@ -5,7 +5,7 @@ import pytest
 from sqlalchemy import Text, cast, select
 
 from engine.decision import Candidate, ReplyProfile
-from engine.judgement import RULE, judge_profile
+from engine.judgement import JUDGE_RULE, judge_profile
 from storage.database import Database
 from storage.errors import DuplicateDecision, StorageError
 from storage.inserts import insert_new, insert_newer
@@ -16,9 +16,9 @@ from storage.ledger.decisions import (
     mark_confirmed,
     mark_dropped,
     mark_sent,
+    mark_taken_back,
     reply_scores,
     store_profile,
-    void_after,
 )
 from storage.ledger.outcomes import record_outcome
 from storage.records import DecisionState
@@ -92,7 +92,7 @@ async def test_the_seeds_of_a_game_by_ply_and_position(database: Database) -> No
     async with database.write() as session:
         game, other = await opened(session), await opened(session, "other")
         await commit_decision(session, game.id, 2, trap)
-        await void_after(session, game.id, 2)
+        await mark_taken_back(session, game.id, 2)
         await commit_decision(session, game.id, 2, sound)
         await commit_decision(session, game.id, 4, sound)
         await commit_decision(session, game.id, 6, decision())
@@ -184,7 +184,7 @@ async def test_moves_that_are_taken_back_make_room_for_others(database: Database
             for ply in (0, 2, 4):
                 if ply or not turn:
                     await commit_decision(session, game.id, ply, decision(quality=200.0 + turn))
-            await void_after(session, game.id, 2)
+            await mark_taken_back(session, game.id, 2)
         await commit_decision(session, game.id, 2, decision(quality=300.0))
     async with database.read() as session:
         standing = await list_decisions(session, game.id)
@@ -208,18 +208,18 @@ async def test_a_later_rule_replaces_a_row_as_a_whole(database: Database) -> Non
         game = await opened(session)
         key = await commit_decision(session, game.id, 0, decision(quality=225.0))
         other = await commit_decision(session, game.id, 2, decision(quality=225.0))
-        assert await record_outcome(session, key, replace(FELL, rule=RULE - 1))
-        assert await record_outcome(session, other, replace(OPTIMAL, rule=RULE - 1))
-        for outcome, is_new in ((ERRED, True), (FELL, False), (replace(FELL, rule=RULE - 1), False)):
+        assert await record_outcome(session, key, replace(FELL, rule=JUDGE_RULE - 1))
+        assert await record_outcome(session, other, replace(OPTIMAL, rule=JUDGE_RULE - 1))
+        for outcome, is_new in ((ERRED, True), (FELL, False), (replace(FELL, rule=JUDGE_RULE - 1), False)):
             assert await record_outcome(session, key, outcome) is is_new
     async with database.read() as session:
         rows = {row.decision_id: row for row in await session.scalars(select(OutcomeRow))}
     found = rows[key]
     kept = (found.kind, found.reply, found.fell_for_best, found.quality, found.cost_centi, found.cost)
     assert (*kept, found.rule) == (
-        ERRED.kind, ERRED.reply, False, ERRED.quality, ERRED.cost_centi, ERRED.cost, RULE,
+        ERRED.kind, ERRED.reply, False, ERRED.quality, ERRED.cost_centi, ERRED.cost, JUDGE_RULE,
     )  # fmt: skip
-    assert (rows[other].kind, rows[other].rule) == (OPTIMAL.kind, RULE - 1)
+    assert (rows[other].kind, rows[other].rule) == (OPTIMAL.kind, JUDGE_RULE - 1)
 
 
 async def test_the_key_is_told(database: Database) -> None:

@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
-from engine.bait_rule import RULE, confirmed_by, expectations, forecast
+from engine.bait_rule import FORECAST_RULE, expectations, forecast, with_confirmed_costs
 from engine.decision import Decision, Outcome
 from engine.errors import IncompleteProfile
 from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import expected_scale_centi, judge_decision, judge_profile
-from engine.randomised import other_move
+from engine.randomised import undrawn_candidate
 from storage.database import Database
-from storage.ledger.decisions import mark_dropped, store_profile, void_after
-from storage.ledger.forecasts import forecasts_of_game, get_forecast, lacking_forecasts
+from storage.ledger.decisions import mark_dropped, mark_taken_back, store_profile
+from storage.ledger.forecasts import forecasts_of_game, get_forecast, list_unforecast
 from storage.ledger.outcomes import record_outcome
 from storage.tables.games import ForecastRow
 from tests.storage.samples import (
@@ -43,7 +43,7 @@ MADE = tempting_decision()
 def made_forecast(confirmed_cost: int | None = 1500) -> ReplyForecast:
     found = forecast(MADE.chosen, expected_scale_centi(MADE))
     assert [each.reply for each in found.tempting] == ["d6"]
-    return found if confirmed_cost is None else confirmed_by(found, 6, (confirmed_cost,), "native")
+    return found if confirmed_cost is None else with_confirmed_costs(found, 6, (confirmed_cost,), "native")
 
 
 async def row_of(database: Database, decision_id: int) -> ForecastRow:
@@ -63,7 +63,7 @@ async def test_a_forecast_comes_back(database: Database) -> None:
         assert await get_forecast(session, decision_id) == made
         assert await forecasts_of_game(session, game.id) == {decision_id: made}
     row = await row_of(database, decision_id)
-    assert (row.rule, row.model_kind, row.prior, row.confirm_depth) == (RULE, "looks", "", 6)
+    assert (row.rule, row.model_kind, row.prior, row.confirm_depth) == (FORECAST_RULE, "looks", "", 6)
     assert (row.bait, row.bait_probability, row.bait_cost) == (
         "d6",
         made.probabilities[1],
@@ -111,12 +111,12 @@ async def test_only_one_by_earlier_rules_is_replaced(database: Database) -> None
     async with database.write() as session:
         game = await opened(session)
         decision_id = await settled(session, game.id, 0, MADE, FELL)
-        await store_forecast(session, decision_id, MADE, replace(other, rule=RULE - 1))
-        assert await lacking_forecasts(session, game.id, RULE) == {decision_id}
+        await store_forecast(session, decision_id, MADE, replace(other, rule=FORECAST_RULE - 1))
+        assert await list_unforecast(session, game.id, FORECAST_RULE) == {decision_id}
         await store_forecast(session, decision_id, MADE, made)
         await store_forecast(session, decision_id, MADE, other)
         assert await get_forecast(session, decision_id) == made
-        assert await lacking_forecasts(session, game.id, RULE) == set()
+        assert await list_unforecast(session, game.id, FORECAST_RULE) == set()
     assert (await row_of(database, decision_id)).is_taken is True
 
 
@@ -128,13 +128,13 @@ async def test_which_decisions_lack_one(database: Database) -> None:
         dropped = await commit_decision(session, game.id, 4, MADE)
         await mark_dropped(session, dropped)
         await commit_decision(session, game.id, 6, MADE)
-        await void_after(session, game.id, 6)
+        await mark_taken_back(session, game.id, 6)
         await commit_decision(session, other.id, 0, MADE)
-        assert await lacking_forecasts(session, game.id, RULE) == {lacking}
+        assert await list_unforecast(session, game.id, FORECAST_RULE) == {lacking}
         await store_profile(session, late, MADE, judge_profile(MADE))
-        assert await lacking_forecasts(session, game.id, RULE) == {lacking, late}
+        assert await list_unforecast(session, game.id, FORECAST_RULE) == {lacking, late}
         await store_forecast(session, lacking, MADE, made_forecast())
-        assert await lacking_forecasts(session, game.id, RULE) == {late}
+        assert await list_unforecast(session, game.id, FORECAST_RULE) == {late}
 
 
 async def test_a_forecast_of_a_decision_that_was_taken_back_is_not_of_the_game(database: Database) -> None:
@@ -142,7 +142,7 @@ async def test_a_forecast_of_a_decision_that_was_taken_back_is_not_of_the_game(d
         game = await opened(session)
         decision_id = await settled(session, game.id, 0, MADE, FELL)
         await store_forecast(session, decision_id, MADE, made_forecast())
-        await void_after(session, game.id, 0)
+        await mark_taken_back(session, game.id, 0)
         assert await forecasts_of_game(session, game.id) == {}
         assert await get_forecast(session, decision_id) is not None
 
@@ -161,13 +161,13 @@ async def test_a_forecast_of_something_else_is_refused(database: Database) -> No
 @pytest.mark.parametrize("trap", [True, False])
 async def test_both_moves_of_a_draw_have_one(database: Database, trap: bool) -> None:
     made, scale = drawn_decision(trap=trap), 1_000.0
-    both = replace(forecast(made.chosen, scale), other=forecast(other_move(made), scale))
-    assert other_move(made).move == ("d3" if trap else "f7")
+    both = replace(forecast(made.chosen, scale), other=forecast(undrawn_candidate(made), scale))
+    assert undrawn_candidate(made).move == ("d3" if trap else "f7")
     async with database.write() as session:
         game = await opened(session, strategy="randomised")
         decision_id = await commit_decision(session, game.id, 0, made)
-        assert await lacking_forecasts(session, game.id, RULE) == {decision_id}
-        with pytest.raises(ValueError, match="a forecast for the other move is needed if a draw decided"):
+        assert await list_unforecast(session, game.id, FORECAST_RULE) == {decision_id}
+        with pytest.raises(ValueError, match="a forecast for the other move is needed if and only if"):
             await store_forecast(session, decision_id, made, replace(both, other=None))
         with pytest.raises(ValueError, match="the other forecast does not match the replies to"):
             await store_forecast(
@@ -175,6 +175,6 @@ async def test_both_moves_of_a_draw_have_one(database: Database, trap: bool) -> 
             )
         await store_forecast(session, decision_id, made, both)
         assert await get_forecast(session, decision_id) == both
-        assert await lacking_forecasts(session, game.id, RULE) == set()
-        with pytest.raises(ValueError, match="is needed if a draw decided, and only then"):
+        assert await list_unforecast(session, game.id, FORECAST_RULE) == set()
+        with pytest.raises(ValueError, match="is needed if and only if a draw decided"):
             await store_forecast(session, decision_id, MADE, replace(made_forecast(), other=both))

@@ -5,12 +5,12 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.params import Assessment, Decided, Scale, TrapParams
+from engine.params import Assessment, DecidedScores, Scale, TrapParams
 from storage.database import Database
 from storage.filters import Filters
 from storage.ledger.events import list_events, record_event
 from storage.ledger.games import (
-    adopt_records,
+    assign_account_to_records,
     count_bot_games,
     count_by_strategy,
     finish_game,
@@ -33,7 +33,7 @@ from tests.storage.samples import ARENA, NEW_GAME, opened
 
 
 async def test_a_game_comes_back_as_it_went_in(database: Database) -> None:
-    params = TrapParams(Assessment.LAST, 0, Decided.PAPER, 20.0, Scale.EXPECTED, 7.5, 12.5, 150.0)
+    params = TrapParams(Assessment.LAST, 0, DecidedScores.PAPER, 20.0, Scale.EXPECTED, 7.5, 12.5, 150.0)
     new = replace(NEW_GAME, params=params, initial_position="8/8/8/3wb3/3bw3/8/8/8 b", our_side=1)
     async with database.write() as session:
         stored = await open_game(session, new)
@@ -295,8 +295,8 @@ async def test_records_that_name_no_account_are_adopted_once(database: Database)
         old = await opened(session, "old", account="")
         await record_event(session, AccountKey("arena"), "old", {})
         elsewhere = await opened(session, "elsewhere", account="", site="elsewhere")
-        await adopt_records(session, ARENA)
-        await adopt_records(session, AccountKey("arena", "iago"))
+        await assign_account_to_records(session, ARENA)
+        await assign_account_to_records(session, AccountKey("arena", "iago"))
         assert [game.id for game in await list_open_games(session, ARENA)] == [old.id]
         assert [event.kind for event in await list_events(session, owner=ARENA)] == ["old"]
         assert [game.id for game in await list_open_games(session, AccountKey("elsewhere"))] == [elsewhere.id]

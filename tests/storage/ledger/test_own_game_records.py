@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engine.decision import Decision, Pick, SearchMode
+from engine.decision import Decision, DirectMove, SearchMode
 from engine.formats.files import GameFormat, write
 from engine.formats.ggf import from_record
 from engine.game import WIN_CENTI
@@ -31,7 +31,7 @@ def stored(made: Decision, ply: int = 0) -> StoredDecision:
 
 
 def picked(score_centi: int | None) -> Decision:
-    return replace(decision(), search_mode=SearchMode.STRONG, pick=Pick(score_centi, 12, 100, True))
+    return replace(decision(), search_mode=SearchMode.STRONG, pick=DirectMove(score_centi, 12, 100, True))
 
 
 def test_a_game_from_either_side() -> None:

@@ -8,7 +8,7 @@ from sqlalchemy import JSON, Boolean, Column, Float, Integer, LargeBinary, Strin
 from storage import migrate
 from storage.database import Database
 from storage.maintenance.copied_rows import CopiedTable
-from storage.packing.records import keep
+from storage.packing.records import pack_unreadable
 from storage.tables.types import EnumText, PackedRecord, UtcDateTime
 
 FIRST = datetime(2026, 11, 25, 18, 0, 5, 123456, UTC)
@@ -26,7 +26,7 @@ def value_of(column: Column[Any], row: int, rows: int) -> Any:
     if isinstance(kind, PackedRecord):
         return {"n": row, "list": [0.5, row], "text": "é"}
     if isinstance(kind, LargeBinary):
-        return keep(bytes((row % 256, 0, 255)))
+        return pack_unreadable(bytes((row % 256, 0, 255)))
     if isinstance(kind, JSON):
         return {"z": 1e22, "a": [row, 0.1, None, True, "ß\\ \"'"], "1": {}}
     if isinstance(kind, Boolean):

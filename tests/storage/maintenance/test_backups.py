@@ -74,7 +74,7 @@ def test_what_is_in_the_log_of_changes_is_in_it(path: Path, tmp_path: Path) -> N
 
 def test_a_writer_goes_on_meanwhile(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It never waits, and the backup is of the moment at which it began."""
-    monkeypatch.setattr(backups, "_PAGES", 1)
+    monkeypatch.setattr(backups, "_PAGES_PER_STEP", 1)
     with closing(sqlite3.connect(path, timeout=0)) as writer:
         writer.execute("PRAGMA journal_mode = WAL")
         write_game(writer, "before")

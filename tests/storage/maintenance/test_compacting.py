@@ -35,7 +35,7 @@ async def test_room_is_given_back(database: Database) -> None:
 async def test_a_large_database_in_use_is_not_rewritten(
     database: Database, backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compacting, "MAX_BYTES", 1000)
+    monkeypatch.setattr(compacting, "MAX_ONLINE_COMPACTING_BYTES", 1000)
     async with database.hold_role("bot x/y"):
         if backend == "postgresql":
             await compact(database)
@@ -44,8 +44,8 @@ async def test_a_large_database_in_use_is_not_rewritten(
         with pytest.raises(StorageError, match=r"is in use \(bot x/y\), and all writers would wait while"):
             await compact(database)
         await compact(database, force=True)
-        monkeypatch.setattr(compacting, "MAX_BYTES", 1 << 30)
+        monkeypatch.setattr(compacting, "MAX_ONLINE_COMPACTING_BYTES", 1 << 30)
         await compact(database)
     assert held_roles(database.url) == []
-    monkeypatch.setattr(compacting, "MAX_BYTES", 1000)
+    monkeypatch.setattr(compacting, "MAX_ONLINE_COMPACTING_BYTES", 1000)
     await compact(database)

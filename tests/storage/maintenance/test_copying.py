@@ -39,8 +39,8 @@ def target_url(backend: str, request: pytest.FixtureRequest, tmp_path: Path) -> 
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copied_rows, "BATCH", 5)
-    monkeypatch.setattr(copying, "BATCH", 5)
+    monkeypatch.setattr(copied_rows, "COPY_BATCH", 5)
+    monkeypatch.setattr(copying, "COPY_BATCH", 5)
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ async def test_an_older_schema_is_refused(database: Database, target: Database, 
     assert await count_of(database, "games") == 0
     async with target.write() as session:
         await session.execute(text("UPDATE alembic_version SET version_num = '0011'"))
-    with pytest.raises(StorageError, match=rf"is 0011, not {migrate.head()}: use an empty database"):
+    with pytest.raises(StorageError, match=rf"is 0011, not {migrate.newest_revision()}: use an empty one"):
         await copy_database(url, _url_of(target))
 
 
@@ -213,7 +213,7 @@ async def test_an_unfinished_copy_of_an_earlier_schema_is_refused(
     await fill(database, 2)
     async with target.write() as session:
         await session.execute(text("UPDATE alembic_version SET version_num = 'unfinished copy 0011'"))
-    with pytest.raises(StorageError, match=r"is unfinished copy 0011, not .*: use an empty database"):
+    with pytest.raises(StorageError, match=r"is unfinished copy 0011, not .*: use an empty one"):
         await copy_database(url, target_url)
 
 

@@ -13,7 +13,7 @@ from storage.evidence.statistics import trial_rows
 from storage.ledger.decisions import list_decisions, list_seeds
 from storage.ledger.games import load_game_by_id
 from storage.maintenance import pruning
-from storage.maintenance.pruning import Pruned, count_old, prune
+from storage.maintenance.pruning import Pruning, count_old, prune
 from storage.packing.records import pack
 from storage.records import GameStatus
 from storage.tables.games import DecisionRow, GameRow
@@ -61,7 +61,7 @@ async def test_old_games_are_pruned_and_others_not(database: Database) -> None:
     after = await records(database)
     assert {key for key in before if before[key] != after[key]} == {*old, *aborted}
     assert {key for key in before if before[key] == after[key]} == {*young, *playing}
-    assert found == Pruned(
+    assert found == Pruning(
         decisions=3,
         bytes_before=sum(len(before[key]) for key in (*old, *aborted)),
         bytes_after=sum(len(after[key]) for key in (*old, *aborted)),
@@ -83,7 +83,7 @@ async def test_a_second_time_nothing_is_left_to_do(database: Database) -> None:
     await game(database, "old", [rich(), decision()], EARLIER)
     await prune(database, NOW, really=True)
     before = await records(database)
-    assert await prune(database, NOW, really=True) == Pruned(already=2)
+    assert await prune(database, NOW, really=True) == Pruning(already=2)
     assert await records(database) == before
 
 
@@ -95,12 +95,12 @@ async def test_what_cannot_be_pruned_is_left(database: Database) -> None:
             record=damaged, id=keys[1]
         ))  # fmt: skip
     before = await records(database)
-    assert await prune(database, NOW, really=True) == Pruned(incomplete=1, damaged=1)
+    assert await prune(database, NOW, really=True) == Pruning(incomplete=1, damaged=1)
     assert await records(database) == before
 
 
 async def test_batches_take_all_in_their_turn(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pruning, "BATCH", 2)
+    monkeypatch.setattr(pruning, "PRUNING_BATCH_DECISIONS", 2)
     await game(database, "old", [decision()] * 5, EARLIER)
     counts: list[int] = []
     assert (await prune(database, NOW, really=True, on_count=counts.append)).decisions == 5
@@ -125,7 +125,7 @@ async def test_a_record_that_another_program_changes_meanwhile_stays(
             return pruned(made)
 
         monkeypatch.setattr(pruning, "pruned", changing)
-        assert await prune(database, NOW, really=True) == Pruned(changed=1)
+        assert await prune(database, NOW, really=True) == Pruning(changed=1)
     assert await records(database) == {key: newer}
 
 
@@ -164,7 +164,7 @@ async def test_the_trial_of_single_decisions_stays(database: Database) -> None:
 
 
 async def test_games_go_on_meanwhile(database: Database, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pruning, "BATCH", 2)
+    monkeypatch.setattr(pruning, "PRUNING_BATCH_DECISIONS", 2)
     await game(database, "old", [decision()] * 8, EARLIER)
     async with database.write() as session:
         playing = await opened(session, "open")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from storage.maintenance import unfinished_files
-from storage.maintenance.unfinished_files import BeingWritten, unfinished_file
+from storage.maintenance.unfinished_files import FileInUse, unfinished_file
 
 
 def test_one_program_at_a_time(tmp_path: Path) -> None:
@@ -15,7 +15,7 @@ def test_one_program_at_a_time(tmp_path: Path) -> None:
     with ExitStack() as first, ExitStack() as second:
         file = first.enter_context(unfinished_file(path))
         file.write_text("first")
-        with pytest.raises(BeingWritten, match=r"^another program is writing .*/out$"), unfinished_file(path):
+        with pytest.raises(FileInUse, match=r"^another program is writing .*/out$"), unfinished_file(path):
             pass
         file.replace(path)
         other = second.enter_context(unfinished_file(path))

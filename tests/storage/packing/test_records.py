@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.bait_rule import forecast
 from engine.completion import complete
-from engine.decision import Candidate, Decision, Pick, ReplyProfile, VarietyDraw
+from engine.decision import Candidate, Decision, DirectMove, ReplyProfile, VarietyDraw
 from engine.errors import RecordError
 from engine.games import get_rules
 from engine.judgement import expected_scale_centi
@@ -23,7 +23,7 @@ from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 from storage.packing.dictionary import DICTIONARY
-from storage.packing.records import COLUMNS, MAX_BYTES, PLAIN, keep, pack, unpack
+from storage.packing.records import COLUMNS, MAX_COMPRESSED_RECORD_BYTES, PLAIN, pack, pack_unreadable, unpack
 from tests.storage.packing.test_columns import VALUES
 from tests.storage.samples import decision, drawn_decision
 
@@ -84,7 +84,7 @@ def test_any_decision_comes_back(candidates: list[Candidate], nodes: int, time_s
         candidates=tuple(candidates),
         nodes=nodes,
         time_s=time_s,
-        pick=Pick(3, 4, 100, False, "a book"),
+        pick=DirectMove(3, 4, 100, False, "a book"),
         variety_draw=VarietyDraw(20, ("f5",), nodes),
     )
     packed = pack(made.to_record())
@@ -106,7 +106,7 @@ def test_records_of_old_versions_come_back() -> None:
 
 def test_what_is_no_record_is_kept() -> None:
     for odd in (["not", "a", "record"], 5, None, "x"):
-        assert pack(odd) == keep(as_json(odd).encode())
+        assert pack(odd) == pack_unreadable(as_json(odd).encode())
         with pytest.raises(RecordError, match="not a JSON object"):
             unpack(pack(odd))
     assert unpack(pack({"a": "\ud800"})) == {"a": "\ud800"}
@@ -116,10 +116,10 @@ def test_what_is_no_record_is_kept() -> None:
 
 
 def test_a_record_that_is_too_long_is_plain() -> None:
-    long = {"a": "x" * MAX_BYTES}
+    long = {"a": "x" * MAX_COMPRESSED_RECORD_BYTES}
     assert pack(long)[0] == PLAIN
     assert unpack(pack(long)) == long
-    assert pack({"a": "x" * (MAX_BYTES - 100)})[0] == COLUMNS
+    assert pack({"a": "x" * (MAX_COMPRESSED_RECORD_BYTES - 100)})[0] == COLUMNS
 
 
 @pytest.mark.parametrize(
@@ -128,9 +128,9 @@ def test_a_record_that_is_too_long_is_plain() -> None:
         (None, "not a packed record: None"),
         (7, "not a packed record: 7"),
         (b"", "not a packed record: b''"),
-        (keep(b"{"), "not JSON: "),
+        (pack_unreadable(b"{"), "not JSON: "),
         ("{}", "not a packed record: '{}'"),
-        (keep(b"{\xff"), "not JSON: 'utf-8' codec can't decode"),
+        (pack_unreadable(b"{\xff"), "not JSON: 'utf-8' codec can't decode"),
         (b"\x02...", "packed in format 2, which this version does not know"),
         (b'{"a": 1}', "packed in format 123, which"),
         (b"\x01", "not a packed record: its compressed contents are incomplete"),
@@ -155,8 +155,8 @@ def packed_from(contents: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("contents", "complaint"),
     [
-        (bytes(MAX_BYTES + 1), "its contents have more than 1048576 bytes"),
-        (bytes(200 * MAX_BYTES), "its contents have more than 1048576 bytes"),
+        (bytes(MAX_COMPRESSED_RECORD_BYTES + 1), "its contents have more than 1048576 bytes"),
+        (bytes(200 * MAX_COMPRESSED_RECORD_BYTES), "its contents have more than 1048576 bytes"),
         (b"\x02[]\x02[]", "it has no names"),
         (b'\x07{"a":1}\x05["a"]\x01i\x01\x00', "a value occurs twice"),
         (b'\x02{}\x05["a"]\x01i\x01\x00', "'a'"),
@@ -174,7 +174,7 @@ def test_forged_contents_are_refused(contents: bytes, complaint: str) -> None:
 @given(st.binary(max_size=300))
 @settings(max_examples=150)
 def test_random_bytes_are_refused(data: bytes) -> None:
-    for stored in (data, bytes((COLUMNS,)) + data, keep(data)):
+    for stored in (data, bytes((COLUMNS,)) + data, pack_unreadable(data)):
         with pytest.raises(RecordError):
             unpack(stored)
 

@@ -91,7 +91,7 @@ class World:
     def __init__(self, database: Any) -> None:
         self._database = database
         self._clock = FakeClock()
-        self._is_away = False
+        self._is_database_down = False
         self._stands_until = 0.0
         self._turn_s = 0.0  # served in this turn
         self.least, self.most = [0.0, 0.0], [0.0, 0.0]
@@ -101,7 +101,7 @@ class World:
         self._arena = Arena(settings, self._database, clock=self._clock)
         await self._arena._time.load()
         await self._arena._referee.load()
-        self._is_away, self._stands_until = False, self._clock.now + GRACE_S
+        self._is_database_down, self._stands_until = False, self._clock.now + GRACE_S
 
     def now(self) -> float:
         """The arena's time."""
@@ -112,7 +112,7 @@ class World:
 
     @property
     def is_served(self) -> bool:
-        return not self._is_away and self._clock.now >= self._stands_until
+        return not self._is_database_down and self._clock.now >= self._stands_until
 
     async def step(self, what: str, seconds: float) -> None:
         if what == "think":
@@ -130,10 +130,10 @@ class World:
         try:
             await self._arena.tick()
         except StorageError:
-            self._is_away = True
+            self._is_database_down = True
             return
-        if self._is_away:
-            self._is_away, self._stands_until = False, self._clock.now + GRACE_S
+        if self._is_database_down:
+            self._is_database_down, self._stands_until = False, self._clock.now + GRACE_S
 
     async def _think(self, seconds: float) -> None:
         end, side = self._clock.now + seconds, (await self.match()).to_move
@@ -166,7 +166,7 @@ class World:
     async def _freeze(self, seconds: float) -> None:
         self._clock.advance(60 * seconds)
         self._arena._suspect_freeze(60 * seconds)
-        if not self._is_away:
+        if not self._is_database_down:
             self._stands_until = self._clock.now + GRACE_S
         await self._tick()
 
@@ -220,10 +220,10 @@ async def test_a_freeze_while_another_one_is_stored_is_recorded_later(
 
     async def freezing(*args: Any) -> None:
         clock.advance(LIMIT_S)
-        time.froze(LIMIT_S)
+        time.stop_for_freeze(LIMIT_S)
         await save_time(*args)
 
-    time.froze(0.0)
+    time.stop_for_freeze(0.0)
     with monkeypatch.context() as patch:
         patch.setattr(arena, "save_time", freezing)
         await time.close()

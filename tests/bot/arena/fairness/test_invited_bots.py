@@ -2,7 +2,7 @@
 
 import socket
 
-from bot.arena.http import SILENT_S
+from bot.arena.http import OFFLINE_AFTER_S
 from tests.bot.arena.conftest import House, Street
 
 
@@ -55,4 +55,4 @@ async def test_a_vanished_machine_is_not_online(house: House) -> None:
     (protocol,) = house.arena._gate.busy
     assert protocol.transport is not None
     connection = protocol.transport.get_extra_info("socket")
-    assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == SILENT_S * 1000
+    assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == OFFLINE_AFTER_S * 1000

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bot.arena.fairness.move_codes import LIFETIME_S, MoveCodes
-from bot.arena.fairness.names import imitated
+from bot.arena.fairness.move_codes import CODE_LIFETIME_S, MoveCodes
+from bot.arena.fairness.names import imitated_name
 from tests.bot.arena.conftest import FakeClock, House, Player, Street
 
 ORDINARY = (
@@ -59,7 +59,7 @@ ORDINARY = (
     ],
 )
 def test_lookalikes(name: str, whose: str | None) -> None:
-    assert imitated(name, ["Desdemona", "--"]) == whose
+    assert imitated_name(name, ["Desdemona", "--"]) == whose
 
 
 async def test_lookalikes_get_no_account(street: Street) -> None:
@@ -78,7 +78,7 @@ async def test_a_nickname_moves_to_another_device(house: House) -> None:
     game = await house.start(anna, robot)
     stream, board = await anna.events(), await anna.game(game)
     made = await anna.post("/api/person/code")
-    assert made["seconds"] == LIFETIME_S
+    assert made["seconds"] == CODE_LIFETIME_S
     typed = made["code"].lower().replace("-", " ")
     status, moved = await house.request("POST", "/api/person/move", json={"code": typed})
     assert (status, moved["name"]) == (200, "Anna")
@@ -105,7 +105,7 @@ def test_codes() -> None:
     assert codes.redeem(new) == "anna"
     assert codes.redeem(new) is None
     assert other not in repr(vars(codes))
-    clock.advance(LIFETIME_S)
+    clock.advance(CODE_LIFETIME_S)
     assert codes.redeem(other) is None
 
 

@@ -5,9 +5,15 @@ from typing import Any
 
 import pytest
 
-from bot.arena.play.analysis import DEEPEST, LINES, WITHIN_CENTI, analyse, is_played
+from bot.arena.play.analysis import (
+    MAX_DEPTH,
+    MAX_LINE_LOSS_CENTI,
+    MAX_LINES,
+    analyse,
+    is_position_being_played,
+)
 from bot.arena.proxies import FORWARDED
-from bot.arena.traffic.budgets import COSTS, USUAL
+from bot.arena.traffic.budgets import DEFAULT_COST, REQUEST_COSTS
 from bot.arena.variants import VARIANTS
 from tests.bot.arena.conftest import House, Player, Street
 from tests.bot.arena.test_game import match
@@ -31,11 +37,11 @@ def test_the_best_move_comes_first_with_its_line() -> None:
 def test_lines_are_legal_and_ordered(variant: str) -> None:
     played = match(variant=VARIANTS[variant])
     told = analyse(played, 0)
-    assert 2 < told["depth"] <= DEEPEST
+    assert 2 < told["depth"] <= MAX_DEPTH
     scores = [line["score_centi"] for line in told["lines"]]
-    assert 1 <= len(scores) <= LINES
+    assert 1 <= len(scores) <= MAX_LINES
     assert scores == sorted(scores, reverse=True)
-    assert scores[0] - scores[-1] <= WITHIN_CENTI
+    assert scores[0] - scores[-1] <= MAX_LINE_LOSS_CENTI
     for line in told["lines"]:
         assert len(line["names"]) <= told["depth"]
 
@@ -52,17 +58,19 @@ def test_a_position_of_a_rated_game_is_known_whatever_led_there() -> None:
     counted = match(
         variant=set_up, initial_fen="rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b - - 7 30"
     )
-    assert is_played(other_way, 3, [rated])
-    assert is_played(counted, 0, [match(), rated])
-    assert not is_played(other_way, 2, [rated])
-    assert not is_played(other_way, 3, [replace(rated, record=replace(rated.record, rated=False))])
-    assert not is_played(match(), 0, [rated])
+    assert is_position_being_played(other_way, 3, [rated])
+    assert is_position_being_played(counted, 0, [match(), rated])
+    assert not is_position_being_played(other_way, 2, [rated])
+    assert not is_position_being_played(
+        other_way, 3, [replace(rated, record=replace(rated.record, rated=False))]
+    )
+    assert not is_position_being_played(match(), 0, [rated])
 
 
 async def test_the_analysis_is_no_help_in_a_rated_game(
     street: Street, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.arena.play.analysis.NODES", 1000)
+    monkeypatch.setattr("bot.arena.play.analysis.MAX_NODES", 1000)
     house = await street.open(bot="Desdemona", trusted_proxies=("127.0.0.1",))
     bot = await house.bot("Desdemona")
     anna, her_tablet, other = ("198.51.100.7", "198.51.100.8", "203.0.113.66")
@@ -100,7 +108,7 @@ async def test_the_analysis_is_no_help_in_a_rated_game(
 
 
 async def test_only_a_finished_game_is_analysed(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.arena.play.analysis.NODES", 1000)
+    monkeypatch.setattr("bot.arena.play.analysis.MAX_NODES", 1000)
     person, bot = await house.person("Anna"), await house.bot("Desdemona")
     game = await house.start(person, bot)
     await person.move(game, "f5")
@@ -113,4 +121,4 @@ async def test_only_a_finished_game_is_analysed(house: House, monkeypatch: pytes
     assert {line["move"] for line in told["lines"]} <= {"d6", "f4", "f6"}
     assert (await house.request("GET", f"{path}?ply=3"))[0] == 400
     assert (await house.request("GET", path))[0] == 400
-    assert COSTS["/api/arena/game/{game}/analysis"] > 50 * USUAL
+    assert REQUEST_COSTS["/api/arena/game/{game}/analysis"] > 50 * DEFAULT_COST

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from bot.arena.public.people import RANKED_DEVIATION, trap_trends
+from bot.arena.public.people import MAX_RANKED_DEVIATION, trap_trends
 from storage.arena import accounts as arena
 from storage.arena.accounts import ArenaGameRecord, RatingRecord
 from storage.database import Database
@@ -123,9 +123,9 @@ async def test_who_is_not_there_is_not_found(street: Street) -> None:
 async def test_the_best_are_ranked_and_the_unsettled_apart(street: Street) -> None:
     house = await street.open(bot="Desdemona")
     deviations = {
-        "Anna": RANKED_DEVIATION,
+        "Anna": MAX_RANKED_DEVIATION,
         "Bea": 60.0,
-        "Chen": RANKED_DEVIATION + 1,
+        "Chen": MAX_RANKED_DEVIATION + 1,
         "Dan": 200.0,
         "Eva": 50.0,
     }

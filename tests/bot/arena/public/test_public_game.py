@@ -94,9 +94,9 @@ async def test_what_players_alone_are_told_stays_with_them(
 async def test_standing_clocks_are_told(house: House) -> None:
     _, _, game = await meet(house)
     match = await house.arena._referee.find(game)
-    for is_standing in (False, True):
-        told = spectator_view(match, 0.0, 30.0, 7.0, is_standing=is_standing)
-        assert ("clocksStand" in told["state"]["view"]) is is_standing
+    for are_clocks_stopped in (False, True):
+        told = spectator_view(match, 0.0, 30.0, 7.0, are_clocks_stopped=are_clocks_stopped)
+        assert ("clocksStand" in told["state"]["view"]) is are_clocks_stopped
 
 
 async def over(house: House, **terms: Any) -> tuple[Player, Player, str]:

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from bot.arena.puzzles import puzzle_importer as module
-from bot.arena.puzzles.puzzle_importer import POLL_S, PuzzleImporter
+from bot.arena.puzzles.puzzle_importer import IMPORT_POLL_INTERVAL_S, PuzzleImporter
 from storage.arena.puzzles import positions
 from storage.database import Database
 from storage.errors import StorageError
@@ -29,8 +29,8 @@ async def add(database: Database, *keys: str, **options: Any) -> None:
 
 
 async def test_old_games_once(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "BATCH", 2)
-    monkeypatch.setattr(module, "SMALL_BATCH", 1)
+    monkeypatch.setattr(module, "MAX_GAMES_PER_READ", 2)
+    monkeypatch.setattr(module, "MAX_POSITIONS_PER_COMMIT", 1)
     await add(database, *[f"game{number}" for number in range(5)])
     assert await PuzzleImporter(database, "arena").poll() == 5
     assert await count(database, SearchedGame) == 5
@@ -111,6 +111,6 @@ async def test_it_outlives_failures(database: Database, caplog: pytest.LogCaptur
     importer.poll = failing  # type: ignore[method-assign]
     with caplog.at_level(logging.INFO), pytest.raises(asyncio.CancelledError):
         await importer.run()
-    assert slept == [POLL_S] * 5
+    assert slept == [IMPORT_POLL_INTERVAL_S] * 5
     assert await count(database, PuzzleMistake) == 3
     assert [record.levelname for record in caplog.records] == ["WARNING", "ERROR", "INFO"]

@@ -6,15 +6,21 @@ import pytest
 
 from bot.arena import glicko
 from bot.arena.glicko import Rating
-from bot.arena.puzzles.ratings import NEWCOMER, START_DEVIATION, is_provisional, rate, start_rating
+from bot.arena.puzzles.ratings import (
+    PUZZLE_START_DEVIATION,
+    START_RATING,
+    is_provisional,
+    rate_answer,
+    start_rating,
+)
 from storage.arena.puzzles.positions import NewMistake, PuzzleRating
 
 MISTAKE = NewMistake(1, 1, 1, 1600, "chess", 1, 0.5)
 
 
 def test_the_start_is_where_the_forecast_expects_the_person_to_fall() -> None:
-    assert start_rating(MISTAKE) == PuzzleRating(1600.0, START_DEVIATION, 0.06)
-    assert start_rating(replace(MISTAKE, opponent_rating=None)).rating == NEWCOMER.rating
+    assert start_rating(MISTAKE) == PuzzleRating(1600.0, PUZZLE_START_DEVIATION, 0.06)
+    assert start_rating(replace(MISTAKE, opponent_rating=None)).rating == START_RATING.rating
     assert start_rating(replace(MISTAKE, probability=10 / 11)).rating == pytest.approx(2000)
     assert start_rating(replace(MISTAKE, probability=1 / 11)).rating == pytest.approx(1200)
     assert (
@@ -28,13 +34,13 @@ def test_the_start_is_where_the_forecast_expects_the_person_to_fall() -> None:
 @pytest.mark.parametrize("is_solved", [True, False])
 def test_both_sides_are_rated_by_the_ratings_before(is_solved: bool) -> None:
     person, position = PuzzleRating(1500.0, 200.0, 0.06, 3, 1), PuzzleRating(1400.0, 90.0, 0.05, 7, 5)
-    after, harder = rate(person, position, is_solved=is_solved)
+    after, harder = rate_answer(person, position, is_solved=is_solved)
     sides = Rating(1500.0, 200.0, 0.06), Rating(1400.0, 90.0, 0.05)
     for found, own, other, score in (
         (after, sides[0], sides[1], float(is_solved)),
         (harder, sides[1], sides[0], float(not is_solved)),
     ):
-        expected = glicko.update(own, [(other, score)])
+        expected = glicko.update_rating(own, [(other, score)])
         assert Rating(found.rating, found.deviation, found.volatility) == expected
     assert (after.rating > 1500.0) is is_solved
     assert (harder.rating < 1400.0) is is_solved
@@ -43,5 +49,5 @@ def test_both_sides_are_rated_by_the_ratings_before(is_solved: bool) -> None:
 
 
 def test_a_newcomer_is_provisional() -> None:
-    assert is_provisional(NEWCOMER)
-    assert not is_provisional(replace(NEWCOMER, deviation=60.0))
+    assert is_provisional(START_RATING)
+    assert not is_provisional(replace(START_RATING, deviation=60.0))

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import LargeBinary, type_coerce, update
 
 from bot.arena.puzzles.trainer import ReplyTrainer
-from bot.arena.traffic.budgets import COSTS
+from bot.arena.traffic.budgets import REQUEST_COSTS
 from storage.arena.account_actions import set_access
 from storage.arena.accounts import ArenaAccess
 from storage.arena.puzzles import positions, solvers
@@ -383,6 +383,6 @@ async def test_damaged_records_are_left_out(room: Room, anna: Player) -> None:
 async def test_requests_cost_points(street: Street) -> None:
     house = await street.open(work_per_address=3.0)
     paths = ("next", "answer", "hint", "show", "skip")
-    assert all(COSTS[f"/api/train/{path}"] >= 5 for path in paths)
+    assert all(REQUEST_COSTS[f"/api/train/{path}"] >= 5 for path in paths)
     answers = [await house.request("GET", "/api/train/next?game=chess") for _ in range(4)]
     assert [status for status, _ in answers] == [200, 200, 429, 429]

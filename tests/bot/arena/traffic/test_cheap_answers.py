@@ -189,7 +189,7 @@ async def test_what_is_kept_is_bounded() -> None:
 
 
 async def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(once, "MAX_WAITING", 2)
+    monkeypatch.setattr(once, "MAX_WAITING_COMPUTATIONS", 2)
     store: SingleFlightCache[int] = SingleFlightCache(10)
     gate = asyncio.Event()
 
@@ -234,13 +234,13 @@ async def test_a_replay_costs_by_its_length_unless_it_is_at_hand(
     game_id = await house.start(person, bot)
     await person.move(game_id, "f5")
     for module in (routes_site, public_routes):
-        monkeypatch.setattr(module, "PER_PLY", 1e6)
+        monkeypatch.setattr(module, "COST_PER_PLY", 1e6)
     path = f"/api/arena/game/{game_id}"
     status, body = await house.request("GET", path)
     assert (status, body["ratelimit"]["key"]) == (429, "requests")
-    monkeypatch.setattr(routes_site, "PER_PLY", budgets.PER_PLY)
+    monkeypatch.setattr(routes_site, "COST_PER_PLY", budgets.COST_PER_PLY)
     assert (await house.request("GET", path))[0] == 200
-    monkeypatch.setattr(routes_site, "PER_PLY", 1e6)
+    monkeypatch.setattr(routes_site, "COST_PER_PLY", 1e6)
     assert (await house.request("GET", path))[0] == 200
     await bot.move(game_id, "d6")
     assert (await house.request("GET", path))[0] == 429

@@ -8,7 +8,7 @@ import pytest
 from pyarrow import parquet
 
 from storage.database import Database
-from storage.evidence.exports.rows import EXPORTS, What
+from storage.evidence.exports.rows import EXPORTS, ExportName
 from tests.bot.conftest import Command
 from tests.storage.samples import FELL, decision, opened, settled
 
@@ -33,7 +33,7 @@ def test_games_are_the_default(desdemona: Command, two_games: Path) -> None:
     assert two_games.exists()
     status, told, notes = desdemona("export", "--format", "csv")
     assert status == 0
-    assert told.splitlines()[0] == ",".join(column.name for column in EXPORTS[What.GAMES].columns)
+    assert told.splitlines()[0] == ",".join(column.name for column in EXPORTS[ExportName.GAMES].columns)
     assert len(told.splitlines()) == 3
     assert notes == "2 rows written\n"
 
@@ -52,8 +52,8 @@ def test_suspect_games_are_selected(desdemona: Command, two_games: Path) -> None
     assert desdemona("export", "--format", "csv", "--without-suspects")[2] == "2 rows written\n"
 
 
-@pytest.mark.parametrize("what", What)
-def test_a_parquet_file(desdemona: Command, two_games: Path, tmp_path: Path, what: What) -> None:
+@pytest.mark.parametrize("what", ExportName)
+def test_a_parquet_file(desdemona: Command, two_games: Path, tmp_path: Path, what: ExportName) -> None:
     assert two_games.exists()
     path = tmp_path / "rows.parquet"
     arguments = ("--format", "parquet", "--what", what, "--output", str(path))

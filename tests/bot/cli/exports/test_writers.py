@@ -55,7 +55,7 @@ def test_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert [str(field.type) for field in found.schema_arrow] == ["int64", "double", "string"]
         assert found.schema_arrow.field("share").metadata[b"about"] == b"a share"
         assert found.num_row_groups == 1
-    monkeypatch.setattr(writers, "GROUP", 2)
+    monkeypatch.setattr(writers, "ROWS_PER_BATCH", 2)
     path.write_bytes(written(RowsFormat.PARQUET, ROWS))
     with path.open("rb") as file:
         assert parquet.ParquetFile(file).num_row_groups == 2

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.base.game_summaries import unjudged_notice
-from bot.game.recheck import Findings, recheck
+from bot.game.recheck import RecheckResults, recheck
 from engine.decision import Decision, OutcomeKind
 from engine.expected import WHOLE
 from engine.judgement import classify_by_figure_9, judge_decision
@@ -63,7 +63,7 @@ def judged_in_statistics(told: str) -> dict[tuple[str, str], list[Any]]:
     }
 
 
-def counts(found: Findings) -> tuple[int, ...]:
+def counts(found: RecheckResults) -> tuple[int, ...]:
     return (found.verified, found.judged, found.forecast, found.completed, found.restored)
 
 

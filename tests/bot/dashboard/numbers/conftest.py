@@ -21,7 +21,7 @@ from tests.bot.dashboard.numbers.sample_database import NOW, fill
 from tests.bot.views.conftest import Visitor
 from tests.storage.postgres import create_database
 
-_TIMED = ("now", "events", "opponent", "opponents", "ratings", "works")
+_TIMED = ("overview", "events", "opponent", "opponents", "ratings", "trial_verdict")
 """Pages that ask what time it is."""
 
 

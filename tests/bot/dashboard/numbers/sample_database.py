@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import RULE as FORECAST_RULE
-from engine.judgement import RULE
+from engine.bait_rule import FORECAST_RULE
+from engine.judgement import JUDGE_RULE
 from engine.params import TrapParams
 from storage.database import Database
 from storage.evidence.summaries import games_to_summarise, summarise
@@ -191,7 +191,7 @@ def _game(rng: random.Random, key: int, who: int, template: PlayedGame) -> Row:
 def _decision(rng: random.Random, rows: dict[Any, list[Row]], game: Row, move: Move) -> None:
     key, found = len(rows[DecisionRow]) + 1, move.found
     is_complete = rng.random() < 0.95
-    rule = RULE - 1 if key % 31 == 0 else RULE
+    rule = JUDGE_RULE - 1 if key % 31 == 0 else JUDGE_RULE
     at = game["started_at"] + timedelta(seconds=4 * move.ply)
     sent = None if key % 29 == 0 else at + timedelta(milliseconds=rng.randrange(8, 900))
     is_shown = sent is not None and game["site"] != "ggs" and key % 13 != 0

@@ -252,7 +252,7 @@ _RULES = (
 )
 _ENOUGH = (
     "Small print: the 95 % interval, by game. Numbers need 20 replies that count like 10 games or more. An "
-    "error costs at least a tenth of the game; decided positions do not count."
+    "error costs a tenth of the game or more; decided positions do not count."
 )
 
 

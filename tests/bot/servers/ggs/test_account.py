@@ -32,7 +32,7 @@ from bot.base.events import (
 from bot.servers.ggs.account import GgsAccount
 from bot.servers.ggs.actions import GgsAction, Say, Tell, TellGame
 from bot.servers.ggs.game import discs
-from bot.servers.ggs.ggs_games import REMEMBERED
+from bot.servers.ggs.ggs_games import MAX_REMEMBERED_GAMES
 from bot.servers.ggs.lifecycle import LinkState
 from bot.servers.ggs.requests import Attempt
 from bot.servers.ggs.wire import GgsClock, Reader
@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 AT = datetime(2026, 11, 22, 0, 30, tzinfo=UTC)
 GAME = "20261122T003000-.1"
-USUAL = "8 -------- -------- -------- ---O*--- ---*O--- -------- -------- -------- *"
+USUAL_START = "8 -------- -------- -------- ---O*--- ---*O--- -------- -------- -------- *"
 
 
 class Story:
@@ -143,7 +143,7 @@ def join(
     *,
     black: str = "bob",
     kind: str = "8",
-    start: str = USUAL,
+    start: str = USUAL_START,
     ti: str = "05:00//02:00",
 ) -> str:
     white = "desdemon" if black == "bob" else "bob"
@@ -595,7 +595,7 @@ def test_a_game_that_began_after_the_query_may_be_missing_from_the_list() -> Non
 
 
 RECORD = (
-    f"(;GM[Othello]PC[GGS/os]DT[2026.11.22_00:40:00.UTC]PB[bob]PW[desdemon]TI[05:00//02:00]TY[8]RE[%s]BO[{USUAL}]"
+    f"(;GM[Othello]PC[GGS/os]DT[2026.11.22_00:40:00.UTC]PB[bob]PW[desdemon]TI[05:00//02:00]TY[8]RE[%s]BO[{USUAL_START}]"
     "B[f5]W[d6]B[c3]W[d3]B[c4];)"
 )
 
@@ -702,7 +702,7 @@ def test_a_board_that_ends_before_its_last_move_is_heard_is_read_again() -> None
 
 def test_a_board_whose_last_move_is_lost_with_its_match_is_looked_up() -> None:
     ends = "end .1.0 ( bob vs. desdemon ) +14.00", "end .1.1 ( bob vs. desdemon ) -64.00"
-    record = RECORD.replace("B[f5]W[d6]B[c3]W[d3]B[c4]", "B[h8]").replace(USUAL, ALL_BUT_ONE) % "14.000"
+    record = RECORD.replace("B[f5]W[d6]B[c3]W[d3]B[c4]", "B[h8]").replace(USUAL_START, ALL_BUT_ONE) % "14.000"
     story = two_boards().on_message(*ends, "- match .1 1720 bob 1800 desdemon s8 R +39.00  .7")
     assert story.said()[-1] == "look .7"
     story.on_message(f"look\r\n|1 {record}")
@@ -1013,11 +1013,11 @@ def test_a_record_that_cannot_be_changes_nothing() -> None:
 
 def test_games_that_begin_in_the_same_second_have_ids_of_their_own() -> None:
     story, ids = Story(), list[str]()
-    for _ in range(REMEMBERED + 50):
+    for _ in range(MAX_REMEMBERED_GAMES + 50):
         story.on_message("+ match .1 1720 bob 1800 desdemon 8 R", join())
         story.on_message("- match .1 1720 bob 1800 desdemon 8 R aborted")
         ids += [event.game_id for event in story.told() if isinstance(event, GameStarted)]
-    assert len(set(ids)) == len(ids) == REMEMBERED + 50
+    assert len(set(ids)) == len(ids) == MAX_REMEMBERED_GAMES + 50
 
 
 def test_a_game_that_goes_on_elsewhere_is_not_given_up() -> None:

@@ -11,7 +11,7 @@ from bot.base.events import (
     GameState,
 )
 from bot.servers.ggs.challenges import MAX_REQUESTS
-from bot.servers.ggs.ggs_games import REMEMBERED
+from bot.servers.ggs.ggs_games import MAX_REMEMBERED_GAMES
 from bot.servers.ggs.requests import MAX_UNANSWERED
 from tests.bot.servers.ggs.test_account import (
     FIVE,
@@ -83,13 +83,13 @@ def test_so_many_games_that_are_over_can_be_asked_for_the_latest_ones() -> None:
     story.on_message("+ match .2 1720 bob 1800 desdemon 8 R", join(".2"))
     live = started(story)[0].game_id
     over = []
-    for _ in range(REMEMBERED + 3):
+    for _ in range(MAX_REMEMBERED_GAMES + 3):
         story.on_message("+ match .1 1720 bob 1800 desdemon 8 R", join())
         story.on_message("- match .1 1720 bob 1800 desdemon 8 R aborted")
         over += [event.game_id for event in started(story)]
     kept = [game_id for game_id in over if story.account.games.by_id.get(game_id) is not None]
     # The latest of them was the last to make place for itself.
-    assert kept == over[-REMEMBERED - 1 :]
+    assert kept == over[-MAX_REMEMBERED_GAMES - 1 :]
     assert story.account.games.by_id.get("old") is not None
     assert story.account.games.playing == [live]
 

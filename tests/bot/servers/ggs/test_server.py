@@ -12,7 +12,7 @@ import pytest
 
 from bot.account.lobby import Lobby
 from bot.base.config import Config, GgsConfig, MatchmakingConfig
-from bot.base.dialects import DIALECTS, Ability
+from bot.base.dialects import DIALECTS, Capability
 from bot.base.errors import AuthError, ConfigError, RefusedError, TransientError
 from bot.base.events import Clock, Proposal
 from bot.daemon.games_to_resume import games_to_resume
@@ -83,7 +83,7 @@ async def adapter_of(site: Site, given: Config) -> AsyncIterator[GgsServer]:
         public=given.ggs.public,
         clock=asyncio.get_running_loop().time,
     )
-    server.follow(given.challenges, lambda _: True)
+    server.set_challenge_rules(given.challenges, lambda _: True)
     try:
         yield server
     finally:
@@ -368,7 +368,7 @@ def test_a_lost_connection_is_no_answer(template: Path, tmp_path: Path) -> None:
             await asyncio.sleep(1)  # the lobby has asked what it wants to know
             plan.left.append(Strike(Fault.CLOSE, needs=holding("match 0/0")))
             with pytest.raises(TransientError, match="the connection was lost"):
-                await server.playing()
+                await server.running_game_ids()
         await client.close()
 
     play(template, tmp_path, story, plan=plan)
@@ -401,13 +401,13 @@ async def test_nobody_listens_there() -> None:
     with pytest.raises(TransientError, match=r"no connection to 127\.0\.0\.1:"):
         await server.account()
     with pytest.raises(TransientError, match="there is no connection"):
-        await server.playing()
+        await server.running_game_ids()
     await server.close()
 
 
 async def test_tournaments_are_their_directors_business() -> None:
     server = GgsServer(DIALECTS["ggs"], "ggs://127.0.0.1", BOT, PASSWORD)
-    assert not server.can(Ability.TOURNAMENTS)
+    assert not server.supports(Capability.TOURNAMENTS)
     for ask in (server.tournament("t"), server.join_tournament("t"), server.leave_tournament("t")):
         with pytest.raises(RefusedError, match="ggs has no tournaments to join"):
             await ask
@@ -444,10 +444,10 @@ def test_a_dead_connection_is_noticed(template: Path, tmp_path: Path) -> None:
 
 def test_how_long_to_keep_away() -> None:
     away = BackOff()
-    assert [away.hung_up(1) for _ in range(2)] == [30, 60]
-    assert away.hung_up(150) == MAX_BACK_OFF_S == 120  # not long for who has kept away for 60 s
-    assert max(away.hung_up(0) for _ in range(20)) == MAX_BACK_OFF_S
-    assert away.hung_up(4 * 120) == 30
+    assert [away.record_hang_up(1) for _ in range(2)] == [30, 60]
+    assert away.record_hang_up(150) == MAX_BACK_OFF_S == 120  # not long for who has kept away for 60 s
+    assert max(away.record_hang_up(0) for _ in range(20)) == MAX_BACK_OFF_S
+    assert away.record_hang_up(4 * 120) == 30
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from bot.base.errors import ProtocolError
 from bot.servers.ggs.wire import (
-    BLOCK_LIMIT,
-    LINE_LIMIT,
+    MAX_BLOCK_CHARACTERS,
+    MAX_BLOCK_LINES,
+    MAX_LINE_BYTES,
     NOTICES,
-    TEXT_LIMIT,
     AdjournedMatch,
     Alert,
-    Blocks,
+    BlockSplitter,
     BoardEnded,
     BoardShown,
     CentralError,
@@ -29,7 +29,7 @@ from bot.servers.ggs.wire import (
     GgsMessage,
     GgsPlayer,
     Joined,
-    Lines,
+    LineSplitter,
     LoginPrompt,
     MatchBegan,
     MatchEnded,
@@ -49,12 +49,12 @@ from bot.servers.ggs.wire import (
     StoredList,
     StoredOpponent,
     TimedOut,
-    Unknown,
+    UnknownBlock,
+    clean_chat,
     command,
     parse_clock,
     parse_type,
     read,
-    spoken,
     write_move,
 )
 from engine.formats.ggf import GgfMove
@@ -296,7 +296,7 @@ def test_packets_may_begin_and_end_anywhere() -> None:
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
 def test_real_dialogues_hold_nothing_unknown(path: Path) -> None:
     for _, messages in dialogue(shared_path(f"ggs-transcripts/{path.name}")):
-        assert [message for message in messages if isinstance(message, Unknown)] == []
+        assert [message for message in messages if isinstance(message, UnknownBlock)] == []
         assert all(message.game is not None for message in messages if isinstance(message, Joined))
 
 
@@ -350,27 +350,27 @@ def test_what_cannot_be_printed_does_not_get_in() -> None:
 
 
 def test_a_line_that_never_ends() -> None:
-    lines = Lines()
-    assert [line for _ in range(5) for line in lines.feed(b"x" * LINE_LIMIT)] == []
-    assert len(lines._rest) <= LINE_LIMIT
-    assert list(lines.feed(b"y\nnext\n")) == ["x" * LINE_LIMIT, "next"]
+    lines = LineSplitter()
+    assert [line for _ in range(5) for line in lines.feed(b"x" * MAX_LINE_BYTES)] == []
+    assert len(lines._rest) <= MAX_LINE_BYTES
+    assert list(lines.feed(b"y\nnext\n")) == ["x" * MAX_LINE_BYTES, "next"]
 
 
 def test_nothing_grows_without_bound() -> None:
     reader = Reader()
-    assert list(reader.feed(b"\nalice: " + b"x" * 10 * LINE_LIMIT)) == []
+    assert list(reader.feed(b"\nalice: " + b"x" * 10 * MAX_LINE_BYTES)) == []
     [said, _] = reader.feed(b"\nREADY\n")
     assert isinstance(said, Said)
-    assert len(said.text) <= LINE_LIMIT
-    assert list(reader.feed(b"\nalice: long\n" + b"|x\n" * 3 * BLOCK_LIMIT)) == []
+    assert len(said.text) <= MAX_LINE_BYTES
+    assert list(reader.feed(b"\nalice: long\n" + b"|x\n" * 3 * MAX_BLOCK_LINES)) == []
     [said, _] = reader.feed(b"READY\n")
     assert isinstance(said, Said)
-    assert len(said.text) <= 2 * BLOCK_LIMIT + 4
-    list(reader.feed(b"\nalice: wide\n" + (b"|" + b"x" * 1000 + b"\n") * BLOCK_LIMIT))
+    assert len(said.text) <= 2 * MAX_BLOCK_LINES + 4
+    list(reader.feed(b"\nalice: wide\n" + (b"|" + b"x" * 1000 + b"\n") * MAX_BLOCK_LINES))
     [said, _] = reader.feed(b"READY\n")
     assert isinstance(said, Said)
-    assert len(said.text) <= TEXT_LIMIT + 1000
-    list(reader.feed(b": help faq\n" + b"x\n" * 3 * BLOCK_LIMIT))
+    assert len(said.text) <= MAX_BLOCK_CHARACTERS + 1000
+    list(reader.feed(b": help faq\n" + b"x\n" * 3 * MAX_BLOCK_LINES))
     assert list(reader.feed(b"READY\n\n/os: update .0 f5\nREADY\n"))[-2:] == [
         Moved(".0", GgfMove("f5")),
         Ready(),
@@ -378,21 +378,21 @@ def test_nothing_grows_without_bound() -> None:
 
 
 def test_a_block_may_have_just_so_many_characters() -> None:
-    blocks = Blocks()
-    lines = ["alice: ", *(["|" + "x" * (TEXT_LIMIT // 2)] * 2), "|y", ""]
+    blocks = BlockSplitter()
+    lines = ["alice: ", *(["|" + "x" * (MAX_BLOCK_CHARACTERS // 2)] * 2), "|y", ""]
     [block] = [block for line in lines for block in blocks.feed(line)]
     assert isinstance(block, RawMessage)
-    assert [len(line) for line in block.lines] == [0, TEXT_LIMIT // 2, TEXT_LIMIT // 2]
+    assert [len(line) for line in block.lines] == [0, MAX_BLOCK_CHARACTERS // 2, MAX_BLOCK_CHARACTERS // 2]
 
 
 def test_a_text_of_help_ends_at_its_limit() -> None:
     """Up to there empty lines are part of it."""
-    blocks = Blocks()
-    told = [": help faq", *([""] * (BLOCK_LIMIT - 1))]
+    blocks = BlockSplitter()
+    told = [": help faq", *([""] * (MAX_BLOCK_LINES - 1))]
     assert [block for line in told for block in blocks.feed(line)] == []
     [block] = blocks.feed("")
     assert isinstance(block, RawMessage)
-    assert len(block.lines) == BLOCK_LIMIT
+    assert len(block.lines) == MAX_BLOCK_LINES
 
 
 # --- Clocks, types, what we say ------------------------------------------------------------------------
@@ -422,7 +422,7 @@ def test_what_is_no_clock(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "type_", "is_wanted", "boards"),
+    ("text", "type_", "is_acceptable", "boards"),
     [
         ("8", GameType(8), True, 1),
         ("8b", GameType(8, colour="b"), True, 1),
@@ -434,16 +434,16 @@ def test_what_is_no_clock(text: str) -> None:
         ("88", GameType(88), False, 1),
     ],
 )
-def test_types(text: str, type_: GameType, is_wanted: bool, boards: int) -> None:
+def test_types(text: str, type_: GameType, is_acceptable: bool, boards: int) -> None:
     assert parse_type(text) == type_
-    assert (type_.is_wanted, type_.boards) == (is_wanted, boards)
+    assert (type_.is_acceptable, type_.boards) == (is_acceptable, boards)
 
 
 def test_what_we_say_is_one_line() -> None:
     assert command("tell bob a\r\nquit") == b"tell bob a  quit\r\n"
     assert command("gr\u00fc\u00df \u2603") == b"gr\xfc\xdf ?\r\n"
-    assert spoken("a\\b\nc ") == "a/b c"
-    assert len(spoken("x" * 5000)) <= 400
+    assert clean_chat("a\\b\nc ") == "a/b c"
+    assert len(clean_chat("x" * 5000)) <= 400
 
 
 def test_moves_are_written_with_what_we_think() -> None:
@@ -470,7 +470,7 @@ def test_rows_with_nothing_behind_what_counts() -> None:
 def test_a_game_without_an_id() -> None:
     for told in ("join x (;GM[Othello]", "update x f5", "error x what"):
         [unknown, _] = messages(told)
-        assert unknown == Unknown("/os", (told,))
+        assert unknown == UnknownBlock("/os", (told,))
 
 
 @pytest.mark.parametrize(
@@ -487,7 +487,7 @@ def test_errors_without_a_word_in_front(told: str) -> None:
 
 
 def test_the_central_server_says_something_else() -> None:
-    assert heard(b"\n: what is this\n\n") == [Unknown("", ("what is this",))]
+    assert heard(b"\n: what is this\n\n") == [UnknownBlock("", ("what is this",))]
 
 
 def test_a_row_that_cannot_be_read_does_not_cost_the_others() -> None:

@@ -14,7 +14,7 @@ from bot.views.statistics.trial import interim_analyses, robustness, trial_parts
 from storage.evidence.inference.any_time import InterimAnalyses
 from storage.evidence.inference.decisions import DecisionsReport, decisions_report
 from storage.evidence.inference.games import games_report_and_interim
-from storage.evidence.inference.plan import any_time_needed
+from storage.evidence.inference.sample_size import any_time_sample_size
 from storage.evidence.inference.suspects import Flags, SuspectFlag
 from storage.evidence.inference.trial import TrialTerms
 from storage.evidence.queries.trial_report import TrialReport
@@ -104,7 +104,7 @@ def test_games_more_for_a_difference_in_elo_are_those_of_these_games(even: list[
     assert report.games is not None
     sd, worth = report.games.score.estimate.sd, report.games.elo.score_per_elo
     assert sd is not None
-    more = -(-any_time_needed(50 * worth, sd, TrialTerms().design(1000)) // 1) - len(even)
+    more = -(-any_time_sample_size(50 * worth, sd, TrialTerms().design(1000)) // 1) - len(even)
     assert more > 500
     assert f"To detect a difference of 50 Elo: about {more:,.0f} more games." in lines_of(robustness(report))
     said = {

@@ -20,8 +20,8 @@ from lab.experiments.experiment_report import ClaimVerdict
 from lab.experiments.gordon_reda import figure_9, trap_replies
 from lab.experiments.gordon_reda.figure_9 import ALPHA, PLAYERS, TrapsAndPeople, _beyond_random
 from lab.experiments.gordon_reda.trap_replies import (
+    BAND_MIN_COSTS,
     KINDS,
-    STEPS,
     TrapReplies,
     TrapReply,
     by_band,
@@ -84,7 +84,7 @@ def test_a_reply_is_judged_beside_what_costs_the_same(
     assert (found.band >= 0) == (reply in "bc")
     if found.band >= 0:
         assert (found.traps_by_band[found.band], found.others_by_band[found.band]) == (1, 1)
-        assert found.traps_cost == found.others_cost >= STEPS[found.band]
+        assert found.traps_cost == found.others_cost >= BAND_MIN_COSTS[found.band]
     assert (sum(found.traps_by_band), sum(found.others_by_band)) == (1, 1)
 
 

@@ -117,7 +117,7 @@ async def test_only_unsound_replies_of_people_are_taken_up_and_once(people: Data
         assert await positions.list_of_game(session, first.id) == [position.id]
         # Settled later, and then found by its game.
         assert await positions.find_game(session, SITE, "open") == (open_one.id, False)
-        assert await positions.settled_up_to(session, SITE) == open_one.id - 1
+        assert await positions.max_settled_game_id(session, SITE) == open_one.id - 1
         await settle_game(session, open_one.id)
         decisions = await positions.list_baits(session, [open_one.id])
         found = await positions.list_new_mistakes(session, SITE, decisions)
@@ -178,14 +178,14 @@ async def test_the_choice(people: Database) -> None:
         assert sorted(await positions.list_near(session, "chess", 1300.0, 1, "ben")) == [ids[1], ids[3]]
         assert sorted(await positions.list_near(session, "chess", 1300.0, 1, "anna")) == ids[1:3]
         # One's own: the latest first, each once.
-        assert await positions.own_mistake(session, "anna", "chess", SITE) == ids[3]
-        assert await positions.own_mistake(session, "anna", "othello", SITE) is None
-        assert await positions.own_mistake(session, "ben", "chess", SITE) is None
+        assert await positions.latest_untried_mistake(session, "anna", "chess", SITE) == ids[3]
+        assert await positions.latest_untried_mistake(session, "anna", "othello", SITE) is None
+        assert await positions.latest_untried_mistake(session, "ben", "chess", SITE) is None
         await solvers.save_review(session, "anna", ids[3], "chess", ReviewRecord())
-        assert await positions.own_mistake(session, "anna", "chess", SITE) == ids[2]
-        assert await positions.own_mistake(session, "anna", "chess", SITE, [ids[2]]) == ids[1]
-        assert await positions.erred_there(session, ids[0], "anna", SITE)
-        assert not await positions.erred_there(session, ids[0], "ben", SITE)
+        assert await positions.latest_untried_mistake(session, "anna", "chess", SITE) == ids[2]
+        assert await positions.latest_untried_mistake(session, "anna", "chess", SITE, [ids[2]]) == ids[1]
+        assert await positions.took_bait_in_game(session, ids[0], "anna", SITE)
+        assert not await positions.took_bait_in_game(session, ids[0], "ben", SITE)
 
 
 async def test_only_games_that_are_over_are_shown_to_others(people: Database) -> None:
@@ -256,7 +256,7 @@ async def test_no_choice_reads_a_whole_table_of_decisions(people: Database) -> N
         event.listen(engine, "before_cursor_execute", note)
         try:
             await positions.list_near(session, "chess", 1300.0, 12, "anna")
-            await positions.own_mistake(session, "anna", "chess", SITE)
+            await positions.latest_untried_mistake(session, "anna", "chess", SITE)
             await positions.find_source(session, 1, "anna", SITE)
             await positions.list_baits(session, [5, 6])
             await solvers.due_position(session, "anna", "chess", AT)

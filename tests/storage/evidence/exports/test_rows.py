@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, update
 
-from engine.bait_rule import RULE
+from engine.bait_rule import FORECAST_RULE
 from storage.database import Database
 from storage.errors import FilterError
 from storage.evidence.exports import rows as exports
 from storage.evidence.exports.columns import ColumnKind, timestamp_text
-from storage.evidence.exports.rows import EXPORTS, What, export_rows
+from storage.evidence.exports.rows import EXPORTS, ExportName, export_rows
 from storage.filters import Filters, GamePhase
-from storage.ledger.decisions import mark_confirmed, mark_dropped, mark_sent, void_after
+from storage.ledger.decisions import mark_confirmed, mark_dropped, mark_sent, mark_taken_back
 from storage.ledger.events import record_event
 from storage.ledger.outcomes import record_reply_time
 from storage.records import GameResult, GameStatus, ReplyTime, TimeSource
@@ -27,7 +27,7 @@ SUNDAY = datetime(2026, 11, 29, 23, 30, 5, 999999, UTC)
 
 
 async def exported(
-    database: Database, what: What, filters: Filters | None = None, **selected: Any
+    database: Database, what: ExportName, filters: Filters | None = None, **selected: Any
 ) -> list[dict[str, Any]]:
     export = EXPORTS[what]
     names = [column.name for column in export.columns]
@@ -50,7 +50,7 @@ async def test_a_game(database: Database) -> None:
         }
         await session.execute(update(GameRow).where(GameRow.id == stored.id).values(**changes))
         await opened(session, "two", our_rating=None, opponent_rating=None, at=SUNDAY)
-    first, second = await exported(database, What.GAMES)
+    first, second = await exported(database, ExportName.GAMES)
     assert first == {
         "game_id": 1,
         "site": "arena",
@@ -150,7 +150,7 @@ async def baited(database: Database) -> tuple[int, int]:
 
 async def test_decisions(database: Database) -> None:
     first, _ = await baited(database)
-    found = await exported(database, What.DECISIONS)
+    found = await exported(database, ExportName.DECISIONS)
     assert len(found) == 2
     assert found[0] == {
         "decision_id": first,
@@ -175,7 +175,7 @@ async def test_decisions(database: Database) -> None:
 
 async def test_outcomes(database: Database) -> None:
     first, second = await baited(database)
-    found = await exported(database, What.OUTCOMES)
+    found = await exported(database, ExportName.OUTCOMES)
     at = found[0].pop("at")
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", at)
     assert found[0] == {
@@ -205,7 +205,7 @@ async def test_outcomes(database: Database) -> None:
         "expected_optimal": None,
         "model": "looks 1",
         "is_current": 1,
-        "is_forecast_current": int(RULE == 1),
+        "is_forecast_current": int(FORECAST_RULE == 1),
     }
     assert (found[1]["decision_id"], found[1]["is_error"], found[1]["has_bait"]) == (second, 1, 0)
     assert (found[1]["is_bait_taken"], found[1]["reply_time_s"]) == (0, None)
@@ -213,7 +213,7 @@ async def test_outcomes(database: Database) -> None:
 
 async def test_baits(database: Database) -> None:
     first, second = await baited(database)
-    (found,) = await exported(database, What.BAITS)
+    (found,) = await exported(database, ExportName.BAITS)
     assert found == {
         "decision_id": first,
         "game_id": 1,
@@ -236,36 +236,36 @@ async def test_baits(database: Database) -> None:
         "opponent_rating": 1600,
         "at": "2026-11-29 23:30:05",
         "expected": 0.0,
-        "is_current": int(RULE == 1),
+        "is_current": int(FORECAST_RULE == 1),
         "expected_loss": pytest.approx(0.4 * 0.0922),
         "strategy": "trappy",
     }
     async with database.write() as session:
         await session.execute(update(DecisionRow).where(DecisionRow.id == first).values(is_decided=True))
-    assert await exported(database, What.BAITS) == []
+    assert await exported(database, ExportName.BAITS) == []
     assert second
 
 
 async def test_what_a_game_adds_up_to(database: Database) -> None:
     first, second = await baited(database)
-    (found,) = await exported(database, What.GAMES)
+    (found,) = await exported(database, ExportName.GAMES)
     # By the rules of these samples; those of other versions count nowhere.
     async with database.write() as session:
-        await session.execute(update(ForecastRow).values(rule=RULE))
-    (found,) = await exported(database, What.GAMES)
+        await session.execute(update(ForecastRow).values(rule=FORECAST_RULE))
+    (found,) = await exported(database, ExportName.GAMES)
     assert (found["baits_set"], found["baits_taken"], found["slips"]) == (1, 1, 1)
     async with database.write() as session:
         await session.execute(update(DecisionRow).where(DecisionRow.id == second).values(is_decided=True))
         await session.execute(
             update(ForecastRow).where(ForecastRow.decision_id == first).values(is_taken=None)
         )
-    (found,) = await exported(database, What.GAMES)
+    (found,) = await exported(database, ExportName.GAMES)
     assert (found["baits_set"], found["baits_taken"], found["slips"]) == (1, 0, 1)
 
 
 async def test_replies(database: Database) -> None:
     first, _ = await baited(database)
-    found = [row for row in await exported(database, What.REPLIES) if row["decision_id"] == first]
+    found = [row for row in await exported(database, ExportName.REPLIES) if row["decision_id"] == first]
     keys = {"decision_id": first, "game_id": 1, "ply": 0}
     names = ("reply", "is_played", "first_centi", "glance_centi", "final_centi", "cost_centi", "rank_first")
     rows = [
@@ -285,7 +285,7 @@ async def test_equal_replies_have_one_rank(database: Database) -> None:
         key = await commit_decision(session, stored.id, 0, decision())
         same = [["f6", 1, 2, 30], ["d6", 1, 2, 30], ["f4", 5, 2, 40]]
         await session.execute(update(DecisionRow).where(DecisionRow.id == key).values(replies=same))
-    found = await exported(database, What.REPLIES)
+    found = await exported(database, ExportName.REPLIES)
     assert [(row["rank_first"], row["rank_final"]) for row in found] == [(1, 1), (1, 1), (3, 3)]
 
 
@@ -293,20 +293,22 @@ async def test_moves_that_count_nowhere_are_in_none(database: Database) -> None:
     async with database.write() as session:
         stored = await opened(session)
         await settled(session, stored.id, 0, decision(), FELL)
-        await void_after(session, stored.id, 0)
+        await mark_taken_back(session, stored.id, 0)
         dropped = await settled(session, stored.id, 2, decision(), None)
         await mark_dropped(session, dropped)
         sent = await settled(session, stored.id, 4, decision(complete=False), None)
         await mark_sent(session, sent)
         await mark_confirmed(session, sent)
-    assert [row["decision_id"] for row in await exported(database, What.DECISIONS)] == [sent]
-    assert await exported(database, What.OUTCOMES) == []
-    assert await exported(database, What.REPLIES) == []
+    assert [row["decision_id"] for row in await exported(database, ExportName.DECISIONS)] == [sent]
+    assert await exported(database, ExportName.OUTCOMES) == []
+    assert await exported(database, ExportName.REPLIES) == []
 
 
-@pytest.mark.parametrize("what", What)
-async def test_games_are_selected(database: Database, what: What, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exports, "BATCH", 2)
+@pytest.mark.parametrize("what", ExportName)
+async def test_games_are_selected(
+    database: Database, what: ExportName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exports, "EXPORT_BATCH_ROWS", 2)
     await baited(database)
     async with database.write() as session:
         other = await opened(session, "two", site="lichess")
@@ -322,32 +324,32 @@ async def test_games_are_selected(database: Database, what: What, monkeypatch: p
         row for row in everything if row not in on_arena
     ]
     assert await exported(database, what, only_games=set()) == []
-    key = {What.GAMES: "game_id", What.EVENTS: "event_id"}.get(what, "decision_id")
+    key = {ExportName.GAMES: "game_id", ExportName.EVENTS: "event_id"}.get(what, "decision_id")
     assert [row[key] for row in everything] == sorted(row[key] for row in everything)
 
 
 async def test_batches_follow_each_other(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exports, "BATCH", 2)
+    monkeypatch.setattr(exports, "EXPORT_BATCH_ROWS", 2)
     async with database.write() as session:
         stored = await opened(session)
         for ply in range(5):
             await commit_decision(session, stored.id, 2 * ply, decision())
     async with database.snapshot() as connection:
-        found = export_rows(connection, EXPORTS[What.DECISIONS], Filters())
+        found = export_rows(connection, EXPORTS[ExportName.DECISIONS], Filters())
         assert [len(some) async for some in found] == [2, 2, 1]
 
 
 async def test_what_is_written_meanwhile_is_not_in_it(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exports, "BATCH", 1)
+    monkeypatch.setattr(exports, "EXPORT_BATCH_ROWS", 1)
     async with database.write() as session:
         stored = await opened(session)
         for ply in range(4):
             await commit_decision(session, stored.id, ply, decision())
     seen = 0
     async with database.snapshot() as connection:
-        async for some in export_rows(connection, EXPORTS[What.DECISIONS], Filters()):
+        async for some in export_rows(connection, EXPORTS[ExportName.DECISIONS], Filters()):
             seen += len(some)
             async with database.write() as session:
                 await commit_decision(session, stored.id, 10 + seen, decision())
@@ -360,7 +362,7 @@ def test_half_a_character_stays_an_escape() -> None:
     """A site may send it, in the reason of an event for instance; no format could write it."""
     told = {"reason": "\ud800 \u00e9"}
     event = (9, None, 9, SUNDAY, "arena", "desdemona", "declined", None, told)
-    ((*_, detail),) = EXPORTS[What.EVENTS].rows(event)
+    ((*_, detail),) = EXPORTS[ExportName.EVENTS].rows(event)
     assert detail == '{"reason": "\\ud800 \u00e9"}'
     assert json.loads(str(detail)) == told
 
@@ -369,7 +371,7 @@ async def test_what_selected_a_game_may_be_anything(database: Database) -> None:
     async with database.write() as session:
         await opened(session, selection={"chances": [1]})
         await opened(session, "two", selection={"chances": {"trappy": None}})
-    assert [row["chance"] for row in await exported(database, What.GAMES)] == [None, None]
+    assert [row["chance"] for row in await exported(database, ExportName.GAMES)] == [None, None]
 
 
 def test_columns_are_told_and_named_once() -> None:
@@ -398,10 +400,10 @@ async def test_a_phase_selects_moves_by_their_replies(database: Database) -> Non
         for ply in (18, 19, 38, 39):
             await settled(session, game.id, ply, decision(), OPTIMAL)
     second = Filters(phase=GamePhase(1), game="othello")
-    for what in (What.DECISIONS, What.OUTCOMES, What.RECORDS):
+    for what in (ExportName.DECISIONS, ExportName.OUTCOMES, ExportName.RECORDS):
         assert [row["decision_id"] for row in await exported(database, what, second)] == [2, 3]
-    assert {row["ply"] for row in await exported(database, What.REPLIES, second)} == {19, 38}
-    assert await exported(database, What.BAITS, second) == []
-    for what in (What.GAMES, What.EVENTS):
+    assert {row["ply"] for row in await exported(database, ExportName.REPLIES, second)} == {19, 38}
+    assert await exported(database, ExportName.BAITS, second) == []
+    for what in (ExportName.GAMES, ExportName.EVENTS):
         with pytest.raises(FilterError, match="phase: selects moves"):
             await exported(database, what, second)

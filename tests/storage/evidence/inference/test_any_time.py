@@ -164,7 +164,7 @@ def test_too_early() -> None:
     assert enough.too_early is None
     assert enough.low is not None
     seen = interim_analyses(wave(120), [i % 30 for i in range(120)], GAMES)
-    assert seen.readable.tolist() == [n >= 100 and n * n / _squares(n) >= 30 for n in range(1, 121)]
+    assert seen.has_interval.tolist() == [n >= 100 and n * n / _squares(n) >= 30 for n in range(1, 121)]
 
 
 def _squares(n: int) -> float:

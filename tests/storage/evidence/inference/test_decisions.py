@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from storage.evidence.inference.decisions import centred_least_squares, decisions_report, guessed_cost
+from storage.evidence.inference.decisions import centred_least_squares, decisions_report, predicted_cost
 from storage.evidence.inference.fixed import leave_one_out
 from storage.evidence.inference.suspects import SuspectFlag
 from storage.evidence.inference.trial import Exclusion, TrialTerms
@@ -15,7 +15,7 @@ OPEN = TrialTerms(least_values=2, least_persons=0)
 
 def test_a_guess_by_hand() -> None:
     """Person 0 lost 0.5 where 0.1 was expected before the third reply; person 1 has no past."""
-    guess = guessed_cost(np.array([0.5, 0.0, 0.2]), np.array([0.1, 0.05, 0.04]), np.array([0, 1, 0]))
+    guess = predicted_cost(np.array([0.5, 0.0, 0.2]), np.array([0.1, 0.05, 0.04]), np.array([0, 1, 0]))
     fresh = 0.8 * 0.05 + 0.2 * 1.2 / 20
     assert guess[1] == pytest.approx(fresh)
     assert guess[2] == pytest.approx(0.8 * (1.7 / 1.3) * 0.04 + 0.2 * 1.7 / 21)
@@ -195,7 +195,7 @@ def test_what_cannot_be() -> None:
         decision(3, cost=-0.1)
     with pytest.raises(ValueError, match="decision 3: the probability of treatment is 0"):
         decisions_report([decision(2), decision(3, probability=0.0)], OPEN, NOW)
-    with pytest.raises(ValueError, match="decision 3: it was settled before it was drawn"):
+    with pytest.raises(ValueError, match="decision 3: it was settled before it was randomised"):
         decisions_report([decision(3, settled_at=START)], OPEN, NOW)
     for name in ("drawn_at", "settled_at"):
         with pytest.raises(ValueError, match=f"decision 3: {name} has no time zone"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from storage.evidence.inference.any_time import estimate
-from storage.evidence.inference.games import earlier_guess, expected_score
+from storage.evidence.inference.games import expected_score, prediction
 from storage.evidence.inference.suspects import SuspectFlag
 from storage.evidence.inference.trial import Exclusion, TrialTerms
 from tests.storage.evidence.inference.samples import (
@@ -26,18 +26,18 @@ OPEN = TrialTerms(least_values=2, least_persons=0)
 
 def test_a_guess_by_hand() -> None:
     """Stratum 0: residuals 0.5 and -0.25 come before its third game."""
-    guess = earlier_guess(
+    guess = prediction(
         np.array([1.0, 0.0, 0.5, 1.0]), np.array([0.5, 0.5, 0.75, 0.6]), np.array([0, 1, 0, 0])
     )
     assert guess.tolist() == pytest.approx([0.5, 0.5, 0.75 + 0.5 / 11, 0.6 + 0.25 / 12])
 
 
 def test_a_guess_stays_from_0_to_1() -> None:
-    up = earlier_guess(np.ones(40), np.full(40, 0.9) - np.arange(40) / 100, np.zeros(40, int))
+    up = prediction(np.ones(40), np.full(40, 0.9) - np.arange(40) / 100, np.zeros(40, int))
     assert up.max() <= 1
-    steep = earlier_guess(np.ones(41), np.append(np.full(40, 0.1), 0.95), np.zeros(41, int))
+    steep = prediction(np.ones(41), np.append(np.full(40, 0.1), 0.95), np.zeros(41, int))
     assert steep[-1] == 1
-    down = earlier_guess(np.zeros(4), np.array([1.0, 1.0, 1.0, 0.01]), np.zeros(4, int))
+    down = prediction(np.zeros(4), np.array([1.0, 1.0, 1.0, 0.01]), np.zeros(4, int))
     assert down[-1] == 0
 
 
@@ -159,7 +159,7 @@ def test_a_stratum_has_the_values_of_its_own_games() -> None:
     found = games_report(games_of(rows), OPEN, NOW)
     outcome = np.array([row.score for row in rows], np.float64)
     strata = np.array([0 if row.speed == "blitz" else 1 for row in rows])
-    m = earlier_guess(outcome, np.full(60, 0.5), strata)
+    m = prediction(outcome, np.full(60, 0.5), strata)
     psi = (outcome - m) * np.where(np.arange(60) % 2 == 1, 2.0, -2.0)
     for result in found.strata:
         here = strata == (0 if result.stratum.speed == "blitz" else 1)

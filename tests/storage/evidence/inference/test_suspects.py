@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.evidence.inference.suspects import NO_OPENING, PLAYED, SuspectFlag
+from storage.evidence.inference.suspects import NO_OPENING, PLAYED_GAME, SuspectFlag
 from storage.evidence.inference.suspects import suspects as flags_of
 
 HOUR_US = timedelta(hours=1) // timedelta(microseconds=1)
@@ -26,11 +26,11 @@ def played(number: int, **changes: Any) -> NDArray[np.void]:
         "optimal_expected": 0.0,
         **changes,
     }
-    return np.array(tuple(row[name] for name in PLAYED.names or ()), PLAYED)
+    return np.array(tuple(row[name] for name in PLAYED_GAME.names or ()), PLAYED_GAME)
 
 
 def suspects(rows: list[NDArray[np.void]]) -> dict[int, tuple[SuspectFlag, ...]]:
-    return dict(flags_of(np.array(rows, PLAYED)))
+    return dict(flags_of(np.array(rows, PLAYED_GAME)))
 
 
 def test_no_games() -> None:

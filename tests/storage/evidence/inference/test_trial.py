@@ -29,7 +29,7 @@ NUMBERS = ("mean", "value", "sd", "low", "high", "e_value")
 
 
 def selected(rows: list[Game], at: datetime = NOW, terms: TrialTerms = TERMS) -> CountedRows:
-    return drawn_rows(games_of(rows).rows, terms, at).having("score")
+    return drawn_rows(games_of(rows).rows, terms, at).for_outcome("score")
 
 
 def ids(selection: CountedRows) -> list[int]:
@@ -42,7 +42,7 @@ def test_the_order_is_that_of_the_draw_not_of_the_end() -> None:
     assert ids(selected([game(2), late, game(3)])) == [1, 2, 3]
     same = START + timedelta(days=1)
     twins = [game(n, drawn_at=same, settled_at=NOW) for n in (9, 4)]
-    assert ids(selected(twins, terms=TrialTerms(open_days=1000))) == [9, 4]
+    assert ids(selected(twins, terms=TrialTerms(max_open_days=1000))) == [9, 4]
 
 
 def test_nothing_counts_from_the_oldest_open_game_on() -> None:
@@ -103,7 +103,7 @@ def test_the_first_reason_that_applies_excludes_a_row() -> None:
     programs, own = np.array([True, False, False, False]), np.array([True, True, False, False])
     found = exclusion_of(programs, own, np.array([True, True, True, False]))
     assert [Exclusion(each).text for each in found] == ["program", "own position", "repeated draw", "none"]
-    assert exclusion_of(is_program=False, is_own_position=True) == Exclusion.OWN_POSITION
+    assert exclusion_of(is_program=False, is_challenger_position=True) == Exclusion.OWN_POSITION
 
 
 def test_contrast() -> None:
@@ -151,14 +151,14 @@ def test_without_an_outcome_in_both_arms_there_is_nothing_to_compare(treated: in
     played += [game(20 + n, treated=False) for n in range(untreated)]
     selection = selected(missing + played)
     guard = randomisation_check(selection, TERMS.design(1000))
-    why = guard.lacks_an_arm(TrialCounts(**selection.counts))
+    why = guard.no_comparison(TrialCounts(**selection.counts))
     assert why == f"no comparison: {treated} treated, {untreated} untreated"
 
 
 def test_an_outcome_in_each_arm_is_a_comparison() -> None:
     selection = selected([game(1), game(2)])
     guard = randomisation_check(selection, TERMS.design(1000))
-    assert guard.lacks_an_arm(TrialCounts(**selection.counts)) is None
+    assert guard.no_comparison(TrialCounts(**selection.counts)) is None
 
 
 def test_the_lines_of_an_endpoint() -> None:
@@ -198,8 +198,8 @@ def test_terms_and_their_designs() -> None:
     assert (design.planned_n, design.alpha, design.least_values, design.least_persons) == (700, 0.1, 50, 10)
     with pytest.raises(ValueError, match="cap_games is 0"):
         TrialTerms(cap_games=0)
-    with pytest.raises(ValueError, match="open_days is 0"):
-        TrialTerms(open_days=0)
+    with pytest.raises(ValueError, match="max_open_days is 0"):
+        TrialTerms(max_open_days=0)
 
 
 def test_what_cannot_be() -> None:
@@ -208,7 +208,7 @@ def test_what_cannot_be() -> None:
     for changes, why in (
         ({"probability": 1.0}, "the probability of treatment is 1.0, not between 0 and 1"),
         ({"probability": nan}, "the probability of treatment is nan, not between"),
-        ({"settled_at": START}, "it was settled before it was drawn"),
+        ({"settled_at": START}, "it was settled before it was randomised"),
     ):
         with pytest.raises(ValueError, match=f"game 7: {why}"):
             games_of([game(6), game(7, **changes)])

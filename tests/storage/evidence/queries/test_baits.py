@@ -25,8 +25,8 @@ from storage.evidence.queries.baits import (
     list_repeated,
     read_baits,
 )
-from storage.evidence.queries.game_list import GameOrder, WhichResult, list_game_lines
-from storage.evidence.summaries import games_over, summarise
+from storage.evidence.queries.game_list import GameOrder, ResultFilter, list_game_lines
+from storage.evidence.summaries import list_finished_games, summarise
 from storage.filters import Filters, GamePhase
 from storage.records import MATCH_SITE, BaitOutcome
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
@@ -276,7 +276,7 @@ async def test_the_most_often_taken_come_first(database: Database) -> None:
 
 
 async def test_only_the_latest_are_searched(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(baits, "MAX_SEARCHED", 2)
+    monkeypatch.setattr(baits, "MAX_SEARCHED_BAITS", 2)
     async with database.write() as session:
         for number in range(3):
             await met_bait(session, f"g{number}")
@@ -298,7 +298,7 @@ async def test_sqlite_reads_no_large_table_whole(database: Database, backend: st
         for filters in (Filters(), Filters(game="chess"), Filters(phase=LATE)):
             await listed(session, filters)
         await repeated(session)
-        await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.MOST_BAITS_TAKEN, 9)
+        await list_game_lines(session, Filters(), ResultFilter.ANY, GameOrder.MOST_BAITS_TAKEN, 9)
         for statement, values in said:
             if not statement.startswith("SELECT"):
                 continue
@@ -322,7 +322,7 @@ async def test_games_with_and_without_summary_say_the_same(database: Database) -
             for outcome in (None, *BaitOutcome):
                 found.append(await list_repeated(session, counts, outcome, 9))
                 found += [await list_baits(session, counts, outcome, order, 7, 3) for order in BaitOrder]
-        lines = await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.MOST_BAITS_TAKEN, 99)
+        lines = await list_game_lines(session, Filters(), ResultFilter.ANY, GameOrder.MOST_BAITS_TAKEN, 99)
         return [*found, [line.game_id for line in lines]]
 
     async with database.write() as session:
@@ -335,7 +335,7 @@ async def test_games_with_and_without_summary_say_the_same(database: Database) -
         )
         before = await everything(session)
         await session.execute(update(GameRow).values(state="finished", is_settled=True))
-        games = await games_over(session, 0, 99)
+        games = await list_finished_games(session, 0, 99)
         for some in (games[::3], games):
             assert await summarise(session, some) == len(some)
             assert await everything(session) == before

@@ -13,7 +13,7 @@ from engine.strategies.registry import STRATEGIES
 from storage.errors import FilterError
 from storage.evidence.queries.filter_language import (
     FIELDS,
-    MAX_LENGTH,
+    MAX_FILTER_LENGTH,
     filter_texts,
     parse_filters,
     parse_time,
@@ -79,7 +79,10 @@ def test_an_empty_text_says_nothing() -> None:
         ({"min-rating": "9" * 10}, "min-rating: '9999999999' is not a whole number"),
         ({"since": "yesterday"}, "since: 'yesterday' is not a date or time; write 2026-11-30"),
         ({"since": "0001-01-01"}, "since: '0001-01-01' is not a date or time"),
-        ({"opponent": "x" * (MAX_LENGTH + 1)}, f"opponent: not a line of at most {MAX_LENGTH} characters"),
+        (
+            {"opponent": "x" * (MAX_FILTER_LENGTH + 1)},
+            f"opponent: not a line of at most {MAX_FILTER_LENGTH} characters",
+        ),
         ({"opponent": "a\nb"}, "opponent: not a line of at most"),
         ({"settings": "none"}, "settings: 'none' is not a value that"),
         (

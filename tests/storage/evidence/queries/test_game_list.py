@@ -4,11 +4,11 @@ import pytest
 from sqlalchemy import select, update
 
 from engine.expected import WHOLE
-from engine.judgement import ERROR
+from engine.judgement import MIN_ERROR_COST
 from storage.database import Database
 from storage.evidence.queries.game_list import (
     GameOrder,
-    WhichResult,
+    ResultFilter,
     count_games,
     list_game_lines,
     list_marks,
@@ -26,7 +26,7 @@ AT = datetime(2026, 11, 1, 12, tzinfo=UTC)
 
 
 async def _keys(session: object, order: GameOrder = GameOrder.NEWEST, **options: object) -> list[str]:
-    result = options.pop("result", WhichResult.ANY)
+    result = options.pop("result", ResultFilter.ANY)
     found = await list_game_lines(session, Filters(), result, order, **{"limit": 9, **options})  # type: ignore[arg-type]
     return [game.site_game_id for game in found]
 
@@ -41,7 +41,7 @@ async def test_a_game_is_counted_as_the_chat_counts_it(database: Database) -> No
         ]
         found = {
             line.game_id: line
-            for line in await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.NEWEST, 9)
+            for line in await list_game_lines(session, Filters(), ResultFilter.ANY, GameOrder.NEWEST, 9)
         }
         for game in games:
             counted = await bait_counts(session, game.id)
@@ -67,23 +67,23 @@ async def test_orders(database: Database) -> None:
         assert await _keys(session, GameOrder.LONGEST) == ["second", "first", "third"]
         assert await _keys(session, GameOrder.MOST_BAITS_TAKEN) == ["second", "third", "first"]
         assert await _keys(session, limit=1, offset=1) == ["second"]
-        lines = await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.OLDEST, 9)
+        lines = await list_game_lines(session, Filters(), ResultFilter.ANY, GameOrder.OLDEST, 9)
     assert [line.plies for line in lines] == [2, 4, 0]
 
 
 @pytest.mark.parametrize(
     ("result", "expected"),
     [
-        (WhichResult.ANY, {"win", "draw", "loss", "open", "aborted", "unknown"}),
-        (WhichResult.WIN, {"win"}),
-        (WhichResult.DRAW, {"draw"}),
-        (WhichResult.LOSS, {"loss"}),
-        (WhichResult.OPEN, {"open"}),
-        (WhichResult.ABORTED, {"aborted"}),
-        (WhichResult.UNKNOWN, {"unknown"}),
+        (ResultFilter.ANY, {"win", "draw", "loss", "open", "aborted", "unknown"}),
+        (ResultFilter.WIN, {"win"}),
+        (ResultFilter.DRAW, {"draw"}),
+        (ResultFilter.LOSS, {"loss"}),
+        (ResultFilter.OPEN, {"open"}),
+        (ResultFilter.ABORTED, {"aborted"}),
+        (ResultFilter.UNKNOWN, {"unknown"}),
     ],
 )
-async def test_results(database: Database, result: WhichResult, expected: set[str]) -> None:
+async def test_results(database: Database, result: ResultFilter, expected: set[str]) -> None:
     async with database.write() as session:
         for name in ("win", "draw", "loss", "open", "aborted", "unknown"):
             game = await opened(session, name)
@@ -95,7 +95,7 @@ async def test_results(database: Database, result: WhichResult, expected: set[st
         await opened(session, "match", site=MATCH_SITE)
         assert set(await _keys(session, result=result)) == expected
         assert await count_games(session, Filters(), result) == len(expected)
-        assert await count_games(session, Filters(site=MATCH_SITE), WhichResult.ANY) == 1
+        assert await count_games(session, Filters(site=MATCH_SITE), ResultFilter.ANY) == 1
 
 
 async def test_moves_say_what_is_known_without_their_records(database: Database) -> None:
@@ -115,9 +115,9 @@ async def test_a_slip_is_an_error_that_takes_no_bait(database: Database) -> None
     async with database.write() as session:
         game = await plain_game(session, "d8f6")
         (slip,) = await list_marks(session, game.id)
-        await session.execute(update(OutcomeRow).values(cost=ERROR - 1))
+        await session.execute(update(OutcomeRow).values(cost=MIN_ERROR_COST - 1))
         (none,) = await list_marks(session, game.id)
-        await session.execute(update(OutcomeRow).values(cost=ERROR))
+        await session.execute(update(OutcomeRow).values(cost=MIN_ERROR_COST))
         (just,) = await list_marks(session, game.id)
         lost = await lost_game(session, "d7d5")
         (decided,) = await list_marks(session, lost.id)

@@ -23,12 +23,12 @@ from storage.evidence.replies import (
     packed_expectations,
 )
 from storage.evidence.statistics.group_rows import GroupRows, KeySources
-from storage.evidence.statistics.groups import By, GroupStatistics, complete_keys
+from storage.evidence.statistics.groups import GroupKey, GroupStatistics, complete_keys
 from tests.storage.evidence.statistics.facts import GameFact, ReplyFact
 
 
 def group_statistics(
-    games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By] = (By.STRATEGY,)
+    games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[GroupKey] = (GroupKey.STRATEGY,)
 ) -> list[GroupStatistics]:
     """The program's statistics of these games; replies of other games are ignored."""
     of_game = [sorted((r for r in replies if r.game_id == game.id), key=lambda r: r.ply) for game in games]

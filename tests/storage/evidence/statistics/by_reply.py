@@ -15,9 +15,9 @@ from storage.evidence.intervals import Performance, performances
 from storage.evidence.rating_bands import RatingBand
 from storage.evidence.statistics.calibrations import GroupCalibration
 from storage.evidence.statistics.groups import (
-    By,
-    Expected,
+    GroupKey,
     GroupStatistics,
+    ObservedRate,
     complete_keys,
     week_text,
 )
@@ -42,17 +42,17 @@ def performance(met: Sequence[OpponentGames]) -> Performance:
     return performances(np.zeros(len(met), np.intp), ratings, games, points, 1)[0]
 
 
-OF_GAME: dict[By, Callable[[GameFact], str]] = {
-    By.STRATEGY: lambda game: game.strategy,
-    By.GAME: lambda game: game.game,
-    By.SITE: lambda game: game.site,
-    By.SPEED: lambda game: game.speed,
-    By.RATING_BAND: lambda game: RatingBand.of(game.opponent_rating).text,
-    By.WEEK: lambda game: week_text(game.started_at.date()),
-    By.MONTH: lambda game: f"{game.started_at:%Y-%m}",
-    By.OPPONENT_KIND: lambda game: "program" if game.is_bot else "person",
-    By.VERSION: lambda game: game.version,
-    By.SETTINGS: lambda game: game.settings,
+OF_GAME: dict[GroupKey, Callable[[GameFact], str]] = {
+    GroupKey.STRATEGY: lambda game: game.strategy,
+    GroupKey.GAME: lambda game: game.game,
+    GroupKey.SITE: lambda game: game.site,
+    GroupKey.SPEED: lambda game: game.speed,
+    GroupKey.RATING_BAND: lambda game: RatingBand.of(game.opponent_rating).text,
+    GroupKey.WEEK: lambda game: week_text(game.started_at.date()),
+    GroupKey.MONTH: lambda game: f"{game.started_at:%Y-%m}",
+    GroupKey.OPPONENT_KIND: lambda game: "program" if game.is_bot else "person",
+    GroupKey.VERSION: lambda game: game.version,
+    GroupKey.SETTINGS: lambda game: game.settings,
 }
 """What games are grouped by."""
 
@@ -62,7 +62,10 @@ def _phase(reply: ReplyFact) -> str:
     return f"plies {first + 1} to {first + 20}"
 
 
-_OF_REPLY: dict[By, Callable[[ReplyFact], str]] = {By.PHASE: _phase, By.MODEL: lambda reply: reply.model}
+_OF_REPLY: dict[GroupKey, Callable[[ReplyFact], str]] = {
+    GroupKey.PHASE: _phase,
+    GroupKey.MODEL: lambda reply: reply.model,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +73,15 @@ class ReplyGroup:
     """A group of games, and of replies in them."""
 
     names: dict[str, str]
-    """What they have in common, by the names of `By`."""
+    """What they have in common, by the names of `GroupKey`."""
     games: tuple[GameFact, ...]
     """In the order of their keys."""
     replies: tuple[ReplyFact, ...]
 
 
-def grouped(games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By]) -> list[ReplyGroup]:
+def grouped(
+    games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[GroupKey]
+) -> list[ReplyGroup]:
     """The groups in the order of their names.
 
     Args:
@@ -114,17 +119,17 @@ def _of_first_games(replies: Sequence[ReplyFact], by_id: Mapping[int, GameFact])
     return [reply for reply in replies if by_id[reply.game_id].games_before < CAP_GAMES]
 
 
-def _key(keys: Sequence[By], game: GameFact, reply: ReplyFact) -> tuple[str, ...]:
+def _key(keys: Sequence[GroupKey], game: GameFact, reply: ReplyFact) -> tuple[str, ...]:
     return tuple(_OF_REPLY[key](reply) if key in _OF_REPLY else OF_GAME[key](game) for key in keys)
 
 
 def calibrations_by_reply(
-    games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By] = ()
+    games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[GroupKey] = ()
 ) -> list[GroupCalibration]:
     """As `storage.evidence.statistics.calibrations.CalibrationRows.calibrations`."""
     by_id = {game.id: game for game in games}
     found = []
-    for group in grouped(games, replies, (By.MODEL, *by)):
+    for group in grouped(games, replies, (GroupKey.MODEL, *by)):
         counted = open_replies(group.replies, by_id)
         if counted:
             persons = [by_id[reply.game_id].person for reply in counted]
@@ -135,7 +140,7 @@ def calibrations_by_reply(
 
 
 def statistics_by_reply(
-    games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By]
+    games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[GroupKey]
 ) -> list[GroupStatistics]:
     """As `storage.evidence.statistics.group_rows.GroupRows.statistics`."""
     by_id = {game.id: game for game in games}
@@ -164,7 +169,7 @@ def _statistics(group: ReplyGroup, by_id: Mapping[int, GameFact]) -> GroupStatis
         happened: Callable[[ReplyFact], float],
         chance: Callable[[ReplyFact], float],
         model: Callable[[ReplyFact], float],
-    ) -> Expected:
+    ) -> ObservedRate:
         design = SequenceDesign(planned_n)
         persons = [by_id[reply.game_id].person for reply in some]
         seen, by_chance, by_model = ([which(r) for r in some] for which in (happened, chance, model))
@@ -172,7 +177,7 @@ def _statistics(group: ReplyGroup, by_id: Mapping[int, GameFact]) -> GroupStatis
         def beyond(other: Sequence[float]) -> AnyTimeEstimate:
             return estimate([a - b for a, b in zip(seen, other, strict=True)], persons, design)
 
-        return Expected(
+        return ObservedRate(
             len(some),
             _mean(seen),
             _mean(by_chance),

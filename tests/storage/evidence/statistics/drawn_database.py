@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import RULE as FORECAST_RULE
+from engine.bait_rule import FORECAST_RULE
 from engine.decision import OutcomeKind
 from engine.expected import WHOLE
-from engine.judgement import RULE
+from engine.judgement import JUDGE_RULE
 from storage.records import MATCH_SITE, DecisionState, GameResult, GameStatus, TimeSource
 from storage.tables.games import (
     DecisionRow,
@@ -119,7 +119,7 @@ def _decision(rng: random.Random, game: int, ply: int) -> tuple[DecisionRow, lis
         "trap_quality": 0.0,
         "reply_count": rng.choice([1, 2, 3, 8]),
         "is_decided": rng.random() < 0.2,
-        "rule": rng.choice([RULE, RULE, RULE, RULE - 1]),
+        "rule": rng.choice([JUDGE_RULE, JUDGE_RULE, JUDGE_RULE, JUDGE_RULE - 1]),
     }
     row = DecisionRow(
         game_id=game,
@@ -146,7 +146,7 @@ def _decision(rng: random.Random, game: int, ply: int) -> tuple[DecisionRow, lis
                 quality=0.0,
                 cost_centi=0,
                 cost=rng.choice([0, 999, 1000, 3333, WHOLE]),
-                rule=rng.choice([RULE, RULE, RULE, RULE - 1]),
+                rule=rng.choice([JUDGE_RULE, JUDGE_RULE, JUDGE_RULE, JUDGE_RULE - 1]),
                 at=START,
             )
         )

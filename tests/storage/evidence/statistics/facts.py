@@ -10,12 +10,19 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, Subquery, case, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import RULE as FORECAST_RULE
+from engine.bait_rule import FORECAST_RULE
 from engine.decision import OutcomeKind
 from engine.expected import WHOLE
-from engine.judgement import ERROR, RULE
+from engine.judgement import JUDGE_RULE, MIN_ERROR_COST
 from storage.evidence.replies import EXPECTATIONS, model_text
-from storage.filters import Filters, TrapSettings, in_phase, of_games, shown_games, standing
+from storage.filters import (
+    Filters,
+    TrapSettings,
+    game_conditions,
+    of_games,
+    phase_conditions,
+    standing_conditions,
+)
 from storage.records import GameResult, GameStatus
 from storage.tables.games import (
     DecisionRow,
@@ -124,7 +131,7 @@ async def game_facts(session: AsyncSession, filters: Filters | None = None) -> l
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
         .join(EngineConfigRow, EngineConfigRow.id == GameRow.engine_config_id)
         .join(numbers, numbers.c.id == GameRow.id)
-        .where(GameRow.state != GameStatus.ABORTED, *shown_games(filters))
+        .where(GameRow.state != GameStatus.ABORTED, *game_conditions(filters))
         .order_by(GameRow.started_at, GameRow.id)
     )
     return [_game_fact(row) for row in await session.execute(statement)]
@@ -185,7 +192,11 @@ async def reply_facts(session: AsyncSession, filters: Filters | None = None) -> 
 
     """
     filters = filters or Filters()
-    which = GameRow.state != GameStatus.ABORTED, *shown_games(of_games(filters)), *in_phase(filters)
+    which = (
+        GameRow.state != GameStatus.ABORTED,
+        *game_conditions(of_games(filters)),
+        *phase_conditions(filters),
+    )
     statement = (
         _replies(*which)
         .join(GameRow, GameRow.id == DecisionRow.game_id)
@@ -229,10 +240,10 @@ def _replies(*which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
 def judged_replies() -> tuple[ColumnElement[bool], ...]:
     """Conditions on decision, outcome and forecast: a reply that today's rules judged, among two or more."""
     return (
-        *standing(),
-        DecisionRow.rule == RULE,
+        *standing_conditions(),
+        DecisionRow.rule == JUDGE_RULE,
         DecisionRow.reply_count >= 2,
-        OutcomeRow.rule == RULE,
+        OutcomeRow.rule == JUDGE_RULE,
         OutcomeRow.reply.is_not(None),
         ForecastRow.rule == FORECAST_RULE,
     )
@@ -252,7 +263,7 @@ def _reply_fact(row: Any) -> ReplyFact:
         kind=row.kind,
         fell_for_best=row.fell_for_best,
         cost=row.cost / WHOLE,
-        erred=row.cost >= ERROR,
+        erred=row.cost >= MIN_ERROR_COST,
         is_taken=bool(row.is_taken),
         has_bait=row.bait is not None,
         model=model_text(row.model_name, row.model_sha256, row.prior),

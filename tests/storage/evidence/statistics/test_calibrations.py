@@ -13,15 +13,20 @@ from storage.database import Database
 from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.statistics import group_rows
 from storage.evidence.statistics.calibrations import GroupCalibration, read_calibrations
-from storage.evidence.statistics.groups import By
-from storage.evidence.summaries import games_over, summarise
+from storage.evidence.statistics.groups import GroupKey
+from storage.evidence.summaries import list_finished_games, summarise
 from storage.filters import Filters, GamePhase, of_games
 from tests.storage.evidence.statistics.by_reply import calibrations_by_reply
 from tests.storage.evidence.statistics.drawn_database import fill
 from tests.storage.evidence.statistics.facts import game_facts, reply_facts
 from tests.storage.evidence.statistics.test_group_sums import GAME, REPLY
 
-GROUPINGS: Sequence[Sequence[By]] = ((), (By.PHASE,), (By.RATING_BAND, By.MONTH), (By.OPPONENT_KIND,))
+GROUPINGS: Sequence[Sequence[GroupKey]] = (
+    (),
+    (GroupKey.PHASE,),
+    (GroupKey.RATING_BAND, GroupKey.MONTH),
+    (GroupKey.OPPONENT_KIND,),
+)
 
 
 def numbers(found: list[GroupCalibration]) -> list[tuple[tuple[str, ...], int, int]]:
@@ -56,7 +61,7 @@ async def test_summaries_say_what_the_replies_say(
     assert CAP_GAMES != 3
     async with database.write() as session:
         await fill(session, random.Random(4), games=30)
-        games = await games_over(session, 0, 1000)
+        games = await list_finished_games(session, 0, 1000)
         assert sum(each.errors.n for each in (await read_calibrations(session)).calibrations()) > 12
         await check(session)
         for some in (games[::2], games):
@@ -95,7 +100,7 @@ def test_models_and_games_stand_apart() -> None:
     ]
     assert found[-1].errors.expected == pytest.approx(0.125 + 0.5)
     assert json.loads(json.dumps(asdict(found[-1])))["group"] == {"model": "people", "game": "othello"}
-    by_phase = calibrations_by_reply([GAME], [REPLY, replace(REPLY, ply=19)], [By.PHASE])
+    by_phase = calibrations_by_reply([GAME], [REPLY, replace(REPLY, ply=19)], [GroupKey.PHASE])
     assert [each.group["phase"] for each in by_phase] == ["plies 1 to 20", "plies 21 to 40"]
     assert list(by_phase[0].group) == ["model", "phase", "game"]
     assert calibrations_by_reply([GAME], []) == []

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.judgement import classify_by_figure_9
 from storage.database import Database
-from storage.evidence.statistics.draws import DRAWING, DrawRate, read_draw_rate
+from storage.evidence.statistics.draws import RANDOMISERS, DrawRate, read_draw_rate
 from storage.filters import Filters
 from storage.ledger.games import finish_game
 from storage.records import MATCH_SITE, GameResult
@@ -33,7 +33,7 @@ async def played(session: AsyncSession, key: str, draws: int, *, is_over: bool =
 
 
 def test_who_draws() -> None:
-    assert DRAWING == ("randomised",)
+    assert RANDOMISERS == ("randomised",)
 
 
 async def test_answered_draws_in_finished_games_with_people(database: Database) -> None:

@@ -7,13 +7,13 @@ import pytest
 from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import confirmed_by, forecast
+from engine.bait_rule import forecast, with_confirmed_costs
 from engine.decision import Decision, Outcome
 from engine.judgement import expected_scale_centi
 from storage.database import Database
 from storage.evidence.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters
 from storage.filters import Filters
-from storage.ledger.decisions import mark_dropped, void_after
+from storage.ledger.decisions import mark_dropped, mark_taken_back
 from storage.ledger.games import finish_game
 from storage.records import GameResult
 from storage.tables.games import DecisionRow, ForecastRow
@@ -50,7 +50,7 @@ async def answered(
     decision_id = await settled(session, game_id, ply, made, outcome)
     foreseen = forecast(made.chosen, expected_scale_centi(made))
     costs = [confirmed] * len(foreseen.tempting)
-    await store_forecast(session, decision_id, made, confirmed_by(foreseen, 6, costs, "native"))
+    await store_forecast(session, decision_id, made, with_confirmed_costs(foreseen, 6, costs, "native"))
     return decision_id
 
 
@@ -68,7 +68,7 @@ async def test_baits_and_slips_of_a_game(database: Database) -> None:
         dropped = await answered(session, game.id, 16, None)
         await mark_dropped(session, dropped)
         await answered(session, game.id, 18, TAKEN)
-        await void_after(session, game.id, 18)
+        await mark_taken_back(session, game.id, 18)
         assert await bait_counts(session, game.id) == BaitCounts(baits_set=5, baits_taken=1, slips=3)
         assert await bait_counts(session, other.id) == BaitCounts()
 

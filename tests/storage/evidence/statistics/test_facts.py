@@ -30,7 +30,7 @@ from storage.database import Database
 from storage.evidence.inference.decisions import decisions_report
 from storage.evidence.inference.trial import TrialTerms
 from storage.evidence.statistics.group_rows import count_outdated, read_groups
-from storage.evidence.statistics.groups import By, GroupStatistics
+from storage.evidence.statistics.groups import GroupKey, GroupStatistics
 from storage.evidence.statistics.trial_rows import trial_decisions
 from storage.evidence.trials import NewTrial, StoredTrial, start_trial
 from storage.filters import Filters
@@ -200,7 +200,7 @@ WHERE decisions.reply_count >= 2
 async def test_every_number_follows_from_the_records(database: Database) -> None:
     await play(database)
     async with database.read() as session:
-        found = (await read_groups(session, None, [By.STRATEGY, By.GAME])).statistics()
+        found = (await read_groups(session, None, [GroupKey.STRATEGY, GroupKey.GAME])).statistics()
         rows = list(await session.execute(text(EXPORT)))
         assert await count_outdated(session) == 0
     wanted: dict[tuple[str, str], dict[str, float]] = defaultdict(lambda: defaultdict(float))

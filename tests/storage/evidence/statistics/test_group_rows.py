@@ -16,13 +16,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.database import Database
 from storage.evidence.inference.defaults import CAP_GAMES
-from storage.evidence.inference.suspects import PLAYED
-from storage.evidence.reading import SHOWN, read_games
+from storage.evidence.inference.suspects import PLAYED_GAME
+from storage.evidence.reading import NOT_A_MATCH, read_games
 from storage.evidence.statistics import group_rows
 from storage.evidence.statistics.encounters import Encounters, encounters
 from storage.evidence.statistics.group_rows import count_outdated, read_groups
-from storage.evidence.statistics.groups import By, GroupStatistics
-from storage.evidence.summaries import games_over, summarise
+from storage.evidence.statistics.groups import GroupKey, GroupStatistics
+from storage.evidence.summaries import list_finished_games, summarise
 from storage.filters import Filters, GamePhase, of_games
 from storage.records import MATCH_SITE, GameStatus
 from storage.tables.games import GameRow
@@ -40,12 +40,12 @@ FILTERS = (
     Filters(min_opponent_rating=1400),
 )
 LATER = Filters(phase=GamePhase(1), strategy="trappy")
-SEVERAL = ((By.MONTH, By.PHASE, By.MODEL), (By.SITE, By.STRATEGY))
-GROUPINGS: Sequence[Sequence[By]] = (*((by,) for by in By), *SEVERAL)
+SEVERAL = ((GroupKey.MONTH, GroupKey.PHASE, GroupKey.MODEL), (GroupKey.SITE, GroupKey.STRATEGY))
+GROUPINGS: Sequence[Sequence[GroupKey]] = (*((by,) for by in GroupKey), *SEVERAL)
 
 
 async def wanted(
-    session: AsyncSession, filters: Filters, groupings: Sequence[Sequence[By]]
+    session: AsyncSession, filters: Filters, groupings: Sequence[Sequence[GroupKey]]
 ) -> list[list[GroupStatistics]]:
     """From the facts alone."""
     games, replies = await game_facts(session, of_games(filters)), await reply_facts(session, filters)
@@ -62,14 +62,14 @@ async def others(session: AsyncSession, filters: Filters) -> tuple[object, ...]:
 
 async def played_games(session: AsyncSession) -> list[tuple[object, ...]]:
     """All games as the flags see them."""
-    games = (await read_games(session, SHOWN)).games
+    games = (await read_games(session, NOT_A_MATCH)).games
     games = games[np.argsort(games["id"])]
-    return [*zip(*(games[name].tolist() for name in PLAYED.names or ()), strict=True)]
+    return [*zip(*(games[name].tolist() for name in PLAYED_GAME.names or ()), strict=True)]
 
 
 async def compare(session: AsyncSession, rng: random.Random) -> None:
     """Without a summary, with some, and with all of them, everything counts alike."""
-    games = await games_over(session, 0, 1000)
+    games = await list_finished_games(session, 0, 1000)
     filters = rng.choice(FILTERS)
     by_reply = await wanted(session, filters, GROUPINGS)
     later = await wanted(session, LATER, SEVERAL)
@@ -126,19 +126,21 @@ async def test_only_the_first_games_of_a_person_count(
             update(GameRow).where(GameRow.opponent_id == last).values(state=GameStatus.ABORTED)
         )
         for filters in FILTERS:
-            found = await read_groups(session, filters, (By.STRATEGY,))
+            found = await read_groups(session, filters, (GroupKey.STRATEGY,))
             assert len(found.sources.late) > 5
-            (by_reply,) = await wanted(session, filters, [(By.STRATEGY,)])
+            (by_reply,) = await wanted(session, filters, [(GroupKey.STRATEGY,)])
             assert_same(found.statistics(), by_reply)
 
 
 async def test_a_choice_among_the_games(database: Database) -> None:
     async with database.write() as session:
         await fill(session, random.Random(2), games=20)
-        await summarise(session, await games_over(session, 0, 15))
-        found = await read_groups(session, None, (By.GAME,), among=lambda key: key % 2 == 0)
+        await summarise(session, await list_finished_games(session, 0, 15))
+        found = await read_groups(session, None, (GroupKey.GAME,), among=lambda key: key % 2 == 0)
         facts = [fact for fact in await game_facts(session) if fact.id % 2 == 0]
-        assert_same(found.statistics(), statistics_by_reply(facts, await reply_facts(session), (By.GAME,)))
+        assert_same(
+            found.statistics(), statistics_by_reply(facts, await reply_facts(session), (GroupKey.GAME,))
+        )
         assert found.outdated == await count_outdated(session) > 0
 
 

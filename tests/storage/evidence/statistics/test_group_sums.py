@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from engine.decision import OutcomeKind
-from storage.evidence.statistics.groups import By, GroupStatistics
+from storage.evidence.statistics.groups import GroupKey, GroupStatistics
 from storage.records import GameResult, GameStatus
 from tests.storage.evidence.statistics.arrays import group_statistics
 from tests.storage.evidence.statistics.by_reply import statistics_by_reply
@@ -167,9 +167,9 @@ def test_many_replies_have_the_intervals_of_single_ones() -> None:
         replace(GAME, id=number, person=number % 60, opponent_rating=1000 + number) for number in range(300)
     ]
     replies = [_random_reply(rng, number) for number in range(300) for _ in range(20)]
-    found = group_statistics(games, replies, [By.GAME])
+    found = group_statistics(games, replies, [GroupKey.GAME])
     assert found[0].errors.beyond_chance.low is not None
-    assert_same(found, statistics_by_reply(games, replies, [By.GAME]))
+    assert_same(found, statistics_by_reply(games, replies, [GroupKey.GAME]))
 
 
 def test_equal_values_have_no_variance() -> None:

@@ -1,6 +1,6 @@
 """What games and replies are grouped by."""
 
-from storage.evidence.statistics.groups import By, complete_keys, phase_name
+from storage.evidence.statistics.groups import GroupKey, complete_keys, phase_name
 from storage.filters import phase_of
 
 
@@ -13,5 +13,9 @@ def test_phases() -> None:
 
 
 def test_what_is_grouped_by_besides() -> None:
-    assert complete_keys([By.RATING_BAND, By.RATING_BAND]) == (By.SITE, By.RATING_BAND, By.GAME)
-    assert complete_keys([By.GAME, By.SITE]) == (By.GAME, By.SITE)
+    assert complete_keys([GroupKey.RATING_BAND, GroupKey.RATING_BAND]) == (
+        GroupKey.SITE,
+        GroupKey.RATING_BAND,
+        GroupKey.GAME,
+    )
+    assert complete_keys([GroupKey.GAME, GroupKey.SITE]) == (GroupKey.GAME, GroupKey.SITE)

@@ -8,7 +8,7 @@ from sqlalchemy import func, select, update
 from storage.database import Database
 from storage.evidence.queries.overview import Day
 from storage.evidence.queries.rating_curves import RatingPoint
-from storage.evidence.statistics.monthly import MAX_BAITS, MonthlyReport, monthly_report
+from storage.evidence.statistics.monthly import MAX_MONTHLY_BAITS, MonthlyReport, monthly_report
 from storage.evidence.trials import NewTrial, end_trial, start_trial
 from storage.filters import Filters
 from storage.ledger.events import record_event
@@ -80,13 +80,15 @@ async def test_ratings_are_of_rated_games(database: Database) -> None:
 
 
 async def test_the_most_costly_baits(database: Database) -> None:
-    for number in range(MAX_BAITS + 1):
+    for number in range(MAX_MONTHLY_BAITS + 1):
         key = await game(database, f"g{number}", SINCE, None)
         async with database.write() as session:
             await settle_cost(session, key, 1000 + number)
     await game(database, "match", SINCE, None, site="match")
     found = (await report_on(database)).baits
-    assert [each.site_game_id for each in found] == [f"g{number}" for number in range(MAX_BAITS, 0, -1)]
+    assert [each.site_game_id for each in found] == [
+        f"g{number}" for number in range(MAX_MONTHLY_BAITS, 0, -1)
+    ]
     first = found[0]
     assert (first.cost, first.move, first.reply) == (0.1008, "f5", "d6")
     assert (first.bait_squares, first.move_squares, first.opponent) == (("d6",), ("f5",), "Anna")

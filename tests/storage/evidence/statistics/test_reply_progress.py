@@ -11,10 +11,10 @@ import pytest
 from storage.database import Database
 from storage.evidence.inference.student import t_quantile
 from storage.evidence.intervals import share
-from storage.evidence.reading import played, replies_of
+from storage.evidence.reading import played_game_conditions, replies_of
 from storage.evidence.statistics.reply_progress import (
-    MIN_GAMES,
-    MIN_REPLIES,
+    MIN_EFFECTIVE_GAMES,
+    MIN_SHOWN_REPLIES,
     ReplyQuality,
     progress,
     reply_quality,
@@ -96,7 +96,7 @@ def test_intervals_end_at_0_and_1() -> None:
     ],
 )
 def test_too_few_show_nothing(games: list[tuple[int, int, float]], is_shown: bool) -> None:
-    assert (MIN_REPLIES, MIN_GAMES) == (20, 10)
+    assert (MIN_SHOWN_REPLIES, MIN_EFFECTIVE_GAMES) == (20, 10)
     found = quality(games)
     numbers = (found.error_share, found.error_low, found.error_high, found.cost, found.cost_low)
     assert found.is_shown is is_shown
@@ -127,7 +127,7 @@ async def test_replies_are_those_of_the_statistics(database: Database, seed: int
         await fill(session, random.Random(seed), 20)
         facts = [each for each in await reply_facts(session) if not each.is_decided]
         games = {game.id: game.game for game in await game_facts(session)}
-        found = progress(await replies_of(session, *played(None)))
+        found = progress(await replies_of(session, *played_game_conditions(None)))
     assert sorted(each.game for each in found) == sorted(set(games.values()))
     for each in found:
         assert each.everything.last == [*games.values()].count(each.game)

@@ -13,10 +13,10 @@ from engine.decision import Decision, Outcome
 from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import expected_scale_centi
 from storage.database import Database
-from storage.evidence.inference.suspects import PLAYED, SuspectFlag
+from storage.evidence.inference.suspects import PLAYED_GAME, SuspectFlag
 from storage.evidence.reading import read_games
 from storage.evidence.statistics.suspect_rows import suspect_games
-from storage.ledger.decisions import mark_dropped, void_after
+from storage.ledger.decisions import mark_dropped, mark_taken_back
 from storage.ledger.games import finish_game, set_moves
 from storage.ledger.outcomes import record_reply_time
 from storage.records import MATCH_SITE, GameResult, ReplyTime, TimeSource
@@ -74,7 +74,7 @@ async def test_a_game_as_the_flags_see_it(database: Database) -> None:
         await answered(session, game.id, 6, UNANSWERED)
         await set_moves(session, game.id, moves)
         row = await only(session)
-    seen = {name: row[name] for name in PLAYED.names or () if name != "opening"}
+    seen = {name: row[name] for name in PLAYED_GAME.names or () if name != "opening"}
     assert seen == {
         "id": game.id,
         "person": 1,
@@ -118,7 +118,7 @@ async def test_what_counts_nowhere_is_not_judged(database: Database) -> None:
         forecasts = update(ForecastRow).where(ForecastRow.decision_id == ids[4])
         await session.execute(forecasts.values(optimal_expected=None))
         await session.execute(update(ForecastRow).where(ForecastRow.decision_id == ids[5]).values(rule=0))
-        await void_after(session, game.id, 12)
+        await mark_taken_back(session, game.id, 12)
         row = await only(session)
     assert (row["judged"], row["optimal"]) == (1, 0)
 
@@ -128,7 +128,7 @@ async def test_the_first_reply_to_a_move_taken_back_has_its_time(database: Datab
         game = await opened(session)
         first = await answered(session, game.id, 0, ERRED, 0.1)
         assert not await record_reply_time(session, first, ReplyTime(9.0, TimeSource.MEASURED))
-        await void_after(session, game.id, 0)
+        await mark_taken_back(session, game.id, 0)
         await answered(session, game.id, 0, ERRED, 1.0)
         row = await only(session)
     assert (row["timed"], row["fast"]) == (2, 1)

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.bait_rule import ExpectedReplies, expectations, forecast
 from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import classify_by_figure_9, expected_scale_centi, judge_decision
-from engine.randomised import other_move
+from engine.randomised import undrawn_candidate
 from storage.database import Database
 from storage.evidence.inference.decisions import TrialDecision, decisions_report
 from storage.evidence.inference.timestamps import microseconds
@@ -23,7 +23,7 @@ from storage.evidence.statistics.trial_rows import Unreadable, trial_decisions, 
 from storage.evidence.summaries import summarise
 from storage.evidence.trials import NewTrial, StoredTrial, end_trial, start_trial
 from storage.filters import Filters
-from storage.ledger.decisions import mark_confirmed, void_after
+from storage.ledger.decisions import mark_confirmed, mark_taken_back
 from storage.ledger.games import finish_game, settle_game
 from storage.ledger.outcomes import record_outcome
 from storage.records import Endpoint, GameResult, GameStatus
@@ -84,7 +84,7 @@ def foreseen_for(trap: bool) -> ReplyForecast:
     made = drawn_decision(trap=trap)
     scale = expected_scale_centi(made)
     found = []
-    for each in (made.chosen, other_move(made)):
+    for each in (made.chosen, undrawn_candidate(made)):
         count = len(each.replies)
         probabilities = (*([0.1 / (count - 1)] * (count - 1)), 0.9)
         found.append(forecast(each, scale, ExpectedReplies(probabilities, drawn_model())))
@@ -146,7 +146,7 @@ async def test_which_decisions_are_there_and_when_they_are_settled(
         await drawn(session, running, 0, trap=False, reply=0)
         await commit_decision(session, running, 4, replace(decision(), strategy="randomised"))
         await drawn(session, running, 6, trap=True, reply=1)
-        await void_after(session, running, 6)
+        await mark_taken_back(session, running, 6)
         if is_unsettled:
             await finish_game(
                 session, running, result=GameResult.WIN, end_reason="time", settled=False, at=NOON + MINUTE
@@ -197,9 +197,9 @@ async def test_a_draw_that_is_repeated_after_a_takeback_is_left_out(database: Da
         trial = await begun(session)
         game_id = await game_of(session, trial, "one")
         await drawn(session, game_id, 2, trap=True, reply=None)
-        await void_after(session, game_id, 2)
+        await mark_taken_back(session, game_id, 2)
         await drawn(session, game_id, 2, trap=True, reply=0)
-        await void_after(session, game_id, 2)
+        await mark_taken_back(session, game_id, 2)
         await drawn(session, game_id, 2, trap=False, reply=0)  # another lot
         await drawn(session, game_id, 4, trap=True, reply=0)
         await drawn(session, await game_of(session, trial, "two"), 2, trap=True, reply=0)

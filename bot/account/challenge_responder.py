@@ -1,0 +1,296 @@
+"""Answers every incoming challenge and handles whatever the server replies to the answer.
+
+An accepted challenge holds a slot (`bot.account.game_slots`) even before the server gets the answer. It keeps
+the slot until the game starts, the challenge is gone, or the server reports that there is no game.
+"""
+
+import asyncio
+import logging
+import math
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
+from functools import partial
+from http import HTTPStatus
+from itertools import chain, repeat
+
+from bot.account.background_tasks import BackgroundTasks
+from bot.account.challenge_policy import Decline
+from bot.account.game_slots import GameSlots
+from bot.base.errors import AuthError, PausedError, RefusedError, ServerError, TransientError
+from bot.base.events import Challenge, DeclineReason
+from bot.base.metrics import ChallengeAnswer
+from bot.base.reconnect import MAX_RECONNECT_WAIT_S, backoff_delays
+from bot.game.services import GameServices
+
+logger = logging.getLogger(__name__)
+
+GAME_START_TIMEOUT_S = 3.0
+"""Seconds after which the server is queried for the game of an accepted challenge that has not started."""
+GAME_START_POLL_INTERVAL_S = 30.0
+"""Seconds between further queries until the server answers; if it has no such game, the slot is freed."""
+MAX_REQUESTED_WAIT_S = 60.0
+"""If the server demands a wait of more than this many seconds (a daily limit), decline as "later"."""
+MAX_CHALLENGER_WAIT_S = 20.0
+"""Seconds after which a person who sent a challenge with a clock may have left; lichess.org then drops the
+challenge."""
+MAX_DECLINE_RETRY_TIME_S = 120.0
+"""Seconds for which we keep trying to decline a challenge if the server does not answer."""
+MAX_QUEUED_DECLINES = 100
+"""Maximum queued declines; beyond it the oldest challenges go unanswered and expire."""
+
+
+class ChallengeResponder:
+    """Sends the decisions on challenges to the server.
+
+    Args:
+        services: Shared by all games.
+        slots: The game slots; closing them ends long waits.
+        background: Runs the answers.
+        resume_games: Plays the games that the server lists as running; raises the errors of `Server.playing`.
+        changed: Called when a slot is freed.
+    """
+
+    def __init__(
+        self,
+        services: GameServices,
+        slots: GameSlots,
+        background: BackgroundTasks,
+        *,
+        resume_games: Callable[[], Awaitable[None]],
+        changed: Callable[[], None],
+    ) -> None:
+        self._services = services
+        self._server = services.server
+        self._slots = slots
+        self._background = background
+        self._resume_games = resume_games
+        self._changed = changed
+        self._declines: dict[str, Challenge] = {}
+        """The challenges to decline, oldest first; excludes challenges that have gone."""
+        self._answering = asyncio.Lock()
+        """Serialises answers, so that a challenge that has gone gets no answer."""
+        self._declining = asyncio.Lock()
+        """Serialises declines, so that an acceptance waits for at most one decline."""
+        self._naps: dict[asyncio.Future[None], Callable[[], bool]] = {}
+        """Delays between attempts, each with a function that tells whether it can be cut short."""
+
+    def accept(self, challenge: Challenge) -> None:
+        """Accept a challenge that already holds a slot."""
+        expiry = self.start_expiry(challenge.id)
+        self._background.start(f"{label_of(challenge)}: accepting", partial(self._accept, challenge, expiry))
+
+    def decline(self, challenge: Challenge, decision: Decline) -> None:
+        """Decline a challenge, after the challenges queued before it."""
+        if challenge.id in self._declines:
+            return
+        if len(self._declines) == MAX_QUEUED_DECLINES:
+            oldest = self._declines.pop(next(iter(self._declines)))
+            logger.info("%s: left unanswered: too many challenges to decline", label_of(oldest))
+        self._declines[challenge.id] = challenge
+        self._background.start(
+            f"{label_of(challenge)}: declining", partial(self._decline, challenge, decision)
+        )
+
+    def start_expiry(self, challenge_id: str) -> asyncio.Task[bool]:
+        """Free the slot of an accepted challenge after a delay, unless its game has started.
+
+        Returns:
+            Whether the slot was freed; if not, the game has started or the challenge has gone.
+        """
+        return self._background.tasks.create_task(self._free_slot_unless_started(challenge_id))
+
+    def leave(self, challenge_id: str) -> None:
+        """Forget a challenge that is gone; it no longer needs an answer."""
+        self._declines.pop(challenge_id, None)
+        self.recheck_waits()
+
+    def recheck_waits(self) -> None:
+        """End the waits that are no longer needed; call this after every change to the slots."""
+        for nap, is_needless in self._naps.items():
+            if is_needless():
+                nap.cancel()
+
+    # --- Yes --------------------------------------------------------------------------------------------
+
+    async def _accept(self, challenge: Challenge, expiry: asyncio.Task[bool]) -> None:
+        """Retry until the server answers, the game starts, or the slot is gone."""
+
+        def is_held() -> bool:
+            return self._slots.has_unstarted_slot(challenge.id)
+
+        waits = backoff_delays(self._services.rng)
+        stale_at = self._services.clock() + (
+            MAX_CHALLENGER_WAIT_S if _is_waiting_person(challenge) else math.inf
+        )
+        answer_lost = False
+        while is_held():
+            try:
+                async with self._answering:
+                    if not is_held():  # lost while waiting for the lock
+                        break
+                    await self._server.accept(challenge.id)
+            except TransientError as error:
+                was_sent = not isinstance(error, PausedError)
+                requested_s = error.retry_after_s or 0.0
+                wait_s = max(next(waits), requested_s) if was_sent else requested_s
+                if requested_s > MAX_REQUESTED_WAIT_S or self._services.clock() + wait_s > stale_at:
+                    await self._decline_after_acceptance(challenge, error, was_heard=answer_lost)
+                    return
+                answer_lost = answer_lost or was_sent
+                logger.info("%s: %s; retrying to accept it in %.1f s", label_of(challenge), error, wait_s)
+                await self._wait_before_retry(wait_s, lambda: not self._slots.is_open or not is_held())
+                if not self._slots.is_open and is_held():
+                    await self._decline_after_acceptance(challenge, error, was_heard=True)
+                    return
+            except RefusedError as error:
+                if error.status == HTTPStatus.NOT_FOUND:
+                    # The challenge is gone, or an earlier attempt got through and its game is about to start.
+                    if not answer_lost:
+                        self._slots.leave(challenge.id)
+                    elif expiry.cancel():
+                        self.start_expiry(challenge.id)
+                    raise
+                await self._decline_after_acceptance(challenge, error, was_heard=answer_lost)
+                return
+            else:
+                logger.info("%s: accepted", label_of(challenge))
+                self._services.metrics.count_challenge_answer(self._server.site, ChallengeAnswer.ACCEPTED)
+                if expiry.cancel():  # it has been waiting since before the first attempt
+                    self.start_expiry(challenge.id)
+                return
+        if expiry.done() and expiry.result():  # the challenge may still be open
+            await self._decline_after_acceptance(challenge, "the server does not answer", was_heard=True)
+
+    async def _decline_after_acceptance(self, challenge: Challenge, why: object, *, was_heard: bool) -> None:
+        """Decline a challenge that was to be accepted.
+
+        Args:
+            challenge: The challenge that holds or held a slot.
+            why: Reason for the log.
+            was_heard: Whether an earlier acceptance may have arrived. Its game may then be about to start, so
+                the slot is held until the server confirms the decline.
+        """
+        if not was_heard:
+            self._slots.leave(challenge.id)
+            self._changed()
+        decision = Decline(DeclineReason.LATER, f"cannot be accepted: {why}")
+        await self._repeat_until_answered(challenge, decision, lambda: False)
+        self._slots.leave(challenge.id)
+
+    async def _free_slot_unless_started(self, challenge_id: str) -> bool:
+        # The start event may have dropped out of the server's queue while the clock runs: so query early,
+        # too.
+        waits = chain([GAME_START_TIMEOUT_S], repeat(GAME_START_POLL_INTERVAL_S))
+        while True:
+            wait_s = next(waits)
+            await self._services.sleep(wait_s)
+            if not self._slots.has_unstarted_slot(challenge_id):
+                return False
+            was_answered = await self._query_running_games(challenge_id)
+            if not self._slots.has_unstarted_slot(challenge_id):
+                return False
+            if was_answered and wait_s == GAME_START_POLL_INTERVAL_S:
+                logger.info("challenge %s: its game never started", challenge_id)
+                self._slots.leave(challenge_id)
+                self._changed()
+                return True
+
+    async def _query_running_games(self, challenge_id: str) -> bool:
+        """Query the running games, after any pause that the server demands; return whether it answered."""
+        while self._slots.has_unstarted_slot(challenge_id):
+            try:
+                await self._resume_games()
+            except AuthError:
+                raise
+            except PausedError as error:
+                await self._services.sleep(error.retry_after_s or 0.0)
+            except ServerError as error:
+                logger.info("challenge %s: cannot query its game: %s", challenge_id, error)
+                return False
+            else:
+                return True
+        return False
+
+    # --- No ---------------------------------------------------------------------------------------------
+
+    async def _decline(self, challenge: Challenge, decision: Decline) -> None:
+        def is_gone() -> bool:
+            return self._declines.get(challenge.id) is not challenge
+
+        try:
+            await self._repeat_until_answered(challenge, decision, is_gone, self._declining)
+        finally:
+            if not is_gone():
+                del self._declines[challenge.id]
+
+    async def _repeat_until_answered(
+        self,
+        challenge: Challenge,
+        decision: Decline,
+        is_gone: Callable[[], bool],
+        queue: AbstractAsyncContextManager[None] | None = None,
+    ) -> None:
+        """Decline a challenge; without an answer the challenger might wait for weeks.
+
+        Args:
+            challenge: The challenge.
+            decision: Why.
+            is_gone: Returns whether the challenge no longer needs an answer.
+            queue: A lock to wait for before answering, if any.
+        """
+        clock, waits = self._services.clock, backoff_delays(self._services.rng)
+        began_s = clock()
+        while True:
+            try:
+                async with queue or nullcontext(), self._answering:
+                    if is_gone():  # while waiting for the lock
+                        return
+                    await self._server.decline(challenge.id, decision.reason)
+            except TransientError as error:
+                requested_s = error.retry_after_s or 0.0
+                was_sent = not isinstance(error, PausedError)
+
+                def is_needless(requested_s: float = requested_s) -> bool:
+                    return is_gone() or (requested_s > MAX_RECONNECT_WAIT_S and self._slots.is_stopping)
+
+                longest_s = MAX_RECONNECT_WAIT_S if self._slots.is_stopping else MAX_DECLINE_RETRY_TIME_S
+                if (was_sent and clock() - began_s > longest_s) or is_needless():
+                    raise
+                await self._wait_before_retry(max(next(waits) if was_sent else 0.0, requested_s), is_needless)
+            else:
+                logger.info("%s: declined: %s", label_of(challenge), decision.why)
+                self._services.metrics.count_challenge_answer(
+                    self._server.site, ChallengeAnswer.DECLINED, decision.reason.value
+                )
+                detail = {**challenge_detail(challenge), "reason": decision.reason.value, "why": decision.why}
+                await self._background.record_event("challenge_declined", detail)
+                return
+
+    async def _wait_before_retry(self, wait_s: float, is_needless: Callable[[], bool]) -> None:
+        """Wait the given number of seconds before the next attempt, or until no attempt is needed."""
+        if is_needless():
+            return
+        nap = asyncio.ensure_future(self._services.sleep(wait_s))
+        self._naps[nap] = is_needless
+        try:
+            await asyncio.wait([nap])
+        finally:
+            del self._naps[nap]
+            nap.cancel()
+
+
+def _is_waiting_person(challenge: Challenge) -> bool:
+    """Whether a person is waiting at a screen for our answer."""
+    return challenge.clock is not None and not (challenge.challenger and challenge.challenger.is_bot)
+
+
+def label_of(challenge: Challenge) -> str:
+    """A challenge's name in the log."""
+    who = challenge.challenger
+    return f"challenge {challenge.id} from {'someone' if who is None else who.name}"
+
+
+def challenge_detail(challenge: Challenge) -> dict[str, str | None]:
+    """The fields of a challenge to store in the event log."""
+    who = challenge.challenger
+    return {"challenge": challenge.id, "challenger": None if who is None else who.id}

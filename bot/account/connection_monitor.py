@@ -1,0 +1,48 @@
+"""Records when an account's stream was opened and when it last received anything. No I/O."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from datetime import datetime
+from typing import Any
+
+from storage.tables.types import now_utc
+
+
+class ConnectionMonitor:
+    """The state of an account's link, for the operator.
+
+    Args:
+        now: Returns the current time with its time zone.
+    """
+
+    def __init__(self, now: Callable[[], datetime] = now_utc) -> None:
+        self._now = now
+        self.up_since: datetime | None = None
+        """When the current stream was opened, or None if none is open."""
+        self.heard_at: datetime | None = None
+        """When anything last arrived, keep-alives included."""
+        self.event_at: datetime | None = None
+        """When the last event arrived."""
+        self.trouble = ""
+        """Why the link was last lost; empty if it is up or has never been up."""
+
+    async def record_times(self, events: Any) -> AsyncIterator[Any]:
+        """Pass the events through and record their times.
+
+        Args:
+            events: An adapter's stream (`bot.servers.Server.account_events`).
+        """
+        self.up_since = None
+        async with aclosing(events):
+            async for event in events:
+                at = self._now()
+                if self.up_since is None:
+                    self.up_since, self.trouble = at, ""
+                self.heard_at = at
+                if event is not None:
+                    self.event_at = at
+                yield event
+
+    def record_loss(self, reason: str) -> None:
+        """Record that the link was lost."""
+        self.up_since, self.trouble = None, reason

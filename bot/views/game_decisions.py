@@ -1,0 +1,120 @@
+"""A whole game with all our decisions, one after another, as `desdemona show` prints it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bot.base.rounding import NO_VALUE, percent, plural
+from bot.parts.values import (
+    Board,
+    BoardPart,
+    Column,
+    ListedMove,
+    ListedMoves,
+    Note,
+    Pager,
+    Part,
+    TablePart,
+)
+from bot.text.bait_text import score_text
+from bot.text.trap_report import GameReport
+from bot.views.game import game_heading
+from bot.views.moments import Moment, moment_of
+from engine.expected import WHOLE
+from engine.game import replay
+from engine.games import get_rules
+from storage.evidence.queries.game_list import MoveMark
+
+_COLUMNS = (
+    Column("Move", is_text=True),
+    Column("Bait", is_text=True),
+    *map(Column, ("Expected", "At depth 2", "In truth", "Costs")),
+    Column("Reply", is_text=True),
+)
+_NO_PAGER = Pager(1, None, "", "")
+
+
+def report_parts(
+    report: GameReport, marks: Sequence[MoveMark], *, traps_only: bool = False
+) -> tuple[Part, ...]:
+    """The game's header, final board and moves, and each decision with a table like the paper's Figure 8.
+
+    Args:
+        report: The game.
+        marks: Marks on our moves in the game.
+        traps_only: Show only the table of baits and the moves with a bait; without baits, explain why.
+    """
+    header = report.header
+    rules = get_rules(header.game)
+    start = None if header.initial_position is None else rules.parse_position(header.initial_position)
+    last = rules.board_rows(replay(rules, header.moves, start))
+    moments = [moment_of(header, decision) for decision in report.decisions]
+    found: list[Part] = [
+        game_heading(header, report.sides, marks),
+        Note(_counts(moments)),
+        BoardPart(Board(header.game, last, "The last position", header.our_side), _NO_PAGER),
+        ListedMoves(tuple(map(ListedMove, report.names))),
+        *(_baits(moments) if traps_only else ()),
+    ]
+    note = ""
+    for moment in moments:
+        if moment.baits or not traps_only:
+            table = moment.candidate_table
+            note = table.note
+            found += [
+                moment.story,
+                *moment.draw_note,
+                BoardPart(moment.board, _NO_PAGER),
+                replace(table, note=""),
+            ]
+    return (*found, *([Note(note)] if note else []))
+
+
+def _counts(moments: Sequence[Moment]) -> str:
+    """Count the traps in the paper's sense, and the moves whose baits are unknown."""
+    counted_ = [each.decision for each in moments if not each.decision.is_decided and each.decision.is_trap]
+    fell = sum(each.outcome == "fell" for each in counted_)
+    accident = "" if all(each.decision.sets_traps for each in moments) else " by accident"
+    said = f"Traps in the paper's sense: {len(counted_)} set{accident}, {fell} successful."
+    unknown = sum(
+        not each.is_checked and len(each.decision.replies) > 1 and each.decision.reply is not None
+        for each in moments
+        if not each.decision.is_decided
+    )
+    return f"{said} Baits are not known for {plural(unknown, 'move')}." if unknown else said
+
+
+def _baits(moments: Sequence[Moment]) -> list[Part]:
+    """All baits in one table, one row each; a note if there are none or some moves are not judged yet."""
+    played = [each for each in moments if not each.is_dropped]
+    waiting = sum(not each.is_judged for each in played)
+    decided = sum(each.is_judged and each.decision.is_decided is True for each in played)
+    rows = []
+    for moment in played:
+        told = moment.decision
+        replies = {each.reply: each for each in told.replies}
+        for bait in moment.baits:
+            reply = replies[bait.reply]
+            rows.append(
+                (
+                    f"{told.number}. {told.name}",
+                    bait.name,
+                    percent(bait.probability, 1),
+                    score_text(reply.score_texts[0] if reply.score_texts else None),
+                    score_text(reply.their_text),
+                    percent(bait.cost / WHOLE, 1),
+                    f"{told.reply_name or NO_VALUE}{', the bait' * (told.reply == bait.reply)}",
+                )
+            )
+    nothing = (
+        f"No confirmed trap {'so far in' if waiting else 'in'} this game: "
+        f"{plural(len(played) - waiting, 'move')} judged, {decided} of them decided."
+    )
+    found: list[Part] = [TablePart("Baits", _COLUMNS, tuple(rows)) if rows else Note(nothing)]
+    if waiting:
+        found.append(
+            Note(
+                f"Not yet analysed: {plural(waiting, 'move')}. The running program or `desdemona db "
+                "recheck` will do it."
+            )
+        )
+    return found
