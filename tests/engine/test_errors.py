@@ -20,7 +20,7 @@ PARSING = {
     "storage/evidence/exports/games.py": {"read"},
     "bot/dashboard/controls.py": {"_minutes"},
     "bot/dashboard/access.py": {"_host_of", "read_form"},
-    "bot/alarms/hooks.py": {"execute", "post_json"},
+    "bot/alarms/hooks.py": {"run_hook_command", "post_json"},
     "bot/account/block_list.py": {"_fetch", "names"},  # a name that no file has
     "bot/control/control_socket.py": {"_request"},
     "bot/arena/http.py": {"fields", "as_int"},

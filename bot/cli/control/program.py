@@ -93,7 +93,7 @@ def block(
     name: Annotated[str, typer.Argument(help="The account by its name or id at the site.")],
     account: OurAccount = None,
 ) -> None:
-    """Block an account: play no more games with it. The block survives restarts."""
+    """Block an account: play no more games with it, even after a restart."""
     _ask(context, REQUEST_TIMEOUT_S, command="block", name=name, account=account)
 
 

@@ -143,7 +143,7 @@ def test_as_text() -> None:
         "",
         "games: 2",
         "  abcd1234 (home): rated standard against Anna (1600), ply 31, our move, clocks 1:05 : 0:07; "
-        "trappy, drawn",
+        "trappy, at random",
         "  x (home): joining",
         "",
         "waiting challenges: 1",
