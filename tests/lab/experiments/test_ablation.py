@@ -153,7 +153,7 @@ def test_covariates_of_recorded_replies(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setattr(ablation_replies, "query_of", lambda *_: None)
     monkeypatch.setattr(
         ablation_replies,
-        "predicted",
+        "predictions_of",
         lambda _, game, queries: [[1.0] * 200 for _ in queries],  # noqa: ARG005
     )
     monkeypatch.setattr(
