@@ -301,7 +301,7 @@ class EngineProcess:
         take(None)
 
     def _queue(self, line: str | None) -> None:
-        """Queue a line; while the queue is full the program has to wait."""
+        """Queue a line, blocking while the queue is full; the engine then blocks on its output pipe."""
         while not self._is_closed:
             try:
                 self._lines.put(line, timeout=STOP_POLL_INTERVAL_S)

@@ -144,7 +144,7 @@ class AccountGames:
         """Resume the games that are unsettled in the ledger or still running on the server.
 
         Args:
-            is_start: Whether the account's stream is still closed; it lists the same games when it opens.
+            is_start: Whether the account's stream is not open yet; it then lists the games, so errors may pass.
         """
         async with self._services.database.read() as session:
             stored = await list_unsettled_games(session, self._services.owner)

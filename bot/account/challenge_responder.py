@@ -45,7 +45,7 @@ class ChallengeResponder:
     Args:
         services: Shared by all games.
         slots: The game slots; closing them ends long waits.
-        background: Runs the answers.
+        background: Runs the tasks that accept or decline challenges.
         resume_games: Plays the games that the server lists as running; raises the errors of `Server.playing`.
         changed: Called when a slot is freed.
     """

@@ -127,7 +127,7 @@ class Referee:
             except Exception as error:  # the edge of a game: one must not stop the others
                 logger.error("cannot resume game %s: %s: %s", game_id, type(error).__name__, error)
         if self._live:
-            logger.info("resumed %d open games", len(self._live))
+            logger.info("open games resumed: %d", len(self._live))
 
     async def find(self, game_id: str) -> ReplayedGame:
         """Return a game, whether or not it is over.

@@ -116,7 +116,7 @@ class Dialect:
         return {self.variants_header: json.dumps({"version": 1, "variants": accepted})}
 
     def rating_list(self, proposal: Proposal) -> str:
-        """The site's key for the ratings of the proposed games."""
+        """The site's rating category for the proposed game."""
         key = proposal.variant
         return speed_of(proposal.clock).value if key in self.rated_by_speed else key
 

@@ -1,4 +1,4 @@
-"""Rate limiter: token buckets, one per caller and kind of request; and each caller's recent use."""
+"""Rate limiter with a token bucket per caller and kind of request; also records each caller's recent use."""
 
 import math
 from collections import OrderedDict

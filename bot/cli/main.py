@@ -42,7 +42,7 @@ CONTROL_COMMANDS = {
 PAGES = {
     "questions": "List ten questions that the pages answer.",
     "works": "Show whether the traps work, with the trial's verdict.",
-    "results": "Show results by player, opponent, speed or rating.",
+    "results": "Show results by strategy, opponent, speed or rating.",
     "traps": "List the traps that were set, and what each reply cost.",
     "opponents": "List the opponents with their results and errors.",
     "events": "List events: starts, errors, alarms, actions.",

@@ -173,7 +173,7 @@ class LichessServer:
         self._http.headers.update(self._dialect.headers(challenges.variants))
 
     login = ""
-    """A token identifies its account and permits parallel connections."""
+    """Always empty: a second connection with the same token does not end the first."""
 
     @property
     def site(self) -> str:

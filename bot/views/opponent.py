@@ -251,7 +251,11 @@ class OpponentView:
         kinds = dict.fromkeys((game, player) for game, player, _ in tallies)
         return TablePart(
             "Games",
-            (Column("Game, our player", is_text=True), Column("We moved first"), Column("They moved first")),
+            (
+                Column("Game, our strategy", is_text=True),
+                Column("We moved first"),
+                Column("They moved first"),
+            ),
             tuple(
                 (
                     TableCell(title_of(game), player),

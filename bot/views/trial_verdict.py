@@ -1,4 +1,4 @@
-""" "Does it work?": a trial's verdict with its evidence, and the results of all games by player."""
+""" "Does it work?": a trial's verdict with its evidence, and the results of all games by strategy."""
 
 import asyncio
 from collections.abc import Sequence

@@ -14,9 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import onnx
 from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
 
 from engine.human.calibrated import (
     FEATURES,
@@ -296,6 +294,9 @@ def to_onnx(with_human: Part, alone: Part, metadata: dict[str, str]) -> bytes:
     Args:
         metadata: ``game``, ``name``, ``licence`` and any other entries for the file.
     """
+    import onnx  # of the extra `lab`, which the experiments on recorded games do not need
+    from onnx import TensorProto, helper, numpy_helper
+
     weights = np.stack([with_human.weights, alone.weights], axis=1).astype(np.float32)
     initialisers = [numpy_helper.from_array(weights, "weights")]
     has_trees = bool(with_human.trees or alone.trees)
@@ -321,6 +322,8 @@ def to_onnx(with_human: Part, alone: Part, metadata: dict[str, str]) -> bytes:
 
 def _ensemble(trees_of: Sequence[Sequence[Any]]) -> Any:
     """The trees of both parts as one node with two outputs, the sums of each part's leaf values."""
+    from onnx import helper
+
     nodes: dict[str, Any] = {
         key: []
         for key in (

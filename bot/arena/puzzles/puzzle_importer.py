@@ -43,7 +43,7 @@ class PuzzleImporter:
             await self._sleep(IMPORT_POLL_INTERVAL_S)
             try:
                 if count := await self.poll():
-                    logger.info("%d positions added to the trainer", count)
+                    logger.info("positions added to the trainer: %d", count)
                 has_database = True
             except StorageError as error:
                 if has_database:

@@ -96,7 +96,7 @@ class GgsGames:
         self._out.ask("moves", game.match)
 
     def remove_live(self, game: GgsGame) -> None:
-        """Remove a game from the live ones, unless another game has taken its board's id."""
+        """Remove a game from `live`, unless another game now uses its board id."""
         if self.live.get(game.board) is game:
             del self.live[game.board]
 

@@ -63,8 +63,8 @@ def robustness(report: TrialReport) -> tuple[Part, ...]:
             rows.append(_robustness_row(verdict, estimates, fixed))
     note = (
         f"Differences in percentage points; the {level(report.verdicts[0])} intervals are valid at any "
-        "time, by person. At one analysis: by weighted least squares, valid only at the planned number of "
-        "decisions."
+        "time, by person. At one analysis: by weighted least squares, valid only at the planned sample "
+        "size."
     )
     heads = ("Difference", "e-value", "Without suspect games", "Without most active person", "First games")
     columns = (Column("Outcome", is_text=True), *map(Column, (*heads, "Later games", "At one analysis")))

@@ -285,7 +285,7 @@ def ratios_apart(above: Floats, below: Floats, alpha: float = 0.05) -> MeanEstim
 
     Args:
         above: Sums in the numerator, by opening and strategy, shape (openings, 2).
-        below: Sums in the denominator, likewise.
+        below: Sums in the denominator, same shape.
 
     Returns:
         The second strategy's ratio minus the first's.

@@ -162,6 +162,10 @@ def test_the_list_of_commands_imports_none(tmp_path: Path) -> None:
     assert not found & {command.module for command in ALL.values()}
 
 
+def test_the_list_of_experiments_needs_no_extra(tmp_path: Path) -> None:
+    assert not imported(tmp_path, "lab", "list") & {"onnx", "sklearn", "matplotlib", "torch"}
+
+
 @pytest.mark.parametrize("player", ["trappy", "strong"])
 def test_the_engine_loads_no_database_and_no_network(tmp_path: Path, player: str) -> None:
     typed = "name\nclear_board\nplay black f5\ngenmove white\nquit\n"
