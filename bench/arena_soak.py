@@ -6,8 +6,8 @@ The real program plays at a real arena through a proxy that corrupts requests an
 every kind of fault in turn; it is killed with ``kill -9`` at random times in the first two thirds of the run.
 People play bullet and blitz games of every chess variant and of Othello with random moves; some resign, offer
 draws or request takebacks. At the end the ledger is compared with the arena's records, move by move. The
-report counts the faults of each kind, and the verdict checks every claim: no game lost on time or left
-hanging because of the bot, no duplicate move, no decision missing or duplicated, memory flat.
+report counts the faults of each kind, and the verdict checks every claim: no game was lost on time or left
+hanging because of the bot, no move was duplicated, no decision is missing or duplicated, memory use is flat.
 
 A loss on time counts against the bot unless faults used up a third of its last turn or half of its clock.
 """

@@ -16,9 +16,9 @@ try:
 except KeyboardInterrupt:
     sys.exit(130)  # before anything was open
 
-EXIT_FAILURE = 2
+EXIT_USER_ERROR = 2
 """Exit status for an error that the operator must fix."""
-EXIT_STORAGE_FAILURE = 3
+EXIT_DATABASE_ERROR = 3
 """Exit status for a database failure, which may be temporary."""
 
 EXTRAS = {"matplotlib": "lab", "onnx": "lab", "sklearn": "lab", "torch": "train"}
@@ -35,11 +35,11 @@ def main() -> None:
                 sys.stdout.flush()  # here, where an error can still be reported
     except (DesdemonaError, StorageError, DamagedFile) as error:
         sys.stderr.write(f"desdemona: {printable(str(error))}\n")
-        sys.exit(EXIT_STORAGE_FAILURE if isinstance(error, StorageError) else EXIT_FAILURE)
+        sys.exit(EXIT_DATABASE_ERROR if isinstance(error, StorageError) else EXIT_USER_ERROR)
     except ImportError as wrong:
         if (extra := EXTRAS.get((wrong.name or "").partition(".")[0])) is not None:
             sys.stderr.write(f"desdemona: this needs {wrong.name}: pip install 'desdemona[{extra}]'\n")
-            sys.exit(EXIT_FAILURE)
+            sys.exit(EXIT_USER_ERROR)
         if "DESDEMONA_UNIT" not in str(wrong):
             raise
         sys.exit(f"desdemona: environment: {wrong}")  # this processor lacks the requested instruction set
@@ -50,7 +50,7 @@ def main() -> None:
         if error.errno == errno.EPIPE:  # the reader has gone, `head` for instance: nothing to report
             sys.exit(1)
         sys.stderr.write(f"desdemona: cannot write the output: {error.strerror}\n")
-        sys.exit(EXIT_FAILURE)
+        sys.exit(EXIT_USER_ERROR)
     except KeyboardInterrupt:
         sys.exit(130)  # during the import of a command
 

@@ -1,4 +1,4 @@
-"""The engine: rules, searches, trap arithmetic, players.  No network, no database, no globals."""
+"""The engine: rules, searches, trap arithmetic, players.  It uses no network, database or global state."""
 
 VERSION = "0.3.0"
 """The program's version."""

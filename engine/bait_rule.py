@@ -73,7 +73,7 @@ class ExpectedReplies:
     """The probability of each reply, and the model it comes from."""
 
     probabilities: tuple[float, ...]
-    """In the order of the profile's replies."""
+    """Probabilities in the order of the profile's replies."""
     model: ModelInfo
     base: tuple[float, ...] = ()
     """See `ReplyForecast.base`."""

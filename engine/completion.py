@@ -12,7 +12,7 @@ from engine.trappy import is_swindle, with_trap
 
 MAX_COMPLETION_S = 600.0
 """Time limit for completing one profile, in seconds: far longer than any search in a game. With few pieces
-left, the transposition table lets a search reach any depth, and a profile of that depth may never finish."""
+left, the transposition table lets a search reach great depths, at which a profile may never finish."""
 
 
 def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision:

@@ -61,8 +61,8 @@ class ReplyProfile:
 
     reply: str
     scores_centi: tuple[int, ...]
-    """s_2 .. s_D: exact scores of the line after searches of 2 .. D plies, from our view. Empty if bounds
-    were enough."""
+    """s_2 .. s_D: exact scores of the line after searches of 2 .. D plies, from our view. Empty if the
+    choice needed only bounds."""
     bound_centi: int | None = None
     """The search only proved that s_D is at most this (our view); None when the scores are known.  A bound at
     or beyond `engine.search.reference.INFINITY` means that the reply was not searched."""
@@ -196,7 +196,7 @@ class TrialDraw:
     trap_value: Size
     """Our expected score after `trap` under best play, in hundredths of a per cent."""
     control_value: Size = field(metadata={OLD_NAMES: ("sound_value",)})
-    """The same after `control`."""
+    """Our expected score after `control`, in the same unit."""
     seed: str
     """64 random bits as 16 hexadecimal digits: readers of JSON round integers of this size."""
     sha256: str
@@ -412,6 +412,6 @@ class Outcome:
     cost_centi: int
     """What the reply cost the opponent: its s_D minus our raw value, at least 0; centi-units."""
     cost: int
-    """The same in hundredths of a per cent of expected score."""
+    """The cost in hundredths of a per cent of expected score."""
     rule: int
     """The version of the rules that classified it (`engine.judgement.JUDGE_RULE`)."""

@@ -69,7 +69,7 @@ def forecast_replies(
 
 
 def decision_expectations(decision: Decision, made: ReplyForecast) -> Expectations:
-    """`engine.bait_rule.expectations` of a decision's forecast.
+    """Compute `engine.bait_rule.expectations` from a decision's forecast.
 
     Args:
         decision: Must have the chosen move's complete profile.
@@ -146,7 +146,7 @@ def forecast_job(
 
 
 def is_scored_by_own_search(decision: Decision, searcher: Searcher) -> bool:
-    """Whether the decision's scores come from this kind of search."""
+    """Whether the decision's scores come from the searcher's kind of search."""
     return decision.game not in ENGINE_GAMES and decision.profile_source == searcher.source
 
 

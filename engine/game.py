@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol, TypeVar
 Move = int
 
 WIN_CENTI = 100_000
-"""Any score this far from zero is a *decided* game: a forced win (or, negative, a forced loss).
+"""A score at least this far from zero means a *decided* game: a forced win (or, negative, a forced loss).
 
 A won game scores ``WIN_CENTI`` plus the game's own measure of the win (Othello: 100 per disc of margin), so
 every forced win outranks every evaluation and better wins outrank worse ones.

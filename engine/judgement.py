@@ -1,12 +1,12 @@
 """Judges the opponent's replies to our moves: Figure 9 of Gordon & Reda 2006, in expected score.
 
-The trap arithmetic chooses moves in the unit of its scale (`engine.trappy`). Counting needs a unit with the
-same meaning in every game and at every score, so here a reply's quality as a trap is its trappiness times its
-cost in *expected score*. A move sets a trap when the quality of its best trap reaches a threshold, and the
-opponent falls into it with any reply that reaches the same threshold.
+The trap arithmetic chooses moves in the unit of its scale (`engine.trappy`). Counting traps needs a unit with
+the same meaning in every game and at every score, so here a reply's quality as a trap is its trappiness times
+its cost in *expected score*. A move sets a trap when the quality of its best trap reaches a threshold, and
+the opponent falls into it with any reply that reaches the same threshold.
 
 The distance to a forced result does not count: if our move wins by force, no reply costs anything; if it
-loses by force, only a reply that gives the win away does. Such moves are *decided* and counted separately.
+loses by force, only a reply that gives the win away does. Such moves are counted separately, as *decided*.
 
 `JUDGE_RULE` is increased when the meaning of anything here changes; it is stored with every outcome, and
 ``desdemona db recheck`` judges older ones again.
@@ -24,8 +24,8 @@ from engine.params import TrapParams
 from engine.trappy import reply_trappiness
 
 JUDGE_RULE = 2
-"""The version of these rules. 1, before 2026-11-25: qualities and threshold in the unit of the params' scale,
-and any reply of quality above 0 counted as a fall."""
+"""The version of these rules. In version 1, before 2026-11-25, qualities and threshold were in the
+unit of the params' scale, and any reply with a quality above 0 counted as a fall."""
 
 MIN_ERROR_COST = 1_000
 """Minimum cost of an error, in hundredths of a per cent of expected score."""

@@ -76,8 +76,8 @@ class MoveChooser:
             background: The earlier positions, and the person who will reply; None: unknown. Only strategies
                 with an opponent model use it.
             seed: 64 random bits for a strategy that randomises decisions; None: this decision is not
-                randomised, because the opponent is a program. The search for the other move uses what remains
-                of the limits.
+                randomised, because the opponent is a program. The search for the alternative move uses
+                the remaining time and nodes.
 
         Raises:
             ValueError: The game is over.

@@ -61,7 +61,7 @@ class TrapParams:
     decided: DecidedScores = DecidedScores.SWINDLE
     threshold_percent: float = 5.0
     """A played move is a *trap set* when the quality of its best trap, in points of expected score
-    (hundredths of a game), reaches this (the paper leaves it open); above 0."""
+    (hundredths of a game), reaches this value, which the paper does not specify; above 0."""
     scale: Scale = Scale.PAPER
     risk_percent: float = 5.0
     """Maximum expected score to give up for a trap, in points (hundredths of a game); above 0. Only on the

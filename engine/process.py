@@ -64,7 +64,7 @@ class Resigned(EngineError):
 
 
 class WaitPolicy(Protocol):
-    """Limits the wait for a program: a `WaitLimit`, or one that also limits its processor time."""
+    """Limits the wait for a program: a `WaitLimit`, or a policy that limits processor time as well."""
 
     @property
     def clock(self) -> Callable[[], float]:
@@ -90,8 +90,8 @@ class WaitLimit:
     response_timeout_s: float = math.inf
     """Longest silence of the program, in seconds."""
     late: str | None = "does not answer in time"
-    """Predicate of the `EngineTimeout` message about a program that misses `until`; None: the wait then ends
-    with `Stopped`, because the answer is no longer wanted."""
+    """Text after the program's name in the `EngineTimeout` message if it misses `until`; None: the wait ends
+    with `Stopped` instead, because the answer is no longer wanted."""
     clock: Callable[[], float] = time.monotonic
 
     def check(self, name: str, since: float) -> None:

@@ -99,7 +99,7 @@ def undrawn_candidate(decision: Decision) -> Candidate:
         for each in decision.candidates:
             if each.move == other:
                 return each
-    raise RecordError(f"the record of {decision.move} has no other move that could have been drawn")
+    raise RecordError(f"the record of {decision.move} has no other move that the draw could have selected")
 
 
 # --- Before the move ------------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ def without_draw(decision: Decision) -> Decision:
     """
     draw = decision.trial_draw
     if draw is None:
-        raise RecordError(f"{decision.move} was drawn in a trial, but the draw is not in the record")
+        raise RecordError(f"{decision.move} was randomised in a trial, but the draw is not in the record")
     for move in (draw.trap, draw.control):
         if all(each.move != move for each in decision.candidates):
             raise RecordError(f"{move} took part in the draw, but is not among the candidates")

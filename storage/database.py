@@ -105,7 +105,7 @@ class Database:
         self._write_turn: asyncio.Lock | nullcontext[None] = asyncio.Lock() if is_sqlite else nullcontext()
         reading = engine if is_sqlite else engine.execution_options(**_SNAPSHOT_ISOLATION)
         self.info: dict[str, Any] = {}
-        """The `AsyncSession.info` of read-only transactions, for caches."""
+        """The `AsyncSession.info` of all read-only transactions; caches are stored in it."""
         self._readers = async_sessionmaker(reading, expire_on_commit=False, info=self.info)
         writing = engine.execution_options(sqlite_begin="BEGIN IMMEDIATE", sqlite_timeout_s=busy_timeout_s)
         self._writers = async_sessionmaker(writing, expire_on_commit=False)
@@ -405,7 +405,7 @@ def parse_url(url: str) -> URL:
 
 
 def create_engine(url: URL, **options: Any) -> AsyncEngine:
-    """An engine, not yet connected, whose connections are configured as described above."""
+    """Create an engine, not yet connected, whose connections have the settings of this module."""
     if not url.drivername.startswith("sqlite"):
         settings = {"server_settings": POSTGRES_SETTINGS}
         engine = _create_engine(url, connect_args=settings, **options)
@@ -457,7 +457,7 @@ def _set_up_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:
 
 
 async def _switch_to_wal(connection: Any) -> None:
-    """Switch a new database to WAL mode; SQLite's busy timeout does not cover the lock for this."""
+    """Switch a new database to WAL mode, retrying because SQLite's busy timeout does not cover this lock."""
     give_up = time.monotonic() + LONG_BUSY_TIMEOUT_S
     while True:
         try:
@@ -487,7 +487,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _is_busy(error: BaseException | None) -> bool:
-    """Whether the error says that another connection has the lock; the low byte is the primary code."""
+    """Whether the error means that another connection has the lock (low byte of SQLite's error code)."""
     code = error.sqlite_errorcode if isinstance(error, sqlite3.OperationalError) else 0
     return code & 0xFF == sqlite3.SQLITE_BUSY
 
@@ -519,7 +519,7 @@ def _check_sqlite_file(url: URL, *, create: bool) -> None:
 
 @contextmanager
 def _opening(url: URL) -> Iterator[None]:
-    """`_storage_errors` for the first connection, where asyncpg raises TypeError for unknown options."""
+    """Convert errors of the first connection, including asyncpg's TypeError for unknown options."""
     try:
         with _storage_errors(url, "cannot open the database"):
             yield

@@ -1,4 +1,4 @@
-"""The exceptions that storage itself raises, and those that reading an invalid value raises."""
+"""The exceptions that storage itself raises, and those raised by reading an invalid value."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -34,11 +34,11 @@ class FilterError(Exception):
 
 
 class TrialError(Exception):
-    """A trial cannot be started or ended, or its plan is invalid; one line for the operator."""
+    """A trial cannot be started or ended, or its plan is invalid; the message is one line."""
 
 
 class DuplicateDecision(Exception):
-    """This game already has a standing decision at this ply."""
+    """The game already has a decision at this ply that was not taken back."""
 
     def __init__(self, game_id: int, ply: int) -> None:
         super().__init__(f"game {game_id} already has a decision at ply {ply}")

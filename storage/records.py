@@ -41,7 +41,7 @@ class GameStatus(StrEnum):
     FINISHED = "finished"
     """Over; played to a result."""
     ABORTED = "aborted"
-    """Ended too early to count: not among a player's games, but its traps and their outcomes count."""
+    """Ended too early to count as a game of a player; its traps and their outcomes count nevertheless."""
 
 
 class GameResult(StrEnum):
@@ -101,7 +101,7 @@ class AccountKey:
 
 
 MIN_RATING, MAX_RATING = -10_000, 100_000
-"""Ratings outside this range are a site's error; no rating system comes close to it."""
+"""Ratings outside this range are a site's error; no rating system comes close to its limits."""
 
 
 def plausible_rating(rating: int | None) -> int | None:

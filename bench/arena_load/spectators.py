@@ -1,4 +1,4 @@
-"""Measures the delay of moves and the cost of watching: a thousand spectators of one of fifty games.
+"""Measures the delay of moves and the cost of watching when a thousand spectators watch one of fifty games.
 
     python -m bench.arena_load.spectators [--spectators 1000] [--games 50] [--seconds 20]
 

@@ -126,7 +126,8 @@ class EnduranceReport(Findings):
         """For each page, the response times at the start and at the end, in milliseconds.
 
         Args:
-            at_rest: Compare the first and the last rest; otherwise the first and the last tenth of the games.
+            at_rest: Whether to compare the first and last rest instead of the first and last tenth of the
+                games.
         """
         last_rest = len(self.rests) - 1
         times: dict[str, tuple[list[float], list[float]]] = {}

@@ -92,9 +92,9 @@ class Endurance:
         seed: Seed for people, games and the order of faults.
         kills: Number of kills by ``kill -9``, in the first half.
         stops: Number of stops by SIGTERM, in the first half.
-        upkeep: Number of log rotations. Backups are half as frequent, `db vacuum` and `db prune` a quarter.
+        upkeep: Number of log rotations: twice that of backups, four times that of `db vacuum` and `db prune`.
         rest_s: Duration of each rest, in seconds.
-        limit_s: Time limit in seconds: no game begins later, and the faults are spread over this time.
+        limit_s: Time limit in seconds: no game begins after it, and the faults are spread over it.
     """
 
     def __init__(
@@ -137,7 +137,9 @@ class Endurance:
 
     @property
     def _progress(self) -> float:
-        """Progress of the run from 0 to 1: by games, or by time if time is short."""
+        """Progress of the run from 0 to 1: the share of the games played or of the time used, whichever is
+        greater.
+        """
         return max(len(self._ids) / self._wanted, (time.monotonic() - self._began) / self._limit_s)
 
     def _planned(self, kills: int, stops: int, upkeep: int) -> list[tuple[float, str]]:
@@ -414,7 +416,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--stops", type=int, default=10)
     parser.add_argument(
-        "--upkeep", type=int, default=20, help="number of log rotations; other maintenance in proportion"
+        "--upkeep", type=int, default=20, help="number of log rotations; scales other maintenance as well"
     )
     parser.add_argument("--minutes", type=float, default=float("inf"), help="time limit for the games")
     parser.add_argument("--folder", type=Path, help="folder to use and keep (default: a temporary folder)")

@@ -124,8 +124,8 @@ PLAN = (
     ("s8r18 05:00", 14, "kill"),
     ("s8r20 05:00", 12, "cut"),
 )
-"""On a real server: the match to request, and what to do after a number of moves: cut the opponent's
-connection, or kill the bot."""
+"""Matches to request on a real server, some with a number of moves after which to cut the opponent's
+connection or kill the bot."""
 
 
 async def outside(port: int, root: str) -> bool:

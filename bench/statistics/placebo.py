@@ -70,7 +70,7 @@ GAME_CASES = (
 
 
 def game_rates(case: GameCase, runs: int, games: int, seed: int) -> Rates:
-    """How often any analysis excludes the truth, 0."""
+    """How often any analysis excludes the true value, which is 0."""
     rng = np.random.default_rng(seed)
     return rates([verdict(play_games(case.plan, games, rng), case.design) for _ in range(runs)])
 

@@ -78,7 +78,7 @@ class GamePlan:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Values of one endpoint, in order, with their persons, as arrays of shape (n,); and the truth."""
+    """Values of one endpoint, in order, with their persons, as arrays of shape (n,); and the true value."""
 
     psi: Floats
     persons: Codes
@@ -174,7 +174,7 @@ class Kind(StrEnum):
     SHALLOW = "shallow"
     """Replies with good shallow scores are more likely."""
     MODEL = "model"
-    """The bait, if any, with the person's susceptibility as probability; else the people model chooses."""
+    """The bait, if any, has the person's susceptibility as its probability; else the people model chooses."""
 
 
 _REPLIES = 8
@@ -196,7 +196,9 @@ class Pairs:
     cost: Floats
     """Cost of each reply; the best costs 0."""
     kinds: dict[Kind, Floats]
-    """Probability of each reply for each kind of person; for `MODEL` without susceptibility."""
+    """Probability of each reply for each kind of person; the probabilities for `MODEL` ignore
+    susceptibility.
+    """
     bait: NDArray[np.bool_]
     """Mask of the reply that is a fall; only set after the move with a trap."""
     given_up: Floats
@@ -222,7 +224,7 @@ def mean_cost(pairs: Pairs, probabilities: Floats) -> Floats:
 
 
 def make_pairs(rng: np.random.Generator) -> Pairs:
-    """Draw random positions; after a trap, replies cost more and the bait has the best shallow score."""
+    """Generate random positions; after a trap, replies cost more and the bait has the best shallow score."""
     shape = (_PAIRS, 2, _REPLIES)
     cost = np.minimum(rng.exponential(0.12, shape), 0.9)
     cost[:, 1] = np.minimum(cost[:, 1] * 1.4, 0.9)
@@ -313,6 +315,6 @@ def _susceptibilities(plan: DecisionPlan, count: int, rng: np.random.Generator) 
 
 
 def _draw(probabilities: Floats, rng: np.random.Generator) -> NDArray[Any]:
-    """Draw one index for each row of probabilities."""
+    """Choose one index at random for each row of probabilities."""
     below = np.cumsum(probabilities, axis=1) < rng.random(len(probabilities))[:, None]
     return np.asarray(np.minimum(below.sum(axis=1), probabilities.shape[1] - 1))

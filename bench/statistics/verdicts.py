@@ -1,4 +1,4 @@
-"""Whether intervals ever exclude the truth: ours, ordinary intervals, and ours with one variance only."""
+"""Whether our intervals, ordinary intervals, or our intervals with only one variance exclude the truth."""
 
 from dataclasses import dataclass
 

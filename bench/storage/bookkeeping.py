@@ -6,8 +6,8 @@
 Before timing, trappy plays games against itself once, with forecasts. Then each game is recorded as if a
 server sent it: each decision is looked up and committed, its move is sent and confirmed, its profile is
 completed, its replies are forecast, and its outcome is recorded when the reply arrives. Times include all
-threads of this process, but no PostgreSQL server. For comparison, the same run measures the bare `sqlite3`
-module with the same rows in four transactions.
+threads of this process, but not the PostgreSQL server. For comparison, the same run measures the bare
+`sqlite3` module with the same rows in four transactions.
 
 With `--at-once N`, N games are recorded concurrently, and the time from a decision to its commit is also
 reported. With `--pause`, the games wait before each decision, as real games do, so that processor caches
@@ -72,7 +72,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A database, with the role that the ledger needs to write."""
+    """A database, and the role that entitles the ledger to write to it."""
 
     database: Database
     role: Role

@@ -69,7 +69,7 @@ def samples(game: str, count: int, seed: int) -> list[Sample]:
 
 
 def drawn_samples() -> list[Sample]:
-    """Randomised single decisions: for the trap, and for the other move."""
+    """Two randomised decisions in one position: one plays the trap, the other plays another move."""
     searcher, rules = make_searcher("othello", TABLE_MB), get_rules("othello")
     player = MoveChooser(
         strategy_named("randomised"), rules, TrapParams(), searcher, randomised=RandomisedParams()

@@ -88,7 +88,7 @@ class AccountGames:
         self._games: dict[str, _Game] = {}
         """By game id, in order of their start."""
         self._begun: dict[str, asyncio.Future[str]] = {}
-        """Futures, by challenge, for callers that wait; each is set to the game's id when the game starts."""
+        """For callers that wait: a future for each challenge, set to the game's id when the game starts."""
 
     def __contains__(self, game_id: str) -> bool:
         return game_id in self._games
@@ -144,7 +144,7 @@ class AccountGames:
         """Resume the games that are unsettled in the ledger or still running on the server.
 
         Args:
-            is_start: Whether the account's stream is not open yet; it then lists the games, so errors may pass.
+            is_start: Hide temporary errors, because the account's stream will list the games once it opens.
         """
         async with self._services.database.read() as session:
             stored = await list_unsettled_games(session, self._services.owner)

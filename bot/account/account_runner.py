@@ -95,7 +95,7 @@ class AccountRunner:
         self.is_waiting = False
         """Whether we are a standby: another program plays the account, and we wait to take it over."""
         self.lobby: Lobby | None = None
-        """None while the account is not being played."""
+        """The account's lobby; None while the account is not being played."""
 
     def reload(self, config: Config) -> None:
         """Apply new settings (`bot.account.lobby.Lobby.reload`)."""

@@ -170,7 +170,7 @@ class Lobby:
         return self._pause.holds_back_games
 
     def _on_pause_change(self) -> None:
-        """Leave the site's tournaments while paused, because they would pair us; rejoin them afterwards."""
+        """Leave the site's tournaments during a pause, to avoid their games; rejoin them afterwards."""
         self._background.start("tournaments", partial(self._tournaments.follow, is_paused=self._is_paused))
         self._on_change()
 
@@ -293,7 +293,7 @@ class Lobby:
     # --- Decisions --------------------------------------------------------------------------------------
 
     def _on_change(self) -> None:
-        """Call this after every change to the slots, the games or the background tasks."""
+        """Update the lobby after a change to the slots, the games or the background tasks."""
         self._update_state()
         self._changed.set()
 

@@ -14,7 +14,7 @@ from storage.tables.types import now_utc
 REMINDER_INTERVAL_S = 4 * 3600.0
 """Seconds between reminders of a firing alarm."""
 CLEARED = "over"
-"""State of the last notice of an alarm."""
+"""State in the notice that an alarm has cleared."""
 MAX_SNOOZE_MIN = 7 * 24 * 60.0
 _CLEARED_TEXTS = {
     AlarmState.RECOVERING: "the problem is gone",

@@ -19,7 +19,7 @@ _DAY_S = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class DiskSample:
-    """The disk that holds the database, or the program if the database is on another machine."""
+    """The disk that holds the database or, if the database is on another machine, the program."""
 
     free_bytes: int
     database_bytes: int

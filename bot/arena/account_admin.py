@@ -89,7 +89,7 @@ class ArenaAccountAdmin:
         return f"{account.name} may play"
 
     async def ban(self, name: str) -> str:
-        """Ban an account: its token stops working, and its streams and games end (see above).
+        """Ban an account: its token stops working, and its streams and games end (see the module).
 
         Raises:
             AdminError: There is no such account, it is already banned, or it is ours.

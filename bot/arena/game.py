@@ -32,7 +32,7 @@ NOT_YOUR_TURN = "Not your turn, or game already over"
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """A moment on two clocks."""
+    """A moment, as shown by two clocks."""
 
     now: float
     """The arena's time, in seconds."""
@@ -104,7 +104,7 @@ class ReplayedGame:
 
     @property
     def to_move(self) -> int:
-        """The side to move, even after the end."""
+        """The side to move; still defined after the end of the game."""
         return self.variant.rules.side_to_move(self.position)
 
     def side_of(self, account_id: str) -> int | None:
@@ -342,7 +342,7 @@ def _with_moves_played(game: ReplayedGame, moves: tuple[str, ...]) -> ReplayedGa
 
 
 def claim(game: ReplayedGame, side: int, when: Instant, *, victory: bool) -> ReplayedGame:
-    """End a game that the other side has left; the caller must first check this."""
+    """End a game that the other side has left; the caller must first check the other side's absence."""
     _require_open(game)
     if game.clock is None:
         # As on Lichess: programs may leave such games between their moves.
@@ -353,7 +353,7 @@ def claim(game: ReplayedGame, side: int, when: Instant, *, victory: bool) -> Rep
 
 
 def end_by_deadline(game: ReplayedGame, when: Instant) -> ReplayedGame:
-    """End a game whose deadline has passed: aborted before both have moved, otherwise lost on time."""
+    """End a game whose deadline has passed: aborted if a side has not moved yet, otherwise lost on time."""
     _require_open(game)
     if game.is_abortable:
         return _end(game, "aborted", None, when)

@@ -34,8 +34,8 @@ BODY_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S = 30.0
 """Seconds after which a connection is closed if its client reads nothing."""
 OFFLINE_AFTER_S = 10.0
-"""Seconds without a TCP acknowledgement on its event stream's connection after which an account counts as
-offline."""
+"""An account counts as offline after this many seconds without a TCP acknowledgement from the client that
+reads its event stream."""
 ID = "[A-Za-z0-9]{8}"
 GAME = f"{{game:{ID}}}"
 """Pattern of a game id in a route; challenge ids have the same form."""
@@ -109,7 +109,7 @@ class RequestGate:
             accounts: The arena's accounts.
             proxies: The trusted proxies.
             config: The limits.
-            is_playing: Returns whether an account, given by its id, is in a game.
+            is_playing: Returns whether the account with the given id is in a game.
             clock: A clock in seconds.
             on_storage_error: Called with a request's time of arrival if the database fails.
             seen: Records the addresses that each account's requests come from.
@@ -438,8 +438,8 @@ def set_ack_timeout(request: web.Request) -> None:
     """Close a connection after `OFFLINE_AFTER_S` without acknowledgements, for instance when the network is
     lost.
 
-    An account is online while its event stream is open. Without this, an account whose machine vanished would
-    stay online for a quarter of an hour.
+    An account is online while its event stream is open. Without this limit, an account whose machine
+    vanished would stay online for a quarter of an hour.
     """
     connection = request.get_extra_info("socket")
     if connection is not None and hasattr(socket, "TCP_USER_TIMEOUT"):

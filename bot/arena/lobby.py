@@ -60,7 +60,7 @@ class ArenaLobby:
         """Accepted challenges whose games have not started yet."""
         self._settled: OrderedDict[str, ArenaChallenge] = OrderedDict()
         self._held: dict[str, Stream] = {}
-        """Streams of challengers who wait for the answer, by challenge id."""
+        """Streams of challengers who wait for the answer, keyed by challenge id."""
 
     # --- Actions of an account --------------------------------------------------------------------------
 
@@ -123,7 +123,7 @@ class ArenaLobby:
         further requests return the waiting or accepted challenge.
 
         Raises:
-            ArenaRefusal: The game is still running; also see `create`.
+            ArenaRefusal: The game is still running, or `create` refuses the challenge.
         """
         if not game.is_over:
             raise ArenaRefusal("The game is not over yet")
@@ -158,7 +158,7 @@ class ArenaLobby:
         return next((each for each in chain(open_ones, accepted) if each.rematch_of == game_id), None)
 
     async def accept(self, challenge_id: str, account: AccountRecord, address: str) -> ReplayedGame:
-        """Accept a challenge to an account at an address, and start the game.
+        """Accept a challenge for an account that connects from the given address, and start the game.
 
         Raises:
             NotFound: The account has no such incoming challenge.
@@ -231,7 +231,7 @@ class ArenaLobby:
         ]
 
     def find(self, challenge_id: str, account: AccountRecord) -> ArenaChallenge:
-        """A challenge from or to an account that is waiting, about to start or recently settled.
+        """An account's incoming or outgoing challenge that is waiting, about to start or recently settled.
 
         Raises:
             NotFound: There is no such challenge.

@@ -142,7 +142,7 @@ class Arena:
             SeenAddresses(config.rating_window_h * 3600, clock),
         )
         self.bot_tokens: dict[str, str] = {}
-        """Tokens of the accounts named in `running`, by name."""
+        """Tokens of the accounts named in `running`, keyed by name."""
         self._parts = parts = ArenaServices(
             config=config,
             site=SITE,
@@ -181,7 +181,7 @@ class Arena:
         Args:
             bots: Names of accounts for programs, created before a visitor can take them; their tokens are
                 stored in `bot_tokens`.
-            tokens: Previous tokens of these accounts, by name; an account not listed gets a new token.
+            tokens: Previous tokens of these accounts, keyed by name; an account not listed gets a new token.
 
         Raises:
             ConfigError: The arena cannot listen on the address, or a name is not allowed or taken.

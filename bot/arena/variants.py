@@ -39,7 +39,7 @@ class ArenaVariant:
         return self.colours.index(colour)
 
     def start(self, initial_fen: str | None) -> Any:
-        """The starting position that a FEN describes; without a FEN, the usual one."""
+        """The starting position that a FEN describes, or else the variant's usual start."""
         rules = self.rules
         return rules.initial() if initial_fen is None else rules.parse_position(initial_fen)
 

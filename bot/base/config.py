@@ -388,8 +388,8 @@ class EngineConfig(Section):
     max_depth: int = Field(default=10, ge=2, le=60)
     """Maximum depth of a full search, in plies."""
     max_time_s: float = Field(default=2.0, gt=0, le=3600)
-    """Longest time for a move in seconds of processor time; the clock may allow less. On a busy machine up to
-    three times as much real time may pass, ten times as much in games without a clock."""
+    """Longest time for a move in seconds of processor time; the clock may allow less. On a busy machine, a
+    move may take three times as long in real time, ten times in games without a clock."""
     overhead_s: float = Field(default=0.3, ge=0, le=60)
     """Seconds reserved on each move for network lag until the lag has been measured; afterwards, the
     minimum reserve when little time is left."""
@@ -481,7 +481,7 @@ class TrapConfig(Section):
     see) or paper (the paper's rule)."""
     threshold_percent: float = Field(default=_TRAP.threshold_percent, gt=0, le=100)
     """Minimum quality of a trap as defined in the paper, in points of expected score out of 100, so that
-    games can be compared."""
+    different games can be compared."""
     scale: Scale = _TRAP.scale
     """Unit of the arithmetic: paper (the game's own scores; a trap is weighed against the size of the score)
     or expected (points of expected score, weighed against risk_percent)."""
@@ -535,7 +535,7 @@ class HumanConfig(Section):
         )
 
     def model_registry(self) -> ModelRegistry:
-        """The registry of models; opens the models named here.
+        """Open the models named in these settings, and return their registry.
 
         Raises:
             ConfigError: A model cannot be used.
@@ -573,7 +573,7 @@ class UciEngine(Section):
     command: tuple[str, ...]
     """Program and arguments."""
     protocol: str = "uci"
-    """uci, or for xiangqi ucci."""
+    """uci, or ucci for xiangqi."""
     options: dict[str, str | int | bool] = Field(default_factory=dict)
     """Options of the engine to set."""
     depth: int = Field(default=10, ge=2, le=60)
@@ -719,7 +719,7 @@ class AssignmentConfig(Section):
         default = type(self).model_fields["strategy"].default
         if self.method is AssignmentMethod.BALANCED and self.strategy != default:
             raise ValueError(
-                f"strategy is {self.strategy}, but method balanced draws from strategies: "
+                f"strategy is {self.strategy}, but method balanced chooses from strategies: "
                 'set method = "fixed", or add it to strategies'
             )
         return self
@@ -729,8 +729,8 @@ class TrialConfig(Section):
     """Blind trials: what opponents may learn about the strategy that they face (docs/trials.md)."""
 
     reveal: bool = False
-    """Whether chat, reports and pages reveal the strategy of a game when `assignment` chose it at random, and
-    random choices of single moves. A fair trial needs false, and `desdemona trial start` requires it."""
+    """Whether chat, reports and pages reveal strategies that `assignment` chose at random, and random choices
+    of single moves. A fair trial needs false, and `desdemona trial start` requires it."""
     hold_s: float = Field(default=2.0, ge=0, le=60)
     """In trial games, hold each move back until the time planned for it has passed, but at most this many
     seconds; otherwise thinking times would reveal the strategy. 0: send at once."""
@@ -1145,7 +1145,7 @@ class Config(BaseSettings):
         """The settings of each account, as if it were the only one, keyed by account name.
 
         Raises:
-            ConfigError: A table has an unknown or invalid setting, or an account is named like a level's bot.
+            ConfigError: A table has an unknown or invalid setting, or an account has a level bot's name.
         """
         accounts = {account.name: self._of(account) for account in self.accounts}
         accounts = accounts or {self.server.dialect: self}
@@ -1205,7 +1205,7 @@ class Config(BaseSettings):
 
     @property
     def uses_arena(self) -> bool:
-        """Whether the bot plays at the embedded arena; for the settings of one account (see `by_account`)."""
+        """Whether the bot plays at the embedded arena; only for one account's settings (see `by_account`)."""
         return self.server.dialect == "arena" and not self.server.url
 
 

@@ -30,7 +30,7 @@ def render() -> str:
 
 
 def _accounts() -> list[str]:
-    """The list of accounts, which is empty by default, as a comment."""
+    """Describe an account in comments, because the list of accounts is empty by default."""
     meanings = _field_docstrings(AccountConfig)
     lines = ["", *_comment(_line(AccountConfig.__doc__)), "# [[accounts]]"]
     for key in AccountConfig.model_fields:

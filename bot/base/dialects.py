@@ -98,7 +98,7 @@ class Dialect:
     speaker: str = "lichess"
     """Account name, in lower case, under which the site itself writes in a game's chat."""
     shows_challenges: bool = True
-    """Whether the site's page shows people challenges between others."""
+    """Whether the site's page shows people the challenges that they receive."""
     unanswered_s: float = 60.0
     """Seconds after which we withdraw an unanswered challenge of ours."""
     rated_by_speed: frozenset[str] = frozenset({"standard"})

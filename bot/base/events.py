@@ -84,7 +84,7 @@ class Challenge:
     initial_position: str | None
     """Starting position as text (`Game.parse_position`); None: the usual one."""
     is_ours: bool
-    """Whether we sent it."""
+    """Whether we sent the challenge."""
     our_rating: int | None = None
     """The challenged account's rating for this kind of game; None: unknown."""
     boards: int = 1
@@ -231,7 +231,7 @@ class GameEnd:
 
 @dataclass(frozen=True, slots=True)
 class GameState:
-    """The full state of a game; one message suffices to catch up after missed ones."""
+    """The full state of a game: a client that missed messages needs only the latest state."""
 
     moves: tuple[str, ...]
     """Every move since the start, passes included."""

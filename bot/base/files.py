@@ -1,6 +1,6 @@
 """Reads and writes files named by users: reads regular files only, writes atomically.
 
-A read from a device might never end, and a read from a pipe might wait for ever for its writer.
+A read from a device might never end, and a read from a pipe might wait for ever for a writer.
 """
 
 import errno

@@ -13,7 +13,7 @@ _MAX_WTHOR_BYTES = 64 << 20
 
 
 def read_lines(file: IO[bytes], advance: Callable[[int], None] = lambda _: None) -> Iterator[str]:
-    """Yield the lines of a file of games; `advance` is called with the length of each, in bytes.
+    """Yield the lines of a file of games; `advance` is called with the length of each line, in bytes.
 
     Raises:
         BadGame: A line is longer than `MAX_GAME_TEXT_LENGTH`.
@@ -50,7 +50,7 @@ def read_wthor_games(
 
 
 def _names(path: Path, suffix: str, names: list[Path], on_bad: Callable[[str], None]) -> tuple[str, ...]:
-    """The names for a WTHOR file, from the user's file of names or the only such file beside it.
+    """Read a WTHOR file's names from the user's file of names, or from the only one in the same folder.
 
     Raises:
         BadGame: The file of names is ambiguous or has another format.

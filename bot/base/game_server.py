@@ -70,10 +70,10 @@ class Server(Protocol):
         """
 
     def account_events(self) -> AsyncIterator[AccountEvent | None]:
-        """Challenges, game starts and game ends.  A new stream repeats all current challenges and games."""
+        """Yield challenges, game starts and game ends, beginning with all current challenges and games."""
 
     def game_events(self, game_id: str) -> AsyncIterator[GameEvent | None]:
-        """One game: a `GameSnapshot`, then its events; works for finished games, too.
+        """Yield a `GameSnapshot` of a game, and then its events; also works for finished games.
 
         A `GameAdjourned` ends the stream, and is its only event while the game is adjourned.  Raises
         `RefusedError` with status 404 when there is no such game, `ProtocolError` when it cannot be parsed.
@@ -83,7 +83,7 @@ class Server(Protocol):
         """Ids of the running games."""
 
     async def accept(self, challenge_id: str) -> None:
-        """`RefusedError` when the challenge is gone."""
+        """Accept a challenge; `RefusedError`: the challenge no longer exists."""
 
     async def decline(self, challenge_id: str, reason: DeclineReason) -> None: ...
 
@@ -97,11 +97,11 @@ class Server(Protocol):
     async def move(
         self, game_id: str, move: str, *, offer_draw: bool = False, info: MoveInfo | None = None
     ) -> None:
-        """Play a move, and send our evaluation of it where the site wants one.
+        """Play a move, and send our evaluation of it if the site accepts evaluations.
 
-        `RefusedError`: not our turn, not legal, or the game is over: read the state again. After a
-        `TransientError` the server may have played the move although the answer was lost, or it may be
-        temporarily unable to find the game; only `game_events` shows which is the case.
+        `RefusedError`: it is not our turn, the move is illegal, or the game is over; read the state again.
+        After a `TransientError`, the server may have played the move although the answer was lost, or it may
+        be temporarily unable to find the game; only `game_events` shows which is the case.
         """
 
     async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
@@ -129,9 +129,9 @@ class Server(Protocol):
     async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
         """Challenge a player and wait for the answer.  Cancelling withdraws the challenge.
 
-        The site may not answer (`Reply.accepted` is None), or the link may be lost before the answer. The
-        account's events report a game that begins later. A `RefusedError` with `is_forbidden` (we may not
-        challenge at all) says what may be missing.
+        The site may not answer (`Reply.accepted` is None), or the link may be lost before the answer. If
+        the game begins later, the account's events report it. A `RefusedError` with `is_forbidden` (we may
+        not challenge anybody) says which permission may be missing.
         """
 
     async def online_bots(self) -> list[Bot]:
@@ -141,7 +141,7 @@ class Server(Protocol):
         """The key of `Bot.ratings` for the proposed games."""
 
     async def tournament(self, tournament_id: str) -> Tournament:
-        """Request the description of a tournament; `RefusedError` with status 404: there is none."""
+        """Request the description of a tournament; `RefusedError` with status 404: no such tournament."""
         raise _unsupported_error(self, "tournaments to join")
 
     async def join_tournament(self, tournament_id: str, *, password: str = "", team: str = "") -> None:

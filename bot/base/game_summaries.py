@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 async def make_summaries(database: Database, batch: int = SUMMARY_BATCH_GAMES) -> int:
     """Summarise the finished games that lack a valid summary, with a separate transaction for each batch.
 
-    It can be stopped at any time: the next run continues.  Games with damaged data get no summary.
+    A run can be stopped at any time; the next run continues.  Games with damaged data get no summary.
 
     Args:
         database: Open.
@@ -44,7 +44,7 @@ async def check_summaries(database: Database) -> int:
     """Compare every summary with its game, fix wrong ones, and compute missing ones.
 
     Returns:
-        The number of wrong summaries, whose games were changed after their end without an update.
+        The number of wrong summaries; a summary is wrong if its game was changed after the summary was made.
     """
     wrong = after = 0
     while True:
@@ -72,7 +72,7 @@ async def unjudged_notice(database: Database) -> str:
 
 
 async def summarise_in_background(database: Database) -> None:
-    """Compute missing summaries while the program plays; until then, statistics are slower."""
+    """Compute missing summaries, without which statistics are slower, while the program plays."""
     try:
         if summaries := await make_summaries(database, SUMMARY_BATCH_GAMES_IN_PLAY):
             logger.info("missing summaries created: %d", summaries)

@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 OWN_PACKAGES = ("bot", "engine", "storage")
 """Our packages, whose loggers `log.level` sets."""
 _STANDARD_RECORD_FIELDS = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
-"""Attributes of every record; any other comes from the caller's ``extra``."""
+"""Attributes of every record; other attributes come from the caller's ``extra``."""
 _LINE_LIMIT_PERIOD_S = 60.0
 
 
 account: ContextVar[str] = ContextVar("account", default="")
 """Name of the account that the current task plays."""
 is_alone: ContextVar[bool] = ContextVar("is_alone", default=False)
-"""Whether that account is the only one; texts for people then omit its name."""
+"""Whether there is only one account; if so, texts for people omit its name."""
 site: ContextVar[str] = ContextVar("site", default="")
-"""The site of this account, once it is known."""
+"""The current account's site, once known."""
 game: ContextVar[str] = ContextVar("game", default="")
 """The site's key of the game that the current task plays."""
 

@@ -119,7 +119,7 @@ class Metrics:
         return Histogram(name, text, labels, namespace=NAMESPACE, registry=self.registry, buckets=bounds)
 
     def count_decision(self, game: str, strategy: str, took_s: float, longest_s: float) -> None:
-        """A decision was committed.
+        """Count a committed decision.
 
         Args:
             game: The decision's game.
@@ -135,7 +135,7 @@ class Metrics:
         self._add(decisions=1, slow_decisions=int(is_slow))
 
     def count_game(self, site: str, game: str, strategy: str, result: str, *, is_lost_on_time: bool) -> None:
-        """A game's record was closed."""
+        """Count a game whose record was closed."""
         self._games.labels(site, game, strategy, strategy, result).inc()
         if is_lost_on_time:
             self._lost_on_time.labels(site, game).inc()
@@ -148,28 +148,28 @@ class Metrics:
                 counter.labels(game, strategy, outcome).inc(number)
 
     def count_challenge_answer(self, site: str, answer: ChallengeAnswer, reason: str = "") -> None:
-        """A challenge was answered."""
+        """Count the answer to a challenge."""
         self._challenges.labels(site, answer, reason).inc()
         self._add(answered=1, declined=int(answer is ChallengeAnswer.DECLINED))
 
     def count_request(self, site: str, took_s: float) -> None:
-        """A site has answered a request."""
+        """Record the response time of a request to a site."""
         self._request_s.labels(site).observe(took_s)
 
     def count_commit(self, took_s: float) -> None:
-        """A transaction of a game's record was committed."""
+        """Count a committed transaction of a game's record."""
         self._commit_s.observe(took_s)
         self._add(
             commits=1, slow_commits=int(took_s > SLOW_COMMIT_S), late_commits=int(took_s > LATE_COMMIT_S)
         )
 
     def count_failed_commit(self) -> None:
-        """The database failed in a transaction."""
+        """Count a transaction in which the database failed."""
         self._failed_commits.inc()
         self._add(failed_commits=1)
 
     def count_event(self, kind: str) -> None:
-        """An event was recorded."""
+        """Count a recorded event."""
         self._events.labels(kind).inc()
 
     def follow_model_failures(self, failures: Mapping[str, int]) -> None:

@@ -29,7 +29,7 @@ class Notation:
         return text
 
     def read(self, game: Game[Any], position: Any, text: str) -> str | None:  # noqa: ARG002
-        """Convert a move from the site's text to ours; None: it does not change the position.
+        """Convert a move from the site's text to ours; None: the move does not change the position.
 
         Raises:
             IllegalMove: The rules do not allow it.

@@ -21,7 +21,7 @@ class Rate:
 
 
 class RateLimiter:
-    """One limit for many callers; forgets the least recently seen."""
+    """Applies one limit to each of many callers; forgets the least recently seen callers."""
 
     def __init__(self, rate: Rate, clock: Callable[[], float]) -> None:
         self._rate = rate
@@ -71,7 +71,7 @@ class RecentUse:
         self._uses: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def of(self, key: str) -> float:
-        """A caller's use; with a steady rate, this becomes `for_s` times the use per second."""
+        """A caller's use; at a steady rate, this converges to `for_s` times the use per second."""
         used, at = self._uses.get(key, (0.0, 0.0))
         return used * math.exp((at - self._clock()) / self._for_s)
 

@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 E = TypeVar("E")
 
 FIRST_WAIT_S = 0.5
-"""Upper end of the first wait: short, because the game's clock is running."""
+"""Maximum of the first wait: short, because the game's clock is running."""
 MAX_RECONNECT_WAIT_S = 10.0
 """Longest wait: after a long outage, running games and challenges resume within this time plus that of one
 failed attempt (`bot.servers.lichess.CONNECT_TIMEOUT_S`)."""

@@ -1,4 +1,4 @@
-"""Reports service state to systemd by sd_notify(3): one datagram for each state, ``NAME=value``.
+"""Reports service state to systemd through sd_notify(3): one datagram for each state, ``NAME=value``.
 
 Without systemd there is no ``NOTIFY_SOCKET`` in the environment, and nothing is sent.
 """

@@ -102,7 +102,7 @@ def drawing(
 
 
 def legend(*entries: tuple[str, str]) -> Markup:
-    """A legend; each entry has the class of its sample and its text."""
+    """Return a legend; each entry consists of the CSS class of its sample and its text."""
     items = []
     for sample, text in entries:
         swatch = tag("svg", *_swatch(sample), class_="swatch", viewBox="0 0 24 12", aria_hidden="true")

@@ -38,7 +38,7 @@ def thin(columns: SampleColumns, buckets: int) -> SampleColumns:
     first gap.
 
     Args:
-        columns: With non-decreasing x.  Returned unchanged if there are no more samples than buckets.
+        columns: The samples, with non-decreasing x; returned unchanged if they are no more than the buckets.
         buckets: Number of buckets, at least 1.
     """
     if len(columns) <= buckets:

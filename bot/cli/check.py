@@ -134,7 +134,7 @@ async def _database(config: Config) -> str:
 
 
 def _where(url: str) -> str:
-    """A file's absolute path, because a relative one depends on the working directory; otherwise the URL."""
+    """A database file's absolute path (a relative path depends on the working directory), or else the URL."""
     file = Path(url)
     return str(file.absolute()) if file.exists() else url
 

@@ -117,7 +117,7 @@ def report_damage() -> Iterator[None]:
     is a bug and passes through with its traceback.
 
     Raises:
-        DesdemonaError: A record is damaged; the message names it and the reason, as far as known.
+        DesdemonaError: A record is damaged; the message names it and the reason, as far as they are known.
     """
     from engine.errors import RecordError
     from storage.errors import UnreadableRow
@@ -165,7 +165,7 @@ def print_rows(rows: Rows) -> None:
 
 
 def print_note(text: str) -> None:
-    """Print one line to standard error; it may contain names from outside."""
+    """Print one line to standard error; the line may contain untrusted names."""
     print(printable(text), file=sys.stderr)
 
 

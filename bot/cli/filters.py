@@ -110,7 +110,8 @@ def _parameter(name: str, option: _Option) -> inspect.Parameter:
 
 
 def game_filter_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace a command's parameter `filters` by the options that select games; it receives the filters.
+    """Replace a command's parameter `filters` with the options that select games; the command gets the
+    filters.
 
     An option that selects moves is refused.
     """

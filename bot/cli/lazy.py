@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 OLD_OPTIONS = {"--opt": "--planned-n", "--player": "--strategy"}
-"""Options of 0.2, each with its current name; they work until 0.4.0 and print a notice."""
+"""Options of version 0.2, each with its current name; they work until 0.4.0 and print a notice."""
 
 
 class LazyCommand(NamedTuple):
@@ -31,7 +31,7 @@ class LazyCommand(NamedTuple):
 
     @property
     def help(self) -> str:
-        """The command's line in the group's help; reads its module without importing it."""
+        """The command's line in the group's help; reads the command's module without importing it."""
         if self.own_help:
             return self.own_help
         spec = find_spec(self.module)
@@ -127,7 +127,7 @@ def _note_renamed(old: str, new: str) -> None:
 def _resolve_command(
     group: Any, ctx: Any, names: Sequence[str], rest: list[str]
 ) -> tuple[str | None, Any, list[str]]:
-    """The command that these words select below a group, with its name and arguments."""
+    """Find the command that these words name in a group; return its name, the command and its arguments."""
     command = group
     for name in names:
         _, command, rest = command.resolve_command(ctx, [name, *rest])

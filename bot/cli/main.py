@@ -62,7 +62,7 @@ DATABASE_COMMANDS = {
     "current": LazyCommand("bot.cli.database", "current"),
     "copy": LazyCommand("bot.cli.maintenance.copying", "copy_command"),
     "backup": LazyCommand("bot.cli.maintenance.backups", "backup_command"),
-    "vacuum": LazyCommand("bot.cli.maintenance.compacting", "vacuum_command"),
+    "vacuum": LazyCommand("bot.cli.maintenance.vacuum", "vacuum_command"),
     "prune": LazyCommand("bot.cli.maintenance.pruning", "prune_command"),
     "recheck": LazyCommand("bot.cli.recheck", "recheck_command"),
 }
@@ -126,7 +126,7 @@ OLD_NAMES = {
     "model fit": "lab fit",
     "model": "lab",
 }
-"""Names of 0.2.0, each with its current name; they work for one more release."""
+"""Command names of version 0.2.0, each with its current name; they work for one more release."""
 
 app = lazy_group(
     COMMANDS, panels=PANELS, old_names=OLD_NAMES, add_completion=False, pretty_exceptions_enable=False

@@ -84,7 +84,7 @@ def match_command(
     nboard:, gtp:, uci: and ucci:.
 
     Every opening is played with both colours.  Games are stored under the site "match"; the same command
-    resumes a stopped match.  The exit status is 128 plus the signal's number when a signal stopped it.
+    resumes a stopped match.  The exit status is 128 plus the number of the signal that stopped the match.
     """
     for option, value in (("cpu", cpu), ("nodes", nodes)):
         if value is not None:

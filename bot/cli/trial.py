@@ -31,8 +31,8 @@ def start(
     planned_n: Annotated[
         int | None,
         typer.Option(
-            help="Planned number of games, by default 1000; with only a strategy that randomises "
-            "single decisions, planned number of decisions, by default 6000. The interval is tightest there."
+            help="Planned number of games, by default 1000; with only a strategy that randomises single "
+            "decisions, planned number of decisions, by default 6000. Intervals are tightest at this number."
         ),
     ] = None,
     alpha: Annotated[

@@ -160,7 +160,7 @@ class OperatorActions:
     async def pause(self, minutes: float | None = None, *, by: str) -> str:
         """Start no new games; running games continue, and challenges are declined as "later".
 
-        Pausing again replaces the previous end.
+        Pausing again replaces the end of the previous pause.
 
         Args:
             minutes: Length of the pause, more than 0 and at most `MAX_PAUSE_MIN`; None pauses until `resume`
@@ -246,7 +246,7 @@ class OperatorActions:
         """
         async with self._audit.recording("abort", by, game=game) as note:
             game_found = self._find_game(game, account, note)
-            await game_found.request_site(game_found.player.abort(), "the site refuses to abort it")
+            await game_found.request_site(game_found.player.abort(), "the site refuses to abort the game")
             note.result = f"game {game_found.key}: aborted"
         return note.result
 

@@ -22,7 +22,7 @@ def exposition(
     Args:
         metrics: The counters, and the gauges to update.
         status: The current status.
-        recent: Our recent ratings, or None if not read yet.
+        recent: Our recent ratings, or None if they have not been read yet.
         failures: See `engine.human.registry.ModelRegistry.failures`.
         firing: Whether each alarm is firing, keyed by name.
     """

@@ -113,7 +113,7 @@ class HealthMonitor:
 
     @property
     def trouble(self) -> str:
-        """Why the program is not healthy; empty if it is.  Any result shows that the event loop runs."""
+        """Why the program is not healthy; empty if it is.  The event loop itself runs if this code runs."""
         silent_s = self._clock() - self._written_s
         if silent_s <= MAX_WRITE_AGE_S:
             return ""

@@ -32,7 +32,7 @@ class LiveGame:
     """The account's name in the settings."""
     site: str
     game: str
-    """Name of the game. Empty until the site has sent the game, as are opponent and strategy."""
+    """Name of the game. Game, opponent and strategy are empty until the site has sent the game."""
     variant: str
     rated: bool
     speed: str

@@ -14,7 +14,7 @@ from engine.human.registry import ModelRegistry
 
 @dataclass(frozen=True)
 class OperatorServices:
-    """The running program, as the operator's page uses it."""
+    """The parts of the running program that the operator's page uses."""
 
     actions: OperatorActions
     health: HealthMonitor

@@ -39,13 +39,13 @@ def plan(
     drawing = {account: config for account, config in configs.items() if _arms_of(config)}
     if not drawing:
         raise TrialError(
-            'nothing to compare: no account has assignment.method = "balanced" with two or more players, '
-            "or only the player `randomised`, which randomises each decision"
+            'nothing to compare: no account has assignment.method = "balanced" with two or more strategies, '
+            "or plays only as `randomised`, which randomises each decision"
         )
     for account, config in drawing.items():
         if config.trial.reveal:
             raise TrialError(
-                "trial.reveal is true: people would learn which player they faced; set it to false"
+                "trial.reveal is true: people would learn which strategy they faced; set it to false"
             )
         if config.assignment.seed:
             raise TrialError(
@@ -57,7 +57,7 @@ def plan(
     for account, other in others:
         if _arms_of(other) != arms:
             raise TrialError(
-                f"accounts {first} and {account} choose among different players: "
+                f"accounts {first} and {account} choose among different strategies: "
                 f"{', '.join(arms)}; {', '.join(_arms_of(other))}"
             )
     is_alone = len(arms) == 1
@@ -81,7 +81,7 @@ def plan(
 
 
 def _arms_of(config: Config) -> tuple[str, ...]:
-    """The strategies that an account compares, sorted; one if it randomises each decision; may be empty."""
+    """Sorted strategies that an account compares; a single one randomises each decision."""
     assignment = config.assignment
     match assignment.method:
         case AssignmentMethod.BALANCED:

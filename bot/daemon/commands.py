@@ -20,7 +20,7 @@ def run(
 ) -> None:
     """Play until SIGINT or SIGTERM.
 
-    Also opens the arena, and prints the address of its page.  SIGHUP makes it read the settings again.
+    Also opens the arena, and prints the address of its page.  On SIGHUP, the settings are read again.
     """
     from bot.daemon import program
 

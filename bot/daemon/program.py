@@ -53,7 +53,7 @@ from storage.records import AccountKey
 logger = logging.getLogger(__name__)
 
 MAX_IO_THREADS = 32
-"""Number of threads, mainly so that host name look-ups of one account do not wait for those of another."""
+"""Number of threads; with too few, one account's host name look-ups would wait for another account's."""
 
 
 def run(
@@ -62,11 +62,11 @@ def run(
     """Play until SIGINT or SIGTERM, and return the exit status.
 
     The first signal stops accepting challenges and waits for running games up to the limit in the settings;
-    the next start resumes unfinished games.  A second signal exits immediately, which loses nothing either.
+    the next start resumes unfinished games.  A second signal exits immediately, without losing any data.
 
     Args:
         config: The settings.
-        path: The file of the settings, which SIGHUP reads again; see `load_config`.
+        path: The settings file, which is read again on SIGHUP; see `load_config`.
         only: Names of the accounts to play; empty: all.
         is_standby: Whether to wait for accounts that another program plays, and take them over later.
 
@@ -236,7 +236,7 @@ async def _notify_stopping(stop: asyncio.Event) -> None:
 
 
 async def serve_arena(config: Config) -> None:
-    """Run the arena without a bot until SIGINT or SIGTERM; its owner's commands reach it over the socket.
+    """Run the arena without a bot until SIGINT or SIGTERM; its owner can send commands over the socket.
 
     Raises:
         ConfigError: The arena cannot listen.
@@ -301,7 +301,7 @@ class ArenaHost:
         return bool(self.bots)
 
     async def run(self) -> None:
-        """Run the arena until cancelled; after it has been open once, wait for missing resources.
+        """Run the arena until cancelled; once it has been open, wait for resources instead of failing.
 
         Raises:
             ConfigError: The arena cannot listen, or a name is taken.
@@ -354,7 +354,7 @@ class ArenaHost:
                 self.open = None
 
     async def address(self, bot: str) -> tuple[str, str]:
-        """The arena's local URL and a bot's token, once it is open.
+        """Wait until the arena is open, and return its local URL and a bot's token.
 
         Raises:
             RoleTaken: Another program runs the arena, and we are its standby.
@@ -401,7 +401,7 @@ async def open_server(
 
 
 class LiveSettings:
-    """The settings in use, which SIGHUP and `desdemona control reload` read again.
+    """The settings in use, which are read again on SIGHUP and by `desdemona control reload`.
 
     Args:
         config: The settings read at the start.

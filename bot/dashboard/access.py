@@ -5,8 +5,8 @@ request must be ours (against DNS rebinding, where a foreign name resolves to th
 that changes something must come from a page of ours (``Origin``). If there is a token, a request also needs a
 session: a cookie with an expiry time, signed with a key derived from the token, so that it survives a restart
 and becomes invalid when the token changes. Signing out ends the session until the next restart and deletes
-the cookie. Only wrong tokens at the login are rate-limited. Sixteen characters cannot be guessed, and behind
-a proxy a limit on tokens in headers would let a stranger lock out the program that reads the metrics.
+the cookie. Only wrong tokens at the login are rate-limited, not those in headers: sixteen characters cannot
+be guessed, and behind a proxy, such a limit would let a stranger lock out the program that reads the metrics.
 """
 
 import asyncio

@@ -57,7 +57,7 @@ def _account(fields: Fields) -> str | None:
 
 
 def _minutes(fields: Fields, *, is_needed: bool = False) -> float | None:
-    """Parse a number of minutes; None if the field is empty and may be.
+    """Parse a number of minutes; None if the field is empty but not required.
 
     Raises:
         ControlError: The value is not a number, or is missing.
@@ -144,7 +144,7 @@ class Controls:
         self._render = render
 
     def routes(self) -> list[web.RouteDef]:
-        """The route; access is checked before (`bot.dashboard.access`)."""
+        """The route; middleware has already checked access (`bot.dashboard.access`)."""
         return [web.post(PATH, self._do)]
 
     async def _do(self, request: web.Request) -> web.Response:

@@ -38,8 +38,8 @@ class CachedView:
     version: Version
     at: float
     cache_ttl_s: float
-    """Seconds after `at` for which the view is served regardless of the database's version. After that it is
-    served until the database changes, for at most `MAX_VIEW_AGE_S`."""
+    """Seconds after `at` for which the view is served regardless of the database's version. After that, the
+    view is served until the database changes, for at most `MAX_VIEW_AGE_S`."""
 
 
 class PageCache:

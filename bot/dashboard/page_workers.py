@@ -1,7 +1,7 @@
 """Renders pages in worker processes, because in the main process they would delay moves.
 
 A page takes tens to hundreds of milliseconds of Python. On the event loop, and also in a thread (the
-interpreter runs one thread at a time), it would delay every move that is due meanwhile. The processes start
+interpreter runs one thread at a time), it would delay every move due in the meantime. The processes start
 with the first request, run at a lower priority, cache the views, and use separate database connections.
 """
 

@@ -19,7 +19,7 @@ at most 60 % of the games. Effects weighted by the inverse probability are nearl
 coin: the variance is 1 / (4 * .6 * .4) = 1.04 times as large; with .75, 1.33 times (docs/trials.md)."""
 
 DRAW_BITS = 64
-"""Number of bits of a draw's random number."""
+"""Number of bits in the random number that selects a strategy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def assign(
     number: int,
     coin_probability: float = BIASED_COIN_PROBABILITY,
 ) -> Assignment:
-    """Choose the strategy of a game; if the settings yield none for it, take the first available strategy.
+    """Choose the strategy of a game by the settings; if they name none for it, use the first available one.
 
     Args:
         context: The facts about the game.
@@ -94,7 +94,7 @@ def _matches(rule: AssignmentRule, context: AssignmentContext) -> bool:
 
 
 def drawn_strategy(probabilities: Mapping[str, float], number: int) -> str:
-    """The strategy that a draw's random number selects, for recomputing a draw from its record.
+    """The strategy that a random number selects, for recomputing a random choice from its record.
 
     Args:
         probabilities: Probability of each strategy; they add up to 1.  Their order does not matter:

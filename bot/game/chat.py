@@ -21,7 +21,7 @@ EXTRA_CHAT_WAIT_S = 2.0
 
 
 class GameChat:
-    """Chats in one game's rooms; only the farewell is awaited.
+    """Chats in one game's rooms; callers wait only for the farewell.
 
     Args:
         game_id: The site's id.
@@ -69,7 +69,7 @@ class GameChat:
             self._side_tasks.start("the greeting", partial(self._say, text, room))
 
     def on_message(self, line: ChatLine) -> None:
-        """Answer a question if it is the first of its kind, or if the room has not just had an answer."""
+        """Answer a question if it is the first of its kind, or if the room has had no answer recently."""
         command = commands.parse_command(line, self._services.bot_name)
         if command is None or not (self._config.enabled and self._config.commands):
             return

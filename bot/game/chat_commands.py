@@ -51,7 +51,7 @@ class ChatFacts:
     latest: Decision | None = None
     """The decision behind our last move on the board; only for !eval and !trap."""
     forecast: ReplyForecast | None = None
-    """The forecast of people's replies to that move; None: not made yet; only for !trap."""
+    """The forecast of people's replies to our last move; None: not made yet; only for !trap."""
     earlier: Encounters = Encounters()  # noqa: RUF009 - frozen
     """Earlier games with this opponent; only for !stats."""
 
@@ -101,7 +101,7 @@ def _engine(facts: ChatFacts) -> str:
         return f"I am {who}. Some of my moves set traps, others do not; I do not say yet which."
     name = f"I am {who}"
     if strategy_named(facts.strategy).draws_decisions:
-        return f"{name}, player {facts.strategy}: on some moves of this game chance decided if I set a trap."
+        return f"{name}, player {facts.strategy}: on some moves, chance decided whether I set a trap."
     manner = "I set traps" if strategy_named(facts.strategy).sets_traps else "I did not mean to set traps"
     return f"{name}, player {facts.strategy}: {manner} in this game."
 

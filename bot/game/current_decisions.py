@@ -1,4 +1,5 @@
-"""Cache of a game's standing decisions, so that the ledger need not read its own writes.
+"""Cache of a game's decisions, except those taken back or dropped, so that the ledger need not read its own
+writes.
 
 Only the ledger of one program writes a game's decisions, so its writes stay valid until its next transaction.
 A transaction works on a copy, which replaces the original after the commit, so the cache holds only stored
@@ -17,10 +18,10 @@ MAX_CACHED_DECISIONS = 4
 
 @dataclass(slots=True)
 class CurrentDecisions:
-    """The standing decisions of a game, and the latest of them."""
+    """The plies of a game's current decisions, and the latest of these decisions."""
 
     plies: frozenset[int] | None = None
-    """Plies of the standing decisions; None: unknown."""
+    """Plies of the current decisions; None: unknown."""
     latest: dict[int, StoredDecision] = field(default_factory=dict)
     """The latest decisions, keyed by ply."""
     forecasts: dict[int, ReplyForecast] = field(default_factory=dict)
@@ -31,11 +32,11 @@ class CurrentDecisions:
         return CurrentDecisions(self.plies, dict(self.latest), dict(self.forecasts))
 
     def knows_ply(self, ply: int) -> bool:
-        """Whether the standing decision at a ply, or its absence, is known."""
+        """Whether the cache knows the current decision at a ply, or knows that there is none."""
         return ply in self.latest or (self.plies is not None and ply not in self.plies)
 
     def remember_all(self, stored: Iterable[StoredDecision]) -> None:
-        """Remember all standing decisions of the game."""
+        """Remember all current decisions of the game."""
         in_order = sorted(stored, key=lambda each: each.ply)
         self.plies = frozenset(each.ply for each in in_order)
         self.latest = {each.ply: each for each in in_order[-MAX_CACHED_DECISIONS:]}

@@ -1,4 +1,4 @@
-"""Plays one game from its first message to its closed ledger: think, record, send, judge.
+"""Plays one game until its ledger is closed: finds, records and sends moves, and judges the replies.
 
 All important state is in the ledger (`bot.game.ledger`) and on the server, so a runner can be killed at any
 moment and another one can resume the game.
@@ -68,7 +68,7 @@ from storage.records import StoredDecision, StoredGame
 logger = logging.getLogger(__name__)
 
 MAX_QUICK_RECONNECTS = 8
-"""Reconnection attempts less than half a second apart, because the clock runs on while the stream is lost."""
+"""Number of reconnection attempts less than half a second apart: our clock may be running meanwhile."""
 MAX_MOVE_RETRY_WAIT_S = 4.0
 """Maximum wait before a move is sent again, in seconds; short, because our clock is running."""
 MIN_REFUSALS_TO_WARN = 5
@@ -138,7 +138,7 @@ class GameRunner:
     def clocks_s(self) -> tuple[float, float] | None:
         """Time left for side 0 and side 1 now, in seconds, never below 0; None without a clock.
 
-        The server's latest report, minus the time since then for the side to move once both have moved.
+        Computed from the server's latest report; no clock runs until both sides have moved.
         """
         session = self.session
         if self._clocks_s is None or session.moves is None:
@@ -392,7 +392,7 @@ class GameRunner:
             self._chat.greet()
 
     def _is_end_reported(self) -> bool:
-        """Whether the server has reported how the game ended; otherwise we may know more than the server."""
+        """Whether the server has reported how the game ended; if not, our own record may be more complete."""
         return self.is_adjourned or (self._end is not None and self._end.reason is not EndReason.UNKNOWN)
 
     def _set_end(self, end: GameEnd) -> None:
@@ -445,7 +445,7 @@ class GameRunner:
         """Send a committed move until the server accepts it or shows that the turn has passed.
 
         The game may end instead by resignation or an agreed draw, without sending the move. Both are tried
-        only once per move, so that a game always continues.
+        only once per move; if they fail, the move is sent.
         """
         if self._refusals == 0 and self._is_current(think):
             given_up = await self._offers.resign_or_accept_draw()
@@ -488,7 +488,7 @@ class GameRunner:
         return backoff_delays(self._services.rng, cap_s=MAX_MOVE_RETRY_WAIT_S)
 
     def _start_pondering(self, think: Think, stored: StoredDecision) -> None:
-        """Start pondering when the opponent's time begins."""
+        """Start pondering when the opponent's turn begins."""
         moves = (*think.moves, stored.decision.move)
         if self._end is None and self.session.moves in (think.moves, moves):  # no reply yet
             game, position = position_of(self.session, moves)
@@ -617,7 +617,7 @@ class GameRunner:
     async def _with_accepted_move(
         self, moves: tuple[str, ...], end: GameEnd
     ) -> tuple[tuple[str, ...], GameEnd]:
-        """Add our last move if the server accepted but never showed it, since it may have ended the game."""
+        """Add our last move if the server accepted but never showed it: it may have ended the game."""
         if self._turn is not None:
             await asyncio.wait([self._turn])  # the answer to our move may still be under way
         move = await self._ledger.accepted_move(len(moves))

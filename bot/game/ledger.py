@@ -123,7 +123,7 @@ class GameLedger:
         self._moves: tuple[str, ...] = ()
         self._end: GameEnd | None = None
         self._strange: set[int] = set()
-        # By ply: the standing decisions' evaluations of their moves.
+        # The current decisions' evaluations of their moves, keyed by ply.
         self._scores: dict[int, int] = {}
         # Whether the game is over in the database, so that it has a summary.
         self._is_closed = False
@@ -148,7 +148,7 @@ class GameLedger:
 
     @property
     def scores_centi(self) -> tuple[int, ...]:
-        """The scores of the standing decisions from our view, in the order of play."""
+        """The scores of the current decisions from our view, in the order of play."""
         return tuple(score for _, score in sorted(self._scores.items()))
 
     async def open(
@@ -217,7 +217,7 @@ class GameLedger:
         return GameEnd(reason, None if known.result is None else winners.get(known.result), reason.value)
 
     async def find_committed_decision(self, ply: int, position: str) -> StoredDecision | None:
-        """The standing decision at a ply, if it was made in this position."""
+        """The current decision at a ply, if it was made in this position."""
         if self._current_decisions.knows_ply(ply):
             stored = self._current_decisions.latest.get(ply)
         else:
@@ -235,7 +235,7 @@ class GameLedger:
     async def commit_decision(self, moves: tuple[str, ...], decision: Decision) -> StoredDecision | None:
         """Commit a decision before its move is sent; None: the server now shows other moves.
 
-        If a decision already stands, return it, because its move may have been sent.
+        If there is already a decision, return it instead, because its move may have been sent.
         """
         ply, judged = len(moves), judge_profile(decision) if decision.is_complete else None
         try:
@@ -260,7 +260,7 @@ class GameLedger:
                 self._draft.update(replace(known, state=DecisionState.SENT, sent_at=now))
 
     async def take_back(self, ply: int) -> None:
-        """Void the decisions from a ply on, whose moves are no longer on the board.
+        """Void the decisions from a ply on, because their moves are no longer on the board.
 
         The outcome of a reply stands even if the reply is taken back: it has shown what the opponent saw.
         """
@@ -283,8 +283,8 @@ class GameLedger:
             times: Measured times of replies, keyed by ply.
 
         Returns:
-            Decisions without a complete profile, and those that may lack a forecast: for moves shown for
-            the first time; at the beginning and the end, for all moves without a forecast.
+            Decisions that lack a complete profile or may lack a forecast. Forecasts are considered only for
+            moves shown for the first time, but at the beginning and the end for all moves.
         """
         self._moves, self._end = moves, end or self._end
         incomplete = []
@@ -437,8 +437,8 @@ class GameLedger:
 
     @asynccontextmanager
     async def _transaction(self) -> AsyncIterator[AsyncSession]:
-        """One transaction at a time: if two ran without seeing each other's writes, neither would record an
-        outcome."""
+        """Run one transaction at a time: if two ran without seeing each other's writes, neither would record
+        an outcome."""
         async with self._turn:
             self._draft = self._current_decisions.copy()
             began = time.perf_counter()

@@ -1,6 +1,6 @@
 """Decides on draws, resignation, takebacks, aborts and claims against opponents who left.  Pure.
 
-Settings and facts in, decisions out.
+All decisions are computed from settings and facts alone.
 """
 
 from collections.abc import Sequence
@@ -91,8 +91,8 @@ def should_resign(facts: OfferFacts, config: MannersConfig) -> bool:
 def max_takebacks(facts: OfferFacts, config: MannersConfig) -> int:
     """Maximum number of takebacks to grant the opponent in this game.
 
-    No takebacks in a trial, or if the strategy or its moves are chosen at random: comparisons exclude
-    decisions that were taken back, which would be the costly ones.
+    It is 0 in a trial, or if the strategy or its moves are chosen at random: comparisons exclude
+    decisions that were taken back, and opponents would take back their costly replies.
     """
     is_compared = facts.in_trial or facts.is_randomised
     if facts.opponent_is_bot or is_compared or (facts.rated and not config.takebacks_rated):

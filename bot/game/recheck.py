@@ -221,7 +221,7 @@ class _Recheck:
         """Compare the reply that was judged with the game's moves.
 
         Raises:
-            RecordError: The judged reply is a different one.
+            RecordError: The judged reply differs from the reply in the game.
         """
         row = self._found
         is_judged = row.outcome_rule is not None and row.state is DecisionState.CONFIRMED

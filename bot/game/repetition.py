@@ -37,7 +37,7 @@ Paths = Mapping[str, tuple[str, ...]]
 
 
 async def recent_paths(database: Database, game: Game[Any], stored: StoredGame) -> Paths:
-    """The openings of the latest games against a game's opponent; empty if they cannot be read.
+    """The openings of the latest games against a game's opponent; none if they cannot be read.
 
     Games without a result do not count, as on the server; otherwise two aborted games would hide the games
     that must not be repeated.
@@ -83,7 +83,7 @@ class NonWins:
 
     def __init__(self) -> None:
         self._lines: dict[str, dict[int, tuple[NonWinLine, str]]] = {}
-        """By kind of game and game key: the line, and its moves in normal form as text."""
+        """Each line, and its moves in normal form as text, keyed by kind of game and game key."""
         self._read: set[str] = set()
         """Kinds of games whose lines have been read."""
 
@@ -116,7 +116,7 @@ class NonWins:
     def avoidance(
         self, stored: StoredGame, moves: Sequence[str], avoid: Sequence[str], within_centi: int
     ) -> RepetitionAvoidance | None:
-        """How to avoid repeating earlier games with the same moves so far; None: there are no such games.
+        """Instructions to avoid earlier games with the same moves so far; None: there are no such games.
 
         Args:
             stored: The game in the database.

@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from storage.records import ReplyTime, TimeSource
 
 MAX_LAG_COMPENSATION_S = 1.0
-"""Maximum time that a server takes off a turn for the opponent's lag (lichess.org)."""
+"""Maximum time that a server subtracts from a turn for the opponent's lag (lichess.org)."""
 CLOCK_TOLERANCE_S = 0.05
 """Tolerance in seconds: servers round clocks, and stop them after showing the move."""
 MIN_SERVER_TIMED_PLY = 2
-"""Clocks of the Lichess family do not run until both sides have moved."""
+"""First ply timed by server clocks: on sites like Lichess, they do not run until both sides have moved."""
 _CLOCK_DECIMALS = 3
 
 
@@ -75,7 +75,7 @@ class ReplyTimer:
         if added == 0:
             return
         if added is not None and not is_theirs and added == (1 if self._is_theirs else 2):
-            took = self._measure(len(moves) - 1, clock_s, increment_s, now, lag_s, is_prompt=is_prompt)
+            took = self._reply_time(len(moves) - 1, clock_s, increment_s, now, lag_s, is_prompt=is_prompt)
             if took is not None:
                 self.times.setdefault(len(moves) - 1, took)
         # In the middle of their turn, and after a takeback, their clock has run already.
@@ -87,7 +87,7 @@ class ReplyTimer:
             self._stopped_s = None
         self._moves, self._is_theirs = moves, is_theirs
 
-    def _measure(
+    def _reply_time(
         self,
         ply: int,
         clock_s: float | None,

@@ -56,8 +56,8 @@ class JobStop(StopFlag):
         self.borrow = borrow
         """Lends this run the cores of idle threads, at most the requested number; returns how many."""
         self.is_paused = False
-        """The thread is needed for a job of a higher rank: this job must raise `Stopped` and will be
-        restarted."""
+        """Whether the thread is needed for a job of a higher rank; if so, this job must raise `Stopped` and
+        will be restarted."""
 
 
 Job = Callable[[Searcher, JobStop], T]

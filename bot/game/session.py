@@ -1,4 +1,4 @@
-"""One game as a state machine: server events in, actions out.  No I/O.
+"""One game as a state machine that turns server events into actions.  No I/O.
 
 ::
 

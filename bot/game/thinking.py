@@ -299,7 +299,7 @@ class GameThinker:
     def max_move_time_s(self, at: PositionToMove, remaining_s: float | None) -> float:
         """The maximum time for a move, in seconds, after which the operator sees the move as late.
 
-        It is the planned time, extended as far as a busy machine allows, by at least `LATE_MOVE_GRACE_S`.
+        It is the planned time, extended by at least `LATE_MOVE_GRACE_S` in case the machine is busy.
         """
         limits = _clock_limits(self._services, at, remaining_s)
         planned_s = limits.time_s or 0.0
@@ -308,10 +308,9 @@ class GameThinker:
         return max(planned_s * limits.stretch, planned_s + LATE_MOVE_GRACE_S)
 
     async def _hold_move(self, at: PositionToMove, turn: Turn) -> None:
-        """In a trial, wait until the planned time for the move has passed, so that it does not reveal the
-        strategy.
+        """In a trial, wait until the planned time for the move has passed.
 
-        The plan follows from the clock and the position, so the time used does not reveal the strategy.
+        The plan depends only on the clock and the position, so the time used does not reveal the strategy.
         """
         services, stored = self._services, at.stored
         is_timed = turn.remaining_s is not None or not at.is_low_priority(services)
@@ -326,7 +325,7 @@ class GameThinker:
     async def _look_up(
         self, at: PositionToMove, remaining_s: float | None, avoidance: RepetitionAvoidance | None
     ) -> LookupMove | None:
-        """A move from a site, for strategies with books and tables, unless our own contain the position."""
+        """A move from a site, for strategies with books and tables; None if our own have the position."""
         online, game, position = self._services.online, at.game, at.position
         if online is None or not strategy_named(at.stored.strategy).looks_up:
             return None
@@ -339,7 +338,7 @@ class GameThinker:
         )
 
     def _avoidance(self, at: PositionToMove) -> RepetitionAvoidance | None:
-        """How to avoid repeating earlier games; None: there are none to repeat, or repetition is allowed."""
+        """Instructions to avoid earlier games; None: there are no such games, or repetition is allowed."""
         within_centi = self._services.config.engine.variety_centi
         if within_centi == 0:
             return None
@@ -370,7 +369,7 @@ class GameThinker:
         self._ahead = _PonderSearch(search, self._tasks.create_task(self._ponder(search, game.name)))
 
     async def _known_seeds(self, stored: StoredGame) -> dict[tuple[int, str], int]:
-        """The seeds of earlier random draws in the ledger: the program may have been restarted."""
+        """The seeds of the game's earlier random draws, so that a restarted program uses them again."""
         if not stored.draws_decisions:
             return {}
         async with self._services.database.read() as session:

@@ -22,7 +22,7 @@ class GameClock:
 
     initial_s: float
     increment_s: float
-    """Added to a side's clock after each of its moves."""
+    """Seconds added to a side's clock after each of its moves."""
 
     def __str__(self) -> str:
         return f"{self.initial_s:g}+{self.increment_s:g}"
@@ -112,7 +112,7 @@ class Terms:
         return any(isinstance(spec, OurSpec) and spec.cpu_s is not None for spec in (self.a, self.b))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; equal terms have equal values."""
+        """Return plain JSON values; equal conditions have equal values."""
         return {
             "game": self.game,
             "a": self.a.text,
@@ -127,7 +127,7 @@ class Terms:
         }
 
     def match_id(self) -> str:
-        """The match's identifier; equal terms have equal identifiers."""
+        """The match's identifier; matches with equal conditions have equal identifiers."""
         return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -154,7 +154,7 @@ def parse_id(text: str) -> str:
 
 
 def parse_clock(text: str) -> GameClock:
-    """Parse a clock such as ``60+0.6``: seconds at the start, and for each move.
+    """Parse a clock such as ``60+0.6``: initial seconds and increment.
 
     Raises:
         MatchError: The text is not a clock.

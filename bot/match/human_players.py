@@ -1,4 +1,4 @@
-"""Simulated people: players that move as a human-move model predicts, and models for players using them."""
+"""Simulated people: players that move as a human-move model predicts; also opens models for other players."""
 
 import random
 import time
@@ -21,7 +21,7 @@ from engine.stop import StopFlag
 
 
 class HumanPlayer:
-    """Plays like people: draws each move from the predictions of a human-move model.
+    """Plays like people: chooses each move at random with a human-move model's probabilities.
 
     Args:
         spec: Specification of the simulated people.

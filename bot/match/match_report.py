@@ -49,7 +49,7 @@ def has_player_failed(game: FinishedGame) -> bool:
 
 
 def short_text(now: MatchStanding) -> str:
-    """Current score, Elo and LLR, in half a line."""
+    """Format the current score, Elo and LLR as a short phrase."""
     result = now.result
     text = f"+{result.wins} ={result.draws} -{result.losses}, Elo {estimate_text(result.elo, '+.0f')}"
     return text if now.tested is None else f"{text}, LLR {now.tested.llr:+.2f}"

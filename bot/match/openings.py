@@ -116,7 +116,7 @@ def read_openings(data: bytes, game_name: str, where: str, max_plies: int | None
         max_plies: Maximum number of moves to take from each; None: all.
 
     Raises:
-        MatchError: The file has no openings, or an opening ends its game; the message gives the reason.
+        MatchError: The file has no openings, or an opening ends the game; the message gives the reason.
     """
     game = get_rules(game_name)
     form = files.detect_format(data[: files.FORMAT_DETECTION_BYTES], len(data))

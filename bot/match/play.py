@@ -107,7 +107,7 @@ class ResourceUse:
 
 
 def resource_use_of_move(time_s: float, choice: ChosenMove | None, *, late: bool) -> ResourceUse:
-    """The resources used for one move; None: the player failed to choose a move."""
+    """The resources used for one move; `choice` is None if the player failed to choose a move."""
     depth, cpu_s, nodes = (choice.depth, choice.cpu_s, choice.nodes) if choice else (None, None, None)
     return ResourceUse(
         moves=1,

@@ -97,7 +97,7 @@ class ExternalSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HumanSpec:
-    """Simulated people: each move is drawn from the predictions of a human-move model."""
+    """Simulated people: each move is chosen at random with a human-move model's probabilities."""
 
     text: str
     """The text as typed, without surrounding blanks."""
@@ -238,7 +238,7 @@ class _Key:
     read: Callable[[str], Any]
     """Parses the value; raises ValueError."""
     name: str = ""
-    """Name of the field; empty: the key."""
+    """Name of the field; empty: the same as the key."""
     part: _Part = _Part.SPEC
     audience: _Audience | None = None
     """Players that accept the key; None: all players."""

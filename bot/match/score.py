@@ -129,7 +129,7 @@ def pair_score_counts(scores: Sequence[float]) -> tuple[int, ...]:
 
 
 def result_of(games: Mapping[int, FinishedGame]) -> Result:
-    """The result of a match's games, which are keyed by number."""
+    """Return the result of a match from its finished games, keyed by game number."""
     points = [game.points for game in games.values()]
     pairs = whole_pairs(games)
     scores = [pair_score(pair) for pair in pairs]

@@ -3,7 +3,7 @@
 A generalised SPRT (Wald 1945; Michel Van den Bergh, "The generalized sequential probability ratio test",
 2017): the log-likelihood ratio is that of the distributions of pair scores nearest to the one observed (by
 maximum likelihood) whose means are the scores expected at elo1 and at elo0.  With p the observed shares of
-the five scores a, the nearest one with mean s is p / (1 + t (a - s)), with t such that the mean is s.
+the scores a, the nearest distribution with mean s is p / (1 + t (a - s)), with t such that the mean is s.
 
 Pairs are evaluated in the order of their numbers, not in the order in which they end: short games are often
 losses, so that order would bias the test. The test ends at the first pair at which the ratio reaches a bound;
@@ -67,7 +67,7 @@ class SprtVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SprtResult:
-    """A test after some pairs."""
+    """The state of a test after the pairs evaluated so far."""
 
     sprt: Sprt
     seen: tuple[int, ...]

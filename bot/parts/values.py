@@ -383,7 +383,7 @@ class VerdictPart:
     findings: tuple[tuple[str, bool], ...]
     """All possible verdicts in words, each with a flag that tells whether it applies."""
     warning: str
-    """Why the results are invalid; empty if they are valid."""
+    """Reasons why the results are invalid; empty if they are valid."""
     headline: str
     evidence: tuple[str, ...]
     others: tuple[str, ...]

@@ -94,7 +94,7 @@ class OfferedOption:
         return f"type {self.kind}{default}{limits}" + "".join(f" var {choice}" for choice in self.choices)
 
     def refuse(self, value: str) -> str | None:
-        """Why a value is invalid, or None if it is valid."""
+        """The reason why a value is invalid, or None if it is valid."""
         if self.kind == "spin" and not (
             re.fullmatch(r"-?\d{1,9}", value) and self.low <= int(value) <= self.high
         ):

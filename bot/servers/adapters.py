@@ -17,7 +17,7 @@ def make_server(
     recall: Recall = nothing_to_recall,
     on_answer: Callable[[float], None] = lambda _: None,
 ) -> Server:
-    """Build the adapter for a site, not yet connected. Call it inside a running event loop.
+    """Build the adapter for a site without connecting it. Call it inside a running event loop.
 
     Args:
         config: The settings.
@@ -28,7 +28,7 @@ def make_server(
         on_answer: Called with the duration of each request, in seconds.
 
     Raises:
-        ConfigError: A setting is invalid. Checking sends no request.
+        ConfigError: A setting is invalid. The check sends no request.
     """
     if dialect.protocol == "ggs":
         return GgsServer(

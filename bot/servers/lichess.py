@@ -59,7 +59,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 CALL_TIMEOUT_S = 10.0
-"""Timeout of one request in seconds; after that, check whether the move arrived instead of waiting."""
+"""Timeout of one request in seconds; after a timeout, we check whether the move arrived."""
 CHAT_TIMEOUT_S = 4.0
 """Timeout of a chat message in seconds; short, because it delays the messages queued behind it."""
 CONNECT_TIMEOUT_S = 5.0
@@ -344,7 +344,7 @@ class LichessServer:
         timeout_s: float | None = None,
         accept: str = "application/json",
     ) -> bytes:
-        """Read the complete answer to a request; the server has finished the request only then."""
+        """Read an answer to its end, because only the end shows that the server has finished the request."""
         what = f"{method} {path}"
         timeout_s = min(self._call_timeout_s, timeout_s or math.inf)
         try:

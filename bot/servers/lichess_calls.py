@@ -1,4 +1,4 @@
-"""Read-only calls through berserk, one at a time, and none while the server demands a pause.
+"""Makes read-only calls through berserk, one at a time, and none while the server demands a pause.
 
 berserk builds requests and parses answers, but it blocks and limits neither the time nor the size of an
 answer. So aiohttp sends berserk's requests, with a timeout that also ends slow or endless answers.

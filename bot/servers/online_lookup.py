@@ -33,7 +33,7 @@ MAX_CLOCK_SHARE = 0.05
 MAX_FAILURES = 3
 """Number of consecutive failures after which a service is skipped for a while."""
 FAILURE_PAUSE_S = 300.0
-"""Length of that pause, in seconds; after a 429 the service sets the length."""
+"""Length of the pause after such failures, in seconds; after a 429 the service sets the length."""
 REFUSED_PAUSE_S = 3600.0
 """Length of the pause, in seconds, if a service demands a token or does not exist."""
 MAX_PIECES = 7

@@ -181,7 +181,7 @@ class PychessGame:
             return None
 
     async def _end(self, unknown: GameState) -> GameState | None:
-        """The end according to the page, or without a result; None to ask again at the stream's next line."""
+        """The end according to the page, or an end without a result; None: ask again at the next line."""
         try:
             recorded = read_end(await self._read(), self._reader)
             if recorded is not None:

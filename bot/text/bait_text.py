@@ -20,7 +20,7 @@ _SHARES = (
     *(Fraction(1, many) for many in range(10, 1, -1)),
     *(Fraction(some, many) for some, many in ((2, 5), (3, 5), (2, 3), (3, 4), (4, 5), (9, 10))),
 )
-"""Shares that have names; the nearest to a probability is used, or the first of two equally near ones."""
+"""Shares that have names; the share nearest to a probability is used, or the first of two equally near."""
 _MIN_NEARLY_ALL_PROBABILITY = 0.95
 
 

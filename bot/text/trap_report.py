@@ -147,7 +147,7 @@ class ForecastReport:
 
 @dataclass(frozen=True, slots=True)
 class DrawReport:
-    """A random draw between a move that sets a trap and one that sets none (`engine.randomised`)."""
+    """A random choice between a move that sets a trap and one that sets none (`engine.randomised`)."""
 
     trap: str
     trap_name: str
@@ -159,7 +159,7 @@ class DrawReport:
     """Our expected score after the move `trap`, in hundredths of a per cent."""
     control_value: int
     chance: float
-    """Of `trap`."""
+    """Probability of choosing `trap`."""
     seed: str
 
 
@@ -183,11 +183,11 @@ class DecisionReport:
     source: SourceInfo | None
     """The other engine that gave the scores; None for our own search."""
     draw: DrawReport | None
-    """The random draw that decided the move; None if the move was not randomised."""
+    """The random choice that decided the move; None if the move was not randomised."""
     model: ModelInfo | None
     """The model that gave the replies' probabilities; None if none was used."""
     trouble: str
-    """Why the strategy could not use its opponent model; empty if it could."""
+    """The reason why the strategy could not use its opponent model; empty if it could."""
     depth: int
     time_s: float
     state: str

@@ -18,7 +18,7 @@ _SAYS = {
 _UNITS = {TrialOutcome.SCORE: "per 100 games", TrialOutcome.COST: "per reply"}
 _BROKEN = {
     "draw": "the random assignment differs from the recorded probabilities by more than chance allows",
-    "missing": "outcomes are missing from one of the two more often than chance allows",
+    "missing": "outcomes are missing from one of the two groups more often than chance allows",
 }
 
 

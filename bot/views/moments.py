@@ -144,7 +144,7 @@ class Moment:
 
     @property
     def _shallow_chart(self) -> LineChart | None:
-        """The scores of the bait and the best reply by depth; None if there are no two replies to compare."""
+        """The scores of the bait and the best reply by depth; None if there are fewer than two replies."""
         decision, best = self.decision, self.best
         baits = {bait.reply for bait in self.baits}
         tempting = [each for each in decision.replies if each.reply in baits]

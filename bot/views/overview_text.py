@@ -15,7 +15,7 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 
 def number_word(number: int) -> str:
-    """Write a number up to ten as a word, others in figures."""
+    """Write numbers up to ten as words, and larger numbers in figures."""
     return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
 
 

@@ -62,8 +62,8 @@ _LOOKS_GOOD = (
     "A bait is a reply that looks good, is likely to be played, and costs a tenth of the game or more"
 )
 _SHARES_NOTE = (
-    "Bar: taken; line: expected by the models of people. Small print: the 95 % interval, by person; it "
-    f"needs the equivalent of {MIN_BAIT_PERSONS} people who met equally many baits."
+    "Bar: taken; line: expected by the models of people. Small print: the 95 % interval, clustered by "
+    f"person; it needs the equivalent of {MIN_BAIT_PERSONS} people who met equally many baits."
 )
 
 
@@ -179,7 +179,7 @@ def _heading(all_: BaitGroup, *, is_filtered: bool) -> Heading:
             f"{noun} fooled somebody.",
             f"{number(all_.taken)} of {number(all_.encounters)}",
             f"{_LOOKS_GOOD}. People took {percent(all_.share)} of them; the models of people expected "
-            f"{percent(all_.expected_share)}. 95 % interval, by person: {interval_words(all_)}.{more}",
+            f"{percent(all_.expected_share)}. 95 % interval by person: {interval_words(all_)}.{more}",
         )
     if all_.unanswered:
         verb = "was" if all_.unanswered == 1 else "were"
@@ -275,13 +275,13 @@ def traps_view(
 
 
 def phase_name(group: BaitGroup) -> str:
-    """The move numbers of a phase, counted as games do: ``1 to 10``."""
+    """The range of a phase in full moves, not plies, for instance ``1 to 10``."""
     first = (group.start or 0) // 2 + 1
     return f"{first} to {first + PHASE_PLIES // 2 - 1}"
 
 
 def interval_words(group: BaitGroup) -> str:
-    """The interval of a share, or why there is none."""
+    """The interval of a share, or the reason why it has none."""
     interval = group.interval
     if interval is None or interval.low is None or interval.high is None:
         return f"too few people for an interval ({floor(group.effective_persons)} of {MIN_BAIT_PERSONS})"

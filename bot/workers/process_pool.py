@@ -35,8 +35,8 @@ class WorkerDied(Exception):
 class ProcessPool:
     """Processes on this machine, each served by a thread of this process that waits for its results.
 
-    The worker processes share nothing: each has its own pipe to us, and there are no locks. If a process
-    dies, at any moment, only its own job fails. Pools whose processes share queues (the standard library's,
+    The worker processes share nothing: each has its own pipe to us, and there are no locks. Whenever a
+    process dies, only its own job fails. Pools whose processes share queues (the standard library's,
     loky, Pebble) cannot guarantee that: a process killed in the middle of a message leaves half of it in the
     queue, or a lock that is never released, and the others wait forever.
 

@@ -1,7 +1,7 @@
 """PGN, Portable Game Notation: chess and its variants, xiangqi, and Othello in PGN's form.
 
 * Chess is in SAN, or in UCI notation as some programs write it; variants have their usual names (tag
-  ``Variant``), other start positions the tag ``FEN``. python-chess supplies rules and SAN.
+  ``Variant``); the tag ``FEN`` gives other start positions. python-chess supplies rules and SAN.
 * Othello has squares for moves and ``--`` (or nothing) for a pass; its result is black's discs, then white's:
   ``34-30``. Move numbers are skipped (some sites number plies); moves take precedence over the stated result.
 * Xiangqi has ``Game "Chinese Chess"``, the tag ``Red``, and moves in ICCS notation, ``H2-E2``; the notation
@@ -131,7 +131,7 @@ def parse(text: str, game: str | None = None) -> GameRecord:
     moves = _movetext(body)
     if not tags and not moves.moves:
         raise BadPgn(f"neither tags nor moves in {text.strip()!r:.60}")
-    named = game or _game_named_by_tags(tags, moves)
+    named = game or _game_from_tags_or_result(tags, moves)
     try:
         if named:
             return _record(named, tags, moves)
@@ -215,7 +215,7 @@ def _movetext(body: str) -> _Movetext:
     return _Movetext(tuple(moves), values_or_empty(evaluations), values_or_empty(times_s), result)
 
 
-def _game_named_by_tags(tags: Mapping[str, str], moves: _Movetext) -> str | None:
+def _game_from_tags_or_result(tags: Mapping[str, str], moves: _Movetext) -> str | None:
     """The game that the tags name; None: chess, or no name."""
     for tag in ("Game", "GameType", "Variant"):
         if named := _NAMES.get(tags.get(tag, "").lower()):
@@ -237,7 +237,7 @@ def _chess_variant(tags: Mapping[str, str]) -> str:
 
 
 def _standard_fen(fen: str, game: Game[Any], tags: Mapping[str, str]) -> str:
-    """The FEN with castling rights as in Chess960, if only the tag shows that it is Chess960.
+    """The FEN, with castling rights in Shredder-FEN notation if the tags name Chess960.
 
     Raises:
         BadPosition: The text is not a FEN.

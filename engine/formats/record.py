@@ -37,7 +37,7 @@ class GameRecord:
     start: str | None = None
     """Position before the first move, in the form of `Game.position_text`; None: the usual start."""
     moves: tuple[str, ...] = ()
-    """In the game's notation, passes included; all are legal."""
+    """Moves in the game's notation, passes included; all are legal."""
     points: float | None = None
     """The first side's points: 1, 1/2 or 0; None: unfinished, or unknown."""
     margin: float | None = None
@@ -48,10 +48,10 @@ class GameRecord:
     place: str = ""
     round: str = ""
     date: str = ""
-    """As written in the source."""
+    """Date as written in the source."""
     ratings: tuple[float | None, float | None] = (None, None)
     clocks: tuple[str, str] = ("", "")
-    """As written in the source."""
+    """Clocks as written in the source."""
     evaluations: tuple[float | None, ...] = ()
     """Each mover's own evaluation of the position, in discs or pawns; empty: not recorded."""
     times_s: tuple[float | None, ...] = ()

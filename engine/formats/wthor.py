@@ -21,7 +21,7 @@ SCORE_TAG = "TheoreticalScore"
 
 
 class BadWthor(BadGame):
-    """The file is not of the kind that its name says, or a game is impossible; the message says where."""
+    """The file's kind does not match its name, or a game is impossible; the message says where."""
 
 
 @dataclass(frozen=True)

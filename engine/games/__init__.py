@@ -19,7 +19,7 @@ ENGINE_GAMES = frozenset(game.name for game in CHESS_VARIANTS)
 
 
 def get_rules(name: str) -> Game[Any]:
-    """The game of that name.
+    """The rules of the game with this name.
 
     Raises:
         KeyError: No such game; the message lists the known ones.

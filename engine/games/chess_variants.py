@@ -1,7 +1,7 @@
 """Rules of lichess.org's chess variants from python-chess: `StandardChess` with another board.
 
-Our own searches do not play these well; the games are for external engines, which select them by the value of
-their option ``UCI_Variant`` (python-chess's ``uci_variant``). The evaluation here (material only) is used
+Our own searches do not play these well; the games are for external engines, whose option ``UCI_Variant``
+selects the variant (by python-chess's ``uci_variant``). The evaluation here (material only) is used
 when such an engine fails to choose a move.
 
 FENs are python-chess's: pockets in brackets, ``~`` after promoted pieces (crazyhouse), remaining checks

@@ -24,7 +24,7 @@ LINES = tuple(
 
 
 class Connect4Position(NamedTuple):
-    """Bit ``7 * column + row`` of each set, row 0 at the bottom."""
+    """The discs of each side as bits: bit ``7 * column + row`` is a square, with row 0 at the bottom."""
 
     mover: int
     waiter: int

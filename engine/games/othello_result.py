@@ -8,14 +8,14 @@ weights of that day by ::
 
 that is, on 121,541 positions of 3,200 games that the engine played against itself at depth 6 after 4 to 16
 random moves, with the last 12 squares solved. On the 30,362 positions of 800 further games the log-loss is
-0.374 nats (0.375 with s = 532 throughout, 0.693 without knowledge), and the fit is well calibrated::
+0.374 nats (0.375 with s = 532 throughout, 0.693 for a constant 1/2), and the fit is well calibrated::
 
         promised  0.030 0.148 0.251 0.350 0.451 0.550 0.652 0.750 0.852 0.970   (means of the tenths)
     observed  0.027 0.141 0.267 0.347 0.418 0.550 0.640 0.726 0.847 0.971
 
-It is valid for equal players who search to the depth of the score. A score is more certain for deeper
-searches, and less for people: with the previous weights, 500 games at a depth of 8 gave s = 266 + 4.1 * empty
-squares, and 1,500 WTHOR games from the year 2000 on, scored at a depth of 6, s = 588 + 4.9 * empty squares.
+It is valid for equal players who search to the depth of the score. Scores are more certain for deeper
+searches and less certain for people: the previous weights gave s = 266 + 4.1 * empty squares in 500 games at
+depth 8, and s = 588 + 4.9 * empty squares in 1,500 WTHOR games from the year 2000 on, scored at depth 6.
 """
 
 import math

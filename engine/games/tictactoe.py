@@ -11,7 +11,7 @@ _CELLS = 9
 
 
 class TicTacToePosition(NamedTuple):
-    """Bit ``3 * row + column`` of each set, row 0 at the top."""
+    """The marks of each side as bits: bit ``3 * row + column`` is a square, with row 0 at the top."""
 
     mover: int
     waiter: int

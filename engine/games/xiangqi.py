@@ -208,9 +208,9 @@ class XiangqiPosition(NamedTuple):
     line: tuple[Move, ...] | None
     """None in a game.  Within a search: the moves since its root, or since the last irreversible one.
 
-    The positions of a line are not in `past`, only the game's are (the root is the last of them): so a
-    position's score does not depend on the path by which a search reached it.  A position that is in `past`
-    twice ends the line.
+    `past` has the game's positions up to and including the root, but not those of the line, so a position's
+    score does not depend on the path by which a search reached it.  A position that is in `past` twice ends
+    the line.
     """
 
 
@@ -441,7 +441,7 @@ class Xiangqi:
         return tuple(highlights)
 
     def plies_left(self, position: XiangqiPosition) -> int:
-        """An estimate: a game lasts about 90 plies, and always at least 24 more."""
+        """An estimate, which assumes that a game lasts 90 plies in all, but at least 24 more."""
         return max(24, 90 - position.ply)
 
     def most_plies_left(self, position: XiangqiPosition) -> int:
@@ -480,7 +480,7 @@ class Xiangqi:
 
     @staticmethod
     def _earlier(position: XiangqiPosition) -> list[int]:
-        """Indices of equal positions in the game's past."""
+        """Indices in `past` of the positions that are equal to this one."""
         board, past, line = position.board, position.past, position.line
         now = len(past) + len(line) - 1 if line else len(past)
         return [i for i in range(now % 2, len(past), 2) if past[i].board == board]

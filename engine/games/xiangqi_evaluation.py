@@ -62,7 +62,7 @@ GROUPS: Groups = {
     "tempo": 1,
     "in_check": 1,
 }
-"""The groups of features; ranks are seen from the side that they count for."""
+"""The groups of features; ranks are seen from the side whose feature is counted."""
 
 
 @cache

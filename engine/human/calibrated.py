@@ -22,7 +22,7 @@ from engine.human.model import CALIBRATED, DEFAULT_RATING, BadModel
 from engine.human.onnx import OnnxNetwork
 
 FEATURES_VERSION = "2"
-"""Changes with the meaning of `reply_features`; a file states its version."""
+"""Increased when the meaning of `reply_features` changes; each model file states its version."""
 INPUT, OUTPUT = "features", "utilities"
 """Tensor names in the file. Input shape: (replies, features). Output shape: (replies, 2), the utilities with
 and without a human-move model."""
@@ -63,14 +63,14 @@ FEATURES = (
 
 
 def expected(scores_centi: NDArray[Any], logistic_centi: float) -> NDArray[np.float64]:
-    """Scores as expected scores from 0 to 1, `engine.expected.expected_score` without rounding."""
+    """Convert scores to expected scores from 0 to 1: `engine.expected.expected_score` without rounding."""
     scores = np.asarray(scores_centi, np.float64)
     soft = 1.0 / (1.0 + np.exp(-np.clip(scores / logistic_centi, -500, 500)))
     return np.asarray(np.where(np.abs(scores) >= WIN_CENTI, (scores > 0).astype(np.float64), soft))
 
 
 def trappiness_of(gaps: NDArray[Any], sizes: NDArray[Any]) -> NDArray[np.float64]:
-    """Figure 3 of the paper for arrays of replies: `engine.trappy.trappiness` of gaps U - M and sizes |M|."""
+    """Compute `engine.trappy.trappiness` (Figure 3 of the paper) for arrays of gaps U - M and sizes |M|."""
     gaps, sizes = np.asarray(gaps, np.float64), np.asarray(sizes, np.float64)
     ratios = np.divide(gaps, sizes, out=np.where(gaps > 0, np.inf, 0.0), where=sizes > 0)
     return np.asarray(np.interp(ratios, [0.0, 1.0, 4.0], [0.0, 0.75, 1.0]), np.float64)

@@ -101,7 +101,8 @@ class MaiaModel:
         """The probabilities of the legal moves, and their total share of the network's raw output.
 
         Args:
-            histories: Each has the latest positions of a game, oldest first; the last one has legal moves.
+            histories: Each has the latest positions of a game, oldest first; the last position has legal
+                moves.
 
         Raises:
             BadModel: The output is malformed.

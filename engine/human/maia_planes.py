@@ -128,8 +128,8 @@ def encode(histories: Sequence[Sequence[ChessPosition]]) -> InputPlanes:
     by each of its moves, their shared past is also encoded once.
 
     Args:
-        histories: Each has the latest positions of a game (at least one), oldest first; the last is the one
-            to predict.
+        histories: Each has the latest positions of a game (at least one), oldest first; the
+            move is predicted for the last one.
     """
     rows: dict[int, int] = {}
     masks: list[tuple[int, ...]] = []

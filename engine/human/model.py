@@ -32,7 +32,7 @@ class PredictionQuery:
     """One query: the position in which to predict a person's move."""
 
     positions: tuple[Any, ...]
-    """The game's latest positions, oldest first; the last is the one to predict. Models use as much of
+    """The game's latest positions, oldest first; the move is predicted for the last. Models use as much of
     the history as they can, and need only the last position."""
     person: Person = UNKNOWN_PERSON
 
@@ -73,7 +73,7 @@ def predictions_of(
     Args:
         model: For the same game.
         game: Its rules.
-        asks: Any positions; a finished game has an empty answer, and a single move is certain.
+        asks: Any positions; the answer is empty for a finished game, and an only move is certain.
 
     Raises:
         BadModel: The model's answer is not a probability distribution.

@@ -24,7 +24,7 @@ from engine.human.protobuf import ProtobufFields, message
 
 PREFIX = "desdemona."
 MAX_MODEL_BYTES = 256 << 20
-"""Size limit for a file; this program's own files have a few MB."""
+"""Size limit for a file; this program's own files are a few MB."""
 
 _FATAL_ONLY = 4
 _SHOWN_METADATA = ("name", "licence", "source")
@@ -36,8 +36,8 @@ _CONTROL_FLOW = (b"Loop", b"Scan", b"If")
 
 _lock = threading.Lock()
 _running: WeakValueDictionary[str, Any] = WeakValueDictionary()
-"""Sessions, keyed by their file's checksum and shared by all users of the file: they take memory, and are
-thread-safe."""
+"""Sessions, keyed by their file's checksum. All users of a file share one session, because it takes memory
+and is thread-safe."""
 
 
 def read_model_file(path: Path, max_bytes: int = MAX_MODEL_BYTES) -> bytes:
@@ -84,8 +84,8 @@ class OnnxNetwork:
         except BadModel as error:
             raise BadModel(f"{where}: not an ONNX network: {error}") from None
         self.metadata, self.card = metadata
-        """The file's metadata, without `PREFIX`: ``kind``, ``game``, ``name``, ``licence`` and more; and its
-        card, a description for human readers."""
+        """The file's metadata, with `PREFIX` removed from its keys (``kind``, ``game``, ``name``, ``licence``
+        and more), and the file's card, a description for human readers."""
         if lacking := [key for key in ("kind", "game", "name", "licence") if not self.metadata.get(key)]:
             raise BadModel(
                 f"{where}: not a network for this program: it lacks "

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _QUERIES_PER_STOP_CHECK = 16
-"""Network queries between checks of the stop flag, about 4 ms; querying one at a time would cost far more."""
+"""Network queries between checks of the stop flag (about 4 ms); single queries would cost far more."""
 
 FindProfiles = Callable[[str, Sequence[str]], Sequence[ReplyProfile]]
 """A function that uses another program to find the profiles of some replies to our move."""
@@ -86,7 +86,7 @@ class GameModels:
 
     human: HumanModel
     calibrated: ReplyModel | None = None
-    """For strategies that use calibrated probabilities; None: they use the human-move model."""
+    """The calibrated model, for strategies that use one; None: they use the human-move model."""
     value: OpponentParams = field(default_factory=OpponentParams)
     health: ModelHealth = field(default_factory=ModelHealth)
     person_prior: "PersonPrior | None" = None
@@ -173,7 +173,7 @@ class OpponentModelSearch:
         return self.with_values(profiler.raw_candidates_above(depth, self._floor), profiler, depth)
 
     def with_values(self, found: list[Candidate], profiler: Profiler, depth: int) -> list[Candidate]:
-        """Like `from_profiler`, from plain candidates, whose raw values within the budget must be exact.
+        """Like `from_profiler`, but given plain candidates, whose raw values within the budget must be exact.
 
         Raises:
             BadModel: See `from_profiler`.

@@ -1,7 +1,7 @@
 """A move's value against a person: pure arithmetic on scores and reply probabilities.
 
 Plain minimax values a move by the best reply to it.  A person does not always find that reply, so here each
-reply is weighted by its probability (as in "When Suboptimal Minimax is Better", by a model of the opponent)::
+reply is weighted by its probability according to a model (as in "When Suboptimal Minimax is Better")::
 
     value(m) = sum over r of p(r | m) w(s_D(m, r))
 
@@ -24,7 +24,7 @@ from engine.human.model import MASS_TOLERANCE
 from engine.params import OpponentParams, OpponentScale
 
 UNSEARCHED = 1_000_000
-"""Bound of a reply that was not searched: `engine.search.reference.INFINITY`."""
+"""Bound on the score of a reply that was not searched: `engine.search.reference.INFINITY`."""
 
 _DIGITS = 6
 _MIN_CENTI = -UNSEARCHED
@@ -54,7 +54,7 @@ def expectation(probabilities: Iterable[float], utilities: Iterable[float], rest
     Args:
         probabilities: Probability of each reply.
         utilities: Utility of each reply, in the same order.
-        rest: Utility of the other replies, which have the rest of the probability.
+        rest: Utility of each of the other replies, which share the remaining probability.
 
     Returns:
         The mean, rounded to a millionth of the unit so that summation order cannot decide between equals.
@@ -103,7 +103,7 @@ def _share_floor_centi(best_centi: int, params: OpponentParams) -> int:
     """The minimum score that `share_percent` allows, given the best score; a forced loss is allowed only if
     every move loses by force.
 
-    From f(x) >= (1 - share) f(best) with the logistic function f.
+    It follows from f(x) >= (1 - share) f(best), where f is the logistic function.
     """
     if params.share_percent >= 100 or best_centi <= -WIN_CENTI:
         return _MIN_CENTI

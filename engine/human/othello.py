@@ -144,7 +144,7 @@ class OthelloHumanModel:
     """A model of p(move | position, last move) in Othello.  Used by one thread at a time.
 
     Args:
-        network: In the form that `lab.training.human_othello` writes.
+        network: The network, in the form that `lab.training.human_othello` writes.
         openings: Whether to use the network's table of openings.
 
     Raises:

@@ -114,7 +114,7 @@ class Gaussian:
     coefficients: Floats
     """Coefficients of the mean, shape (features, 2), for x and for k."""
     covariance: Floats
-    """Shape (2, 2)."""
+    """Covariance of x and k, shape (2, 2)."""
 
     def prior_weights(self, grid: PriorGrid, features: Floats) -> Floats:
         """The weight of each grid point, shape (persons, points); each row adds up to 1.
@@ -137,7 +137,7 @@ class BasePrior:
     base: str
     """See `base_key`."""
     depth: int
-    """D of the costs that it was fitted to."""
+    """Depth of the costs that the prior was fitted to (see `costs_of`)."""
     least: float
     """Lower limit for the base model's probabilities; lower ones are raised to it."""
     grid: PriorGrid

@@ -2,7 +2,7 @@
 
 For a game without a configured file the program has a default: a network for Othello, the estimate from
 shallow searches (`engine.human.shallow`) for other games. Default networks are opened on first use, the
-operator's files at the start, so that a bad file is reported then.
+operator's files when the program starts, so that a bad file is reported immediately.
 """
 
 import threading

@@ -59,7 +59,7 @@ class ReplyForecast:
     confirm_depth: int
     """Plies of the confirming search, counted from the decision's position; 0: it took too long."""
     confirm_source: str = ""
-    """The engine that confirmed, named as in `Decision.profile_source`; empty: none, or not recorded."""
+    """The engine of the confirming search, as in `Decision.profile_source`; empty: none, or not recorded."""
     other: "ReplyForecast | None" = None
     """The forecast for the move that a trial did not select (`Decision.trial_draw`), without confirmation."""
 
@@ -85,7 +85,7 @@ class ReplyForecast:
             raise RecordError(f"{reply} is not among the replies of the forecast") from None
 
     def takes_bait(self, reply: str) -> bool:
-        """Whether a reply takes a bait: any confirmed one."""
+        """Whether a reply takes any confirmed bait."""
         return any(each.reply == reply for each in self.confirmed)
 
     def to_record(self) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class ReplyForecast:
 
 
 def _with_stored_names(record: dict[str, Any]) -> dict[str, Any]:
-    """A forecast as plain values, with the names used in records, where probabilities are ``odds``."""
+    """A forecast as plain values under the names used in records, which call probabilities ``odds``."""
     record["tempting"] = tuple(
         {"odds" if name == "p_reply" else name: value for name, value in each.items()}
         for each in record["tempting"]
@@ -125,7 +125,7 @@ def _with_stored_names(record: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """What to expect of a reply: according to the forecast, and from a person who moves at random."""
+    """Statistics of a reply, both according to the forecast and for a person who moves at random."""
 
     error_uniform: float
     """Share of the replies that are errors."""
@@ -138,7 +138,7 @@ class Expectations:
     fall_uniform: float
     """Share of the replies that are traps in the paper's sense (`engine.judgement`)."""
     fall_expected: float
-    """Probability of such a reply."""
+    """Probability that the reply is such a trap."""
     bait_uniform: float
     """Share of the replies that take a bait."""
     bait_expected: float

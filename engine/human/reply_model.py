@@ -38,7 +38,7 @@ class ReplyModel(Protocol):
     ) -> dict[str, float]:
         """The probability of each reply, keyed by the reply's text; they add up to 1.
 
-        Call it through `checked_probabilities`.
+        Do not call this directly: call `checked_probabilities`.
 
         Args:
             game: The rules.

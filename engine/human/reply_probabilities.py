@@ -57,7 +57,7 @@ def predict_replies(
 
     Returns:
         None: there is neither a calibrated model nor a human-move network, or none of them answers (only the
-        first failure in a row is logged), or there is no reply.
+        first failure in a row is logged), or the move has no legal replies.
 
     Raises:
         IncompleteProfile: The candidate's profile is incomplete.

@@ -5,8 +5,8 @@ Positions that the board's eight symmetries map to one another share the entry o
 move. ``python -m lab.training.othello_book`` builds books; none comes with the program.
 
 The file is gzip'd text, one JSON value per line: it is small, ``zcat`` can show it, and gzip's checksum
-detects damage. (A database would be several times larger, and the engine does without one.) The first line is
-the header::
+detects damage. (A database would be several times larger, and the engine otherwise needs none.) The first
+line is the header::
 
     {"format": "desdemona book", "version": 1, "game": "othello", "entries": 2, "made": {...}}
 

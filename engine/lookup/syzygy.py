@@ -83,8 +83,8 @@ class SyzygyTables:
     def choose(self, position: ChessPosition, rng: random.Random) -> LookupMove | None:
         """A move that keeps the result (see `engine.lookup.source.RootSource`).
 
-        A win takes the shortest way to the next capture or pawn move, a loss the longest; among drawing moves
-        we choose the one after which the largest share of the replies lose.
+        When winning, we take the shortest way to the next capture or pawn move; when losing, the longest.
+        Among drawing moves we choose the one after which the largest share of the replies lose.
         """
         board = position.board
         if board.castling_rights or chess.popcount(board.occupied) > self._most_pieces:

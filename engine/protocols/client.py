@@ -43,7 +43,7 @@ class EngineReply:
 class EngineProtocol(ABC):
     """One running program behind one protocol.
 
-    Any call may raise `engine.protocols.link.EngineError` or, when its flag is set, `engine.stop.Stopped`.
+    Any call may raise `engine.protocols.link.EngineError`, or `engine.stop.Stopped` if its stop flag is set.
     """
 
     is_interruptible = True
@@ -81,7 +81,7 @@ def last_move_line(move: str, lines: Sequence[EngineReply]) -> EngineReply | Non
 def move_wait(
     question: MoveRequest, game: Game[Any], settings: ExternalSettings, stop: StopFlag
 ) -> WaitLimit:
-    """Limit the wait for the answer: by the move's time plus a margin, or else by total time and silence."""
+    """Limit the wait for a move: by its time plus a margin or, if unlimited, by total time and silence."""
     limit_s, now = question.allowance.limit_s(game.side_to_move(question.position)), time.monotonic()
     if limit_s is not None:
         return WaitLimit(stop, now + limit_s + settings.response_timeout_s)

@@ -188,7 +188,7 @@ class EngineSource:
             params: Parameters of the trap arithmetic.
             limits: With a clock, the depth is the greatest that can be completed in time; `depth` counts only
                 without a clock.
-            stop: Ends the analysis early.  Its deadline, which the caller sets, is that of `limits`.
+            stop: Ends the analysis early.  The caller sets its deadline to that of `limits`.
             om_search: Values the moves, for a strategy with an opponent model, and selects the replies that
                 count; None: the moves within the window get complete profiles.
 

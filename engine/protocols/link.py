@@ -49,8 +49,8 @@ class InfoLine:
 
 
 _MAX_PLAUSIBLE_NODES = 10**15
-"""Maximum plausible number of nodes of a search: days on a large machine; sums of such numbers fit the
-database's integers."""
+"""Maximum plausible number of nodes of a search, which takes a large machine days; sums of such numbers fit
+into the database's integers."""
 _MAX_PLAUSIBLE_DEPTH = 999
 """Maximum plausible depth, in plies; engines stop at 256 or less."""
 

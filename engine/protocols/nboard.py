@@ -46,7 +46,7 @@ class NBoardClient(EngineProtocol):
         return self._name.removesuffix(str(_FIRST_DEPTH))
 
     def new_game(self, start: Any) -> None:
-        """Nothing to do: every query sends the whole game."""
+        """Do nothing, because every query sends the whole game."""
 
     def choose(self, question: MoveRequest, stop: StopFlag) -> EngineReply:
         soon, allowance = self._command_wait_limit(stop), question.allowance

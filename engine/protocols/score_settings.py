@@ -41,11 +41,11 @@ class EngineSettings:
     """Deepest search of the root, at least 2; the replies are searched one ply less."""
     window_centi: int = 50
     """A move is analysed if its root score is at most this far below the best. The best is the highest root
-    score, or a lower one if the replies to the analysed moves show that score to be too high."""
+    score, corrected downwards if the replies to the analysed moves show it to be too high."""
     candidates: int = 8
     """Maximum number of moves analysed; the best moves are chosen."""
     max_lines: int = 0
-    """Maximum MultiPV value to use; 0: the engine's own limit. More moves are searched in several parts."""
+    """Maximum MultiPV value to use; 0: the engine's own limit. More moves take several searches."""
     limit: MoveLimit = MoveLimit.DEPTH
     """The limit of the search for the engine's own best move; our time limits may end it earlier."""
     nodes: int = 100_000

@@ -49,9 +49,9 @@ def scores_by_depth(
     Each line belongs to its stated depth; the last line for a move and depth is used. After three seconds
     of search, Stockfish repeats the whole list with every update, with old and new depths mixed.
 
-    A depth that the engine omits for a move repeats the previous depth or, if there is none, the first one
-    reported. The same is true for an engine that ends its search early, because the move is forced or it has
-    found a mate.
+    If the engine omits a depth for a move, the score of the previous depth is used or, if there is none, the
+    first score reported. The same applies to depths that are missing because the engine ended its search
+    early, for instance because the move is forced or because it found a mate.
 
     Args:
         lines: The engine's output.

@@ -11,11 +11,11 @@ PROTOCOL_GAMES = {
     "uci": ("chess", "xiangqi"),
     "ucci": ("xiangqi",),
 }
-"""The games that each protocol supports here, the default one first."""
+"""The games that we support over each protocol, the default game first."""
 
 STOPPABLE_PROTOCOLS = ("uci", "ucci")
 """Protocols that can limit a search by nodes, and have a command that ends a search with a move. No
-protocol can limit processor time: we enforce such a limit with this command."""
+protocol can limit processor time: we send the command when such a limit is reached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

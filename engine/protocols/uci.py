@@ -3,10 +3,10 @@
 The two protocols are nearly the same.  UCI counts xiangqi's ranks from 1 to 10, UCCI from 0 to 9, and UCCI
 writes options without ``name`` and ``value``.
 
-`engine.protocols.uci_scores` uses it for the scores of many moves, `engine.protocols.uci_moves` for one move.
+`engine.protocols.uci_scores` uses the client to score many moves, `engine.protocols.uci_moves` to get one.
 
 (We do not use python-chess's client: its waits have no timeout, it needs 43 ms to parse a search of 38 lines
-and 9 depths, where this one needs 2 ms, and in Racing Kings it rejects Fairy-Stockfish's lines that continue
+and 9 depths (ours needs 2 ms), and in Racing Kings it rejects Fairy-Stockfish's lines that continue
 for a move after a race is won.)
 """
 

@@ -115,7 +115,7 @@ class Profiler:
         return [with_trap(candidate, self._params, swindle) for candidate in candidates]
 
     def pruned_candidates(self, depth: int) -> list[Candidate]:
-        """Candidates for the same choice from fewer profiles: skips moves that no bonus could make best."""
+        """Candidates that give the same choice; skips the profiles of moves that no bonus could make best."""
         params = self._params
         raws = [self.raw_value(move, depth) for move in self.moves]
         candidates = [

@@ -78,7 +78,7 @@ class NativeSearcher:
     ) -> list[Candidate]:
         """Candidates that give the same choice as the full table.
 
-        The chosen move's adjusted value may be lower than in the full table, but is high enough;
+        The chosen move's adjusted value may be lower than in the full table, but is high enough to be chosen;
         `engine.completion.complete` computes the exact value. Bounds replace the omitted scores and prove the
         choice (`engine.verification.verify` checks them).
 
@@ -183,8 +183,8 @@ class NativeSearcher:
         Args:
             position: A position in which the game is not over.
             depth: Maximum depth in plies, 1 to `Game.deepest_search`.  Othello: a depth of at least the
-                number of empty squares solves the endgame if time allows, and always without a clock.
-            time_s: Time limit in seconds, by the flag's clock; None: no clock. An iteration that would exceed
+                number of empty squares solves the endgame if time allows, and always if `time_s` is None.
+            time_s: Time limit in seconds, by the flag's clock; None: no limit. An iteration that would exceed
                 it is not started.
             stop: Ends the search early; it then returns its best result so far.
             confidence_percent: Othello only: required confidence of a selective cut, 73, 87, 95 or 99. 100:

@@ -184,7 +184,7 @@ class MoveContext:
     # --- Moves found elsewhere --------------------------------------------------------------------------
 
     def look_up(self) -> LookupMove | None:
-        """The move of a book or table that has the position; to avoid a line, a book is asked repeatedly."""
+        """The move of a book or table that has the position; a book is queried repeatedly to avoid a line."""
         avoided = () if self.avoidance is None else self.avoidance.avoid
         game = self.use.game
         for source in self.use.strong.sources.get(game.name, ()):
@@ -218,7 +218,7 @@ class MoveContext:
     def ask_engine(self, query: Callable[[EngineSource, Limits], T | None]) -> T | None:
         """The other engine's answer; None: there is no engine, or no answer in time.
 
-        In games that need another engine, the engine gets a second try, which is better than our own search.
+        In games that need another engine, the engine gets a second try, because our own search is too weak.
         """
         engine = self.use.engine
         if engine is None:

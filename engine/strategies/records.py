@@ -60,7 +60,7 @@ def verify_pruned_candidates(decision: Decision, *, counts_bonus: bool, swindle:
         swindle: Whether every move loses by force (`engine.trappy.is_swindle`).
 
     Raises:
-        RecordError: Another move could stand higher.
+        RecordError: Another move could have a higher standing.
     """
     params, candidates = decision.params, decision.candidates
     chosen = candidates.index(decision.chosen)
@@ -82,10 +82,10 @@ def verify_variety_draw(decision: Decision) -> None:
     """
     draw = decision.variety_draw
     if draw is None:
-        raise RecordError(f"{decision.move} was drawn, but the draw is not in the record")
+        raise RecordError(f"{decision.move} was chosen at random, but the draw is not in the record")
     move = draw_move(decision.candidates, draw)
     if move != decision.move:
-        raise RecordError(f"{decision.move} was played, but {draw} draws {move}")
+        raise RecordError(f"{decision.move} was played, but {draw} selects {move}")
     floor = max(c.raw_centi for c in decision.candidates if not c.raw_is_bound) - draw.within_centi
     for candidate in decision.candidates:
         if candidate.raw_is_bound and candidate.raw_centi >= floor:

@@ -1,7 +1,7 @@
 """Tests whether trappiness adds information beyond a model of people, the cost and the shallow scores.
 
 Two conditional logits (McFadden 1974) predict which of a position's replies is played. The smaller one uses
-the logarithm of a model's probability, the cost, and the reply's deficit against the others at shallower
+the logarithm of a model's probability, the cost, and how far the reply scores below the others at shallower
 depths; the larger one adds the paper's trappiness in its three forms, alone and times the cost. Both are
 fitted on four fifths of the persons and evaluated on the others, so the larger one need not score better.
 """
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 FOLDS = 5
 _SHALLOW_FEATURES = ("gap_first", "gap_median", "gap_best", "gap_last")
 _NEWTON_STEPS, _PENALTY = 12, 1.0
-"""Limit on Newton steps, which converge within ten; and the ridge penalty on standardised features."""
+"""Maximum number of Newton steps (ten suffice), and the ridge penalty on standardised features."""
 _EQUAL = 1e-9
 _MIN_P = 1e-5
 
@@ -35,7 +35,7 @@ class AddedValue:
     model: str
     """Name of the model whose probabilities both logits use."""
     nats: Estimate
-    """Mean of -ln p(reply) of the smaller logit, in nats per reply."""
+    """Mean -ln p(reply) under the smaller logit, in nats per reply."""
     gain: Estimate
     """By how much the larger logit reduces `nats`."""
 

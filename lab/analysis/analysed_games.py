@@ -143,7 +143,7 @@ async def list_analysed_plies(session: AsyncSession, analysis_id: int) -> set[tu
 async def keep_games(
     session: AsyncSession, records: Sequence[GameRecord], *, source: str, source_format: str
 ) -> dict[str, int]:
-    """Store games like `add_imported_games`, and return their row keys, keyed by `content_key`."""
+    """Store games with `add_imported_games`, and return their row keys, keyed by `content_key`."""
     await add_imported_games(session, records, source=source, source_format=source_format)
     games: dict[str, int] = {}
     keys = [content_key(record) for record in records]
@@ -179,7 +179,7 @@ async def iterate_positions(
     """The positions of an analysis in the order in which they were stored, read in batches.
 
     Args:
-        model_id: The model whose predictions to include; positions without one have None.
+        model_id: The model whose predictions to include; positions without a prediction have None.
     """
     last = 0
     while True:

@@ -59,7 +59,7 @@ async def run_analysis(
     on_count: OnCount,
     stop: asyncio.Event,
 ) -> tuple[int, AnalysisTally]:
-    """Analyse the moves that this analysis lacks.
+    """Analyse the moves that have no stored result in this analysis.
 
     Args:
         engine: The engine to use; None: the native search.
@@ -160,7 +160,7 @@ def _probabilities(
     ):
         moves = [game.move_text(move) for move in game.legal_moves(query.positions[-1])]
         if moves != [reply.reply for reply in found.replies]:
-            raise BadModel(f"{model.info.name}: {found.position}: its moves are not those that were analysed")
+            raise BadModel(f"{model.info.name}: {found.position}: its legal moves differ from those analysed")
         answers.append(probabilities)
     return answers
 

@@ -158,7 +158,7 @@ def _gaussian_record(prior: Gaussian) -> dict[str, Any]:
 
 
 def merged_card(game: str, known: dict[str, Any] | None, entry: dict[str, Any]) -> dict[str, Any]:
-    """A card with a new entry, which replaces the entry over the same base model.
+    """A card with a new entry, which replaces any entry for the same base model.
 
     Raises:
         FitRefused: The existing card is for another game, or its priors have a different share or rate.

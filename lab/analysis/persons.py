@@ -17,7 +17,7 @@ _INCREMENT = re.compile(r"(\d{1,6})(?:\+(\d{1,5}))?")
 
 
 def is_person(name: str) -> bool:
-    """Whether a name is a person's; WTHOR gives a program's author in parentheses."""
+    """Whether a name is a person's; in WTHOR a name with an author in parentheses is a program's."""
     return bool(name) and not set(name) & set("?(")
 
 

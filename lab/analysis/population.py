@@ -126,7 +126,7 @@ def population(
 
     Args:
         model: Name of the human-move model.
-        others: Other models' probabilities, by model name and position key; models that lack a position are
+        others: Other models' probabilities, keyed by model and position; models that lack a position are
             left out.
         on_count: Called with the number of positions just done.
     """

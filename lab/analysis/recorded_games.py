@@ -99,7 +99,7 @@ def year_of(date: str) -> int | None:
 
 
 def is_within(number: float | None, least: int | None, most: int | None) -> bool:
-    """Whether a year or rating lies within the limits; None means no limit, or an unknown number."""
+    """Whether a year or rating is within the limits (None: no limit); an unknown number fails any limit."""
     if least is None and most is None:
         return True
     return number is not None and (least is None or number >= least) and (most is None or number <= most)

@@ -64,7 +64,7 @@ def profile(task: ProfileTask) -> ProfiledMove:
     """Every reply's scores at depths 2 .. D, from our side.
 
     Raises:
-        AnalysisError: The engine failed; the next task starts it again.
+        AnalysisError: The engine failed; the next task restarts the engine.
     """
     began = time.perf_counter()
     replies, nodes = _native(task) if task.engine is None else _engine(task, task.engine)

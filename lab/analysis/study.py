@@ -1,7 +1,7 @@
 """Computes a study: tempting replies, Figure 9, and the quality of predictors of errors.
 
-The primary endpoint compares how often baits (candidate baits if none were confirmed) were played with how
-often the program's own forecast expected this (`lab.analysis.tempting_replies`). All other results are
+The primary endpoint compares how often baits (candidate baits if none were confirmed) were played with the
+frequency that the program's own forecast predicts (`lab.analysis.tempting_replies`). All other results are
 exploratory. Intervals are clustered by person and need at least 30 effective persons.
 """
 
@@ -76,7 +76,7 @@ class Study:
     positions: int
     games: int
     persons: int
-    """Number of people who replied; a game without the name counts as a person of its own."""
+    """Number of people who replied; each game without the person's name counts as a separate person."""
     effective_persons: float
     """Effective number of persons, P (`storage.evidence.inference.persons`); no intervals below 30."""
     replies: int

@@ -42,11 +42,11 @@ RANK_MODEL_NAME = "R"
 
 @dataclass(frozen=True, slots=True)
 class Forecaster:
-    """A way of forecasting, and its forecasts."""
+    """A forecasting method and its forecasts."""
 
     name: str
     forecasts: tuple[ReplyForecast | None, ...]
-    """The forecast for each position; None where the models do not give one."""
+    """The forecast for each position; None where the models give no forecast."""
 
     @property
     def is_tilted(self) -> bool:
@@ -75,7 +75,7 @@ class BaitRow:
     """Among the replies to such moves, the share that were the bait, which is the tempting reply with the
     highest probability times cost."""
     predicted: float | None
-    """Mean forecast probability of the bait; None if no move set one."""
+    """Mean forecast probability of the bait; None if no move set a bait."""
     ratio: Estimate
     """Expected number of baits played, divided by the actual number."""
     fell: PersonShare
@@ -93,7 +93,7 @@ class BaitTable:
     decided: int
     """Number of positions left out because our move wins or loses by force."""
     unconfirmed: str
-    """Why candidate baits were not confirmed; empty if they were."""
+    """The reason for not confirming candidate baits; empty if they were confirmed."""
     unsearched: int
     """Number of positions whose confirming search took too long, so that their candidates do not count."""
 
@@ -131,8 +131,8 @@ def forecasters(
         on_count: Called with the number of positions just done.
 
     Returns:
-        First the program's own forecaster, which uses the calibrated model if there is one; then the
-        human-move model alone; then both without the tilt, if it changes them; last the scores alone.
+        The program's own forecaster, which uses the calibrated model if there is one; the human-move
+        model alone; both without the tilt, if the tilt changes them; and the scores alone, in this order.
     """
     network = _StoredPredictions(people.game.name, human or _NO_NETWORK)
     ways: list[tuple[str, GameModels]] = []
@@ -161,7 +161,7 @@ def forecasters(
 def _expected(
     people: Population, stored: StoredPosition, network: _StoredPredictions, models: GameModels
 ) -> ExpectedReplies | None:
-    """The probability of each reply, in the profile's order (in old records it may not be the game's)."""
+    """The probability of each reply, in the profile's order (not always the game's in old records)."""
     game, found = people.game, stored.found
     root = game.parse_position(found.position)
     after = game.play(root, game.parse_move(root, found.move))
@@ -238,7 +238,7 @@ def bait_table(people: Population, given: Sequence[Forecaster], unconfirmed: str
 
     Args:
         given: The forecasters, the first of which the primary endpoint uses.
-        unconfirmed: Why candidate baits were not confirmed; empty after `confirm_all`.
+        unconfirmed: The reason for not confirming candidate baits; empty after `confirm_all`.
     """
     decided = np.array([abs(each.found.candidate.raw_centi) >= WIN_CENTI for each in people.positions])
     bands = rating_bands([each.found.rating for each in people.positions])

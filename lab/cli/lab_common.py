@@ -17,7 +17,7 @@ def require_extra(option: str, module: str) -> None:
 
 
 def require_writable(out: Path, suffix: str) -> None:
-    """Check before a long fit that the output files can probably be written."""
+    """Check the output paths before a long fit, so that writing the files is unlikely to fail."""
     if out.suffix != suffix:
         raise UsageError(f"--out: {out} does not end in {suffix}")
     if not out.parent.is_dir():

@@ -71,9 +71,9 @@ def study_command(
 ) -> None:
     """Study traps in analysed games between humans.
 
-    Reports which replies were tempting, how often these baits were played and how often this was expected
+    Reports which replies were tempting, how often these baits were played and their expected frequency
     (the primary endpoint); errors by the number of games previously played; Figure 9 for this population; how
-    often replies of equal cost are played, traps and others; and how well each predictor foresees which bad
+    often replies of equal cost are played, traps and others; and how well each predictor identifies which bad
     reply is played (one that costs at least 10 % of expected score) and which position provokes an error:
     AUC, Brier score, log-loss and reliability.
     """
@@ -125,7 +125,7 @@ def study_command(
 def _forecasts(
     data: StudyData, calibrated: "CalibratedModel | None", is_asked: bool
 ) -> "tuple[tuple[Forecaster, ...], str]":
-    """The forecasts of the replies, and why candidate baits were not confirmed (empty if they were).
+    """The forecasts of the replies, and the reason for not confirming candidate baits (empty if confirmed).
 
     Raises:
         BadModel: The card of the people model is broken.
@@ -152,7 +152,7 @@ def _forecasts(
 
 
 def _games_before(options: StudyOptions, data: StudyData) -> Counter[str] | None:
-    """Each person's number of imported games before the year of the first position; None without years."""
+    """Number of each person's imported games before the first position's year; None if no year is known."""
     from lab.analysis.recorded_games import year_of
 
     first = min(

@@ -202,7 +202,7 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def calibrated_of(path: Path | None, game: str) -> "CalibratedModel | None":
-    """Load the calibrated model from a file, by default the bundled model; None if the game has none."""
+    """Load the calibrated model from a file, by default the bundled model; None if no such model exists."""
     from engine.human.calibrated import open_calibrated
 
     require_known("--game", game, GAMES)
@@ -333,7 +333,7 @@ def _first(known: Sequence[Known], wanted: str | None) -> Known | None:
 
 
 def _others(known: Sequence[Known], first: Known) -> dict[str, int]:
-    """Keys of all models but `first`, by unique name, the oldest first."""
+    """Keys of all models except `first`, keyed by unique name, oldest first."""
     names = [info.name for _, info in known]
     return {
         info.name if names.count(info.name) == 1 else model_identity(info): number

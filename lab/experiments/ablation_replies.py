@@ -174,8 +174,8 @@ def _scores(each: StoredPosition) -> Floats:
 
 
 def _deceives(each: StoredPosition) -> NDArray[np.bool_]:
-    """Whether each reply scores, at some shallower depth, at least as high as all replies that are truly
-    best.
+    """Whether each reply scores, at some shallower depth, at least as high as all replies that are best
+    at full depth.
     """
     scores = _scores(each)
     best = scores[:, -1] == scores[:, -1].max()

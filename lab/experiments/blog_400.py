@@ -50,7 +50,7 @@ _SPECS = {
     MODEL: "opponent_model:depth={depth},value_scale=pawns,budget_percent=100,share_percent=100,"
     "least_percent=0",
 }
-"""Player specifications; the model's parameters make every legal move and reply count, in pawns."""
+"""Player specifications; the second considers all legal moves and replies, and averages values in pawns."""
 CHECKMATE_PAWNS = 10
 """The blog's CHECKMATE_WEIGHT, which is also our default (`engine.params.OpponentParams`)."""
 MATE_MOVES = 5
@@ -71,7 +71,7 @@ blog."""
 
 
 class Blog400(Experiment):
-    """Checks the worked example, and plays both players against human-move models of every level."""
+    """Checks the worked example, and matches both players against human-move models of every level."""
 
     name: ClassVar = "blog-400"
     title: ClassVar = "Opponent-model search against people"

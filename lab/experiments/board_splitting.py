@@ -153,7 +153,7 @@ class Position:
         """How often the moves that a player considers best preserve a win, if the choice matters.
 
         Returns:
-            Fraction of the best-valued moves that preserve the win; None if all legal moves do, or none does.
+            Fraction of the best-valued moves that preserve the win; None if all legal moves or no moves do.
         """
         won = self.won_moves(node, level)
         return (
@@ -161,7 +161,7 @@ class Position:
         )
 
     def won_moves(self, node: int, level: int) -> NDArray[np.bool_] | None:
-        """Mask of the moves that preserve a win; None if all moves do, or none does."""
+        """Mask of the moves that preserve a win; None if all moves or no moves preserve it."""
         b = self.shape.b
         won = np.asarray(self.truth[level + 1][node * b : (node + 1) * b] == level % 2)
         return None if won.all() or not won.any() else won

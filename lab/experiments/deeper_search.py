@@ -71,7 +71,7 @@ class DeeperSearch(MatchExperiment):
         return [*judged, *super().jobs(size)]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
-        """See `MatchExperiment.run`; jobs on positions return the cost of each depth's first move."""
+        """See `MatchExperiment.run`; jobs on positions return the first move's cost at each depth."""
         if "oracle" not in arguments:
             return super().run(arguments, seed)
         numbers = range(arguments["first"], arguments["first"] + arguments["count"])

@@ -44,7 +44,7 @@ class Experiment(ABC):
     version: ClassVar[str]
     """Version of the experiment; change it whenever results change."""
     needs: ClassVar[str] = ""
-    """Description of the data that a full run reads from the folder `FOLDER`; empty if it reads none."""
+    """Description of the data that a full run reads from the folder `FOLDER`; empty if it needs no files."""
 
     @abstractmethod
     def jobs(self, size: Size) -> Sequence[Job]:

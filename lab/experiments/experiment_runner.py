@@ -26,7 +26,7 @@ class RunState:
     done: int
     jobs: int
     finished: tuple[datetime, datetime] | None
-    """Times at which the first and the last job finished; None if no job has."""
+    """Times at which the first and the last job finished; None if no job has finished."""
 
     @property
     def text(self) -> str:

@@ -14,7 +14,7 @@ DEPTHS = {"chess": 6, "othello": 8}
 FROM_PLY = {"chess": 10, "othello": 6}
 """Number of opening plies to skip, because people play them from memory."""
 _YEARS = {"chess": (None, None), "othello": (2016, 2019)}
-"""First and last year of the games; for Othello, the years on which the network was not trained."""
+"""First and last year of the games; for Othello, only years that were not used to train the network."""
 _SUFFIXES = {"chess": (".pgn",), "othello": (".wtb", ".jou", ".trn")}
 
 

@@ -48,7 +48,7 @@ class Games:
     openings: NDArray[np.int64]
     """Index of the opening of each element of `margins`."""
     single: tuple[tuple[float, int | None], ...]
-    """A's points and margin in each game; A moves first in every other game."""
+    """A's points and margin in each game; A moves first in one game of each pair."""
     nodes: tuple[float, float]
     """Mean number of positions visited per move, by A and by B; 0 if unknown."""
 

@@ -46,7 +46,7 @@ def tree_minimax(tree: Any, is_max: bool) -> int:
 def tree_alpha_beta(
     tree: Any, is_max: bool, seen: list[int], alpha: int = -INFINITY, beta: int = INFINITY
 ) -> int:
-    """Like `tree_minimax`, with pruning; appends the examined scores to `seen`."""
+    """Compute the same value as `tree_minimax`, with pruning; append the examined scores to `seen`."""
     if isinstance(tree, int):
         seen.append(tree)
         return tree

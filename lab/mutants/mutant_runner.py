@@ -104,7 +104,7 @@ def preload() -> None:
 
 
 def run(jobs: Sequence[MutantRun], folder: Path, build: Build | None, workers: int) -> Iterator[MutantResult]:
-    """Yield finished jobs in order of completion. An exception here also ends the processes."""
+    """Yield finished jobs in order of completion. If iteration ends early, all processes are killed."""
     left, running = list(reversed(jobs)), dict[int, _Running]()
     try:
         while left or running:

@@ -49,7 +49,7 @@ def select_mutants(guarded: GuardedModule, source: bytes, sample: int | None = N
     Args:
         guarded: The module to mutate.
         source: The module's source text.
-        sample: Number of mutants to sample, instead of the number in the table; below 0: all.
+        sample: Number of mutants to sample, instead of the number in the table; negative: all.
 
     Raises:
         BadTable: The source text of a fixed mutant does not occur exactly once.
@@ -168,7 +168,7 @@ class _PythonChanges:
     def _operator(
         self, kind: str, left: ast.expr, right: ast.expr, pattern: str, text: str
     ) -> Iterator[Change]:
-        """Replace the operator between two operands, assuming that no comment there contains an operator."""
+        """Replace the operator between two operands, assuming that no comment between them has one."""
         match = re.search(pattern.encode(), self._source[self._end(left) : self._start(right)])
         if match:
             at = self._end(left)

@@ -52,7 +52,7 @@ _RECALIBRATION_FEATURES = (
 )
 """Features that may recalibrate a human-move model's prediction at the basic penalty."""
 _OTHER_FEATURES_PENALTY_FACTOR = 10.0
-"""Penalty of the other features relative to these, if there is a human-move model's prediction."""
+"""Factor on the penalty of all other features, if there is a human-move model's prediction."""
 _IS_HUMAN = np.array([name in HUMAN_FEATURES for name in FEATURES])
 
 

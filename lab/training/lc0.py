@@ -93,7 +93,7 @@ def read_network(data: bytes) -> Lc0Network:
         data: The whole file, as published.
 
     Raises:
-        BadModel: The data are not a network, or not one of this kind; the message says what is wrong and
+        BadModel: The data are not a network of the supported kind; the message says what is wrong and
             where.
     """
     net = message(_unpacked(data), "the network")

@@ -45,7 +45,7 @@ PUBLISHED = {
     "0031ad7c4256b1fd09fbebd28418d644d68b26cd2a45df4967ccf5c7ec9c4965": 1800,
     "e2f565f42d7cd9f122557e6dc4eb84e5bbaedceda1d404dc485d3611c7c97a12": 1900,
 }
-"""Rating of each ``maia-<rating>.pb.gz`` published at CSSLab/maia-chess, by the file's SHA-256."""
+"""Rating of each ``maia-<rating>.pb.gz`` published at CSSLab/maia-chess, keyed by SHA-256."""
 
 LICENCE = "GPL-3.0"
 """Licence of CSSLab/maia-chess; the files themselves state none."""
@@ -100,13 +100,13 @@ def import_network(data: bytes, file_name: str) -> ImportedNetwork:
             )
     written = write_onnx(network, name, licence, rating, is_published=is_published)
     model = MaiaModel(OnnxNetwork.load(written, name))
-    mass = verify(model, rating if is_published else None)
+    mass = verify_network(model, rating if is_published else None)
     return ImportedNetwork(
         name, rating, licence, model.info.sha256, network.sha256, is_published, mass, written
     )
 
 
-def verify(model: MaiaModel, rating: int | None) -> float:
+def verify_network(model: MaiaModel, rating: int | None) -> float:
     """The minimum total probability of the legal moves in a few openings.
 
     Args:

@@ -184,7 +184,7 @@ class Searches:
             scorer: See `Scorer`.
 
         Raises:
-            BadBook: The file has other settings, or is damaged.
+            BadBook: The file was written with other settings, or is damaged.
             OSError: The file cannot be read or written.
         """
         self._scorer = scorer
@@ -447,7 +447,7 @@ def make(options: argparse.Namespace) -> dict[BookKey, list[BookMove]]:
     """The book's entries.
 
     Raises:
-        BadBook: The saved searches are damaged or have other settings.
+        BadBook: The saved searches are damaged or were made with other settings.
         BadGameFile, ValueError: The games are invalid.
         OSError: A file cannot be read or written.
     """

@@ -97,7 +97,7 @@ def fit_gaussian(
     Args:
         names: Names of the features; the first feature is constant.
         features: Shape (persons, features).
-        log_likelihood: See `log_likelihoods`; persons as in `features`.
+        log_likelihood: Result of `log_likelihoods`, with the persons in the same order as in `features`.
     """
     points, free = grid.points, grid.is_free
     gaussian = Gaussian(names, np.zeros((len(names), 2)), np.diag(np.square(_START)))

@@ -64,8 +64,8 @@ async def rename_account(session: AsyncSession, account_id: str, name: str, site
 async def anonymise_account(session: AsyncSession, account_id: str, site: str) -> str:
     """Remove an account's personal data and keep its games.
 
-    Its name becomes ``deleted-N``, also in our own accounts' records and in what others wrote in the chat of
-    its games. Its token, ratings, chat and training are deleted.
+    Its name becomes ``deleted-N``, also in our own accounts' records and in other people's messages in the
+    chat of its games. Its token, ratings, chat and training are deleted.
 
     Args:
         account_id: The account, which must exist.
@@ -124,7 +124,7 @@ async def _move(session: AsyncSession, old_id: str, name: str, site: str) -> Non
 
 
 async def _forget_in_chat(session: AsyncSession, names: list[str], new: str) -> None:
-    """Replace an account's former names in its games' chat; mainly our bots use names there."""
+    """Replace an account's former names in its games' chat, where mainly our bots mention them."""
     ours = select(ArenaGame.id).where(or_(ArenaGame.first_id == new, ArenaGame.second_id == new))
     lines = select(ArenaChatLine.id, ArenaChatLine.text).where(ArenaChatLine.game_id.in_(ours))
     words = [_word(name) for name in names]

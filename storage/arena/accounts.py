@@ -42,7 +42,7 @@ class AccountRecord:
     is_bot: bool
     created_at: datetime
     ratings: Mapping[str, RatingRecord] = field(default_factory=dict)
-    """Ratings by variant key; variants without a rated game are absent."""
+    """Ratings, keyed by variant; variants without a rated game are absent."""
     access: ArenaAccess = ArenaAccess.ACTIVE
 
 
@@ -76,7 +76,7 @@ class ArenaGameRecord:
     initial_fen: str | None = None
     """Start position; None for the game's usual one."""
     unrated: str | None = None
-    """Why a rated game did not change the ratings."""
+    """The reason that a rated game did not change the ratings."""
     turn_began_ms: int | None = None
     """The arena's time when the side to move began to think; None if unknown."""
 
@@ -150,7 +150,7 @@ async def find_account_id_by_token(session: AsyncSession, token_hash: str) -> st
 
 
 async def find_tokens(session: AsyncSession, token_hashes: Collection[str]) -> dict[str, str]:
-    """Ids of the accounts to which tokens belong, by token hash; unknown tokens are absent."""
+    """Ids of the accounts to which tokens belong, keyed by token hash; unknown tokens are absent."""
     rows = await session.execute(
         select(ArenaAccount.token_hash, ArenaAccount.id).where(ArenaAccount.token_hash.in_(token_hashes))
     )
@@ -253,7 +253,7 @@ async def count_games(session: AsyncSession, account_id: str) -> int:
 async def count_rated_games(
     session: AsyncSession, players: tuple[str, str], variant: str, since: datetime
 ) -> int:
-    """The number of games in a variant that changed the ratings of these two players.
+    """The number of games between two players that changed their ratings in a variant.
 
     Args:
         session: The transaction.
@@ -276,7 +276,7 @@ async def count_rated_games(
 
 
 async def count_games_by_account(session: AsyncSession) -> dict[str, int]:
-    """The number of games that each account has started; accounts without games are absent."""
+    """The number of games started by each account, keyed by account id; accounts without games are absent."""
     counts: dict[str, int] = {}
     for side in (ArenaGame.first_id, ArenaGame.second_id):
         for account_id, games in await session.execute(select(side, func.count()).group_by(side)):

@@ -2,8 +2,8 @@
 
 SQLAlchemy's own check (``pool_pre_ping``) makes three round trips each time a connection is taken: begin, an
 empty statement, rollback. These take longer than the transaction itself. Our check needs no request to notice
-that the server has closed a connection, and sends one request only if the connection has been idle, because
-the server's machine may be gone.
+that the server has closed a connection, and sends one request only if the connection has been idle, in case
+the server's machine is gone.
 """
 
 import time
@@ -24,7 +24,7 @@ _IDLE_SINCE = "idle_since"
 
 
 def check_pooled_connections(engine: Engine) -> None:
-    """Check connections taken from an engine's pool; replace a dead one and all older connections."""
+    """Check connections taken from an engine's pool; if one is dead, replace it and all older connections."""
     event.listen(engine, "checkin", _on_checkin)
     event.listen(engine, "checkout", _check_on_checkout)
 

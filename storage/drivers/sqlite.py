@@ -44,7 +44,7 @@ def _execute(
     """Run a statement and fetch all its rows; called in the connection's thread.
 
     Args:
-        begin: Statement to run first, or empty.
+        begin: Statement to run first, or an empty string.
     """
     if begin:
         connection.execute(begin)
@@ -152,7 +152,7 @@ class _Connection(AsyncAdapt_aiosqlite_connection):
 
 
 class SqliteDriver(AsyncAdapt_aiosqlite_dbapi):
-    """The module that SQLAlchemy uses for connections: the argument ``module`` of `create_async_engine`."""
+    """The module that SQLAlchemy uses for connections, passed as ``module`` to `create_async_engine`."""
 
     def __init__(self) -> None:
         super().__init__(aiosqlite, sqlite3)

@@ -51,7 +51,7 @@ from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow, 
 logger = logging.getLogger(__name__)
 
 ABANDONED_ENDINGS = ("resignation", "left", "time")
-"""How a game can end when a player leaves it."""
+"""Endings of a game that a player left."""
 RANDOMISERS = tuple(sorted(kind.name for kind in STRATEGIES.values() if kind.draws_decisions))
 """Names of the players that randomise single decisions."""
 _GAMES_PER_QUERY = 200
@@ -62,7 +62,7 @@ _UNREADABLE_ROW_EXCEPTIONS = (ValueError, LookupError, TypeError, ArithmeticErro
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaitCounts:
-    """Bait counts of one game, without decided positions."""
+    """Bait counts of one game, excluding decided positions."""
 
     baits_set: int = 0
     """Number of our moves with a confirmed bait, answered or not."""
@@ -87,7 +87,7 @@ class GameSummary:
 
 
 async def game_records(session: AsyncSession, games: Sequence[int]) -> dict[int, GameSummary]:
-    """The records of some games, by the games' keys.
+    """The records of some games, keyed by game.
 
     A game with a row that this program cannot have written is left out and logged.
     """
@@ -202,7 +202,7 @@ def record_of(game: Any, decisions: Sequence[Any]) -> GameSummary:
 
 
 def is_decision_randomised(search_mode: str | None, strategy: str) -> bool:
-    """Whether a decision was drawn at random between two moves.
+    """Whether a decision was a random choice between two moves.
 
     Args:
         search_mode: The decision's search mode; None: its record was damaged when migration 0012 read it.
@@ -213,11 +213,11 @@ def is_decision_randomised(search_mode: str | None, strategy: str) -> bool:
 
 @dataclass(frozen=True)
 class _Reply:
-    """A standing decision that has a row in `REPLY`: its reply was judged, or it set a bait."""
+    """A decision that has a row in `REPLY`, because its reply was judged or it set a bait."""
 
     row: Any
     is_judged: bool
-    """Whether the reply has a cost under the current rules, so that it may be a slip."""
+    """Whether the reply was judged under the current rules; only such replies can be slips."""
     is_forecast: bool
     """Whether there is a forecast made under the current rules."""
 
@@ -369,7 +369,7 @@ def is_judged() -> ColumnElement[bool]:
 
 
 def named_bait() -> tuple[ColumnElement[bool], ...]:
-    """Conditions on `DecisionRow` and `ForecastRow`: the move stands and set a confirmed bait."""
+    """Conditions on `DecisionRow` and `ForecastRow`: the move counts and set a confirmed bait."""
     return (
         *standing_conditions(),
         DecisionRow.is_decided.is_(False),
@@ -379,7 +379,7 @@ def named_bait() -> tuple[ColumnElement[bool], ...]:
 
 
 def line_key(game: str, initial_position: str | None, moves: Sequence[str], move: str, bait: str) -> int:
-    """A hash of a bait and of the start and the moves that led to it; equal baits have equal hashes.
+    """A hash of the starting position, the moves and the bait; equal baits have equal hashes.
 
     Args:
         game: Name of the game.
@@ -412,7 +412,7 @@ def _key_of(lines: Iterable[str]) -> int:
 
 
 def probabilities_part(assignment: Any) -> str:
-    """JSON of the part of an assignment's record with the players' probabilities, or of the whole record.
+    """The players' probabilities from an assignment's record as JSON; without them, the whole record.
 
     Records have different seeds, but only a few distinct sets of probabilities occur.
     """
@@ -422,7 +422,7 @@ def probabilities_part(assignment: Any) -> str:
 
 
 def probability_of(part: str, treated: str, control: str) -> float:
-    """The probability of the treated player, relative to the two players' total, from part of a record.
+    """The probability of the treated player, as a share of both players' total, read from part of a record.
 
     Raises:
         RecordError: The record does not contain it.

@@ -295,7 +295,7 @@ def _cleaned(spread: Floats, whole: Floats) -> Floats:
 
 
 def combined(parts: Sequence[Codes]) -> Codes:
-    """One number for each combination of non-negative numbers, in lexicographic order.
+    """Encode each combination of non-negative numbers as one number, preserving lexicographic order.
 
     For games, phases, models and persons together the numbers stay far below 2^63.
     """

@@ -33,7 +33,7 @@ _PART = 2_000
 _MAX_SUMMARISED_AT_ONCE = 200
 """Maximum number of games to summarise at once."""
 _FULL_READ_RATIO = 3
-"""If at most one in this many games is wanted, only the wanted games are read."""
+"""If a part has at least this many games per wanted game, only the wanted games are read."""
 MAX_CACHED_PART_BYTES = 128_000_000
 """Memory limit of a process's cached parts, in bytes."""
 NOT_A_MATCH: ColumnElement[bool] = GameRow.site != MATCH_SITE

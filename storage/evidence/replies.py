@@ -4,8 +4,8 @@ Statistics of many games are functions of these two arrays (`storage.evidence.me
 derived from the tables (`storage.evidence.game_records`), so a new statistic needs at most a new `LAYOUT`: a
 game whose rows were packed with an older layout or older rules is packed again.
 
-Counts are stored as integers, and a probability as a multiple of 1/4,000,000,000, which is exact, since
-forecasts have six digits, and takes half the bytes of a floating-point number.
+Counts are stored as integers, and probabilities as multiples of 1/4,000,000,000. This is exact, because
+forecasts have six digits, and takes half the space of floating-point numbers.
 """
 
 import json
@@ -72,7 +72,7 @@ class ReplyFlag(IntFlag):
     """Flags of a reply."""
 
     JUDGED = 1
-    """Judged and forecast under current rules; one of at least two replies; measures ignore other replies."""
+    """Judged and forecast under current rules, and not the only reply; measures ignore all other replies."""
     DECIDED = 2
     """Our move wins or loses by force."""
     PAPER_TRAP = 4
@@ -289,7 +289,7 @@ class GameRows:
         return GameRows(some(self.games, is_wanted), self.labels.where(is_wanted))
 
     def label(self, name: str) -> SharedTexts:
-        """One label of each game, by the name of its field in `Labels`; not the models."""
+        """One label of each game, given the name of its field in `Labels` (any field but `models`)."""
         return SharedTexts(self.labels.codes, [getattr(labels_of(text), name) for text in self.labels.texts])
 
     def __len__(self) -> int:

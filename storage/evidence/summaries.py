@@ -31,7 +31,7 @@ SUMMARY_BATCH_GAMES = 50
 SUMMARY_BATCH_GAMES_IN_PLAY = 5
 """Number of games summarised in one transaction while games are in progress; it takes 0.01 s."""
 _ANY_STAMP = {"stamp": 0}
-"""Overrides the stamp where summaries are compared, so that it is ignored."""
+"""Overrides the stamps of summaries, so that comparisons ignore them."""
 
 
 def is_valid() -> ColumnElement[bool]:

@@ -27,8 +27,8 @@ from storage.tables.games import GameRow, TrialRow
 from storage.tables.types import now_utc
 
 STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "rating_band": BAND_WIDTH}
-"""The default strata: games that agree in all four are first compared with each other. Rating bands of this
-width use the opponent's rating at the start; unknown ratings form a band of their own."""
+"""The default strata: games that agree in all four properties are first compared with each other. Rating
+bands use the opponent's rating at the start; unknown ratings form a band of their own."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 _DRAWN_DISCS = re.compile(r"s8r[0-9]{1,2}")
@@ -191,7 +191,7 @@ def is_challenger_position(variant: str, initial_position: str | None) -> bool:
     """Whether a challenger set a game's starting position and thereby influenced what is randomised.
 
     Sites randomise the starting positions of Chess960 and of GGS's ``s8r20`` (20 discs). Some sites let a
-    challenger choose one of the 960 positions, which is merely a choice of opening.
+    challenger choose one of the 960 positions: this does not count, because it is merely a choice of opening.
 
     Args:
         variant: The site's key.

@@ -109,8 +109,8 @@ async def list_decisions(session: AsyncSession, game_id: int) -> list[StoredDeci
 
 
 async def list_seeds(session: AsyncSession, game_id: int) -> dict[tuple[int, str], int]:
-    """The seeds of a game's random draws by ply and position, including draws taken back; only the first
-    seed for each ply and position."""
+    """The seeds of a game's random choices, keyed by ply and position, including choices taken back; only the
+    first seed for each ply and position."""
     statement = select(DecisionRow.ply, DecisionRow.record)
     rows = await session.execute(statement.where(DecisionRow.game_id == game_id).order_by(DecisionRow.id))
     seeds: dict[tuple[int, str], int] = {}

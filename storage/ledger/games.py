@@ -258,7 +258,7 @@ async def set_rating_diff(
 async def count_by_strategy(
     session: AsyncSession, owner: AccountKey, game: str, opponent_id: str | None = None
 ) -> dict[str, int]:
-    """The number of an account's games by player, excluding aborted games; players without games are absent.
+    """The number of an account's games, keyed by player; excludes aborted games and players without games.
 
     Args:
         opponent_id: The site's key of one opponent; None for all opponents.
@@ -278,7 +278,7 @@ async def count_by_strategy(
 
 
 async def count_bot_games(session: AsyncSession, owner: AccountKey, since: datetime) -> dict[str, int]:
-    """The number of games an account began since a time against each bot, keyed by the site's key of the bot.
+    """The number of games that an account has begun against each bot since a time, keyed by the bot's key.
 
     Aborted games are included. Bots without games are absent.
     """

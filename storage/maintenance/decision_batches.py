@@ -175,7 +175,7 @@ def _decision(row: Any) -> RecordedDecision:
 async def next_decision(
     session: AsyncSession, game_id: int, ply: int, decision_id: int
 ) -> NextDecision | None:
-    """The decision that followed an earlier one, even if it was taken back.
+    """The first decision made two plies after an earlier one, whether or not it was taken back later.
 
     Args:
         ply: Ply of the earlier decision.
@@ -207,7 +207,7 @@ async def complete_decision(
 ) -> bool | None:
     """Store data that a confirmed decision of a settled game lacks or has only under earlier rules.
 
-    The game's summary is removed: recomputing it after each decision would take longer than all the rest.
+    The game's summary is removed: recomputing it after each decision would take longer than all other work.
 
     Args:
         found: The decision as it was read before.
@@ -217,8 +217,8 @@ async def complete_decision(
         made: The new forecast and its sums; None: the decision has a forecast or cannot have one.
 
     Returns:
-        Whether the outcome was stored; False if there was none to store or the decision has one by now; None
-        (nothing is stored) if the game or the decision has changed meanwhile.
+        Whether the outcome was stored; False if no outcome was passed or the decision already has one. None:
+        the game or the decision has changed meanwhile, so nothing was stored.
     """
     # On PostgreSQL this keeps the game from being reopened before we commit.
     lock = select(GameRow.is_settled, GameRow.moves).where(GameRow.id == found.game_id).with_for_update()

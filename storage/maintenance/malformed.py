@@ -1,6 +1,6 @@
 """Finds rows with values that their columns do not allow, and moves the rows to the quarantine.
 
-The tables' constraints reject such values, so only a disk fault or another program can have left one. All
+The tables' constraints reject such values, so only a disk fault or another program can cause them. All
 other code assumes valid rows.
 """
 

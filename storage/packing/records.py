@@ -28,7 +28,7 @@ PLAIN, COLUMNS = 0, 1
 """The first bytes of the formats."""
 
 MAX_COMPRESSED_RECORD_BYTES = 1 << 20
-"""Maximum size of the contents, ten times that of any real record; above it, plain JSON is stored."""
+"""Maximum size of the contents, ten times that of any real record; larger ones are stored as plain JSON."""
 
 _LEVEL = 7
 _RAW_DEFLATE = -15
@@ -39,7 +39,7 @@ def pack(record: object) -> bytes:
     """Pack a record for the database.
 
     Args:
-        record: Plain JSON values, of `Decision.to_record` or `ReplyForecast.to_record`.  Anything else that
+        record: Plain JSON values, from `Decision.to_record` or `ReplyForecast.to_record`.  Anything else that
             JSON can express is stored as plain JSON.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Imported games. Each is stored once, even if it is imported repeatedly or in several formats."""
+"""Stores imported games: each game once, even if it is imported repeatedly or in several formats."""
 
 import hashlib
 import json

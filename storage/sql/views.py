@@ -88,7 +88,7 @@ VIEWS: Mapping[str, AskView] = {
             "last_at": "time of the last game",
             "days_since": "whole days since the last game",
             "baits_met": "our moves with a confirmed bait",
-            "baits_taken": "number of those baits that were taken",
+            "baits_taken": "number of our baits taken",
             "slips": "number of other errors",
         },
     ),

@@ -34,7 +34,7 @@ class PuzzlePosition(Base):
     answers: Mapped[int] = mapped_column(Integer)
     """Number of rated answers."""
     solved: Mapped[int] = mapped_column(Integer)
-    """Number of rated answers that solved it."""
+    """Number of rated answers that solved the position."""
     bait_line: Mapped[str | None] = mapped_column(Text)
     """The continuation after the bait under best play, in the game's notation, separated by spaces; null:
     unknown."""

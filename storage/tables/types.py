@@ -111,7 +111,7 @@ def as_stored(record: Any) -> ColumnElement[bytes]:
 
 
 BigInt = BigInteger().with_variant(Integer(), "sqlite")
-"""64 bits; SQLite numbers rows by itself only in a column of type INTEGER, which has 64 bits there."""
+"""64 bits. On SQLite, the type is INTEGER: it also has 64 bits, and SQLite numbers no other type itself."""
 
 RepliesType = JSON(none_as_null=True)
 """JSON as text, also on PostgreSQL, where it takes half the space of JSONB."""

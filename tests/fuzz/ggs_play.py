@@ -101,7 +101,7 @@ class _Checks:
         site = self._site
         if site.bot_is_ready or not site.central.service_is_up:
             return
-        wait_s = self._server._back_off._wait_s + MAX_RECONNECT_WAIT_S + NOTICED_S
+        wait_s = self._server._hang_up_backoff._wait_s + MAX_RECONNECT_WAIT_S + NOTICED_S
         self._due("I6: the login", wait_s, since=site.link_fault_at)
 
     def _check_turn(self, match: Match, game: Game) -> None:

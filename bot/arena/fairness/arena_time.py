@@ -1,7 +1,7 @@
 """The arena's time, which drives all its clocks; it stops while the arena cannot serve its players.
 
 The time is saved every second while games are running, and with each move, so a killed arena continues from
-the saved time. An outage begins with the first failed attempt and ends after a grace period once
+the saved time. An outage begins with the first failed database access. It ends a grace period after
 the database works again, so that players have time to return; a restart has the same grace period. Time
 during which the process was frozen also counts as an outage. Each outage is recorded as an event.
 """
@@ -81,10 +81,10 @@ class ArenaTime:
         return min(until, self._saved_at + _SAVE_INTERVAL_S if is_needed else until) - self._clock()
 
     def stop_for_outage(self, since: float) -> None:
-        """Stop the time until the next `save`, now due immediately, because a database access has failed.
+        """Stop the time after a failed database access; the next `save`, due immediately, may resume it.
 
         Args:
-            since: When the attempt began, on the clock.
+            since: When the failed access began, on the clock.
         """
         self._resume_if_due()
         if self._stopped_at is None:

@@ -18,13 +18,13 @@ from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 
 MAX_NODES = 200_000
-"""Number of positions to search for the scores; takes 0.1 to 0.2 seconds."""
+"""Number of positions to search for the scores; the search takes 0.1 to 0.2 seconds."""
 MAX_LINE_NODES = 20_000
 """Number of positions to search for the line of each move; most are already in the transposition table."""
 MAX_DEPTH = 16
 MAX_LINES = 3
 MAX_LINE_LOSS_CENTI = 150
-"""Maximum loss relative to the best move for which a move's line is shown."""
+"""A move's line is shown only if the move loses at most this much compared with the best move."""
 _MIN_DEPTH = 2
 _TABLE_MB = 16
 

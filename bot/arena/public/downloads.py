@@ -28,8 +28,8 @@ def formats_of(game: ReplayedGame) -> tuple[GameFormat, ...]:
 
 
 def _kind(clock: Clock | None) -> str:
-    """The speed of a game. On other sites a game without a clock has the speed "correspondence", which the
-    arena does not have."""
+    """A game's speed in words. Other sites use the speed "correspondence" for games without a clock, but the
+    arena has no such speed."""
     return "game without a clock" if clock is None else f"{speed_of(clock).value} game"
 
 

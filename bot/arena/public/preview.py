@@ -82,7 +82,7 @@ def _png(drawing: Markup) -> bytes:
 
 @cache
 def _variables() -> dict[str, str]:
-    """Values of the style sheets' variables in the light theme: the first definition of each."""
+    """Values of the style sheets' variables in the light theme: the first definition of each variable."""
     return dict(reversed(_VARIABLE.findall(_texts(COLOURS, STYLE, SHAPES_STYLE))))
 
 

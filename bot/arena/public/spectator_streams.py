@@ -1,6 +1,6 @@
 """Streams for spectators: each line is the full state of a game, encoded once for all its spectators.
 
-A slow reader skips lines and receives the newest one.
+A slow reader misses lines but always receives the newest line.
 """
 
 import logging

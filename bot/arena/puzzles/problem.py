@@ -140,7 +140,7 @@ def _comparison(report: DecisionReport, bait: str, best: str) -> Sentence | None
 def make_problem(
     source: PuzzleSource, stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | None
 ) -> Problem:
-    """The puzzle that a decision poses.
+    """Create a puzzle from a decision.
 
     Raises:
         RecordError: The record lacks the data for a puzzle.

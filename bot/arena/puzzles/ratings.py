@@ -1,4 +1,4 @@
-"""The trainer's Glicko-2 ratings: a person who finds the reply wins against the position.  No I/O."""
+"""The trainer's Glicko-2 ratings: a person who finds the right reply wins against the position.  No I/O."""
 
 import math
 from dataclasses import replace

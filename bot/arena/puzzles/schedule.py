@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from storage.arena.puzzles.solvers import ReviewRecord
 
 REVIEW_INTERVALS = (timedelta(days=1), timedelta(days=3), timedelta(days=7))
-"""Intervals after a miss and after each right answer when due; after the last one, the position is done."""
+"""Review intervals: one after a miss, the others after right answers; reviews end after the last interval."""
 
 
 def after_answer(

@@ -62,7 +62,7 @@ class _Pending:
 def _numbers(seen: Sequence[str]) -> set[int]:
     """The positions with the given keys; invalid keys are ignored.
 
-    No signature is needed to leave a position out, because a page may have keys from before a restart.
+    Signatures are not checked: keys only exclude positions here, and may be from before a restart.
     """
     matches = map(_POSITION.fullmatch, seen[-MAX_SEEN:])
     return {int(each.group(1)) for each in matches if each is not None}
@@ -336,7 +336,7 @@ class ReplyTrainer:
     # --- Positions --------------------------------------------------------------------------------------
 
     async def _answerable_puzzle(self, account_id: str | None, name: str) -> tuple[_Pending, Problem]:
-        """The position that a key names, if the person may answer it.
+        """Return the position with the given key, and its puzzle, if the person may answer it.
 
         Raises:
             NotFound: There is no such position, or this person may not see it.
@@ -388,7 +388,7 @@ class ReplyTrainer:
         )
 
     async def _problem(self, source: PuzzleSource) -> Problem:
-        """The puzzle that a decision poses.
+        """Return the puzzle made from a decision.
 
         Raises:
             RecordError: The record lacks the data for a puzzle.

@@ -71,9 +71,10 @@ class Assets:
         return self._answers[INDEX].send(request)
 
     async def file(self, request: web.Request) -> web.StreamResponse:
-        """A file, requested by its tagged or its plain URL.
+        """Serve the file with the requested tagged or plain URL.
 
-        An old tag gets the current file without caching, because the page was loaded before an update.
+        A request with an old tag gets the current file without caching, because its page is older than the
+        file.
         """
         name = request.match_info["name"]
         tag, _, rest = name.partition("/")

@@ -87,7 +87,7 @@ class OpenStreams:
             among: The connections from which to choose.
 
         Returns:
-            Whether there was such a stream.
+            Whether a stream was closed.
         """
         crowd = set(among)
         return self._close_unneeded([each for each in self._open.values() if each.protocol in crowd])

@@ -121,7 +121,7 @@ def _run_account_change(
     """Have the running program make the change; if none is running, change the database directly.
 
     Raises:
-        StorageError: No program listens at the socket, but one runs the arena on this database.
+        StorageError: No program listens at the socket, but some program runs the arena on this database.
     """
     from bot.control.arena_actions import ArenaActions
     from bot.control.control_socket import NotRunning, ask

@@ -28,7 +28,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for script
 def status(context: typer.Context, as_json: JsonOption = False) -> None:
     """Show what the running program does.
 
-    This includes whether new games begin, the accounts with their links, games, waiting challenges, workers,
+    Shows whether new games may start, the accounts with their links, games, waiting challenges, workers,
     the database and the last error.
     """
     if not as_json:
@@ -150,7 +150,7 @@ def challenge(
 ) -> None:
     """Challenge a player and wait for the end of the game.
 
-    Ctrl-C withdraws an unanswered challenge and sends no more; a game that has begun continues.
+    Ctrl-C withdraws an unanswered challenge and ends the series; a game that has begun continues.
     """
     if colour not in ("first", "second", "random"):
         raise UsageError(f"--colour: {colour!r} is not known; known: first, second, random")

@@ -111,7 +111,7 @@ async def _find(session: "AsyncSession", key: str, site: str | None, account: st
     Args:
         session: Session of the database.
         key: The site's key of the game, or its beginning; a game's exact key takes precedence over longer
-            ones.
+            keys.
         site: Site of the game; None: any site.
         account: Name of our account, ignoring case; None: any account.
 

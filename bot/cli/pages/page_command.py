@@ -76,7 +76,7 @@ def _page(name: str) -> "Page":
 
 
 def _load(context: typer.Context, page: "Page", filters: "Filters", own: Mapping[str, str]) -> Any:
-    """The page's view, which consists of parts."""
+    """Load the page's view with these filters and the page's own options."""
     from bot.views.page import BadQuery
     from storage.errors import FilterError
     from storage.evidence.queries.filter_language import filter_texts

@@ -123,7 +123,7 @@ def _groups(
 
 
 async def _suspect_filter(session: "AsyncSession", suspect: bool | None) -> "Callable[[int], bool] | None":
-    """Return a function that tells by a game's key whether to select it; None: select all."""
+    """Return a function that takes a game's key and returns whether to select the game; None: select all."""
     from storage.evidence.statistics.suspect_rows import suspect_games
 
     if suspect is None:

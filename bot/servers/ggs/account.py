@@ -3,7 +3,7 @@
 The server reuses its ids, so games and requests get keys of our own. The transition tables for games and for
 our attempts at a match are in `bot.servers.ggs.lifecycle`.
 
-The server does not store unrated games, but they may have ended unnoticed, so we look them up as well.
+The server does not store unrated games, but they may have ended unnoticed, so we also search its archive.
 """
 
 import logging

@@ -68,12 +68,12 @@ class Boards:
         return Opponent(name, name, None if rating is None else round(rating), is_bot)
 
     def request_missing_games(self, asked: ListedRequest | None = None) -> None:
-        """Request the missing games of our matches, or only of the matches that `asked` led to."""
+        """Request the missing games of our matches, or only those of the match that `asked` led to."""
         for id_ in self.incomplete(asked):
             self._out.ask("moves", id_)
 
     def incomplete(self, asked: ListedRequest | None = None) -> list[str]:
-        """Our matches with missing games, or only those that `asked` led to."""
+        """Our matches with missing games, or only those that resulted from the request `asked`."""
         incomplete = []
         for id_, match in self._matches.by_id.items():
             type_ = type_of(match.began.type_text)

@@ -172,5 +172,5 @@ class GgsChallenges:
         return name in self._followed
 
     def resume_again(self) -> None:
-        """Ask again for the stored games in the next list, because an opponent has logged in."""
+        """Allow new requests for the games in the next list of stored games: an opponent has logged in."""
         self._resuming.clear()

@@ -102,7 +102,7 @@ class Requests:
         self._name = name
         self._out = out
         self.is_registered = True
-        """As far as we know; unregistered accounts have neither rated games nor a ``rated`` setting."""
+        """Whether the account is registered, as assumed at first; otherwise it has no rated games."""
         self._table: dict[str, ListedRequest] = {}
         """Requests by the server's id."""
         self._keys = 0
@@ -245,8 +245,7 @@ class Requests:
         return None
 
     def resumes(self, asked: ListedRequest) -> None:
-        """Record that a request resumes one of our adjourned games, so that it is not, or no longer, a
-        challenge."""
+        """Record that a request resumes one of our adjourned games and is therefore not a challenge."""
         self._tell_gone(asked)
         asked.pass_to(RequestEvent.RESUMES)
 

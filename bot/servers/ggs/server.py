@@ -41,20 +41,20 @@ CONNECT_TIMEOUT_S = 10.0
 LOGIN_TIMEOUT_S = 30.0
 """Login timeout in seconds; the server's own limit is two minutes."""
 ANSWER_S = 10.0
-"""Time to wait for an answer, in seconds; then the request is repeated or the answer is considered lost."""
+"""Timeout for an answer, in seconds; on expiry, the request is repeated or the answer is considered lost."""
 SETTLE_TIMEOUT_S = 30.0
 """Time, in seconds, within which the server must list its stored games on a new connection."""
 PROBE_INTERVAL_S = 20.0
 """Probe the server if it has sent nothing for this many seconds."""
 MAX_UNANSWERED_PROBES = 3
 """The connection is considered dead after this many unanswered probes."""
-BACK_OFF_S = 30.0
+MIN_HANG_UP_WAIT_S = 30.0
 """Back-off after the server hangs up: another program may have logged in under our name, and the two would
-keep evicting each other. It doubles until a connection lasts (see `LASTING_CONNECTION_FACTOR`)."""
-MAX_BACK_OFF_S = 120.0
+keep evicting each other. It doubles until a connection lasts (see `LASTING_FACTOR`)."""
+MAX_HANG_UP_WAIT_S = 120.0
 """Maximum back-off, which also limits how long an adjourned game waits; evictions this rare do no harm."""
-LASTING_CONNECTION_FACTOR = 4.0
-"""A connection has lasted if it stayed open for this many times the last wait."""
+LASTING_FACTOR = 4.0
+"""A connection counts as lasting if it stays open for at least this many times the last wait."""
 MESSAGES_PER_TURN = 8
 """Number of messages handled before other tasks may run."""
 MAX_UNSENT_BYTES = 1 << 20
@@ -116,7 +116,7 @@ class ConnectionClosed(TransientError):
     """The server closed the connection, perhaps because of another login under our name."""
 
 
-class BackOff:
+class HangUpBackoff:
     """Computes the time in seconds to wait before reconnecting after the server has hung up."""
 
     def __init__(self) -> None:
@@ -128,8 +128,12 @@ class BackOff:
         Args:
             lasted_s: Duration of the connection, in seconds.
         """
-        has_held = lasted_s >= LASTING_CONNECTION_FACTOR * max(self._wait_s, BACK_OFF_S)
-        self._wait_s = BACK_OFF_S if has_held else min(max(BACK_OFF_S, 2 * self._wait_s), MAX_BACK_OFF_S)
+        has_held = lasted_s >= LASTING_FACTOR * max(self._wait_s, MIN_HANG_UP_WAIT_S)
+        self._wait_s = (
+            MIN_HANG_UP_WAIT_S
+            if has_held
+            else min(max(MIN_HANG_UP_WAIT_S, 2 * self._wait_s), MAX_HANG_UP_WAIT_S)
+        )
         return self._wait_s
 
 
@@ -190,7 +194,7 @@ class GgsServer(Server):
         self._link: _Link | None = None
         self._is_listening = False
         self._lag = Lag()
-        self._back_off = BackOff()
+        self._hang_up_backoff = HangUpBackoff()
         self._events: list[AccountEvent] = []
         """Events not yet delivered."""
         self._streams: dict[str, list[asyncio.Queue[GameEvent]]] = {}
@@ -284,7 +288,7 @@ class GgsServer(Server):
             except TransientError as error:
                 self._link = None
                 await link.close()
-                raise TransientError(str(error), self._back_off.record_hang_up(0.0)) from error
+                raise TransientError(str(error), self._hang_up_backoff.record_hang_up(0.0)) from error
             link.heard = [*heard, *link.heard]
         return Account(name, name, is_bot=True, about=about)
 
@@ -327,11 +331,13 @@ class GgsServer(Server):
                 self._perform()
         except ConnectionClosed as error:
             reason = str(error)
-            raise TransientError(reason, self._back_off.record_hang_up(self._clock() - opened_at)) from error
+            raise TransientError(
+                reason, self._hang_up_backoff.record_hang_up(self._clock() - opened_at)
+            ) from error
         except TransientError as error:
             reason = str(error)
-            if self._clock() - opened_at < BACK_OFF_S:  # the server may have hung up all the same
-                raise TransientError(reason, self._back_off.record_hang_up(0.0)) from error
+            if self._clock() - opened_at < MIN_HANG_UP_WAIT_S:  # the server may have hung up all the same
+                raise TransientError(reason, self._hang_up_backoff.record_hang_up(0.0)) from error
             raise
         finally:
             self._link, self._is_listening = None, False

@@ -96,7 +96,7 @@ class OtherMessage:
     """Any other answer, or a message that we ignore."""
 
     sender: str
-    """Empty for the central server."""
+    """Name of the sender; empty for the central server."""
     word: str
     lines: tuple[str, ...]
     """Lines of the answer; the first line still begins with its keyword."""
@@ -118,7 +118,7 @@ class GgsClock(GgfClock):
 
     @property
     def clock(self) -> Clock:
-        """The clock without the grace time, which we do not plan with."""
+        """The clock without the grace time, which our time planning ignores."""
         return Clock(self.initial_s, self.increment_s)
 
 
@@ -415,7 +415,7 @@ class RawMessage:
     """One unparsed message from the server."""
 
     sender: str
-    """Empty for the central server."""
+    """Name of the sender; empty for the central server."""
     lines: tuple[str, ...]
     """Lines without their leading markers (sender, ``|``)."""
 

@@ -22,10 +22,10 @@ _HEADS = (
 _NOTE = (
     "Errors in the replies that `desdemona stats` counts, compared with forecasts made before the replies "
     "were known. Expected / happened: 1 is ideal; above 1, people err less than forecast. Line: logit P = a "
-    "+ b logit p; a = 0 and b = 1 are ideal; if b is below 1, the forecasts are too extreme. These three "
-    "have 95 % intervals, clustered by opponent and valid at one planned analysis. Drift: actual minus "
-    "forecast errors, in percentage points; its interval is valid under continuous monitoring. An alarm is "
-    "raised when the interval excludes 0."
+    "+ b logit p; a = 0 and b = 1 are ideal; if b is below 1, the forecasts are too extreme. The ratio, "
+    "a and b have 95 % intervals, clustered by opponent and valid at one planned analysis. Drift: actual "
+    "minus forecast errors, in percentage points; its interval is valid under continuous monitoring. An "
+    "alarm is raised when the interval excludes 0."
 )
 
 
@@ -50,7 +50,7 @@ def calibration_table(groups: Sequence[GroupCalibration]) -> TablePart:
 
 
 def _interval(found: FixedInterval) -> str:
-    """For instance ``1.42 (1.10 to 1.84)``."""
+    """Format a value with its interval, for instance ``1.42 (1.10 to 1.84)``."""
     if found.value is None:
         return NO_VALUE
     if found.low is None or found.high is None:

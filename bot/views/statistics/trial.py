@@ -63,8 +63,8 @@ def robustness(report: TrialReport) -> tuple[Part, ...]:
             rows.append(_robustness_row(verdict, estimates, fixed))
     note = (
         f"Differences in percentage points; the {level(report.verdicts[0])} intervals are valid at any "
-        "time, by person. At one analysis: by weighted least squares, valid only at the planned sample "
-        "size."
+        "time, clustered by person. At one analysis: by weighted least squares, valid only at the "
+        "planned sample size."
     )
     heads = ("Difference", "e-value", "Without suspect games", "Without most active person", "First games")
     columns = (Column("Outcome", is_text=True), *map(Column, (*heads, "Later games", "At one analysis")))
@@ -101,7 +101,7 @@ def interim_analyses(report: TrialReport) -> InterimAnalyses | None:
 
 
 def _unreadable(damaged: Sequence[Unreadable]) -> str:
-    """Name the omitted records and the reasons; empty if no record was omitted."""
+    """Name the omitted records and the reasons; the text is empty if no record was omitted."""
     if not damaged:
         return ""
     reasons = [
@@ -172,7 +172,7 @@ def _draw_text(guard: RandomisationCheck) -> str:
 
 
 def _clear_since(analyses: InterimAnalyses) -> str:
-    """Say from which game on the score difference's interval excludes 0; empty if it includes 0."""
+    """Name the game from which on the score difference's interval excludes 0; empty if it includes 0."""
     unclear = np.flatnonzero(~analyses.has_interval | (np.abs(analyses.mean) <= analyses.half_width))
     since = int(unclear[-1]) + 1 if len(unclear) else 0
     if since == len(analyses.mean):

@@ -108,7 +108,7 @@ class Figure6(MatchExperiment):
 
 
 def _has(kind: str, depths: tuple[int, int]) -> bool:
-    """Whether to play a match; with both colours, a player would always score 1 to 1 against itself."""
+    """Whether to play a match; False for a player against itself, which would always score 1 to 1."""
     return kind != ORIGINAL or depths[0] != depths[1]
 
 
@@ -284,7 +284,7 @@ def _shallower(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]:
 
 
 def _part(found: Games, size: Size) -> str:
-    """How much of a match has been played; empty if all of it."""
+    """The number of games played in a match, as text; empty if the match is complete."""
     played, whole = len(found.single), 2 * _PAIRS[size]
     return "" if played >= whole else f"; {played} of {whole} games"
 

@@ -4,9 +4,9 @@ The data come from two sources: recorded human games, in which each reply is jud
 move before it; and games of trappy and standard minimax against models of people, from the same openings. The
 bot's own games are not read here: a job's result must depend only on its arguments and the seed, so that a
 resumed run gives the same numbers anywhere, whereas the bot's games change from day to day and are monitored
-continuously, which requires another kind of interval. `desdemona stats --by strategy` reports them; its rows
-"Figure 9" are the same counts, made by the same function (`engine.judgement.classify_by_figure_9`), and a
-test checks that the two agree.
+continuously, which requires another kind of interval. `desdemona stats --by strategy` reports those games;
+its rows "Figure 9" are the same counts, made by the same function (`engine.judgement.classify_by_figure_9`).
+A test checks that the two agree.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,9 @@ In a puzzle position, one of our arena moves set a confirmed bait (`engine.bait_
 person was not good: it cost more than `MAX_GOOD_REPLY_COST`. Positions reached by the same moves count as
 one. Each taken bait is stored with the decision from which the position can be shown.
 
-Rows are created when a game is settled, and once for older games (`bot.arena.puzzles.puzzle_importer`), so
-that selecting a puzzle reads neither decisions nor forecasts. The caller owns the transaction.
+Rows are created when a game is settled, and for older games in one import
+(`bot.arena.puzzles.puzzle_importer`), so that selecting a puzzle reads neither decisions nor forecasts. The
+caller owns the transaction.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -45,15 +46,15 @@ class NewMistake:
 
 @dataclass(frozen=True, slots=True)
 class PuzzleRating:
-    """A rating in the trainer, of a position or a person; both tables have columns with these names."""
+    """A rating in the trainer, of a position or a person; its fields are columns of both tables."""
 
     rating: float
     deviation: float
     volatility: float
     answers: int = 0
-    """Rated ones."""
+    """Number of rated answers."""
     solved: int = 0
-    """Of these."""
+    """Number of rated answers that were correct."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +70,13 @@ class PuzzleSource:
 
 
 def position_key(game: str, initial_position: str | None, moves: Sequence[str], move: str) -> int:
-    """A hash of a position's start and moves; two positions share it only if both are equal.
+    """A hash of a position's start and moves; equal only for positions with the same start and moves.
 
     Args:
         game: The game's name.
         initial_position: Start position; None for the usual one.
         moves: The moves before ours.
-        move: Ours.
+        move: Our move.
     """
     return line_key(game, initial_position, moves, move, "")
 
@@ -99,7 +100,7 @@ async def list_pending(session: AsyncSession, site: str, after: int, limit: int)
 
 
 async def mark_imported(session: AsyncSession, games: Collection[int]) -> None:
-    """Mark games as imported, identified by our keys."""
+    """Mark the games with these keys as imported."""
     await insert_all_new(session, SearchedGame, [{"game_id": game_id} for game_id in games])
 
 
@@ -200,7 +201,7 @@ async def import_positions(
 async def _position_of(
     session: AsyncSession, mistake: NewMistake, start: Callable[[NewMistake], PuzzleRating]
 ) -> int:
-    """Our key of the position in which a bait was taken; inserts the position if it is new."""
+    """Our key for the position in which a bait was taken; inserts the position if it is new."""
     statement = select(PuzzlePosition.id).where(PuzzlePosition.key == mistake.key)
     position_id = await session.scalar(statement)
     if position_id is None:
@@ -212,20 +213,20 @@ async def _position_of(
             **asdict(start(mistake)),
             bait_line=None,
         )
-    if position_id is None:  # somebody else has made it since we looked
+    if position_id is None:  # another transaction has inserted it since the query
         position_id = (await session.execute(statement)).scalar_one()
     return position_id
 
 
 async def max_settled_game_id(session: AsyncSession, site: str) -> int:
-    """The largest key K such that all arena games with keys up to K are settled and none can be added."""
+    """The largest key K such that all arena games with keys up to K are settled and no more can be added."""
     oldest = select(func.min(GameRow.id)).where(GameRow.site == site, GameRow.is_settled.is_(False))
     statement = select(func.coalesce(oldest.scalar_subquery() - 1, func.max(GameRow.id), 0))
     return await session.scalar(statement) or 0
 
 
 async def find_game(session: AsyncSession, site: str, site_game_id: str) -> tuple[int, bool] | None:
-    """Our key of an arena game, and whether it is settled; None if our accounts did not play in it."""
+    """Our key for an arena game, and whether the game is settled; None if our accounts did not play in it."""
     statement = select(GameRow.id, GameRow.is_settled)
     row = (
         await session.execute(
@@ -279,7 +280,7 @@ async def list_near(
     account_id: str | None = None,
     without: Collection[int] = (),
 ) -> list[int]:
-    """Positions of public games with the nearest ratings, some higher and some lower.
+    """Positions whose ratings are nearest to the person's, above and below, taken from public games.
 
     Args:
         session: The transaction.
@@ -419,7 +420,7 @@ async def save_bait_line(session: AsyncSession, position_id: int, line: str) -> 
 
 
 def left_out(position_id: Any, without: Collection[int]) -> tuple[ColumnElement[bool], ...]:
-    """A condition that excludes these keys; nothing for an empty list, which databases do not optimise."""
+    """A condition that excludes these keys; none without keys, because databases do not optimise that."""
     return (position_id.not_in(without),) if without else ()
 
 

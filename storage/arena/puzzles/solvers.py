@@ -26,7 +26,7 @@ class SolverRecord:
 
 @dataclass(frozen=True, slots=True)
 class ReviewRecord:
-    """A person's attempts at a position; the table has columns with these names."""
+    """A person's attempts at a position; its fields are columns of the table."""
 
     answers: int = 0
     """Number of attempts of all kinds, including views of the solution."""

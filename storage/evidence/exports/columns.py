@@ -48,7 +48,7 @@ class Export:
     about: str
     columns: tuple[ExportColumn, ...]
     statement: Select[Any]
-    """Selects all rows, oldest first, with `game_id` and an `id` by which errors refer to damaged rows."""
+    """Selects all rows, oldest first, with `game_id` and an `id` that errors use to name damaged rows."""
     rows: Callable[[Any], Iterable[tuple[Value, ...]]]
     """Converts one row of the statement to one or more exported rows."""
     selected: Callable[[Filters], Sequence[ColumnElement[bool]]] = filter_conditions
@@ -85,7 +85,7 @@ def export_of(
 
 
 def of_moves(filters: Filters) -> Sequence[ColumnElement[bool]]:
-    """SQL conditions of an export of moves: those on the games, and those on their moves."""
+    """SQL conditions for an export of moves: conditions on the games, and conditions on their moves."""
     return [*filter_conditions(of_games(filters)), *phase_conditions(filters)]
 
 
@@ -110,7 +110,7 @@ def _of(
 
 
 whole = partial(_of, ColumnKind.WHOLE, int)
-"""Makes a column of whole numbers from name, meaning, source and conversion (default `int`)."""
+"""Makes a column of whole numbers from a name, a meaning, a source and a conversion (default `int`)."""
 text = partial(_of, ColumnKind.TEXT, str)
 flag = partial(_of, ColumnKind.WHOLE, lambda value: int(bool(value)))
 """Makes a Boolean column, exported as 0 or 1."""
@@ -128,7 +128,7 @@ timestamp = partial(_of, ColumnKind.TEXT, timestamp_text)
 
 
 def seconds(start: datetime | None, end: datetime | None) -> Value:
-    """Seconds between two times, to a thousandth."""
+    """Seconds between two times, rounded to a thousandth."""
     return None if start is None or end is None else round((end - start).total_seconds(), 3)
 
 

@@ -1,8 +1,8 @@
 """Escapes CSV cells that a spreadsheet would run as formulas, since names and chat come from strangers.
 
 An apostrophe is put before a text that begins like a formula, as OWASP advises ("CSV Injection"); numbers are
-unchanged. A text that would be a formula after its leading apostrophes also gets one more, so that a program
-can restore the original by removing one apostrophe (`text_of`).
+unchanged. A formula that already has leading apostrophes gets another apostrophe, so that a program can
+restore the original by removing one apostrophe (`text_of`).
 """
 
 import csv
@@ -31,7 +31,7 @@ def text_of(written: str) -> str:
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]], line_end: str = "\n") -> str:
-    """CSV of the rows, with a header; empty if there are no rows. Lines end in CR LF over HTTP (RFC 4180)."""
+    """CSV of the rows, with a header; empty if there are no rows. For HTTP, pass CR LF as `line_end`."""
     out = io.StringIO()
     if rows:
         writer = csv.DictWriter(out, list(rows[0]), lineterminator=line_end)

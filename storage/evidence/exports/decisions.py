@@ -156,7 +156,7 @@ OUTCOMES = export_of(
             "probability that a random reply falls into a trap (Figure 9)",
             ForecastRow.fall_uniform,
         ),
-        number("expected_fall", "forecast probability of such a fall", ForecastRow.fall_expected),
+        number("expected_fall", "forecast probability of falling into a trap", ForecastRow.fall_expected),
         number(
             "expected_optimal",
             "forecast probability of an optimal reply",

@@ -97,7 +97,7 @@ GAMES = export_of(
         text("variant", "variant, as the site names it", GameRow.variant),
         text(
             "speed",
-            "speed class, as the site names it; without a clock `correspondence`",
+            "speed class, as the site names it; `correspondence` without a clock",
             GameRow.speed,
         ),
         flag("rated", "1: rated", GameRow.rated),
@@ -154,7 +154,7 @@ GAMES = export_of(
         ),
         _if_closed(
             "baits_taken",
-            "number of those baits that were taken",
+            "number of our baits taken",
             DecisionRow.is_decided.is_(False),
             ForecastRow.is_taken.is_(True),
         ),

@@ -1,10 +1,10 @@
 """Confidence sequences: intervals for a mean that stay valid under continuous monitoring.
 
 An ordinary 95 % interval is valid at one planned analysis. Checking it after each of 5,000 games, and
-stopping once it excludes 0, reports an effect in two of five trials that have none. The asymptotic confidence
+stopping once it excludes 0, falsely reports an effect in two of five trials. The asymptotic confidence
 sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (Annals of Statistics 2024, arXiv:2103.06476) is
-wider (at its tightest 3.04 standard errors instead of 1.96), but it excludes the truth at *any* look in at
-most 5 % of trials.
+wider (at its tightest 3.04 standard errors instead of 1.96), but the probability
+that it *ever* excludes the truth is at most 5 %.
 
 People play repeatedly and one person's values are correlated, so the variance used is the larger of two: that
 of the values and that of the persons' sums. The first suffices for statements about the randomly assigned
@@ -306,7 +306,7 @@ class LargestPerson:
 def largest_person(
     values: Floats, persons: Sequence[PersonId] | NDArray[Any], design: SequenceDesign
 ) -> LargestPerson | None:
-    """The person with the largest share of V (among equals, the first key); None: no value differs from the
+    """The person with the largest share of V (in a tie, the first key); None: no value differs from the
     mean.
 
     Raises:

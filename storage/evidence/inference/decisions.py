@@ -57,8 +57,8 @@ _CENTRE = 0.5
 class TrialDecision:
     """A decision randomised between a move that sets a trap and one that sets none.
 
-    Everything except `settled_at` and `cost` is known and stored before the draw. Costs and values are
-    expected scores, from 0 to 1; costs are searched to the same depth after both moves.
+    Everything except `settled_at` and `cost` is known and stored before the random choice. Costs and values
+    are expected scores, from 0 to 1; costs are searched to the same depth after both moves.
     """
 
     decision_id: int
@@ -68,7 +68,7 @@ class TrialDecision:
     games_before: int
     """Number of the person's earlier games in the trial, with or without randomised decisions."""
     drawn_at: datetime
-    """Time of the draw, with a time zone."""
+    """Time of the random choice, with a time zone."""
     settled_at: datetime | None
     """Time of the reply, or of the game's end if there was no reply; None: the reply is still open."""
     treated: bool
@@ -231,7 +231,7 @@ def predicted_cost(cost: Floats, x: Floats, persons: NDArray[np.intp]) -> Floats
     """m: the prediction of a person's next cost from the people model and the person's past.
 
     Args:
-        cost: Y in the order of the draws, shape (n,).
+        cost: Y in the order of randomisation, shape (n,).
         x: The people model's expectation, shape (n,).
         persons: Each value's person, shape (n,).
 

@@ -203,8 +203,8 @@ def _logits_without(design: Floats, happened: Floats, code: Codes, full: Floats)
 
     Runs Newton's method for all persons in parallel. Leaving a person out hardly moves the fit; near the fit,
     the sums over all replies are a power series in the difference (`_Around`), so only the person's own
-    replies need to be read. If omitting a person moves the fit too far, as in small samples, it is computed
-    from the replies of all others.
+    replies need to be read. If omitting a person moves the fit too far, as in small samples, the fit is
+    computed from the replies of all others.
     """
     persons = int(code.max()) + 1
     around = _Around.of(design, happened, full)
@@ -253,7 +253,7 @@ class _Around:
     """Sums over all replies, as power series of the distance from a fit."""
 
     score: Floats
-    """Coefficients of the first derivatives, by the powers of both distances, shape (terms, terms, 2)."""
+    """Coefficients of the first derivatives, indexed by both distances' powers, shape (terms, terms, 2)."""
     curvature: Floats
     """The negative second derivatives aa, ab and bb, shape (terms, terms, 3)."""
     reach: Floats

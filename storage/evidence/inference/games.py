@@ -182,10 +182,10 @@ class GamesReport(TrialCounts):
 
 
 def prediction(outcome: Floats, expected: Floats, strata: Codes) -> Floats:
-    """m: the expectation, corrected by the mean residual of earlier games of the stratum.
+    """m: the expected outcome, corrected by the mean residual of earlier games of the stratum.
 
     Args:
-        outcome: Y in the order of the draws, shape (n,).
+        outcome: Y in the order of random assignment, shape (n,).
         expected: e, shape (n,).
         strata: Each game's stratum, shape (n,).
 
@@ -207,10 +207,10 @@ def games_report_and_interim(
 ) -> tuple[GamesReport, InterimAnalyses]:
     """The current results of a trial's games, and the difference in score after each game that counts.
 
-    Games are in the order of the draws; the last interim analysis equals the report.
+    Games are in the order of their random assignment; the last interim analysis equals the report.
 
     Args:
-        games: All games drawn between the trial's two strategies.
+        games: All games randomly assigned to one of the trial's two strategies.
         terms: The trial's design.
         at: The current time, with a time zone.
         flags: Flags of suspect games: these count, but a separate line of the report excludes them.
@@ -277,7 +277,7 @@ def _cost_values(rows: _Counted) -> Floats:
 
 
 def _is_first(selection: CountedRows) -> NDArray[np.bool_]:
-    """Whether each row that counts is its person's first."""
+    """Whether each row that counts is the first row of its person."""
     is_first = earlier_counts(codes_of(selection.rows["person"])) == 0
     return np.asarray(is_first[~selection.missing])
 

@@ -18,8 +18,8 @@ DRAWS_PER_GAME = 1.0
 """Randomised decisions per game that plans assume if the rate has not been measured: the rate of chess and
 xiangqi with default settings (docs/trials.md); Othello has fewer."""
 MIN_GAMES = 30
-"""Minimum number of games for measuring the rate of random draws; a rate of one per game is then known to
-about 18 %."""
+"""Minimum number of games for measuring the rate of randomised decisions; with this number, a rate of one
+per game is known to within about 18 %."""
 FAIR_COIN_WEIGHT = 4.0
 """The mean of 1 / (pi (1 - pi)) when both arms are equally likely."""
 _SCORES = (0.65, 0.80, 0.90)

@@ -89,8 +89,8 @@ def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:
     """Whether the number of optimal replies by each game's person exceeds the model's expectation by
     `ENGINE_ERRORS` standard errors.
 
-    The standard error is clustered by game, but is at least that of independent replies: two games that
-    happen to have equal surpluses prove nothing.
+    The standard error is clustered by game, but is at least that of independent replies: otherwise it
+    would be 0 for two games that happen to have equal surpluses.
     """
     persons, judged = codes_of(games["person"]), games["judged"].astype(np.float64)
     expected = np.minimum(games["optimal_expected"], judged)  # rounding may make the sum slightly larger
@@ -106,7 +106,7 @@ def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:
 
 
 def _are_copied(games: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Whether another account's game, earlier by at most `MAX_COPY_AGE`, has the same opening.
+    """Whether a game of another account, begun at most `MAX_COPY_AGE` earlier, has the same opening.
 
     The earlier game is not flagged: otherwise anyone could get a stranger's game flagged by repeating it.
     """

@@ -1,8 +1,8 @@
 """Rules for the games and single decisions of a trial: which count, in which order, and the randomisation
 check.
 
-Whether a row counts depends only on facts from before the draw. Values are in the order of the draws, which
-outcomes cannot influence, and end before the oldest row with an open outcome.
+Whether a row counts depends only on facts from before its randomisation. Values are in the order of
+randomisation, which outcomes cannot influence, and end before the oldest row with an open outcome.
 """
 
 from dataclasses import dataclass, replace
@@ -36,11 +36,11 @@ TRIAL_UNIT = np.dtype(
         ("excluded", "i1"),
     ]
 )
-"""The layout of a trial's rows, one for each unit for which one of two choices was drawn at random.
+"""The layout of a trial's rows, one for each unit that was randomly assigned one of two choices.
 
 Columns: the keys of the row, of its game and of the opponent's account; the times of the draw and of the
 outcome (`UNSETTLED`: not known yet), in microseconds since 1970 (UTC); the recorded probability of treatment,
-in (0, 1); A, whether the treatment was drawn; and an `Exclusion`. Each kind of row adds columns of its own.
+in (0, 1); A, whether the treatment was chosen; and an `Exclusion`. Each kind of row adds columns of its own.
 """
 Units = NDArray[np.void]
 """Rows with the columns of `TRIAL_UNIT`, shape (n,)."""
@@ -49,7 +49,7 @@ UNSETTLED = np.iinfo(np.int64).max
 
 
 class Exclusion(IntEnum):
-    """Why a row does not count, based on facts from before the draw; a number, so that arrays can hold it."""
+    """Why a row does not count, from facts before its randomisation; a number, so that arrays can hold it."""
 
     NONE = 0
     """The row counts."""
@@ -69,7 +69,7 @@ class Exclusion(IntEnum):
 def exclusion_of(
     is_program: ArrayLike, is_challenger_position: ArrayLike, is_repeat: ArrayLike = False
 ) -> Codes:
-    """The `Exclusion` of each row, or of a single one: the first reason that applies."""
+    """The `Exclusion` of each row, or of a single row: the first reason that applies."""
     excluded = np.where(is_repeat, Exclusion.REPEATED_DRAW, Exclusion.NONE)
     excluded = np.where(is_challenger_position, Exclusion.OWN_POSITION, excluded)
     return np.where(is_program, Exclusion.PROGRAM, excluded)
@@ -84,7 +84,7 @@ class TrialTerms:
     cap_games: int = CAP_GAMES
     """Maximum number of a person's games that count, in the order of their randomisation."""
     max_open_days: float = 14.0
-    """Rows that stay open for longer count as missing, even if an outcome comes later."""
+    """Rows that stay open for more than this many days count as missing, even if an outcome comes later."""
     planned_games: int = PlannedN.GAMES
     planned_decisions: int = PlannedN.DECISIONS
     least_values: int = MIN_VALUES
@@ -107,7 +107,7 @@ class TrialTerms:
 
 @dataclass(frozen=True, slots=True)
 class CountedRows:
-    """The rows of a trial that count for an outcome, in the order of the draws."""
+    """The rows of a trial that count for an outcome, in the order of their randomisation."""
 
     rows: Units
     """The rows, including those whose outcome is missing."""
@@ -148,7 +148,7 @@ def drawn_rows(
     """The rows that count, for any outcome.
 
     Args:
-        rows: In any order; of rows drawn at the same time, the first one listed counts as the first draw.
+        rows: In any order; rows that were randomised at the same time count in the order given.
         terms: The trial's design.
         at: The current time, with a time zone.
         games_before: Number of the trial's games that each row's person began before its game, shape (n,);
@@ -194,7 +194,7 @@ class TrialCounts:
     counted: int
     """Number of rows that count and have an outcome."""
     excluded: dict[str, int]
-    """Number of rows left out because of facts from before the draw, by reason."""
+    """Number of rows left out because of facts from before their randomisation, by reason."""
     over_cap: int
     """Number of rows left out because the person had reached the limit of games."""
     waiting: int
@@ -244,7 +244,7 @@ class RandomisationCheck:
     equally often in both arms."""
 
     draw: AnyTimeEstimate
-    """Mean of A - pi over all draws; 0 unless the draw or the bookkeeping is broken."""
+    """Mean of A - pi over all rows; close to 0 unless the randomisation or the bookkeeping is broken."""
     missing: AnyTimeEstimate
     """Share of missing outcomes, treated minus untreated."""
     missing_treated: int
@@ -263,7 +263,7 @@ class RandomisationCheck:
 
 
 def randomisation_check(selection: CountedRows, design: SequenceDesign) -> RandomisationCheck:
-    """Check all draws."""
+    """Check the randomisation and the missing outcomes of all rows."""
     rows, missing = selection.rows, selection.missing
     treated, probability, persons = rows["treated"], rows["probability"], rows["person"]
     return RandomisationCheck(
@@ -341,6 +341,6 @@ def check_draws(rows: Units, noun: str) -> None:
 
 
 def refuse(noun: str, rows: Units, why: str) -> None:
-    """Raise ValueError about the first of these rows, if any; the message may name columns in braces."""
+    """Raise ValueError about the first of these rows, if any; the text may have column names in braces."""
     for row in rows[:1]:
         raise ValueError(f"{noun} {row['id']}: {why.format_map(row)}")

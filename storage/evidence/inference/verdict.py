@@ -68,9 +68,9 @@ class TrialOutcome(StrEnum):
     REPLY_COST = "reply_cost"
     """Cost of the reply to a single decision."""
     BEYOND_DIFFICULTY = "beyond_difficulty"
-    """Cost of that reply minus the mean cost of all replies."""
+    """Cost of the reply to a single decision minus the mean cost of all replies."""
     EARNED = "earned"
-    """Cost of that reply minus what our move gave up."""
+    """Cost of the reply to a single decision minus what our move gave up."""
 
     @property
     def margin(self) -> float:

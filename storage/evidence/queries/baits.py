@@ -65,7 +65,7 @@ class BaitEncounter:
     ply: int
     """Ply of our move, that is, the number of moves before it."""
     move: str
-    """Our move in the game's notation for programs, like the next two."""
+    """Our move; like the bait and the reply, in the game's notation for programs."""
     bait: str
     reply: str | None
     """The reply played; None: the game ended first, or the reply is not judged."""

@@ -12,7 +12,7 @@ from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, EventRow, GameRow, OpponentRow
 
 _MAX_REASON_LENGTH = 300
-"""Maximum number of characters to read of a reason."""
+"""Maximum number of characters of a reason; the rest is not read."""
 _MAX_TIMED_MOVES = 50_000
 _SENT, _CONFIRMED = "sent ", "confirmed "
 """Prefixes of a site's name that distinguish its two kinds of times."""

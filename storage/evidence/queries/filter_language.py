@@ -37,7 +37,7 @@ class FilterField:
 
 
 def parse_time(text: str, *, end_of_day: bool = False) -> datetime:
-    """Parse an ISO 8601 time, which is in this machine's time zone unless it states one.
+    """Parse an ISO 8601 time; if it states no time zone, this machine's time zone applies.
 
     Args:
         text: A date or a time.
@@ -97,7 +97,7 @@ def _pair(attribute: str, name: str, title: str, values: dict[str, Any]) -> Filt
 
 
 _MAX_OFFERED_PHASES = 8
-"""Phases offered for selection; later ones can be typed."""
+"""Number of phases offered for selection; later phases can be typed."""
 _GAMES, _STRATEGIES = tuple(GAMES), tuple(STRATEGIES)
 
 FIELDS: dict[str, FilterField] = {

@@ -215,7 +215,7 @@ async def list_marks(session: AsyncSession, game_id: int) -> list[MoveMark]:
 
 
 def plies() -> ColumnElement[int]:
-    """SQL for the number of moves in a game, whose list of moves is separated by spaces."""
+    """SQL for the number of moves in a game, computed from the spaces that separate the moves."""
     moves = GameRow.moves
     spaces = func.length(moves) - func.length(func.replace(moves, " ", ""))
     return case((moves == "", 0), else_=spaces + 1)

@@ -107,7 +107,7 @@ def _rank(line: OpponentLine, order: OpponentOrder) -> tuple[float, ...]:
 
 
 def _by_person(games: GameArray) -> dict[int, dict[str, Any]]:
-    """Sums over each person's games, by the person's key.
+    """Sums over each person's games, keyed by person.
 
     Computed here because a database would sort the days of all games as text to count distinct days.
     """

@@ -32,7 +32,7 @@ _MICROSECONDS = 21
 def latest_moves(
     *columns: Any, games: Sequence[ColumnElement[bool]], most: int, which: Sequence[ColumnElement[bool]] = ()
 ) -> Select[*tuple[Any, ...]]:
-    """Columns of our latest standing moves.
+    """Select columns of our latest moves, excluding those taken back or never played.
 
     Args:
         columns: Columns of decisions and games to read.

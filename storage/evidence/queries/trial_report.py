@@ -180,7 +180,7 @@ async def read_trial(
         session: The transaction's session.
         name: As for `choose_trial`.
         arms: As for `choose_arms`.
-        filters: Select games; only facts from before the draw are allowed.
+        filters: Select games; only facts from before the randomisation are allowed.
 
     Returns:
         The data; None: there is no trial.

@@ -85,7 +85,7 @@ async def read_calibrations(
     Args:
         session: The transaction's session.
         filters: Select games, and replies in them; None: all.
-        by: Grouping keys in addition to the model; the game is added, and the site for rating bands.
+        by: Grouping keys in addition to the model; adds the game, and the site if the rating band is a key.
         among: Returns whether the game with a given key is wanted; None: all games are.
     """
     keys, filters = complete_keys((GroupKey.MODEL, *by)), filters or Filters()

@@ -78,7 +78,7 @@ async def read_groups(
     Args:
         session: The transaction's session.
         filters: Select games, and replies in them; None: all.
-        by: Grouping keys; the game is added, and the site for rating bands.
+        by: Grouping keys; adds the game, and the site if the rating band is a key.
         among: Returns whether the game with a given key is wanted; None: all games are.
     """
     keys, filters = complete_keys(by), filters or Filters()

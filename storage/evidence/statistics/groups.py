@@ -142,7 +142,7 @@ def flat_row(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 
 def complete_keys(by: Sequence[GroupKey]) -> tuple[GroupKey, ...]:
-    """The complete keys for a request: the game is added, and the site for rating bands."""
+    """The complete keys for a request: adds the game, and the site if the rating band is a key."""
     keys = list(dict.fromkeys(by))
     if GroupKey.RATING_BAND in keys and GroupKey.SITE not in keys:
         keys.insert(keys.index(GroupKey.RATING_BAND), GroupKey.SITE)

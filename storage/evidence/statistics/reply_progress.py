@@ -4,9 +4,9 @@ Replies to moves that set a trap are counted separately from all others. Only re
 count are used: judged replies outside decided positions (`storage.evidence.replies.ReplyFlag`).
 
 Replies within a game are correlated, so intervals are clustered by game: a jackknife leaves out one game at a
-time (`storage.evidence.inference.fixed`). A few replies may all be equal by chance. So the interval of the
-error rate is at least as wide as Wilson's, and the interval of the cost is widened in proportion
-(docs/statistics.md states their coverage).
+time (`storage.evidence.inference.fixed`). That interval is too narrow if a few replies happen to be equal,
+so the interval of the error rate is at least as wide as Wilson's, and the interval of the cost is widened in
+proportion (docs/statistics.md states their coverage).
 """
 
 from dataclasses import asdict, dataclass

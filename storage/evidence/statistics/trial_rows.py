@@ -64,9 +64,9 @@ async def trial_games(
     control: str,
     filters: Filters | None = None,
 ) -> tuple[TrialGames, list[Unreadable]]:
-    """The games of a trial between two of its strategies, and the games whose draw cannot be read.
+    """The games of a trial between two of its strategies, and the games whose assignment cannot be read.
 
-    Includes aborted games: an abort comes after the draw and may depend on it, so such a game counts as
+    Includes aborted games: an abort comes after the assignment and may depend on it, so such a game counts as
     missing. An aborted game has neither score nor cost, whatever replies preceded the abort.
 
     Args:
@@ -135,10 +135,10 @@ def _probability(labels: Labels, treated: str, control: str) -> float | RecordEr
 async def trial_decisions(
     session: AsyncSession, trial: StoredTrial, filters: Filters | None = None
 ) -> tuple[list[TrialDecision], list[Unreadable]]:
-    """The randomised decisions of a trial's games, in the order of the draws.
+    """The randomised decisions of a trial's games, in the order of their randomisation.
 
-    Includes every draw, even in aborted games or for a move that the server never accepted or that was taken
-    back. The first reply counts, even if it was taken back.
+    Includes those in aborted games, and those whose move was never accepted by the server or was taken back.
+    The first reply counts, even if it was taken back.
 
     Args:
         trial: The trial.
@@ -167,7 +167,7 @@ async def trial_decisions(
 
 
 async def _keys_of_draws(session: AsyncSession, *which: ColumnElement[bool]) -> list[int]:
-    """Keys of the randomised decisions in some games, in the order of the draws."""
+    """Keys of the randomised decisions in some games, in the order of their randomisation."""
     known = (await read_games(session, *which)).games
     mode = DecisionRow.search_mode
     games = known["id"][known["draws"] > 0].tolist()

@@ -117,7 +117,7 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ('[assignment]\nstrategies = ["trappy", "trappy"]\n', "assignment: strategies has a duplicate"),
         (
             '[assignment]\nstrategy = "strong"\n',
-            "assignment: strategy is strong, but method balanced draws from",
+            "assignment: strategy is strong, but method balanced chooses from",
         ),
         ("[[assignment.rules]]\nspeed = 'bullet'\n", "assignment.rules.0.strategy: Field required"),
         (

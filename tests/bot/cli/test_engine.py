@@ -63,7 +63,7 @@ def test_a_damaged_file_is_refused_before_the_first_command(
     weights = Path(networks.__file__).with_name("chess_weights.json")
     (tmp_path / "chess_weights.json").write_bytes(weights.read_bytes())
     monkeypatch.setattr(resources, "files", lambda _: tmp_path)
-    assert typed(monkeypatch, "uci\nquit\n", "--protocol", "uci") == program.EXIT_FAILURE
+    assert typed(monkeypatch, "uci\nquit\n", "--protocol", "uci") == program.EXIT_USER_ERROR
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert err.startswith("desdemona: ")
@@ -86,7 +86,7 @@ def answers_to(output: int) -> tuple[int, str]:
 
 def test_a_full_disk_is_reported() -> None:
     message = "desdemona: cannot write the output: No space left on device\n"
-    assert answers_to(os.open("/dev/full", os.O_WRONLY)) == (program.EXIT_FAILURE, message)
+    assert answers_to(os.open("/dev/full", os.O_WRONLY)) == (program.EXIT_USER_ERROR, message)
 
 
 def test_a_program_that_has_gone_is_no_error() -> None:
@@ -112,7 +112,7 @@ def test_mistakes(
     message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert typed(monkeypatch, "", *arguments) == program.EXIT_FAILURE
+    assert typed(monkeypatch, "", *arguments) == program.EXIT_USER_ERROR
     assert message in capsys.readouterr().err
 
 

@@ -108,7 +108,7 @@ def test_settings_that_tell_the_player() -> None:
 def test_accounts_that_compare_different_players() -> None:
     other = Config(assignment=AssignmentConfig(strategies=("trappy", "strong")))
     assert complaint_about(Config(), other) == (
-        "accounts a1 and a2 choose among different players: standard, trappy; strong, trappy"
+        "accounts a1 and a2 choose among different strategies: standard, trappy; strong, trappy"
     )
 
 
@@ -149,7 +149,7 @@ def test_single_decisions_that_cannot_be_a_trial() -> None:
     assert complaint_about(told).startswith("trial.reveal is true")
     seeded = AssignmentConfig(method=AssignmentMethod.FIXED, strategy="randomised", seed=7)
     assert complaint_about(Config(assignment=seeded)).startswith("account a1: assignment.seed is 7")
-    assert complaint_about(alone, Config()).startswith("accounts a1 and a2 choose among different players")
+    assert complaint_about(alone, Config()).startswith("accounts a1 and a2 choose among different strategies")
     rules = Config(assignment=AssignmentConfig(method=AssignmentMethod.RULES, strategy="randomised"))
     assert complaint_about(rules).startswith("nothing to compare")
 

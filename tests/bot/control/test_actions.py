@@ -164,7 +164,7 @@ async def test_a_game_that_has_begun_is_resigned_not_aborted(database: Database)
             await rig.actions.resign(GAME_ID, by="socket")
         server.reply()
         await rig.playing(server, 3)
-        with pytest.raises(ControlError, match="the site refuses to abort it: This game can no longer"):
+        with pytest.raises(ControlError, match="the site refuses to abort the game: This game can no longer"):
             await rig.actions.abort(GAME_ID, by="socket")
         server.tells = False
         assert await rig.actions.resign("g", account="HOME", by="socket") == f"game {GAME_ID}: resigned"

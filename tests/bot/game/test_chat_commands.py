@@ -191,5 +191,5 @@ def test_a_draw_is_told_only_when_it_is_no_secret() -> None:
                 assert "lot" not in shown.split()
                 assert shown == answer_text(command, replace(secret, strategy="trappy", latest=latest))
     assert answer_text(Command.ENGINE, drawing_facts).endswith(
-        "player randomised: on some moves of this game chance decided if I set a trap."
+        "player randomised: on some moves, chance decided whether I set a trap."
     )

@@ -86,7 +86,7 @@ def test_nothing_to_compare() -> None:
 def test_numbers_that_must_not_be_used_say_so_first() -> None:
     assert sentences(replace(MORE, broken=("draw", "missing")))[0] == (
         "DO NOT USE: the random assignment differs from the recorded probabilities by more than chance "
-        "allows and outcomes are missing from one of the two more often than chance allows."
+        "allows and outcomes are missing from one of the two groups more often than chance allows."
     )
     assert warning(MORE) == ""
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.maintenance import compacting
+from storage.maintenance import vacuum as compacting
 from tests.bot.conftest import Command
 
 
@@ -20,7 +20,7 @@ def test_sizes_are_told(desdemona: Command, migrated_file: Path) -> None:
 def test_a_large_database_may_be_forced(
     desdemona: Command, migrated_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compacting, "MAX_ONLINE_COMPACTING_BYTES", 10)
+    monkeypatch.setattr(compacting, "MAX_ONLINE_VACUUM_BYTES", 10)
     monkeypatch.setattr(compacting, "held_roles", lambda _path: ["bot"])
     status, _, told = desdemona("db", "vacuum")
     assert status == 3

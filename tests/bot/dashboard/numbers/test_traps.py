@@ -203,12 +203,12 @@ async def test_traps(
         f"{everything['taken']:,} of {everything['encounters']:,} {noun} fooled somebody.",
         "A bait is a reply that looks good, is likely to be played, and costs a tenth of the game or more. "
         f"People took {_share(everything, 'share')} of them; the models of people expected "
-        f"{_share(everything, 'expected_share')}. 95 % interval, by person: {_interval(everything)}."
+        f"{_share(everything, 'expected_share')}. 95 % interval by person: {_interval(everything)}."
         + (f" {more:,} more {verb} never answered." if more else ""),
     ]
     note = (
-        "Bar: taken; line: expected by the models of people. Small print: the 95 % interval, by person; it "
-        "needs the equivalent of 30 people who met equally many baits."
+        "Bar: taken; line: expected by the models of people. Small print: the 95 % interval, clustered by "
+        "person; it needs the equivalent of 30 people who met equally many baits."
     )
     phases = [_group_line(f"{g['start'] // 2 + 1} to {g['start'] // 2 + 10}", g) for g in by_phase]
     bands = [

@@ -16,7 +16,13 @@ from bot.base.dialects import DIALECTS, Capability
 from bot.base.errors import AuthError, ConfigError, RefusedError, TransientError
 from bot.base.events import Clock, Proposal
 from bot.daemon.games_to_resume import games_to_resume
-from bot.servers.ggs.server import BACK_OFF_S, MAX_BACK_OFF_S, BackOff, GgsServer, read_address
+from bot.servers.ggs.server import (
+    MAX_HANG_UP_WAIT_S,
+    MIN_HANG_UP_WAIT_S,
+    GgsServer,
+    HangUpBackoff,
+    read_address,
+)
 from storage.database import Database
 from storage.ledger.games import list_games
 from storage.records import AccountKey, GameResult, GameStatus, StoredGame
@@ -342,7 +348,7 @@ def test_signing_in_again_opens_another_connection(template: Path, tmp_path: Pat
         server = GgsServer(DIALECTS["ggs"], f"ggs://127.0.0.1:{site.port}", BOT, PASSWORD)
         with pytest.raises(TransientError, match="hung up") as caught:
             await server.account()
-        assert caught.value.retry_after_s == BACK_OFF_S
+        assert caught.value.retry_after_s == MIN_HANG_UP_WAIT_S
         assert (await server.account()).about.startswith("registered")
         assert site.server.connections == 2
         await server.close()
@@ -423,7 +429,7 @@ def test_who_is_thrown_out_keeps_away_for_a_while(template: Path, tmp_path: Path
             await other.connect(site.port)
             await until(lambda: not server._state.is_settled)
             await until(lambda: server._state.is_settled)
-            assert loop.time() - evicted_at >= BACK_OFF_S
+            assert loop.time() - evicted_at >= MIN_HANG_UP_WAIT_S
             assert not other.is_connected
             await other.close()
 
@@ -443,10 +449,10 @@ def test_a_dead_connection_is_noticed(template: Path, tmp_path: Path) -> None:
 
 
 def test_how_long_to_keep_away() -> None:
-    away = BackOff()
+    away = HangUpBackoff()
     assert [away.record_hang_up(1) for _ in range(2)] == [30, 60]
-    assert away.record_hang_up(150) == MAX_BACK_OFF_S == 120  # not long for who has kept away for 60 s
-    assert max(away.record_hang_up(0) for _ in range(20)) == MAX_BACK_OFF_S
+    assert away.record_hang_up(150) == MAX_HANG_UP_WAIT_S == 120  # not long for who has kept away for 60 s
+    assert max(away.record_hang_up(0) for _ in range(20)) == MAX_HANG_UP_WAIT_S
     assert away.record_hang_up(4 * 120) == 30
 
 

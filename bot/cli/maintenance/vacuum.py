@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from bot.cli.common import ask_database
-from storage.maintenance.compacting import compact
+from storage.maintenance.vacuum import vacuum
 
 
 def vacuum_command(
@@ -20,5 +20,5 @@ def vacuum_command(
     It may run while the bot plays. On SQLite it blocks all writers, so it refuses a large database that is in
     use.
     """
-    sizes = ask_database(context, partial(compact, force=force))
+    sizes = ask_database(context, partial(vacuum, force=force))
     print(f"{sizes.before:,} bytes before, {sizes.after:,} after")

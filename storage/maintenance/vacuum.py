@@ -13,7 +13,7 @@ from storage import migrate
 from storage.database import Database, held_roles
 from storage.errors import StorageError
 
-MAX_ONLINE_COMPACTING_BYTES = 200 << 20
+MAX_ONLINE_VACUUM_BYTES = 200 << 20
 """Maximum size of a SQLite database's rows that may be rewritten while a program uses it. That takes about
 two seconds, during which the program's moves wait."""
 
@@ -26,7 +26,7 @@ class DatabaseSize:
     after: int
 
 
-async def compact(database: Database, *, force: bool = False) -> DatabaseSize:
+async def vacuum(database: Database, *, force: bool = False) -> DatabaseSize:
     """Compact a database.
 
     Args:
@@ -40,7 +40,7 @@ async def compact(database: Database, *, force: bool = False) -> DatabaseSize:
     if database.dialect == "sqlite":
         used = await _used_bytes(database)
         roles = held_roles(database.url)
-        if roles and used > MAX_ONLINE_COMPACTING_BYTES and not force:
+        if roles and used > MAX_ONLINE_VACUUM_BYTES and not force:
             raise StorageError(
                 f"{database.url} is in use ({', '.join(roles)}), and all writers would wait while its "
                 f"{used >> 20} MiB are rewritten: stop the program first, or pass --force"

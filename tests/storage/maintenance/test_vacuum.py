@@ -3,8 +3,8 @@ from sqlalchemy import text
 
 from storage.database import Database, held_roles
 from storage.errors import StorageError
-from storage.maintenance import compacting
-from storage.maintenance.compacting import compact, size_of
+from storage.maintenance import vacuum as compacting
+from storage.maintenance.vacuum import size_of, vacuum
 from tests.storage.maintenance.samples import fill
 
 
@@ -25,7 +25,7 @@ async def swell(database: Database) -> None:
 async def test_room_is_given_back(database: Database) -> None:
     await fill(database, 2)
     await swell(database)
-    found = await compact(database)
+    found = await vacuum(database)
     assert found.after == await size_of(database)
     assert found.after < found.before
     async with database.write() as session:  # as before
@@ -35,17 +35,17 @@ async def test_room_is_given_back(database: Database) -> None:
 async def test_a_large_database_in_use_is_not_rewritten(
     database: Database, backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compacting, "MAX_ONLINE_COMPACTING_BYTES", 1000)
+    monkeypatch.setattr(compacting, "MAX_ONLINE_VACUUM_BYTES", 1000)
     async with database.hold_role("bot x/y"):
         if backend == "postgresql":
-            await compact(database)
+            await vacuum(database)
             return
         assert held_roles(database.url) == ["bot x/y"]
         with pytest.raises(StorageError, match=r"is in use \(bot x/y\), and all writers would wait while"):
-            await compact(database)
-        await compact(database, force=True)
-        monkeypatch.setattr(compacting, "MAX_ONLINE_COMPACTING_BYTES", 1 << 30)
-        await compact(database)
+            await vacuum(database)
+        await vacuum(database, force=True)
+        monkeypatch.setattr(compacting, "MAX_ONLINE_VACUUM_BYTES", 1 << 30)
+        await vacuum(database)
     assert held_roles(database.url) == []
-    monkeypatch.setattr(compacting, "MAX_ONLINE_COMPACTING_BYTES", 1000)
-    await compact(database)
+    monkeypatch.setattr(compacting, "MAX_ONLINE_VACUUM_BYTES", 1000)
+    await vacuum(database)
