@@ -129,11 +129,8 @@ class HangUpBackoff:
             lasted_s: Duration of the connection, in seconds.
         """
         has_held = lasted_s >= LASTING_FACTOR * max(self._wait_s, MIN_HANG_UP_WAIT_S)
-        self._wait_s = (
-            MIN_HANG_UP_WAIT_S
-            if has_held
-            else min(max(MIN_HANG_UP_WAIT_S, 2 * self._wait_s), MAX_HANG_UP_WAIT_S)
-        )
+        longer_s = min(max(MIN_HANG_UP_WAIT_S, 2 * self._wait_s), MAX_HANG_UP_WAIT_S)
+        self._wait_s = MIN_HANG_UP_WAIT_S if has_held else longer_s
         return self._wait_s
 
 
