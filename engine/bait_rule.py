@@ -14,9 +14,9 @@ played it in a fifth to a quarter of these, as often as predicted (docs/research
 The probabilities come from a human-move model if the game has one (`engine.human`). Without one,
 `rank_probabilities` uses only the scores: the rank of the shallow scores and the true cost.
 
-A search may be wrong about a bait: two plies deeper, a third of the baits cost less than `MIN_ERROR_COST`,
-and people, who saw further, play these baits most often. So a bait counts and is reported only if a search
-two plies deeper *confirms* it (`confirm_depth`).
+Some baits are search errors: two plies deeper, a third of them cost less than `MIN_ERROR_COST`, and people
+play these most often, because they see further than the first search. So a bait counts and is reported only
+if a search two plies deeper *confirms* it (`confirm_depth`).
 """
 
 import math

@@ -64,7 +64,7 @@ class Limits:
     engine_clock: EngineClock | None = None
     """The clock for an engine that manages its own time; `time_s` then applies only if we choose the move."""
     nodes: int | None = None
-    """Approximate number of positions to visit; None: no such limit.  Only for our own searches."""
+    """Approximate number of positions to visit; None: no such limit. Applies only to our own searches."""
     stretch: float = 1.0
     """Maximum ratio of wall-clock time to `time_s`, on a machine too busy to run the search all the time."""
 

@@ -94,7 +94,7 @@ class Endurance:
         stops: Number of stops by SIGTERM, in the first half.
         upkeep: Number of log rotations: twice that of backups, four times that of `db vacuum` and `db prune`.
         rest_s: Duration of each rest, in seconds.
-        limit_s: Time limit in seconds: no game begins after it, and the faults are spread over it.
+        limit_s: Time limit in seconds. No game starts after it; faults are spread over this period.
     """
 
     def __init__(

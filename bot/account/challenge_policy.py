@@ -250,7 +250,7 @@ def _decide_by_slots(slot: GameSlot, load: Load, config: ChallengesConfig) -> Wa
 
 
 def _no_slot_reason(slot: GameSlot, load: Load, config: ChallengesConfig) -> str | None:
-    """Why there is no free slot at the moment; None if there is one."""
+    """The reason why no slot is free, or None if one is."""
     games = load.games
     with_them = _total_boards(each for each in games if each.opponent_id == slot.opponent_id)
     if with_them + slot.boards > config.max_games_per_opponent:

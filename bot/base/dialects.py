@@ -91,7 +91,7 @@ class Dialect:
     from_positions: bool = True
     """Whether games of variants other than `FROM_POSITION` may also begin from a custom position."""
     protocol: str = "lichess"
-    """The site's protocol: ``lichess``, or ``ggs``, for which most fields have no meaning."""
+    """The site's protocol: ``lichess`` or ``ggs``; most other fields do not apply to ``ggs``."""
     ends_on_page: bool = False
     """Whether the stream of a game may omit the game's end, so that we must read it from the game's page at
     ``/{id}`` (`bot.servers.pychess`)."""

@@ -20,9 +20,9 @@ from prometheus_client import (
 
 NAMESPACE = "desdemona"
 SLOW_COMMIT_S = 0.25
-"""Duration in seconds from which a commit counts as slow; a bucket bound of the histogram."""
+"""Threshold for a slow commit, in seconds; must be a bucket bound of the histogram."""
 LATE_COMMIT_S = 2.5
-"""Duration in seconds from which a commit endangers the clock; a bucket bound of the histogram."""
+"""Threshold for a commit that endangers the clock, in seconds; must be a bucket bound of the histogram."""
 SLOW_MOVE_SHARE = 0.9
 """Fraction of the maximum time from which a decision counts as slow."""
 _STRATEGY_LABELS = ("strategy", "player")

@@ -129,7 +129,7 @@ def replay(games: GameArrays) -> Positions:
 
 
 class _Ply(NamedTuple):
-    """One ply of all games that are long enough."""
+    """Data for one ply, from every game that reaches it."""
 
     game: NDArray[np.int64]
     sight: NetworkInputs

@@ -141,7 +141,7 @@ async def _keys(
 async def _malformed(
     session: AsyncSession, table: Table, keys: Sequence[tuple[Any, ...]]
 ) -> list[tuple[tuple[Any, ...], MalformedRow]]:
-    """The malformed rows among those with these keys."""
+    """Return the malformed rows with the given keys."""
     malformed: list[tuple[tuple[Any, ...], MalformedRow]] = []
     key_columns = _key_columns(session, table)
     if not keys or await _first_violation(session, table, key_columns, keys) is None:

@@ -257,7 +257,7 @@ class TimedOut:
     id: str
     name: str
     is_fatal: bool
-    """A player's grace time has also run out, which ends the game."""
+    """Whether the player's grace time has run out too, which ends the game."""
 
 
 @dataclass(frozen=True, slots=True)

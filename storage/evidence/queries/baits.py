@@ -37,7 +37,7 @@ from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow,
 MIN_BAIT_PERSONS = 30
 """Minimum number of effective persons for an interval."""
 MAX_SEARCHED_BAITS = 20_000
-"""Number of latest answered baits that are searched for repetitions."""
+"""Maximum number of answered baits, newest first, to search for repetitions."""
 
 
 class BaitOrder(StrEnum):
