@@ -61,7 +61,7 @@ MAX_STREAM_GAP_S = 15.0
 COVERING_GAMES = 1000
 """A run of this many games must include every kind of fault."""
 MIN_STEADY_S = 300
-"""A last life of fewer seconds is too short to tell whether memory is flat."""
+"""Minimum duration of the program's last process, in seconds, for a verdict on its memory use."""
 BROKEN_EVENT_KINDS = (
     "decision_unjudged",
     "event_failed",

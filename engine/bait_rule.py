@@ -8,8 +8,8 @@ another reply looks even better, and people take hardly any of the baits that it
 - it is likely: its predicted probability is `MIN_BAIT_P` or more;
 - it deceives: at some shallower depth it looks at least as good as every truly best reply.
 
-Such a reply exists in one position in seven to ten (of more than 2,000 each in chess and Othello), and people
-played it in a fifth to a quarter of these, as often as predicted (docs/research/baits.md).
+In more than 2,000 positions each of chess and Othello, one in seven to ten had such a reply; people played it
+in a fifth to a quarter of the positions that had one, as often as predicted (docs/research/baits.md).
 
 The probabilities come from a human-move model if the game has one (`engine.human`). Without one,
 `rank_probabilities` uses only the scores: the rank of the shallow scores and the true cost.
@@ -52,7 +52,7 @@ def rank_probabilities(scores_centi: Sequence[Sequence[int]], scale_centi: float
     after the reply, from 0 to 1: its cost plus a constant.
 
     Args:
-        scores_centi: For each reply s_2 .. s_D, from our view.
+        scores_centi: The scores s_2 .. s_D of each reply, from our view.
         scale_centi: s of the logistic function that converts scores to expected score.
 
     Returns:
@@ -70,7 +70,7 @@ def rank_probabilities(scores_centi: Sequence[Sequence[int]], scale_centi: float
 
 @dataclass(frozen=True, slots=True)
 class ExpectedReplies:
-    """The probability of each reply, and the model it comes from."""
+    """The probability of each reply, and the model that predicted it."""
 
     probabilities: tuple[float, ...]
     """Probabilities in the order of the profile's replies."""

@@ -50,7 +50,7 @@ class SearchMode(StrEnum):
     ENGINE = "engine"
     """Another engine's scores (`Decision.source`), from selective searches of the candidates sent to it."""
     ENGINE_MOVE = "engine_move"
-    """The best move from such an engine's own search. The replies to it have the engine's scores, and its
+    """The best move from another engine's own search. Its replies have the engine's scores, and the move's
     score is an upper bound on all other moves' scores; if `Decision.profile_source` is not the engine, the
     candidates' scores are exact instead."""
 
@@ -71,10 +71,10 @@ class ReplyProfile:
     unit of the params' scale). A bound at or beyond `engine.search.reference.INFINITY` carries no
     information; None: no bound, or the scores are known."""
     probability: float | None = None
-    """Probability that the person plays it, by the decision's model; None: the model was not queried."""
+    """Probability of this reply in the decision's model of the person; None: no model was queried."""
     shallow_scores_centi: tuple[int, int] | None = field(default=None, metadata={OLD_NAMES: (_SHALLOW,)})
-    """s_2 and s_3 if the tempting player needed no other shallow score; None: it did not need them, or
-    `scores_centi` has them."""
+    """s_2 and s_3 if the tempting player needed no other shallow score; None: not needed, or included
+    in `scores_centi`."""
     least_centi: int | None = None
     """Set with `shallow_scores_centi`: a proven lower bound on s_D (our view), equal to `bound_centi` if s_D
     is known; None: the only lower bound is the move's raw value."""
@@ -160,9 +160,9 @@ class SourceInfo:
     options: tuple[tuple[str, str], ...]
     """Names and values of the configured options."""
     window_centi: int
-    """Moves were analysed if their root score was at most this far below the best known one."""
+    """Moves were analysed if their root score was at most this far below the best known root score."""
     floor_centi: int
-    """The lowest root score of an analysed move; every move with a higher one was analysed."""
+    """The lowest root score of an analysed move; every move with a higher root score was analysed."""
     nodes: Count
     """Number of positions visited, as reported by the engine."""
 
@@ -263,7 +263,7 @@ class Decision:
     depth: int
     """D: plies of the full search, counted from `position`, at least 2."""
     principal_variation: tuple[str, ...]
-    """Principal variation of plain minimax, starting with its own best move; or that of `pick`."""
+    """Principal variation of plain minimax, starting with minimax's best move; or that of `pick`."""
     nodes: Count
     """Positions that the search visited."""
     time_s: float
@@ -275,11 +275,11 @@ class Decision:
     search_mode: SearchMode = SearchMode.EXACT
     """The source of the choice."""
     pick: DirectMove | None = None
-    """The source of the move if neither the candidates' scores nor a draw chose it."""
+    """The source of the move if neither the candidates' scores nor a random choice determined it."""
     source: SourceInfo | None = None
     """The other engine, if `search_mode` is ``engine`` or ``engine_move``."""
     variety_draw: VarietyDraw | None = field(default=None, metadata={OLD_NAMES: ("lot",)})
-    """The draw, if `search_mode` is `SearchMode.VARIETY_DRAW`."""
+    """The random choice, if `search_mode` is `SearchMode.VARIETY_DRAW`."""
     model: ModelInfo | None = None
     """The model behind the replies' probabilities; None: the choice used no model."""
     model_use: OpponentModelUse | None = field(default=None, metadata={OLD_NAMES: (_USE_STORED,)})
@@ -288,7 +288,7 @@ class Decision:
     tempting: TemptingParams | None = None
     """Settings of the strategy tempting; None: another strategy, or the move was chosen at random."""
     trial_draw: TrialDraw | None = field(default=None, metadata={OLD_NAMES: ("draw",)})
-    """The draw, if `search_mode` is `SearchMode.TRIAL`."""
+    """The random choice, if `search_mode` is `SearchMode.TRIAL`."""
     is_pruned: bool = False
     """Most candidates that were not chosen have been removed (`engine.pruning`)."""
 
@@ -335,7 +335,7 @@ class Decision:
         """The decision, from a record that `to_record` wrote.
 
         Raises:
-            RecordError: The record lacks a field, has an unknown one, or has a value of the wrong type.
+            RecordError: The record lacks a field, or has an unknown field or a value of the wrong type.
         """
         try:
             decision: Self = reader(Decision)(_with_defaults(record))
@@ -414,4 +414,4 @@ class Outcome:
     cost: int
     """The cost in hundredths of a per cent of expected score."""
     rule: int
-    """The version of the rules that classified it (`engine.judgement.JUDGE_RULE`)."""
+    """The version of the rules that classified the reply (`engine.judgement.JUDGE_RULE`)."""

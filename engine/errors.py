@@ -10,7 +10,7 @@
     +-- IncompleteProfile   complete the decision (`engine.completion.complete`), then try again
     +-- DamagedFile         stop, and tell the operator which of the program's own files is damaged
 
-Exceptions of a single part are defined there: `engine.game.BadPosition` and `IllegalMove` (refuse the input),
+Each part defines its own exceptions: `engine.game.BadPosition` and `IllegalMove` (refuse the input),
 `engine.lookup.source.BadSource` and `engine.human.model.BadModel` (report to the person who named the file),
 `engine.formats.record.BadGame` (skip the game), `engine.process.EngineError` (continue without the program).
 A bare ValueError is a bug in the call: only the code that keeps one game from crashing the program catches

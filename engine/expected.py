@@ -14,7 +14,7 @@ from typing import Final
 from engine.game import WIN_CENTI
 
 WHOLE = 10_000
-"""The value of a certain win; an even game is worth half of it."""
+"""The value of a certain win; an even game is worth half this value."""
 PER_PERCENT = WHOLE // 100
 MIN_LOGISTIC_CENTI, MAX_LOGISTIC_CENTI = 1, 1_000_000
 

@@ -76,7 +76,7 @@ def decision_expectations(decision: Decision, made: ReplyForecast) -> Expectatio
 
     Raises:
         IncompleteProfile: The profile is incomplete.
-        ValueError: The forecast is for different replies, or lacks the forecast for a draw's other move.
+        ValueError: The replies differ, or there is no forecast for the other move of a random choice.
     """
     judgement = judge_decision(decision)
     if tuple(each.reply for each in judgement.replies) != made.replies:

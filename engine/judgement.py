@@ -9,7 +9,7 @@ The distance to a forced result does not count: if our move wins by force, no re
 loses by force, only a reply that gives the win away does. Such moves are counted separately, as *decided*.
 
 `JUDGE_RULE` is increased when the meaning of anything here changes; it is stored with every outcome, and
-``desdemona db recheck`` judges older ones again.
+``desdemona db recheck`` judges outcomes of older versions again.
 """
 
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class Judgement:
 
     @property
     def trap(self) -> ReplyVerdict | None:
-        """The best trap; None: no reply is a trap, however small."""
+        """The best trap; None: no reply is even a small trap."""
         best = max(self.replies, key=lambda each: each.quality, default=None)
         return best if best is not None and best.quality > 0 else None
 

@@ -1,4 +1,4 @@
-"""`MoveChooser`: runs a strategy under limits; a position in, a `Decision` out."""
+"""`MoveChooser`: runs a strategy under limits to get a `Decision` for a position."""
 
 import random
 import time

@@ -1,7 +1,7 @@
 """Runs another program and exchanges lines with it; every wait is bounded.
 
-One thread reads the program's standard output, another its standard error, so that neither can block it.
-Both buffers are bounded: a program that prints faster than we read must wait when 4 MiB are unread, and a
+One thread reads the program's standard output, another its standard error, so that neither stream can block
+it. Both buffers are bounded: a program that prints faster than we read must wait when 4 MiB are unread, and a
 line of more than 64 KiB is dropped. Writing never blocks for longer than the caller's limit.
 
 The program runs in its own process group, which `close` kills. A watchdog shell holds one end of a pipe and
@@ -214,7 +214,7 @@ class EngineProcess:
         Raises:
             Stopped: The wait was ended.
             EngineCrashed: The program has ended.
-            EngineError: It was silent for too long, or the time was up (`EngineTimeout` with a `WaitLimit`).
+            EngineError: The program was silent too long, or time was up (`EngineTimeout` with a `WaitLimit`).
         """
         since = wait.clock()
         while True:

@@ -1,6 +1,6 @@
 """Randomised single decisions: in some decisions a random draw decides whether we set a trap.
 
-A micro-randomised trial (Klasnja et al. 2015, doi:10.1037/hea0000305; Boruvka et al. 2018,
+This is a micro-randomised trial (Klasnja et al. 2015, doi:10.1037/hea0000305; Boruvka et al. 2018,
 doi:10.1080/01621459.2017.1305274). The strategy chooses as trappy does. Let T be its choice, and N the best
 move by raw value (the first in order among equals) that sets no trap. There is a random draw when:
 
@@ -63,7 +63,7 @@ def selects_trap(seed: str, probability: float) -> bool:
 
 
 def checksum(decision: Decision, draw: TrialDraw) -> str:
-    """SHA-256, in hexadecimal, of all data known before a draw, excluding `TrialDraw.sha256`.
+    """SHA-256, in hexadecimal, of all data known before a random draw, excluding `TrialDraw.sha256`.
 
     It detects a record that was changed afterwards, unless the hash was recomputed, too.
     """
@@ -210,7 +210,7 @@ def _best_control(
 
 
 def _ineligibility(trap: Candidate, control: Candidate, scale_centi: float, params: RandomisedParams) -> str:
-    """Why two moves with complete profiles do not qualify for a draw; empty: they do."""
+    """Why two moves with complete profiles do not qualify for randomisation; empty: they do."""
     for each in (trap, control):
         if not _is_undecided(each.raw_centi, scale_centi):
             return f"{each.move} leads to a nearly decided game"
@@ -234,7 +234,7 @@ def _least_score(least_value: float, scale_centi: float) -> int:
 
 
 def without_draw(decision: Decision) -> Decision:
-    """The decision that the strategy would have made without the draw; it can be verified as usual.
+    """The decision that the strategy would have made without the random draw; it can be verified as usual.
 
     Raises:
         RecordError: The record has no draw, or a move that is not a candidate.

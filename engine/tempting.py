@@ -72,7 +72,7 @@ def least_score(least_expected: int, params: TemptingParams) -> int:
 
 
 def gaps_centi(params: TemptingParams, decided: DecidedScores) -> tuple[int, int]:
-    """Maximum loss against the best move, in centi-units: normally, and when that move nearly wins."""
+    """Maximum loss against the best move, in centi-units: usually, and if the best move nearly wins."""
     if decided is DecidedScores.PAPER:
         return 2 * UNBOUNDED, 2 * UNBOUNDED
     gap, won_gap = (
@@ -152,7 +152,7 @@ def weights(shallow_scores_centi: Iterable[tuple[int, int]], params: TemptingPar
 
 
 def adjusted(raw_expected: int, profits: int, total: int) -> int:
-    """adj from the sum of q times profit and the sum of q."""
+    """Compute adj from the sum of q times profit and the sum of q."""
     return RAW_SHARE * raw_expected + (LOSS_SHARE * profits // total if total else 0)
 
 

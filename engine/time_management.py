@@ -1,4 +1,4 @@
-"""Time management: from a game clock to a depth and a time for this move."""
+"""Time management: computes a depth and a time for a move from the game clock."""
 
 from dataclasses import dataclass
 

@@ -7,8 +7,8 @@ quality is trappiness times profit. A move's best trap adds a bonus of at most a
 value (`scale`), so a trap can tip the balance between nearly equal moves but never justify a bad one.
 
 The formulas are Gordon & Reda 2006, Figures 2, 3 and 5, with their typing errors corrected: Figure 2 sets the
-raw value once, outside the loop over moves; Figure 5 lacks its M's, and is continuous and matches Figure 8
-only in the form of `scale`.
+raw value once, outside the loop over moves; Figure 5 lacks its M's: only with them, as in `scale`, is it
+continuous and consistent with Figure 8.
 
 There are two *scales* (`engine.params.Scale`). The paper's scale takes scores as they are and measures a trap
 against the size of the score, so an even game gets no bonus. The expected scale first converts scores into

@@ -1,4 +1,4 @@
-"""Random choice among moves nearly as good as the best, to avoid repeating a line or to play at a level.
+"""Random choice among moves nearly as good as the best, to avoid repeating a line or to weaken play.
 
 A choice can be reproduced from its record: the candidates with their scores, and the random number.
 """

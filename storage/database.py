@@ -4,8 +4,8 @@ SQLite runs in WAL mode: readers never wait, and writers in this process queue f
 SQLite's, which times out. A writer takes SQLite's write lock when it begins (``BEGIN IMMEDIATE``): a
 transaction that reads first and then tries to write can fail however long it waits.
 
-Processes compete for SQLite's lock, which is not fair: each retries every 0.1 s, and on a busy machine one
-can fail for a long time. The caller therefore sets the time limit, `busy_timeout_s` of `Database.open`.
+Processes compete for SQLite's lock, which is not fair: each process retries every 0.1 s, and on a busy
+machine its retries can fail for a long time. The caller therefore sets a limit (`busy_timeout_s`).
 """
 
 import asyncio

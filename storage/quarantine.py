@@ -93,7 +93,7 @@ def _keep(
 
 
 def _literal(connection: Connection, column: str) -> str:
-    """SQL expression for a column's value as an SQL literal, in ASCII on SQLite."""
+    """Return an SQL expression that formats a column's value as an SQL literal (in ASCII on SQLite)."""
     name = f'"{column}"'
     if connection.dialect.name != "sqlite":
         return f"quote_nullable(CAST({name} AS text))"

@@ -29,7 +29,7 @@ def from_row(kind: type[T], row: Any, **others: Any) -> T:
 
 
 def columns_of(value: Any, *without: str) -> dict[str, Any]:
-    """A dataclass's fields, except those in `without`, as the columns of a row, by name."""
+    """Return the values of a dataclass's fields, except those in `without`, keyed by column name."""
     return {name: getattr(value, name) for name in _names(type(value)) if name not in without}
 
 
@@ -41,7 +41,7 @@ class GameStatus(StrEnum):
     FINISHED = "finished"
     """Over; played to a result."""
     ABORTED = "aborted"
-    """Ended too early to count as a game of a player; its traps and their outcomes count nevertheless."""
+    """Ended too early to count in a player's number of games; its traps and their outcomes still count."""
 
 
 class GameResult(StrEnum):
@@ -85,7 +85,7 @@ class BaitOutcome(StrEnum):
 
     @classmethod
     def of(cls, is_taken: bool | None) -> "BaitOutcome":
-        """The outcome, given whether the reply takes the bait; None: there was no reply."""
+        """Return the outcome of a bait; `is_taken` is None if there was no reply."""
         return cls.UNANSWERED if is_taken is None else cls.TAKEN if is_taken else cls.HELD
 
 
@@ -101,7 +101,7 @@ class AccountKey:
 
 
 MIN_RATING, MAX_RATING = -10_000, 100_000
-"""Ratings outside this range are a site's error; no rating system comes close to its limits."""
+"""Ratings outside this range are a site's error; no rating system comes close to these limits."""
 
 
 def plausible_rating(rating: int | None) -> int | None:
@@ -212,7 +212,7 @@ class NonWinLine:
 
 @dataclass(frozen=True, slots=True)
 class StoredDecision:
-    """A standing (not taken back) decision of a game."""
+    """A decision of a game that was not taken back."""
 
     id: int
     game_id: int
@@ -235,7 +235,7 @@ class TimeSource(StrEnum):
     """The source of a reply's time."""
 
     SERVER = "server"
-    """The server: the time that it deducted from the opponent's clock."""
+    """The time that the server deducted from the opponent's clock."""
     MEASURED = "measured"
     """Our own measurement: the time from when our move was shown until the reply was shown, minus the known
     lag."""

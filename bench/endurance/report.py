@@ -33,7 +33,7 @@ class Fetch:
     games: int
     """Number of games that were over at the time of the response."""
     rest: int | None = None
-    """Number of the rest in which the page was requested; None while games were running."""
+    """Index of the rest (a pause without games) in which the page was requested; None outside rests."""
 
 
 @dataclass

@@ -92,7 +92,7 @@ class Endurance:
         seed: Seed for people, games and the order of faults.
         kills: Number of kills by ``kill -9``, in the first half.
         stops: Number of stops by SIGTERM, in the first half.
-        upkeep: Number of log rotations: twice that of backups, four times that of `db vacuum` and `db prune`.
+        upkeep: Number of log rotations; backups are half as many, `db vacuum` and `db prune` a quarter each.
         rest_s: Duration of each rest, in seconds.
         limit_s: Time limit in seconds. No game starts after it; faults are spread over this period.
     """
@@ -192,7 +192,7 @@ class Endurance:
     # --- While it runs ----------------------------------------------------------------------------------
 
     async def _sit(self, seat: int) -> None:
-        """Play one game after another, each as one of this seat's people."""
+        """Play one game after another, each as a randomly chosen person of this seat."""
         rng = random.Random(self._rng.getrandbits(32) + seat)
         mine = max(1, round(self._wanted * PEOPLE_PER_GAME / self._at_once))
         people: dict[int, Person] = {}

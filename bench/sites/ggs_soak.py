@@ -1,6 +1,6 @@
 """A long run of the bot on the fake GGS server, with every kind of fault: ``python -m bench.sites.ggs_soak``.
 
-It plays plain, random and synchro matches, rated and unrated, against opponents that resign, leave and
+The bot plays plain, random and synchro matches, rated and unrated, against opponents that resign, leave and
 return, request undo and abort, or just play on. Lines are lost, newer lines overtake replies, connections are
 cut, closed or silent, the service restarts, and another client logs in under the bot's name. At the end the
 ledger is compared with the opponents' records. Time is virtual: the event loop jumps to its next timer.
@@ -124,8 +124,8 @@ PLAN = (
     ("s8r18 05:00", 14, "kill"),
     ("s8r20 05:00", 12, "cut"),
 )
-"""Matches to request on a real server, some with a number of moves after which to cut the opponent's
-connection or kill the bot."""
+"""Matches to request on a real server; some specify the number of moves after which the opponent's
+connection is cut or the bot is killed."""
 
 
 async def outside(port: int, root: str) -> bool:

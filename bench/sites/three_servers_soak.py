@@ -2,8 +2,8 @@
 
     python -m bench.sites.three_servers_soak [--games 1000] [--kills 20] [--outage 300] [--seed 1]
 
-The program plays at its own arena, at a second arena that stands in for lichess.org, behind a proxy that
-corrupts requests and streams, and at the fake GGS server, which loses and truncates its own messages. The
+The program plays at its own arena, at a second arena (a stand-in for lichess.org, behind a proxy that
+corrupts requests and streams), and at the fake GGS server, which loses and truncates its own messages. The
 program is killed repeatedly, together with its own arena. At the end, the records of each account are
 compared with its server's. Then the second arena fails, first by refusing connections and then by not
 responding, and the bot's response times at its own arena are compared with those before the failure.

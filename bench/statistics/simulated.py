@@ -174,7 +174,7 @@ class Kind(StrEnum):
     SHALLOW = "shallow"
     """Replies with good shallow scores are more likely."""
     MODEL = "model"
-    """The bait, if any, has the person's susceptibility as its probability; else the people model chooses."""
+    """The probability of a bait is the person's susceptibility; otherwise the people model chooses."""
 
 
 _REPLIES = 8

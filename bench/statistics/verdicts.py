@@ -21,7 +21,7 @@ class Verdict:
 
 
 def verdict(values: Values, design: SequenceDesign) -> Verdict:
-    """Analyse after each value from `design.least_values` on, if there are enough persons."""
+    """Analyse after each value, once there are `design.least_values` values and enough persons."""
     seen = interim_analyses(values.psi, values.persons, design)
     sd = np.sqrt(seen.spread / np.maximum(seen.n - 1, 1))
     off = np.abs(seen.mean - values.truth)

@@ -54,7 +54,7 @@ TABLE_MB = 16
 PLIES = 60
 REPLY = ReplyTime(2.5, TimeSource.SERVER)
 STEPS = ("commit", "sent", "confirmed", "outcome")
-"""Steps to which the target applies: together at most 3 ms."""
+"""Steps with a common target: at most 3 ms per decision in total."""
 OTHERS = ("find", "profile", "forecast")
 
 

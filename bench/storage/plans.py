@@ -16,7 +16,7 @@ Statement = tuple[str, Any]
 
 @contextmanager
 def recorded(engine: AsyncEngine) -> Iterator[list[Statement]]:
-    """Context manager that collects the reading statements of its block, each text once."""
+    """Context manager that collects the distinct read-only statements executed in its block."""
     found: dict[str, Any] = {}
 
     def note(_: Any, __: Any, statement: str, parameters: Any, *___: Any) -> None:

@@ -8,9 +8,9 @@ grouping of `desdemona stats --by`, unfiltered and with usual filters. The times
 arithmetic, but not starting the program or printing the table. *cold* is the time on a new connection, for
 SQLite after dropping the file's pages from the system's cache. p50 and p95 describe the later runs, with the
 processor time per run in this process (garbage collection is as rare as in the page processes); the ratio
-divides p50 by the p50 of a reference, the bare reading of eight columns of all games. Then it measures the
-dashboard's pages as of the start of the last game, without the cache of views but with the cached replies,
-and the other readers of many games. It prints the query plan for the slowest statement of each of the slowest
+divides p50 by the p50 of a reference, the bare reading of eight columns of all games. The benchmark also
+measures other readers of many games, and the dashboard's pages as of the start of the last game, with cached
+replies but without cached views. It prints the query plan for the slowest statement of each of the slowest
 `--plans` readers. Every statement is explained (EXPLAIN); a full scan of a table with one row per decision is
 printed, and makes the exit status 1 unless the reader needs every reply. Finally, it prints the processor
 time of reading all replies, with and without cached sums, and of each grouping of the replies after reading.
@@ -181,7 +181,7 @@ def page_work(page: Page, given: dict[str, str]) -> Work:
 
 @lru_cache(maxsize=1)
 def page_database(engine: AsyncEngine) -> Database:
-    """The database as page processes open it."""
+    """Open the database as page processes do, with the cache of replies."""
     database = Database(engine.url, engine)
     enable_reply_cache(database)
     return database
@@ -219,7 +219,7 @@ class Measured:
     p50: float
     """Seconds."""
     is_right: bool
-    """Whether the reader scans no large table completely, or is allowed to."""
+    """False if the reader scans a large table completely without being allowed to."""
     slowest: Statement | None
 
 

@@ -51,7 +51,7 @@ class _Game:
     challenge_id: str = ""
     """The challenge's id, if it differs from the game's."""
     was_open: bool = False
-    """Whether the ledger listed it as unsettled when we connected; the server may never report its end."""
+    """Whether the game was unsettled in the ledger when we connected; the server may never report its end."""
     has_rules: bool = True
     """Whether we know the game's rules, even if the engine it needs is missing."""
     is_tournament: bool = False
@@ -88,7 +88,7 @@ class AccountGames:
         self._games: dict[str, _Game] = {}
         """By game id, in order of their start."""
         self._begun: dict[str, asyncio.Future[str]] = {}
-        """For callers that wait: a future for each challenge, set to the game's id when the game starts."""
+        """A future for each challenge that a caller waits for, set to the game's id when the game starts."""
 
     def __contains__(self, game_id: str) -> bool:
         return game_id in self._games

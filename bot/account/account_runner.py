@@ -247,7 +247,7 @@ async def sign_in(
     Args:
         server: The adapter.
         stop: Set to stop.
-        rng: For the waits between attempts.
+        rng: Source of randomness for the waits between attempts.
         setting: The name of the token's setting, for messages.
         report: Called with each failure that is followed by a retry.
 

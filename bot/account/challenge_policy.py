@@ -12,7 +12,7 @@ from engine.games import get_rules
 
 @dataclass(frozen=True, slots=True)
 class GameSlot:
-    """A slot for one or more games: held by an accepted challenge, or needed by a waiting one."""
+    """A slot for one or more games: held by an accepted challenge, or needed by a waiting challenge."""
 
     opponent_id: str = ""
     """Empty if unknown."""

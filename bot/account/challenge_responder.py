@@ -1,4 +1,4 @@
-"""Answers every incoming challenge and handles whatever the server replies to the answer.
+"""Answers every incoming challenge and handles the server's response to the answer.
 
 An accepted challenge holds a slot (`bot.account.game_slots`) even before the server gets the answer. It keeps
 the slot until the game starts, the challenge is gone, or the server reports that there is no game.
@@ -66,13 +66,13 @@ class ChallengeResponder:
         self._resume_games = resume_games
         self._changed = changed
         self._declines: dict[str, Challenge] = {}
-        """The challenges to decline, oldest first; excludes challenges that have gone."""
+        """The challenges to decline, oldest first; excludes challenges that no longer exist."""
         self._answering = asyncio.Lock()
-        """Serialises answers, so that a challenge that has gone gets no answer."""
+        """Serialises answers, so that a challenge that no longer exists gets no answer."""
         self._declining = asyncio.Lock()
         """Serialises declines, so that an acceptance waits for at most one decline."""
         self._naps: dict[asyncio.Future[None], Callable[[], bool]] = {}
-        """Delays between attempts, each with a function that tells whether it can be cut short."""
+        """Delays between attempts, each with a function that tells whether the delay can be cut short."""
 
     def accept(self, challenge: Challenge) -> None:
         """Accept a challenge that already holds a slot."""
@@ -95,12 +95,12 @@ class ChallengeResponder:
         """Free the slot of an accepted challenge after a delay, unless its game has started.
 
         Returns:
-            Whether the slot was freed; if not, the game has started or the challenge has gone.
+            Whether the slot was freed; if not, the game has started or the challenge no longer exists.
         """
         return self._background.tasks.create_task(self._free_slot_unless_started(challenge_id))
 
     def leave(self, challenge_id: str) -> None:
-        """Forget a challenge that is gone; it no longer needs an answer."""
+        """Forget a challenge that no longer exists, so that it is not answered."""
         self._declines.pop(challenge_id, None)
         self.recheck_waits()
 
@@ -162,7 +162,7 @@ class ChallengeResponder:
             await self._decline_after_acceptance(challenge, "the server does not answer", was_heard=True)
 
     async def _decline_after_acceptance(self, challenge: Challenge, why: object, *, was_heard: bool) -> None:
-        """Decline a challenge that was to be accepted.
+        """Decline a challenge that we had decided to accept.
 
         Args:
             challenge: The challenge that holds or held a slot.
@@ -196,7 +196,7 @@ class ChallengeResponder:
                 return True
 
     async def _query_running_games(self, challenge_id: str) -> bool:
-        """Query the running games, after any pause that the server demands; return whether it answered."""
+        """Query the running games, after any pause that the server demands; return whether this succeeded."""
         while self._slots.has_unstarted_slot(challenge_id):
             try:
                 await self._resume_games()

@@ -86,7 +86,7 @@ class Action(Enum):
 
     TAKE_SLOT = auto()
     RETAKE_SLOT = auto()
-    """Take a slot again if the runner has already noticed the adjournment and freed it."""
+    """Take a slot again if the runner has already noticed the adjournment and freed its slot."""
     FREE_SLOT = auto()
     SEEK_ROOM = auto()
     """Produce `PhaseEvent.ROOM` as soon as there is room."""

@@ -1,4 +1,4 @@
-"""Game slots: which games hold one, and which challenges wait for one.  No I/O.
+"""Game slots: which games hold a slot, and which challenges wait for one.  No I/O.
 
 ::
 

@@ -43,7 +43,7 @@ class Pause:
         self._call_followers()
 
     def follow(self, who: object, on_change: Callable[[], None]) -> None:
-        """Call a function after each `begin` and `end`, until `leave`."""
+        """Call a function after each `begin` and `end`, until `leave` is called."""
         self._followers[who] = on_change
 
     def leave(self, who: object) -> None:

@@ -22,7 +22,7 @@ class _JoinedTournament:
 class Tournaments:
     """Joins and leaves tournaments, and stays out of them while new games are held back.
 
-    It knows only tournaments joined since sign-in, because the site does not list the others.
+    It knows only tournaments joined since sign-in, because the site does not list earlier ones.
 
     Args:
         server: The site.

@@ -231,5 +231,5 @@ class AlarmEvaluator:
 
 
 def _is_between(first: datetime, now: datetime, last: datetime) -> bool:
-    """Whether `now` lies between two moments; False if the clock was set back to before the first."""
+    """Whether `now` lies between two moments; False if the clock was set back to a time before the first."""
     return first <= now < last

@@ -1,6 +1,6 @@
 """Sends notices of alarms to a webhook, a command, or both.
 
-A hook cannot block the program, because it has a timeout. Of consecutive failures only the first is logged.
+A hook cannot block the program, because it has a timeout. Only the first of consecutive failures is logged.
 """
 
 import asyncio

@@ -5,7 +5,7 @@
     ok --wrong--> pending --wrong for `min_duration_s`--> firing --right--> recovering --right for 5 min--> ok
     pending --right--> ok                        recovering --wrong--> firing
 
-Without data an alarm keeps its state; after five minutes it fires.
+Without data an alarm keeps its state; after five minutes without data it fires.
 """
 
 from enum import StrEnum

@@ -10,7 +10,7 @@ from bot.base.metrics import LATE_COMMIT_S, SLOW_COMMIT_S
 from bot.base.rounding import plural
 
 Reading = str | None
-"""A condition's result: the problem in words, empty if there is none, or None if unknown for lack of data."""
+"""A condition's result: the problem in words, an empty text if all is well, or None if data is missing."""
 Condition = Callable[[SampleHistory, AlarmsConfig], Reading]
 
 MAX_OVERDUE_S = 10.0

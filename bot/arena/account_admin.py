@@ -114,7 +114,7 @@ class ArenaAccountAdmin:
     async def revoke(self, name: str) -> str:
         """Revoke an account's token; its streams end, and its games continue.
 
-        A person can then no longer play under the name; `desdemona arena-account add-bot` gives a program a
+        A person can no longer play under this name; `desdemona arena-account add-bot` gives a program a
         new token.
 
         Raises:

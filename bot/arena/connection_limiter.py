@@ -66,7 +66,7 @@ class ConnectionLimiter:
                 half, and a trusted proxy all, because the addresses behind it have their own limits.
             proxies: The trusted proxies.
             priority_of: Returns the priority of a connection's client, known from its latest request.
-            make_room: Ends one unneeded stream among the given connections; returns whether there was one.
+            make_room: Ends one unneeded stream among the given connections; returns whether it found one.
         """
         self._server = server
         self._busy = busy

@@ -19,8 +19,8 @@ MAX_UNTIMED_MOVE_S = 24 * 3600
 """Maximum time per move, in seconds, in a game without a clock; ensures that every game ends."""
 
 MAX_GAME_PLIES = 600
-"""Number of plies after which a game is a draw. Normal games are much shorter, and the limit keeps work on
-all moves of a game cheap."""
+"""Number of plies after which a game is a draw. Normal games are much shorter, and the limit bounds the cost
+of processing all moves of a game."""
 
 _MARK_INTERVAL_PLIES = 16
 """Interval, in moves, between cached positions; a takeback replays fewer moves than this."""

@@ -87,7 +87,7 @@ class Referee:
             clock: The arena's time in seconds.
             wake: Event that is set when the next deadline may be earlier than before.
             are_clocks_stopped: Returns whether an outage has stopped the arena's time.
-            share_address: Returns whether two accounts share a network address and may be one person's.
+            share_address: Returns whether two accounts share a network address and may belong to one person.
         """
         self._database = database
         self._accounts = accounts
@@ -326,7 +326,7 @@ class Referee:
     async def _save(
         self, record: ArenaGameRecord, ratings: Mapping[str, RatingRecord | None] = MappingProxyType({})
     ) -> None:
-        """Store a game and its players' new ratings, keyed by account; None: a newcomer's."""
+        """Store a game and its players' new ratings, keyed by account; None means a newcomer's rating."""
         async with self._database.write() as session:
             await arena.save_game(session, record)
             for account_id, rating in ratings.items():

@@ -286,7 +286,7 @@ class SiteRoutes:
     async def _forbids_analysis(self, request: web.Request, game_name: str) -> bool:
         """Whether the caller or their address is playing a rated game of this kind.
 
-        They get no analysis at all, because mirrored boards or positions one move later would help them.
+        Such callers get no analysis, because mirrored boards or positions one move later would help them.
         """
         you, address = await self._gate.optional_account(request), self._gate.address(request)
         return any(

@@ -61,7 +61,7 @@ def _http_logger() -> logging.Logger:
 class ClientErrorFilter(logging.Filter):
     """Limits log lines caused by clients to a few per minute.
 
-    A malformed request produces one short line, and an aborted request none.
+    A malformed request produces one short line; an aborted request produces no line.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -252,15 +252,15 @@ class ArenaConfig(Section):
     """Sustained requests per second from one address; bursts may be ten times as large. Expensive requests
     count several times."""
     work_per_s: float = Field(default=500.0, gt=0, le=100_000)
-    """The same limit for all addresses together. Beyond it, the clients with the fewest recent requests are
-    answered first."""
+    """Sustained requests per second from all addresses together. Beyond this limit, the clients with the
+    fewest recent requests are answered first."""
     rated_plies: int = Field(default=10, ge=0, le=200)
     """Minimum number of moves by both sides together for a rated game to change ratings."""
     rating_window_h: float = Field(default=24.0, ge=0, le=24 * 31)
     """Hours for which an earlier game between the same two players, or an address that they shared, affects
     rating changes."""
     full_games: int = Field(default=5, ge=1, le=1000)
-    """Number of rated games between the same two players in a variant that count in full within these hours.
+    """Number of rated games between two players in a variant that count in full within `rating_window_h`.
     Each further game counts half as much as the one before, down to 1/16; after that, games do not count."""
     levels: tuple[Annotated[int, Field(ge=1, le=len(LEVELS))], ...] = ()
     """Levels at which a bot plays at the arena, each with its own account and rating: 3 creates Level-3,
@@ -397,7 +397,7 @@ class EngineConfig(Section):
     """Whether to think about the expected reply while the opponent thinks."""
     slow_time_s: float = Field(default=10.0, gt=0, le=86_400)
     """Longest time in seconds for a move in games without a clock, correspondence games included. These games
-    only use idle threads."""
+    use only idle threads."""
     table_mb: int = Field(default=64, ge=1, le=65536)
     """Size of the transposition table per worker and game, in MiB."""
     workers: int = Field(default=0, ge=0, le=1024)
@@ -416,8 +416,8 @@ class EngineConfig(Section):
     variety_centi: int = Field(default=40, ge=0, le=1000)
     """Maximum loss, in hundredths of a disc or pawn, of a random move played to avoid a repeated game; 0:
     never. A game is repeated if its first 20 plies equal those of one of the last two games with the
-    opponent, or at least its first eight plies equal those of a lost or drawn game with anybody. lichess.org
-    does not rate such games, and people could copy a win."""
+    opponent, or its first eight (or more) plies equal those of a lost or drawn game with anybody. lichess.org
+    does not rate repeated games, and people could copy a win."""
     contempt_centi: int = Field(default=10, ge=0, le=1000)
     """Contempt of the strategy strong: how much it gives up to avoid a draw, in hundredths of a pawn."""
     book: str = ""
@@ -480,15 +480,15 @@ class TrapConfig(Section):
     """Behaviour in decided games: swindle (no bonus when winning; when losing, the trap that is hardest to
     see) or paper (the paper's rule)."""
     threshold_percent: float = Field(default=_TRAP.threshold_percent, gt=0, le=100)
-    """Minimum quality of a trap as defined in the paper, in points of expected score out of 100, so that
-    different games can be compared."""
+    """Minimum quality of a trap as defined in the paper, in points of expected score out of 100, a unit
+    that is comparable between games."""
     scale: Scale = _TRAP.scale
     """Unit of the arithmetic: paper (the game's own scores; a trap is weighed against the size of the score)
     or expected (points of expected score, weighed against risk_percent)."""
     risk_percent: float = Field(default=_TRAP.risk_percent, gt=0, le=100)
     """Expected scale: maximum expected score to give up for a trap, in points out of 100."""
     risk_share_percent: float = Field(default=_TRAP.risk_share_percent, gt=0, le=100)
-    """Expected scale: the same limit in per cent of the remaining expected score; 100: no such limit."""
+    """Expected scale: maximum to give up in per cent of the remaining expected score; 100: no such limit."""
 
     @model_validator(mode="after")
     def _params_are_sound(self) -> "TrapConfig":
@@ -509,15 +509,15 @@ class HumanConfig(Section):
     searches. Example: ["data/models"]"""
     calibrated: tuple[str, ...] = ()
     """Calibrated models (files written by `desdemona lab fit`), at most one per game, replacing the
-    built-in ones; in games that have none, calibrated plays like opponent_model."""
+    built-in ones; in games without such a model, calibrated plays like opponent_model."""
     budget_percent: float = Field(default=_VALUE.budget_percent, ge=0, le=100)
     """Maximum loss of a move against best play, in points of expected score out of 100."""
     share_percent: float = Field(default=_VALUE.share_percent, gt=0, le=100)
     """Maximum loss in per cent of the remaining expected score; a move that loses by force is also excluded
-    unless all moves do. 100: no such limit."""
+    unless all moves lose by force. 100: no such limit."""
     min_reply_percent: float = Field(default=_VALUE.least_percent, ge=0, le=50)
-    """Replies less probable than this, in per cent, are not searched; their value is taken to be the best
-    reply's. A calibrated model searches all replies."""
+    """Replies less probable than this, in per cent, are not searched; each counts like the best
+    reply. A calibrated model searches all replies."""
     scale: OpponentScale = _VALUE.scale
     """Unit of a move's value: expected (points of expected score) or pawns (hundredths of a pawn or disc, at
     most checkmate_centi)."""
@@ -525,7 +525,7 @@ class HumanConfig(Section):
     """Scale pawns: the value of a won game, and the maximum of any score."""
 
     def opponent_params(self) -> OpponentParams:
-        """The valuation of moves as the engine's own type."""
+        """Convert the valuation of moves to the engine's own type."""
         return OpponentParams(
             scale=self.scale,
             budget_percent=self.budget_percent,
@@ -558,7 +558,7 @@ class RandomisedConfig(Section):
     """Randomise only if the best move without a trap loses at most this much, in points of expected
     score out of 100."""
     max_profiles: int = Field(default=_RANDOMISED.most_profiles, ge=1, le=100)
-    """Maximum number of moves to examine, best first, when looking for one without a trap."""
+    """Maximum number of moves to examine, best first, in the search for a move without a trap."""
 
     def params(self) -> RandomisedParams:
         """Convert the section to the engine's own type."""
@@ -566,7 +566,7 @@ class RandomisedConfig(Section):
 
 
 class UciEngine(Section):
-    """Another engine, for one game."""
+    """An external engine for one kind of game."""
 
     game: str
     """A game that other engines can play (see `UciConfig.engines`)."""
@@ -619,7 +619,7 @@ class UciConfig(Section):
     """At most one per game. Required keys: game (chess, xiangqi, crazyhouse, antichess, atomic, horde,
     kingOfTheHill, racingKings, threeCheck) and command (program and arguments). Optional: protocol (uci,
     ucci), options, depth (10), window_centi (50: moves at most this far below the best are analysed),
-    candidates (at most 8 of them), max_lines (0: as many MultiPV lines as the engine allows); and for
+    candidates (8: maximum number), max_lines (0: as many MultiPV lines as the engine allows); and for
     standard_uci, limit (what ends its search: depth; nodes; or clock, the engine's own time management) and
     nodes (100000). Only trappy_uci and standard_uci play the variants of chess, whatever `assignment` says.
     Example: [{ game = "chess", command = ["stockfish"], depth = 12, options = { Hash = 64 } }]"""
@@ -651,7 +651,7 @@ class OnlineConfig(Section):
     explorer_max_ply: int = Field(default=20, ge=1, le=200)
     """Number of plies from the start of a game in which the explorer is used."""
     explorer_min_games: int = Field(default=20, ge=1, le=1_000_000)
-    """Ignore moves with fewer games; choose among the others at random, weighted by their games."""
+    """Minimum number of games with a move; among such moves, choose at random in proportion to games."""
     explorer_url: WebAddress = "https://explorer.lichess.org"
     """Address of the explorer."""
     tablebase: bool = False
@@ -686,7 +686,7 @@ class AssignmentConfig(Section):
     strategy: StrategyName = "trappy"
     """The strategy for `fixed`, and for `rules` when no rule matches: standard, trappy, strong,
     opponent_model, calibrated, tempting, randomised, gentle, or trappy_uci, standard_uci, opponent_model_uci,
-    calibrated_uci (which need another engine for every game they play: see uci.engines)."""
+    calibrated_uci (which need an external engine for every game they play: see uci.engines)."""
     strategies: tuple[StrategyName, ...] = Field(default=strategies_in_comparison(), min_length=1)
     """The strategies that `balanced` compares."""
     rules: tuple[AssignmentRule, ...] = ()
@@ -752,7 +752,7 @@ class ChallengesConfig(Section):
     )
     """Games to play, by their names in engine/games; also chess960, othello_random (pairs of games on GGS
     from a random position) and from_position (any of the games, from a position set up by the challenger).
-    The variants of chess each need another engine: see uci.engines."""
+    The variants of chess need an external engine: see uci.engines."""
     rated: bool = True
     """Accept rated games."""
     casual: bool = True
@@ -873,7 +873,7 @@ class MannersConfig(Section):
     draw_score_centi: int = Field(default=15, ge=0, le=10_000)
     """Agree to a draw only if our scores are at most this far from 0, in hundredths of a pawn or disc."""
     draw_moves: int = Field(default=8, ge=1, le=100)
-    """Number of consecutive moves for which our scores must be that close to 0."""
+    """Number of consecutive moves for which our scores must be within `draw_score_centi` of 0."""
     draw_ply: int = Field(default=60, ge=0, le=1000)
     """Minimum length of a game, in plies, for agreeing to a draw."""
     draw_min_rating: int = Field(default=0, ge=0, le=5000)
@@ -883,7 +883,7 @@ class MannersConfig(Section):
     resign_score_centi: int = Field(default=900, ge=1, le=100_000)
     """Resign only if our scores are at least this far below 0, in hundredths of a pawn or disc."""
     resign_moves: int = Field(default=5, ge=1, le=100)
-    """Number of consecutive moves for which our scores must be that low."""
+    """Number of consecutive moves for which our scores must meet `resign_score_centi`."""
     resign_min_rating: int = Field(default=0, ge=0, le=5000)
     """Minimum rating of the opponent for resigning; an unknown rating passes."""
     takebacks: int = Field(default=5, ge=0, le=1000)
@@ -1045,7 +1045,7 @@ class DashboardConfig(Section):
     Or set the environment variable DESDEMONA_DASHBOARD__TOKEN. Without a token, anybody on this machine can
     open the page."""
     token: SecretStr = Field(default=SecretStr(""), exclude=True)
-    """Never in config.toml."""
+    """The token that opens the page; never in config.toml."""
     ask: bool = Field(default=False, exclude=True)
     """Ignored since 0.3.0: the page no longer answers questions in SQL; run `desdemona sql` instead."""
     ask_url: str = Field(default="", exclude=True)
@@ -1475,7 +1475,7 @@ def _refuse_equal_accounts(config: Config) -> None:
 
 
 def _login_of(account: AccountConfig) -> tuple[str, str, str]:
-    """Settings that together must be unique; outside the arena and GGS, the token identifies an account."""
+    """Return the settings that identify an account; no two accounts may share all of them."""
     names_account = account.dialect in ("arena", "ggs")
     name = (account.login if names_account else "") or account.name
     return account.dialect, account.url, name.casefold()

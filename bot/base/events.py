@@ -67,7 +67,7 @@ class Challenge:
 
     id: str
     challenger: Opponent | None
-    """None when the challenge is anonymous."""
+    """The challenger's account; None when the challenge is anonymous."""
     game: str | None
     """Name of the game in `engine.games`; None when this program does not play it."""
     variant: str
@@ -78,7 +78,7 @@ class Challenge:
     rated: bool
     speed: Speed
     clock: Clock | None
-    """None: no real-time clock (correspondence or unlimited)."""
+    """The game's clock; None: no real-time clock (correspondence or unlimited)."""
     days_per_turn: int | None
     """Days per move in a correspondence game; None: real time, or unlimited."""
     initial_position: str | None
@@ -240,7 +240,7 @@ class GameState:
     draw_offered_by: tuple[bool, bool]
     takeback_offered_by: tuple[bool, bool]
     end: GameEnd | None
-    """None while the game is running."""
+    """How the game ended; None while the game is running."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ async def unjudged_notice(database: Database) -> str:
     """A line with the number of decisions that statistics ignore, and the command that judges them; empty
     if there are no such decisions.
 
-    Decisions judged by an earlier release do not count as judged by today's rules.
+    Decisions judged by an earlier release do not count as judged by the current rules.
     """
     async with database.read() as session:
         count = await count_outdated(session)
@@ -72,7 +72,7 @@ async def unjudged_notice(database: Database) -> str:
 
 
 async def summarise_in_background(database: Database) -> None:
-    """Compute missing summaries, without which statistics are slower, while the program plays."""
+    """While the program plays, compute missing summaries; statistics are slower without them."""
     try:
         if summaries := await make_summaries(database, SUMMARY_BATCH_GAMES_IN_PLAY):
             logger.info("missing summaries created: %d", summaries)

@@ -51,7 +51,7 @@ class RateLimiter:
         return 0 if allowed else max(1, math.ceil((needed - level) / self._rate.per_s))
 
     def refund(self, key: str, cost: float = 1.0) -> None:
-        """Refund an unsuccessful use."""
+        """Return the tokens of an unsuccessful use to the bucket."""
         if key in self._buckets:
             level, seen = self._buckets[key]
             self._buckets[key] = (min(self._rate.burst, level + cost), seen)

@@ -27,8 +27,8 @@ MAX_REASON_LENGTH = 500
 STABLE_CONNECTION_S = 5.0
 """Time in seconds after which a link counts as working and past failures are forgotten.
 
-The first event is not enough: when two programs share an account, a server sends each new connection
-everything and closes the other one, so the programs would evict each other twice a second for ever.
+The first event does not prove that a link works: when two programs share an account, a server sends each new
+connection everything and closes the other, so the programs would disconnect each other twice a second.
 """
 
 
@@ -72,7 +72,7 @@ async def stay_connected(
         connect: Opens one connection; it is always closed before the next is opened and before this function
             ends.  A None among its events is only a keep-alive.
         handle: Called with one event after another.  A `TransientError` from it counts as a lost link: the
-            next connection repeats the state.
+            next connection sends the complete state again.
         name: Name of the connection, for the log.
         done: Called after each event or keep-alive and at each end of a connection; True ends this function.
         on_change: Called with the reason once when the link is lost, and with None when it is back.

@@ -44,8 +44,8 @@ def duration(length: timedelta | float | None, units: int = 2) -> str:
 
     Args:
         length: The length; a number is in seconds; None: unknown.
-        units: 2: the two largest units, for instance ``2 h 5 min``; 1: only the largest unit of which there
-            are at least two, or seconds with one decimal below 10 s.
+        units: 2: the two largest units, for instance ``2 h 5 min``; 1: only the largest unit with a count
+            of at least two; below 10 s, seconds with one decimal.
     """
     if length is None:
         return NO_VALUE

@@ -19,7 +19,7 @@ def notify_systemd(state: str, environment: Mapping[str, str] = os.environ) -> b
 
     Args:
         state: One of the constants above.
-        environment: Holds the socket's address; one that begins with ``@`` is in the abstract namespace.
+        environment: Holds the socket's address; an address with a leading ``@`` is in the abstract namespace.
     """
     address = environment.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):

@@ -142,7 +142,7 @@ def _bar(chart: StackedBars, row: BarRow, width: float, top: float) -> Iterator[
 
 
 def _shape(left: float, right: float, top: float, *, is_first: bool, is_last: bool) -> str:
-    """A rectangle, rounded where it is at an end of its bar."""
+    """A rectangle whose corners are rounded at the ends of the bar."""
     radius = min(_RADIUS, (right - left) / 2)
     a, b = (radius if is_first else 0.0), (radius if is_last else 0.0)
     bottom = top + _BAR

@@ -27,7 +27,7 @@ _LINE_HEIGHT = 16.0
 _TRIMMED_SHARE = 0.05
 _SINGLE_TIME_TOLERANCE_S = 10
 _SINGLE_TIME_S = 86_400
-"""Seconds on a time axis whose times differ by less than the tolerance; the axis ends at the last time."""
+"""Length of the time axis if all times nearly coincide, in seconds; the axis ends at the last time."""
 
 
 def line_chart(chart: LineChart) -> Markup:

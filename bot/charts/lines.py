@@ -30,7 +30,7 @@ class ChartLine:
     x: tuple[float, ...] | tuple[datetime, ...] | Floats
     """Non-decreasing: numbers, or times with a time zone."""
     y: Values
-    """None, or NaN in an array, means that there is no value; the line then has a gap."""
+    """None (or NaN in an array) marks a missing value, where the line has a gap."""
     low: Values = ()
     """Lower ends of the intervals; None or NaN if there is no interval."""
     high: Values = ()

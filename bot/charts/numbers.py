@@ -22,7 +22,7 @@ _STEPS_MONTHS = (1, 2, 3, 6)
 _MONTH = 30.44 * _DAY
 _YEAR = 365.25 * _DAY
 _MONDAY = 4 * _DAY
-"""1970-01-05 was a Monday."""
+"""The first Monday after the POSIX epoch: 1970-01-05."""
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 

@@ -13,7 +13,7 @@ class LineSample(NamedTuple):
 
     x: float
     y: float | None
-    """None if there is no value; the line then has a gap."""
+    """None for a missing value, where the line has a gap."""
     low: float | None
     """Lower end of the interval, or None if there is none."""
     high: float | None

@@ -126,7 +126,7 @@ def game_filter_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def move_filter_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Like `game_filter_options`, for a command about moves or one that rejects unsuitable options itself."""
+    """Replace `filters` as `game_filter_options` does, but also accept options that select moves."""
     own = inspect.signature(command).parameters
     options = [_parameter(name, option) for name, option in OPTIONS.items()]
 

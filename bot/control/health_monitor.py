@@ -105,7 +105,7 @@ class HealthMonitor:
         self._written_s = clock()
         self._write_trouble = ""
         self.recent: RecentResults | None = None
-        """The latest recent results, or None if not read yet."""
+        """The recent results as last read, or None before the first read."""
         self._recent_as_of = (-1, -math.inf)
         """Number of finished games when the results were last read, and the time of that read."""
         self._notices: asyncio.Queue[AlarmNotice] = asyncio.Queue()

@@ -81,7 +81,7 @@ def plan(
 
 
 def _arms_of(config: Config) -> tuple[str, ...]:
-    """Sorted strategies that an account compares; a single one randomises each decision."""
+    """Strategies that an account compares, sorted; a single one counts only if it randomises decisions."""
     assignment = config.assignment
     match assignment.method:
         case AssignmentMethod.BALANCED:

@@ -1,4 +1,4 @@
-"""The games to resume after a restart or a crash, for sites whose own game ids do not last."""
+"""Finds the games to resume after a restart or a crash, for sites whose game ids are not permanent."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from storage.records import AccountKey, StoredGame
 
 
 async def games_to_resume(database: Database, owner: AccountKey) -> Sequence[GameSnapshot]:
-    """Return the games of an account that are open in the ledger, as last seen.
+    """Return an account's unfinished games, in the state last stored in the database.
 
     Raises:
         TransientError: The database cannot be read at the moment.

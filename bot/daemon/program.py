@@ -378,7 +378,7 @@ async def open_server(
         config: The account's settings.
         database: The database with the account's open games.
         arena: The embedded arena.
-        metrics: Counts requests; None: they are not counted.
+        metrics: Counts requests; None: do not count requests.
 
     Raises:
         ConfigError: A setting is invalid.
@@ -415,7 +415,7 @@ class LiveSettings:
         self._runners = runners
 
     def reload(self) -> str:
-        """Read the settings again and apply them, or change nothing; returns what has changed.
+        """Read the settings again and apply them, or raise without changing anything; return the changes.
 
         Raises:
             ConfigError: The settings are invalid, or a setting that needs a restart has changed.

@@ -88,7 +88,7 @@ class Access:
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Middleware: let a request pass, send a page's visitor to the login, or raise `AccessDenied`."""
+        """Middleware: let a request pass, redirect a page's visitor to the login, or raise `AccessDenied`."""
         self._require_host(request)
         if request.method not in ("GET", "HEAD"):
             self._require_origin(request)
@@ -99,7 +99,7 @@ class Access:
         raise AccessDenied(401, "Sign in first, or send the header 'Authorization: Bearer <token>'")
 
     def sign_in(self, request: web.Request, token: str, response: web.Response) -> None:
-        """Check a token, and give the response a session.
+        """Check a token; if it is right, set a session cookie in the response.
 
         Raises:
             AccessDenied: 403, the token is wrong; 429, too many attempts.
@@ -181,7 +181,7 @@ def _host_of(text: str) -> str:
 
 
 def safe_redirect_path(text: str) -> str:
-    """The redirect after the login, always to an address of ours."""
+    """The redirect after the login, always to an address on this dashboard."""
     return text if re.fullmatch(r"/dash([/?][!-~]*)?", text) else "/dash"
 
 

@@ -113,7 +113,7 @@ class PageCache:
                 del self._views[key]
 
     def _is_fresh(self, cached: CachedView, version: Version | None) -> bool:
-        """Whether a view may be served while the database has this version; None: not looked up yet."""
+        """Whether a view may be served at this database version; None if the version is not known yet."""
         has_changed = cached.version != version or cached.cache_ttl_s <= 0
         return self._clock() - cached.at < (cached.cache_ttl_s if has_changed else MAX_VIEW_AGE_S)
 

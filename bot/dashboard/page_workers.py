@@ -1,6 +1,6 @@
 """Renders pages in worker processes, because in the main process they would delay moves.
 
-A page takes tens to hundreds of milliseconds of Python. On the event loop, and also in a thread (the
+Rendering a page takes tens to hundreds of milliseconds. On the event loop, and also in a thread (the
 interpreter runs one thread at a time), it would delay every move due in the meantime. The processes start
 with the first request, run at a lower priority, cache the views, and use separate database connections.
 """
@@ -30,7 +30,7 @@ WORKER_TIMEOUT_S = 3 * PAGE_TIMEOUT_S
 
 
 class PageWorkers:
-    """Processes that answer requests for pages; `close` them.
+    """Processes that answer requests for pages; call `close` after use.
 
     Args:
         url: The database's URL, with its password.

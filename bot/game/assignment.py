@@ -51,7 +51,7 @@ def assign(
     number: int,
     coin_probability: float = BIASED_COIN_PROBABILITY,
 ) -> Assignment:
-    """Choose the strategy of a game by the settings; if they name none for it, use the first available one.
+    """Choose a game's strategy according to the settings; if they name none, use the first available one.
 
     Args:
         context: The facts about the game.

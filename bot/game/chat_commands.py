@@ -2,7 +2,7 @@
 
 The engine's evaluation is secret during the game unless the operator allows spectators to see it; a spectator
 may be the opponent under another name. The strategy is always secret during the game, since a comparison is
-fair only if opponents do not know it. While the strategy stays secret after the game (a blind draw,
+fair only if opponents do not know it. While the strategy stays secret after the game (a blind trial,
 docs/trials.md), no answer may ever depend on it.
 """
 

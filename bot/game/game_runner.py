@@ -68,7 +68,7 @@ from storage.records import StoredDecision, StoredGame
 logger = logging.getLogger(__name__)
 
 MAX_QUICK_RECONNECTS = 8
-"""Number of reconnection attempts less than half a second apart: our clock may be running meanwhile."""
+"""Number of reconnection attempts less than half a second apart, because our clock may be running."""
 MAX_MOVE_RETRY_WAIT_S = 4.0
 """Maximum wait before a move is sent again, in seconds; short, because our clock is running."""
 MIN_REFUSALS_TO_WARN = 5
@@ -78,7 +78,7 @@ MAX_NOT_FOUND_RETRIES = 4
 MAX_REFUSAL_RETRIES = 40
 """Number of queries, over two minutes, after other refusals: the server may still report the game's end."""
 GAME_LIST_TIMEOUT_S = 2.0
-"""Timeout of the list of running games, in seconds; the stream is not requested meanwhile."""
+"""Timeout of a query for the running games, in seconds; the stream is not requested during the query."""
 MAX_STREAM_RETRY_WAIT_S = 3.0
 """Maximum wait before a game's stream is reopened, in seconds: its clock may be running."""
 
@@ -159,7 +159,7 @@ class GameRunner:
 
     @property
     def pending_bait(self) -> TemptingReply | None:
-        """The bait of our last move while we await the reply; None: there is none, or it is not known yet."""
+        """The bait of our last move while we await the reply; None: no bait, or not known yet."""
         ply, bait = self._pending_bait or (0, None)
         return None if self.is_over or len(self.session.moves or ()) != ply + 1 else bait
 
@@ -169,7 +169,7 @@ class GameRunner:
         """Ask the server to abort the game.
 
         Raises:
-            RefusedError: The server does not allow it, or no longer does.
+            RefusedError: The server refuses to abort the game.
             ServerError: The exchange failed.
         """
         await self._server.abort(self.game_id)
@@ -444,7 +444,7 @@ class GameRunner:
     async def _send_move(self, think: Think, stored: StoredDecision, received_at: float) -> None:
         """Send a committed move until the server accepts it or shows that the turn has passed.
 
-        The game may end instead by resignation or an agreed draw, without sending the move. Both are tried
+        Instead of sending the move we may resign or agree to a draw. Both are tried
         only once per move; if they fail, the move is sent.
         """
         if self._refusals == 0 and self._is_current(think):

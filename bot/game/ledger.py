@@ -262,7 +262,7 @@ class GameLedger:
     async def take_back(self, ply: int) -> None:
         """Void the decisions from a ply on, because their moves are no longer on the board.
 
-        The outcome of a reply stands even if the reply is taken back: it has shown what the opponent saw.
+        The outcome of a reply remains after a takeback, because the reply has shown what the opponent saw.
         """
         self._moves = self._moves[:ply]
         await self._void(ply)
@@ -284,7 +284,7 @@ class GameLedger:
 
         Returns:
             Decisions that lack a complete profile or may lack a forecast. Forecasts are considered only for
-            moves shown for the first time, but at the beginning and the end for all moves.
+            moves shown for the first time, and for all moves at the game's start and end.
         """
         self._moves, self._end = moves, end or self._end
         incomplete = []
@@ -413,7 +413,7 @@ class GameLedger:
             return await encounters(session, filters)
 
     async def grant_takeback(self, most: int) -> bool:
-        """Record a takeback for the opponent; False if the opponent has used all that are allowed."""
+        """Record a takeback for the opponent; return False if all allowed takebacks are used."""
         async with self._transaction() as session:
             granted = await list_events(session, kind=TAKEBACK_GRANTED, game_id=self.game.id, limit=most)
             if len(granted) >= most:

@@ -117,7 +117,7 @@ class GameOffers:
         )
 
     def _is_draw_offer_open(self) -> bool:
-        """Whether the opponent's offer still stands; if not, accepting it would become an offer of ours."""
+        """Whether the opponent's offer still stands; if not, accepting it would make a new offer."""
         session = self._session()
         return session.draw_offered and session.state is SessionState.WAITING
 

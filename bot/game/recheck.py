@@ -286,7 +286,7 @@ class _Recheck:
         """Return the decision with its chosen move's complete profile.
 
         Raises:
-            RecordError: Our search contradicts it.
+            RecordError: Our search contradicts the decision's record.
         """
         if decision.is_complete:
             return decision

@@ -1,4 +1,4 @@
-"""Checks a decision's record against other stored data: its row, game, forecast and other random draws.
+"""Checks a decision's record against other stored data: its row, game, forecast and other random choices.
 
 `engine.verification.verify` recomputes the decision from the record alone, so it cannot detect a record in
 the wrong row or of another game.
@@ -22,14 +22,14 @@ _MAX_GAMES = 16
 
 
 class RecordChecks:
-    """Checks records against other rows; remembers the seeds of all random draws seen so far."""
+    """Checks records against other rows; remembers the seeds of all random choices already checked."""
 
     def __init__(self) -> None:
         self._seeds: dict[str, tuple[int, int, str]] = {}
         self._positions: dict[int, list[str]] = {}
 
     def check(self, found: RecordedDecision, decision: Decision) -> None:
-        """Compare a verified decision with its row, its game, its forecast, and the earlier random draws.
+        """Compare a verified decision with its row, its game, its forecast, and the earlier random choices.
 
         Args:
             found: The row of the decision.

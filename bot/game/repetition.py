@@ -1,8 +1,8 @@
 """Remembers the moves of recent games, so that we avoid playing the same game twice.
 
-lichess.org does not rate a game with a program if one of the pair's last two games had the same first 20
-plies and the same winner. Moreover, an opponent who has found a weak line would repeat it, and so would
-others, because games are public.
+lichess.org does not rate a game with a program if one of the last two games between the same
+players had the same first 20 plies and the same winner. Moreover, an opponent who has found a weak line
+would repeat it, and so would other opponents, because games are public.
 """
 
 import logging
@@ -26,7 +26,7 @@ WINDOW_PLIES = 20
 """A game counts as different if it deviates within this many plies."""
 
 MIN_COPIED_PLIES = 8
-"""A game copies one that we did not win if at least this many first plies are equal."""
+"""A game copies an earlier game that we did not win if at least this many first plies are equal."""
 MAX_NON_WINS = 300
 """Number of latest games, of each kind and account, that we did not win and must not repeat."""
 MAX_LOSS_DOUBLINGS = 3

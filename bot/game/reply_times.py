@@ -2,13 +2,13 @@
 
 The server's time of a reply is the opponent's clock during our previous turn, minus the same clock during our
 next turn, plus the increment. Our own measurement lasts from when the server shows our move until it shows
-the reply, so that lags on the way to us cancel out. If it shows both at once, the measurement begins when we
+the reply, so that network delays cancel out. If it shows both at once, the measurement begins when we
 send our move, and the known lag is subtracted.
 
 The server's number is used only if it agrees with ours: it cannot be longer than the time from sending our
 move to seeing the reply, nor shorter than our measurement by more than servers' lag allowance. Clocks with a
-delay instead of an increment, and byo-yomi, disagree. For these, for clocks in whole seconds, and for moves
-before a clock starts, we use our measurement. A reply that could not be timed (the link was down, the program
+delay instead of an increment, and byo-yomi, disagree. We use our measurement for these, for clocks in whole
+seconds, and for moves before a clock starts. A reply that could not be timed (the link was down, the program
 restarted, several moves came at once) has no time.
 """
 
@@ -37,7 +37,7 @@ class ReplyTimer:
         self._moves: tuple[str, ...] | None = None
         self._is_theirs = False
         self._shown_at: float | None = None
-        """When the opponent's turn was first shown; None: it is our turn, or we joined during theirs."""
+        """When the opponent's turn was first shown; None: not their turn, or it began before we joined."""
         self._sent: tuple[int, float] | None = None
         """Ply and moment of the latest move that we sent."""
         self._stopped_s: float | None = None

@@ -7,7 +7,7 @@ early.
 
 A job may borrow the cores of idle threads, for helper threads of its own search. It keeps these cores until
 it ends, so another job of its rank may have to share a core with it. It is stopped and restarted if a job of
-a higher rank needs them.
+a higher rank needs these cores.
 """
 
 import asyncio

@@ -107,5 +107,5 @@ class GameServices:
         return int.from_bytes(hashlib.sha256(known.encode()).digest()[: SEED_BITS // 8])
 
     def is_blind(self, game: NewGame) -> bool:
-        """Whether a game's strategy and its random draws are secret from everyone except the operator."""
+        """Whether a game's strategy and its random choices are secret from everyone except the operator."""
         return game.is_drawn and not self.config.trial.reveal

@@ -344,7 +344,7 @@ def end_by_rules(end: GameEnd, game: Game[Any], position: Any) -> GameEnd:
     """Return the end of a game; if the server omits the result, the rules determine it.
 
     Args:
-        end: As the server reports it.
+        end: The end as the server reports it.
         game: The rules.
         position: The final position.
     """

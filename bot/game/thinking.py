@@ -44,7 +44,7 @@ NO_CLOCK_TIMEOUT_S = 86_400.0
 """Deadline of a move without a clock, in seconds; later than any deadline with a clock."""
 
 MAX_THREAD_WAIT_SHARE = 0.05
-"""Share of its clock for which a game waits for a thread before a search with a later deadline must end."""
+"""A game that has waited for a thread for this share of its clock ends a search with a later deadline."""
 
 LATE_MOVE_GRACE_S = 1.0
 """Seconds beyond the planned time before a move counts as late, because starting and storing take time."""
@@ -61,8 +61,8 @@ class Turn:
     remaining_s: float | None
     """Time left when the turn began; None: no clock."""
     received_at: float | None
-    """When the report arrived, by the services' clock; None: the turn is only expected and the clock
-    stopped."""
+    """When the report arrived, by the services' clock; None while the turn is only expected and the
+    clock is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +131,11 @@ class MoveSearch:
         self._running: tuple[float, JobStop] | None = None
 
     def is_same_turn(self, at: PositionToMove) -> bool:
-        """Whether it searches exactly this position of this game."""
+        """Whether the search is for exactly this position of this game."""
         return at.game.name == self._at.game.name and at.text == self._text
 
     def begin(self, turn: Turn) -> None:
-        """Set the clock; call again when an expected turn has come."""
+        """Set the turn's clock; for an expected turn, call this again when the turn begins."""
         self._turn = turn
         if self._running is not None:
             began, stop = self._running
@@ -325,7 +325,7 @@ class GameThinker:
     async def _look_up(
         self, at: PositionToMove, remaining_s: float | None, avoidance: RepetitionAvoidance | None
     ) -> LookupMove | None:
-        """A move from a site, for strategies with books and tables; None if our own have the position."""
+        """A move found online; None if the strategy looks up no moves or a local source has the position."""
         online, game, position = self._services.online, at.game, at.position
         if online is None or not strategy_named(at.stored.strategy).looks_up:
             return None
@@ -369,7 +369,7 @@ class GameThinker:
         self._ahead = _PonderSearch(search, self._tasks.create_task(self._ponder(search, game.name)))
 
     async def _known_seeds(self, stored: StoredGame) -> dict[tuple[int, str], int]:
-        """The seeds of the game's earlier random draws, so that a restarted program uses them again."""
+        """The seeds of the game's earlier random choices, so that a restarted program uses them again."""
         if not stored.draws_decisions:
             return {}
         async with self._services.database.read() as session:
@@ -401,7 +401,7 @@ class GameThinker:
 
 
 def _randomised(services: GameServices, stored: StoredGame) -> RandomisedParams:
-    """The settings of a game's random draws at the start of the game.
+    """The randomisation settings that the game began with.
 
     If the recorded settings are missing or not supported by this version, the game uses the current settings.
     """
@@ -456,5 +456,5 @@ def expected_reply(decision: Decision) -> str | None:
 
 
 def _reached_depths(decision: Decision) -> tuple[int, int]:
-    """The depth that a search reached: the depth of its pick if any, otherwise of its scores."""
+    """The depths that a search reached: for its pick (0 without a pick), and for its scores."""
     return (decision.pick.depth if decision.pick is not None else 0, decision.depth)

@@ -28,7 +28,7 @@ class Match:
     id: str
     terms: Terms
     games: int
-    """An even number: each opening is played twice."""
+    """Number of games; even, because each opening is played twice."""
     seed: int
     openings: Sequence[Opening] | None = None
     """One opening per pair, repeated from the first if there are too few; None: generated from the seed."""

@@ -72,7 +72,7 @@ def score_interval(pairs: Sequence[float]) -> tuple[float, float]:
     A Wilson interval (see `storage.evidence.intervals`), also valid at 0 % and 100 %, with the effective
     sample size n / c, where c is the variance of the pairs relative to that of a coin with the same mean. c
     counts as 1 when there are only wins or only losses, and as at least 1 / n: equal pairs so far do not
-    prove that the next one will be equal.
+    prove that the next pair will be equal.
 
     Raises:
         ValueError: There are no pairs.

@@ -1,7 +1,7 @@
 """Sequential probability ratio test (SPRT) between two Elo differences, over pairs of games.
 
 A generalised SPRT (Wald 1945; Michel Van den Bergh, "The generalized sequential probability ratio test",
-2017): the log-likelihood ratio is that of the distributions of pair scores nearest to the one observed (by
+2017): the log-likelihood ratio is that of the distributions of pair scores nearest to the observed one (by
 maximum likelihood) whose means are the scores expected at elo1 and at elo0.  With p the observed shares of
 the scores a, the nearest distribution with mean s is p / (1 + t (a - s)), with t such that the mean is s.
 
@@ -87,7 +87,7 @@ def parse_sprt(text: str) -> Sprt:
     """Parse ``elo0,elo1[,alpha,beta]``.
 
     Raises:
-        MatchError: The text does not have that form, or a value is out of range.
+        MatchError: The text does not have the form above, or a value is out of range.
     """
     parts = text.split(",")
     number = re.compile(r"[+-]?\d+(\.\d+)?")

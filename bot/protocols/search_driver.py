@@ -187,7 +187,7 @@ class SearchDriver:
 
         Args:
             position: Must not be final.
-            limits: Limits of the search; their time limit becomes the flag's deadline.
+            limits: Limits of the search; their time limit becomes the deadline of `stop`.
             stop: Ends the search early.
         """
         if self._is_selective:

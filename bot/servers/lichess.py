@@ -95,7 +95,7 @@ class RefusalCounter:
 
     MIN_REFUSALS = 3
     MIN_REFUSAL_INTERVAL_S = 300.0
-    """A refusal that comes less than this many seconds after the last counted one is ignored."""
+    """Minimum time between counted refusals, in seconds; refusals in between are ignored."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -241,7 +241,7 @@ class LichessServer:
     async def _confirm_refusal(self, error: ServerError) -> ServerError:
         """Confirm an `AuthError` with a request for the account, because the error would end every game.
 
-        It is final only if refusals persist (`RefusalCounter`); until then it becomes a `TransientError`.
+        The error becomes a `TransientError` unless refusals have persisted (see `RefusalCounter`).
         """
         if not isinstance(error, AuthError):
             return error
@@ -323,7 +323,7 @@ class LichessServer:
         lane: Lane = Lane.ANSWERS,
         timeout_s: float | None = None,
     ) -> None:
-        """Send a request when its turn in the lane comes."""
+        """Send a request as soon as its queue (lane) permits."""
         try:
             async with self._throttle.wait_for_lane(f"POST {path}", lane):
                 await self._post(path, form, timeout_s)

@@ -1,4 +1,4 @@
-"""Makes read-only calls through berserk, one at a time, and none while the server demands a pause.
+"""Makes read-only calls through berserk, one at a time; makes no calls while the server demands a pause.
 
 berserk builds requests and parses answers, but it blocks and limits neither the time nor the size of an
 answer. So aiohttp sends berserk's requests, with a timeout that also ends slow or endless answers.
@@ -30,7 +30,7 @@ MAX_ANSWER_BYTES = 1 << 20
 
 
 class Lane(Enum):
-    """Kinds of requests; a request waits only for others of its kind."""
+    """Kinds of requests; a request waits only for other requests of the same kind."""
 
     ANSWERS = auto()
     """Answers to challenges, draw offers and takebacks; resignations and claims."""
@@ -39,9 +39,9 @@ class Lane(Enum):
 
 
 class RequestThrottle:
-    """Sends one request per lane at a time, and none for a while after a 429, as the sites demand.
+    """Sends one request per lane at a time, and pauses after a 429, as the sites demand.
 
-    Requests that keep a running game alive (moves, streams) bypass the queue, but a 429 to them still counts.
+    Requests that keep a running game alive (moves, streams) bypass the queue, but a 429 still starts a pause.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -75,7 +75,7 @@ class RequestThrottle:
             raise PausedError(f"{what}: not sent: the server demands a pause of {left_s:.0f} s", left_s)
 
     def record_error(self, error: Exception) -> None:
-        """Record the error of a request."""
+        """Start or extend the pause if the error is a 429."""
         if isinstance(error, TooManyRequests):
             self._quiet_until = max(self._quiet_until, self._clock() + error.quiet_s)
 

@@ -50,7 +50,7 @@ _MAX_S = _UNLIMITED_MS // 1000
 _MAX_RATING = 10_000
 """Maximum absolute value of a rating or rating change; larger values are treated as missing."""
 _MAX_FEN_LENGTH = 500
-"""Maximum length of a starting position, in characters; no game of ours needs more."""
+"""Maximum length of a starting position, in characters; none of our games needs a longer one."""
 _MAX_MOVE_NUMBER = 1000
 """Cap on the full-move number of a starting position. Mate scores count the game's moves, and beyond a few
 thousand (`engine.game.MAX_PLIES`) all mates would score the same."""
@@ -218,7 +218,7 @@ def read_challenge_answer(message: Mapping[str, Any]) -> ChallengeMade | Challen
 class GameReader:
     """Converts the messages of one game's stream to events.
 
-    It keeps data from the first message that later messages omit: the colour that moves first, whether there
+    Keeps data from the first message that later messages omit: the colour that moves first, whether there
     is a clock, our side, and the state of the game.
     """
 
@@ -291,7 +291,7 @@ class GameReader:
         """Convert the first message.
 
         Raises:
-            ProtocolError: The message is malformed, or not about a game of ours with rules that we support.
+            ProtocolError: The message is malformed, the game is not ours, or its rules are not supported.
         """
         key = _variant_key(raw)
         variant = self.dialect.variants.get(key)
@@ -490,11 +490,11 @@ def _speed(raw: Mapping[str, Any], clock: Clock | None) -> Speed:
 
 
 def read_rating_diff(record: Mapping[str, Any], name: str) -> int | None:
-    """The change of an account's rating, from the exported record of a finished game.
+    """The change in an account's rating, from the exported record of a finished game.
 
     Args:
         record: The site's JSON from ``/game/export``.
-        name: Name of the account, in any case.
+        name: Name of the account; upper and lower case are equivalent.
     """
     players = record.get("players")
     for player in players.values() if isinstance(players, dict) else ():

@@ -96,7 +96,7 @@ class CircuitBreaker:
 
 
 class OnlineLookup:
-    """The two services; create it inside a running event loop.
+    """The two services; create this object inside a running event loop.
 
     Args:
         config: The enabled services and their limits.

@@ -1,4 +1,4 @@
-"""Reads game pages of PyChess, whose streams may omit the end of a game and never repeat it."""
+"""Reads PyChess's game pages, because its streams may omit the end of a game and never send it later."""
 
 import asyncio
 import html
@@ -21,7 +21,7 @@ RESUME_TIMEOUT_S = 3.0
 MAX_PAGE_REQUESTS = 5
 """Number of page requests, one per stream line, after which a game's end is considered unknown."""
 CLOCK_EXPIRY_SLACK_S = 30.0
-"""A game counts as over this many seconds after a clock must have run out."""
+"""Seconds to wait, after a clock must have run out, before the game counts as over."""
 
 END_WORDS: Mapping[int, str] = {
     0: "aborted",
@@ -172,7 +172,7 @@ class PychessGame:
         return self._reader.ended("unknown") if is_over else None
 
     async def _end_if_known(self) -> GameState | None:
-        """The end of a game according to its page; None if the game is running or the page does not help."""
+        """The end of a game according to its page; None if it is running or the page is unusable."""
         try:
             async with asyncio.timeout(RESUME_TIMEOUT_S):  # the next lines of the stream wait
                 return read_end(await self._read(), self._reader)
@@ -181,7 +181,7 @@ class PychessGame:
             return None
 
     async def _end(self, unknown: GameState) -> GameState | None:
-        """The end according to the page, or an end without a result; None: ask again at the next line."""
+        """The end according to the page, or an end without a result; None to retry at the next line."""
         try:
             recorded = read_end(await self._read(), self._reader)
             if recorded is not None:

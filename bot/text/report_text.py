@@ -10,7 +10,7 @@ from bot.text.trap_report import DecisionReport
 from engine.expected import WHOLE
 
 _MAX_SHORT_GAME_MOVES = 20
-"""A game with fewer moves of ours than this counts as short, so that few traps are to be expected."""
+"""A game with fewer moves of ours than this counts as short: it is expected to have few traps."""
 
 
 @dataclass(frozen=True, slots=True)

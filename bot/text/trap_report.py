@@ -100,7 +100,7 @@ class ReplyReport:
     shallow_plies: int | None
     """Depth in plies of the search that gave `shallow_text`."""
     probability: float | None
-    """Probability that people play it, from the decision's forecast or the model that chose the move."""
+    """Probability of the reply, from the decision's forecast or the model that chose the move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class BaitReport:
     reply: str
     name: str
     probability: float
-    """Probability that people play it."""
+    """Probability that people play the bait."""
     cost: int
     """Cost in hundredths of a per cent of expected score, according to the decision's search."""
     confirmed_cost: int

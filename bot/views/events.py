@@ -40,7 +40,7 @@ from storage.evidence.queries.event_log import (
 from storage.evidence.queries.thinking_times import ThinkingTimes, thinking_times
 
 SPAN_DAYS = ("30", "1", "7", "90", "365")
-"""The numbers of days to choose from; the first is the default."""
+"""The selectable time spans, in days; the first is the default."""
 PER_PAGE = 50
 LAG_DAYS = 7
 """The sites' response times are measured in games that began within this many days."""
@@ -217,7 +217,7 @@ class EventsView:
         return Pager(self.number, None, newer, older, ("Newer", "Older"))
 
     def _at(self, **changes: Any) -> str:
-        """The URL of this page with some parameters changed; it starts again at the first page of events."""
+        """The URL of this page with some parameters changed; the first page of events by default."""
         return f"?{query_text({'days': self.days, 'kind': self.kind, 'site': self.site, **changes})}"
 
     @staticmethod

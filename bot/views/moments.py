@@ -252,7 +252,7 @@ class Moment:
 
     @property
     def draw_note(self) -> tuple[Note, ...]:
-        """A note on the random draw that decided the move; empty if there was none."""
+        """A note on the random choice that decided the move; empty if the choice was not random."""
         draw = self.decision.draw
         if draw is None:
             return ()

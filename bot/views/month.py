@@ -43,7 +43,7 @@ def month_parts(
         title: Name of the period, for instance ``November 2026``.
         selected: The filters as text; empty for all games.
         made_at: Time when the report was made.
-        verdicts: The verdict at that time on each trial's planned endpoint, keyed by trial name; omits trials
+        verdicts: The verdict at `made_at` on each trial's planned endpoint, keyed by trial name; omits trials
             without a verdict, such as trials of more than two strategies.
     """
     games, results = sum(day.games for day in report.days), sum(day.decided for day in report.days)

@@ -288,7 +288,7 @@ class OpponentView:
 
     @property
     def returns(self) -> str:
-        """Say when the opponent comes back."""
+        """Describe how often the opponent has played: days, last day, and gaps."""
         visits, gaps = self.report.visits, self.report.gaps
         if not visits:
             return ""

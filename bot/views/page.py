@@ -13,7 +13,7 @@ from storage.filters import Filters
 MAX_NUMBER_DIGITS = 12
 """Maximum number of digits of a number in a URL."""
 RENAMED_CHOICES = {"fallen": "baits-taken", "fell": "taken", "surprise": "expected_loss"}
-"""Maps words in URLs of 0.2 to today's words; the old words work until 0.4.0."""
+"""Maps words in URLs of release 0.2 to the current words; the old words work until 0.4.0."""
 
 
 class BadQuery(DesdemonaError):
@@ -80,7 +80,7 @@ class Query:
             choices: The allowed values.
 
         Raises:
-            BadQuery: The value is not one of them.
+            BadQuery: The value is not one of `choices`.
         """
         text = self.own.get(name, "") or choices[0]
         text = RENAMED_CHOICES.get(text, text)

@@ -56,7 +56,7 @@ class Paging:
         return self.address(page=str(self.page + 1)) if self.page < self.pages else ""
 
     def address(self, **changes: str) -> str:
-        """The URL of this list with some parameters changed; without a page number, the first page."""
+        """The URL of this list with some parameters changed; the first page unless a page is given."""
         return f"?{query_text({**self.texts, **changes})}"
 
     def to_json(self) -> dict[str, Any]:

@@ -281,7 +281,7 @@ def phase_name(group: BaitGroup) -> str:
 
 
 def interval_words(group: BaitGroup) -> str:
-    """The interval of a share, or the reason why it has none."""
+    """The interval of a share, or the reason why there is no interval."""
     interval = group.interval
     if interval is None or interval.low is None or interval.high is None:
         return f"too few people for an interval ({floor(group.effective_persons)} of {MIN_BAIT_PERSONS})"

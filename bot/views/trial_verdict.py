@@ -77,7 +77,7 @@ def _trial_fields(report: TrialReport) -> dict[str, Any]:
 
 
 def _stratum_rows(report: GamesReport) -> Rows:
-    """One row per stratum, without premature differences, as in the JSON."""
+    """One row per stratum, as in the JSON; scores are None while it is too early to show them."""
     hides = report.guard.no_comparison(report) is not None
     rows = []
     for each in report.strata:

@@ -38,7 +38,7 @@ class ProcessPool:
     The worker processes share nothing: each has its own pipe to us, and there are no locks. Whenever a
     process dies, only its own job fails. Pools whose processes share queues (the standard library's,
     loky, Pebble) cannot guarantee that: a process killed in the middle of a message leaves half of it in the
-    queue, or a lock that is never released, and the others wait forever.
+    queue, or a lock that is never released, and the other processes wait forever.
 
     Processes are spawned, not forked (a fork copies locks that other threads hold). Ctrl-C reaches only the
     process that owns the pool; the workers block the signal. They end immediately when the owner ends or

@@ -26,7 +26,7 @@ TEXTS = (GameFormat.GGF, GameFormat.PGN, GameFormat.TRANSCRIPT)
 
 
 def decode(data: bytes) -> str:
-    """Decode a text of unknown age and origin: as UTF-8 if it is valid, otherwise as Latin-1."""
+    """Decode a text of unknown age and origin: as UTF-8 if the bytes are valid, otherwise as Latin-1."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -51,7 +51,7 @@ def detect_format(head: bytes, length: int) -> GameFormat | None:
 
 
 def read(lines: Iterable[str], form: GameFormat, game: str | None = None) -> Iterator[GameRecord | BadGame]:
-    """Every game of a text in order, or the reason why it is unreadable.
+    """Yield each game of a text in order, or the reason why that game is unreadable.
 
     Args:
         form: A format in `TEXTS`.

@@ -119,7 +119,7 @@ def parse_line(text: str) -> tuple[GgfGame, ...]:
     """Parse a match in the form of archives and the server's ``look``: ``2 (;...;)(;...;)``.
 
     Raises:
-        BadGgf: The text is not such a line, or the count in front does not match.
+        BadGgf: The text is not such a line, or its count differs from the number of games.
     """
     counted = re.match(r"\s*([0-9]{1,3})(?=[\s(])", text)
     at = counted.end() if counted else 0
@@ -134,7 +134,7 @@ def parse_line(text: str) -> tuple[GgfGame, ...]:
 
 
 def find(text: str) -> Iterator[GgfGame | BadGgf]:
-    """Every game of an archive in order, or the reason why it is unreadable.
+    """Yield each game of an archive in order, or the reason why that game is unreadable.
 
     Anything between games (counts, comments) is skipped.
     """
@@ -189,7 +189,7 @@ def replay(game: GgfGame) -> OthelloPosition:
     """The position after the last move.
 
     Raises:
-        BadGgf: The rules do not allow a move; the message names it and its number.
+        BadGgf: The rules do not allow a move; the message has the move and its number.
     """
     try:
         return played((move.move for move in game.moves), _GAME.parse_position(game.start))
@@ -198,7 +198,7 @@ def replay(game: GgfGame) -> OthelloPosition:
 
 
 def stated_result(game: GgfGame) -> GgfResult | None:
-    """The result that the game states; None: it is unfinished.
+    """The result that the game states; None: the game is unfinished.
 
     Raises:
         BadGgf: The result is invalid.
@@ -224,8 +224,8 @@ def played_result(game: GgfGame) -> float | None:
 def to_record(game: GgfGame) -> GameRecord:
     """The game as a format-independent record.
 
-    Its result comes from the moves if they reach the end and the game states no other ending, since on GGS a
-    side that has run out of time loses whatever the board shows.
+    The moves determine the result if they reach the end and the game states no other ending: on GGS, a side
+    that runs out of time loses regardless of the board.
 
     Raises:
         BadGgf: A move is illegal, the result is invalid, or it exceeds the number of discs.

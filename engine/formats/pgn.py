@@ -122,7 +122,7 @@ def parse(text: str, game: str | None = None) -> GameRecord:
 
     Args:
         game: Name in `engine.games`, for texts that do not name their game; texts without a decisive tag or
-            result are read as chess, and as Othello if that fails.
+            result are read as chess, or as Othello if they are not valid chess games.
 
     Raises:
         BadPgn: The text is not a valid game; the message names the illegal move, if any.
@@ -216,7 +216,7 @@ def _movetext(body: str) -> _Movetext:
 
 
 def _game_from_tags_or_result(tags: Mapping[str, str], moves: _Movetext) -> str | None:
-    """The game that the tags name; None: chess, or no name."""
+    """The game that the tags name; None: they name chess, or no game."""
     for tag in ("Game", "GameType", "Variant"):
         if named := _NAMES.get(tags.get(tag, "").lower()):
             return named
@@ -255,7 +255,7 @@ def _record(name: str, tags: Mapping[str, str], text: _Movetext) -> GameRecord:
     left = dict(tags)
 
     def take(*names: str) -> str:
-        """The first of these tags that has a value; all of them count as used."""
+        """Return the first of these tags that has a value; mark all of them as used."""
         required = [left.pop(name, "") for name in names]
         return next((value for value in required if value not in _UNKNOWN_TAG_VALUES), "")
 

@@ -119,7 +119,7 @@ def steps(record: GameRecord) -> Iterator[tuple[Any, Move]]:
 def squares_to_moves(
     squares: Iterable[int], start: OthelloPosition | None = None
 ) -> tuple[tuple[str, ...], OthelloPosition]:
-    """Othello's moves from the squares in playing order, with passes inserted; and the final position.
+    """Return the moves for Othello squares in playing order, with passes inserted, and the final position.
 
     Raises:
         BadGame: A disc cannot be placed; the message has its number.
@@ -154,7 +154,7 @@ def played(moves: Iterable[str], start: OthelloPosition) -> OthelloPosition:
 
 
 def black_margin(end: OthelloPosition) -> int | None:
-    """Black's final discs minus white's, empty squares to the winner; None: the game is not over."""
+    """Black's final discs minus white's, empty squares counted for the winner; None: the game is not over."""
     if othello_moves_mask(end.mover, end.waiter) or othello_moves_mask(end.waiter, end.mover):
         return None
     return _OTHELLO.margin_discs(end) * (1 if end.side == 0 else -1)

@@ -35,7 +35,7 @@ def parse(line: str, game: str = "othello") -> GameRecord:
 
 
 def write(record: GameRecord) -> str:
-    """The moves on one line; for Othello without blanks and passes.
+    """Return the moves on one line; for Othello, blanks and passes are omitted.
 
     Raises:
         BadTranscript: The game does not begin at the usual start, which a transcript implies.

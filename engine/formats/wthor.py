@@ -47,7 +47,7 @@ class WthorGame:
 
 @dataclass(frozen=True)
 class WthorFile:
-    """Header of a ``.wtb`` file, and its games as bytes: `games` reads them."""
+    """Header of a ``.wtb`` file, and its games as bytes, which `games` parses."""
 
     year: int
     """Year in which the games were played."""
@@ -57,7 +57,7 @@ class WthorFile:
     _data: bytes
 
     def games(self) -> Iterator[WthorGame | BadWthor]:
-        """Every game in order, or the reason why a game is invalid (a square or a score)."""
+        """Every game in order; for an invalid game, the reason (a square or a score)."""
         for number in range(self.count):
             tournament, black, white, score, theoretical, moves = _GAME.unpack_from(
                 self._data, _HEADER.size + _GAME.size * number

@@ -1,8 +1,8 @@
 """Static evaluation of chess: a sum of learned weights, tapered from middlegame to endgame.
 
 A *feature* is something countable on the board for either side: a knight on d5, a passed pawn on the sixth
-rank, a hanging queen. Its value is the count of the side to move minus that of the other side. The weights
-are learned by ``python -m lab.training.chess``; ``chess_weights.json`` holds them and documents how.
+rank, a hanging queen. Its value is the count for the side to move minus the count for the other side. The
+weights are learned by ``python -m lab.training.chess``; ``chess_weights.json`` holds and documents them.
 
 Full-width searches have no quiescence search, so hanging pieces are features too, counted separately for the
 side to move (which can save one of them) and for the waiting side (which loses it).

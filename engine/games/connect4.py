@@ -80,7 +80,7 @@ class Connect4(PlainGame[Connect4Position]):
         return Ending("variantEnd", "Four in a line.") if has_four(position.waiter) else Ending("draw", "")
 
     def evaluate_centi(self, position: Connect4Position) -> int:
-        """Value of the mover's open lines minus that of the opponent's."""
+        """Value of the mover's open lines minus the value of the opponent's."""
         mover, waiter = position
         return sum(
             (not waiter & line) * _VALUE_CENTI[(mover & line).bit_count()]

@@ -42,7 +42,7 @@ def moves_mask(mover: int, waiter: int) -> int:
 
 
 def flips_mask(mover: int, waiter: int, square: int) -> int:
-    """Bitboard of the discs that a disc placed on the square turns over; 0: not a legal placement."""
+    """Bitboard of the discs flipped by a disc placed on the square; 0: not a legal placement."""
     placed = 1 << square
     if placed & (mover | waiter):
         return 0

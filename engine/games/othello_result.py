@@ -1,8 +1,8 @@
 """Converts centidiscs to the expected game result, for displays and for adding up probabilities.
 
-The expected result is 1 / (1 + exp(-score / s)), with s = 252 + 9.0 * empty squares: with 40 squares empty a
-lead of one disc is worth 54 %, of six discs 73 %; with 14 empty 57 % and 83 %.  Fitted on 2026-11-24 with the
-weights of that day by ::
+The expected result is 1 / (1 + exp(-score / s)), with s = 252 + 9.0 * empty squares: with 40 squares empty, a
+lead of one disc is worth 54 %, of six discs 73 %; with 14 empty, 57 % and 83 %.  Fitted on 2026-11-24 with
+the weights of that day by ::
 
     python -m lab.training.othello_result --games 4000
 
@@ -13,7 +13,7 @@ random moves, with the last 12 squares solved. On the 30,362 positions of 800 fu
         promised  0.030 0.148 0.251 0.350 0.451 0.550 0.652 0.750 0.852 0.970   (means of the tenths)
     observed  0.027 0.141 0.267 0.347 0.418 0.550 0.640 0.726 0.847 0.971
 
-It is valid for equal players who search to the depth of the score. Scores are more certain for deeper
+It is valid for equal players who search as deep as the score's search. Scores are more certain for deeper
 searches and less certain for people: the previous weights gave s = 266 + 4.1 * empty squares in 500 games at
 depth 8, and s = 588 + 4.9 * empty squares in 1,500 WTHOR games from the year 2000 on, scored at depth 6.
 """
@@ -34,7 +34,7 @@ def scale_centi(empties: int) -> float:
 
 
 def expected_result(score_centi: float, empties: int) -> float:
-    """Expected result of a game between equal players, from the view of the side that the score is for.
+    """Expected result of a game between equal players, from the same side's view as the score.
 
     Args:
         score_centi: A search's score, in centidiscs; beyond `WIN_CENTI` the game is decided.

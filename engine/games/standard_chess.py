@@ -119,7 +119,7 @@ class ChessPosition:
 
     @cached_property
     def legal(self) -> Moves:
-        """Legal moves by number; none when the game is over, by any rule."""
+        """Numbers of the legal moves; empty if any rule has ended the game."""
         return () if self.is_draw_unless_mate else tuple(sorted(map(_number, self.board.legal_moves)))
 
 
@@ -244,9 +244,9 @@ class StandardChess:
     def parse_position(self, text: str) -> ChessPosition:
         """Read ``FEN moves m1 m2 ... line l1 l2 ...``; without the last parts, a plain FEN or ``startpos``.
 
-        Castling rights are read as X-FEN or Shredder-FEN.  A right written as a file's letter makes it a
-        Chess960 position (where castling is the king taking its rook); so does a castling right for a
-        king off the e-file, or for a rook outside a corner.
+        Castling rights are read as X-FEN or Shredder-FEN.  A right written as a file's letter makes the
+        position a Chess960 position (where castling is the king taking its rook); so does a castling right
+        for a king off the e-file, or for a rook outside a corner.
         """
         fields = [word for word in text.split(" ") if word]
         if fields[:1] == ["startpos"]:

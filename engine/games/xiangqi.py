@@ -83,7 +83,7 @@ _HORSES_TO = tuple(
     tuple((start, leg) for start in range(90) for leg, targets in _HORSE[start] if square in targets)
     for square in range(90)
 )
-"""Pairs of a square from which a horse attacks this one, and its leg."""
+"""For each square, pairs of a square from which a horse attacks it, and that horse's leg."""
 _GUARDS = tuple(
     frozenset({square, *(s for ray in _RAYS[square] for s in ray), *(leg for _, leg in _HORSES_TO[square])})
     for square in range(90)

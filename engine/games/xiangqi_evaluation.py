@@ -1,8 +1,8 @@
 """Static evaluation of xiangqi: a sum of learned weights, tapered from middlegame to endgame.
 
 A *feature* is something countable on the board for either side: a horse on a square, a chariot with nine
-squares to go to, a hanging cannon. Its value is the count of the side to move minus that of the other side.
-The weights are learned by ``python -m lab.training.xiangqi``; ``xiangqi_weights.json`` holds them and
+target squares, a hanging cannon. Its value is the count for the side to move minus the count for the other
+side. The weights are learned by ``python -m lab.training.xiangqi``; ``xiangqi_weights.json`` holds them and
 states how they were learned.
 
 The C++ core (``engine/native/xiangqi/xiangqi_evaluation.hpp``) does the evaluation;

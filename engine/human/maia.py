@@ -33,7 +33,7 @@ _OPENINGS = (
 )
 """Openings on which every network is tested, both sides to move."""
 _BATCH = 64
-"""Number of positions per batch; larger batches are no faster, and take memory."""
+"""Number of positions per batch; larger batches are no faster, and take more memory."""
 
 
 @cache
@@ -70,7 +70,7 @@ class MaiaModel:
         if rating and not (rating.isascii() and rating.isdigit() and len(rating) <= 4):
             raise BadModel(f"{network.where}: {rating[:20]!r} is not a rating")
         self.rating = int(rating) if rating else None
-        """Rating of the people that it imitates; None: unknown."""
+        """Rating of the people that the model imitates; None: unknown."""
         self._is_tried = False
 
     def start(self) -> float:

@@ -86,7 +86,7 @@ SLOTS, _PLACES = _tables()
 
 
 def _masks(position: ChessPosition) -> tuple[int, ...]:
-    """White's pieces by kind, black's, and the repetition: bitboards."""
+    """Bitboards of White's pieces by kind, Black's pieces by kind, and the repetition plane."""
     board = position.board
     kinds = (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings)
     white, black = board.occupied_co[chess.WHITE], board.occupied_co[chess.BLACK]
@@ -112,7 +112,7 @@ class InputPlanes(NamedTuple):
     now: NDArray[np.float32]
     """Shape (8, 8, 21, n): the present position's 13 planes, then the 8 planes after the history."""
     past: NDArray[np.float32]
-    """Shape (8, 8, 91, n): the 7 positions before it; (8, 8, 91, 1) if they are the same for all."""
+    """Shape (8, 8, 91, n): the 7 positions before the present one; (8, 8, 91, 1) if all n share them."""
 
     def part(self, start: int, end: int) -> "InputPlanes":
         """The input for a range of the positions."""

@@ -50,7 +50,7 @@ class HumanModel(Protocol):
 
     @property
     def max_history_positions(self) -> int:
-        """Maximum number of latest positions that it can use, including the present one; at least 1."""
+        """Maximum number of latest positions that the model can use, with the present one; at least 1."""
 
     def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
         """The probability of each legal move in each position, in the game's fixed order.

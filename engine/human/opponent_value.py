@@ -103,7 +103,7 @@ def _share_floor_centi(best_centi: int, params: OpponentParams) -> int:
     """The minimum score that `share_percent` allows, given the best score; a forced loss is allowed only if
     every move loses by force.
 
-    It follows from f(x) >= (1 - share) f(best), where f is the logistic function.
+    The minimum follows from f(x) >= (1 - share) f(best), where f is the logistic function.
     """
     if params.share_percent >= 100 or best_centi <= -WIN_CENTI:
         return _MIN_CENTI

@@ -58,7 +58,7 @@ _CORNERS = np.uint64(0x8100000000000081)
 _QUARTERS = tuple(np.uint64(0x0F0F0F0F << shift) for shift in (0, 4, 32, 36))
 _ZERO = np.uint64(0)
 _BATCH_SIZE = 128
-"""Number of positions per batch; larger batches are no faster, and take memory."""
+"""Number of positions per batch; larger batches are no faster, and take more memory."""
 
 
 class NetworkInputs(NamedTuple):

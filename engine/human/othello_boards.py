@@ -81,7 +81,7 @@ def _transposed(boards: Boards) -> Boards:
 
 
 def images(boards: Boards) -> tuple[Boards, ...]:
-    """The boards under each of the eight symmetries, in the order of `TURNED`; the first one is as given."""
+    """The boards under each of the eight symmetries, in the order of `TURNED`; the first one is unchanged."""
     across = _transposed(boards)
     upright, across_upright = boards.byteswap(), across.byteswap()
     mirrored = _transposed(across_upright)

@@ -143,7 +143,7 @@ class BasePrior:
     grid: PriorGrid
     scale: RatingScale
     rated: Gaussian | None
-    """The prior for people with a rating; None: the same as for people without."""
+    """The prior for people with a rating; None: the same as for people without one."""
     unrated: Gaussian
 
 
@@ -312,7 +312,7 @@ def card_path(game: str, folder: Path = Path(__file__).parent) -> Path:
 
 @lru_cache(maxsize=16)
 def read_card(path: Path) -> PersonPrior:
-    """The prior in a card, which is read only once.
+    """The prior in a card; repeated calls use a cache.
 
     Raises:
         BadModel: The file is missing or not a card; the message names it.

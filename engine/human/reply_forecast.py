@@ -1,4 +1,4 @@
-"""The record of a forecast of people's replies to a move (`engine.bait_rule`), and sums over it."""
+"""The record of a forecast of people's replies to a move (`engine.bait_rule`), and statistics of it."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self

@@ -5,13 +5,13 @@ Positions that the board's eight symmetries map to one another share the entry o
 move. ``python -m lab.training.othello_book`` builds books; none comes with the program.
 
 The file is gzip'd text, one JSON value per line: it is small, ``zcat`` can show it, and gzip's checksum
-detects damage. (A database would be several times larger, and the engine otherwise needs none.) The first
-line is the header::
+detects damage. (A database would be several times larger, and nothing else in the engine needs a database.)
+The first line is the header::
 
     {"format": "desdemona book", "version": 1, "game": "othello", "entries": 2, "made": {...}}
 
-and each other line is an entry: the canonical board from a1 to h8 (X the side to move, O the other, - empty),
-then its moves, each with score, depth and, in books from games, number of games and mean result::
+and each further line is an entry: the canonical board from a1 to h8 (X the side to move, O the other, -
+empty), then its moves, each with score, depth and, in books from games, number of games and mean result::
 
     ["------...", [["d3", 12, 16], ["c4", 12, 16, 523, 0.511]]]
 """

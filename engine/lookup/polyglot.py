@@ -44,7 +44,7 @@ class BookMoveChoice:
     """Use the book only for this side: 0 White, 1 Black; None: for both."""
     choice: BookChoice = BookChoice.WEIGHTED
     max_ply: int | None = None
-    """Use the book only in this many first plies of a game; None: no limit."""
+    """Number of plies at the start of a game in which to use the book; None: no limit."""
     min_weight: int = 1
     """Moves with a lower weight are ignored; books use weight 0 for moves that must not be played."""
 

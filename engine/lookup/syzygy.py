@@ -27,7 +27,7 @@ class _Outcome(IntEnum):
 
     LOST = -2
     SAVED_BY_RULE = -1
-    """Lost, except for the fifty-move rule."""
+    """Lost, but saved by the fifty-move rule."""
     DRAWN = 0
     WON_BUT_FOR_RULE = 1
     WON = 2

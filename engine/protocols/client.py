@@ -14,7 +14,7 @@ from engine.stop import StopFlag
 
 @dataclass(frozen=True, slots=True)
 class MoveRequest:
-    """A position to move in, and the limits for the move."""
+    """A position in which to move, and the limits for the move."""
 
     start: Any
     """The start position of the game."""

@@ -1,8 +1,8 @@
 """Trap profiles from another engine: the root, the moves within a window, and the replies to each.
 
 An engine is a third-party program: it may end, hang or send invalid output at any moment. `EngineSource` then
-logs the failure once and returns nothing, so that its caller decides the move without it; and it restarts the
-engine for a later move, with increasing back-off.
+logs the failure once and returns nothing, so that its caller decides the move without the engine; and it
+restarts the engine for a later move, with increasing back-off.
 """
 
 import logging

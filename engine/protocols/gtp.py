@@ -94,7 +94,7 @@ class GtpClient(EngineProtocol):
         """Send a command and return the answer, without its status character.
 
         Raises:
-            EngineError: The program refuses, or does not speak GTP.
+            EngineError: The program refuses the command, or does not speak GTP.
         """
         self._process.send(command, wait)
         while not (line := self._process.receive(wait)).startswith(("=", "?")):

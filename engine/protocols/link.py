@@ -49,7 +49,7 @@ class InfoLine:
 
 
 _MAX_PLAUSIBLE_NODES = 10**15
-"""Maximum plausible number of nodes of a search, which takes a large machine days; sums of such numbers fit
+"""Maximum plausible number of nodes of a search (days of work for a large machine); sums of such numbers fit
 into the database's integers."""
 _MAX_PLAUSIBLE_DEPTH = 999
 """Maximum plausible depth, in plies; engines stop at 256 or less."""
@@ -73,7 +73,7 @@ class EngineOutput:
     """In order of arrival; the same move and depth may occur more than once."""
     nodes: int
     best: str | None = None
-    """The move that the engine would play; None: it named none."""
+    """The move that the engine would play; None: it named no move."""
 
 
 ANSWER_S = 0.5

@@ -143,7 +143,7 @@ def read_go(line: str, lines: list[EngineReply]) -> EngineReply:
     """Parse the answer to ``go``: ``=== F5/0.50/1.2``, ``=== PA//0.00``, or with blanks instead of slashes.
 
     Args:
-        line: As printed.
+        line: The answer as printed.
         lines: The thinking lines before it: the one for the move supplies the variation and, if the answer
             omits it, the evaluation.
     """

@@ -101,7 +101,7 @@ class Allowance:
         return self.move_s
 
     def after_spending(self, spent_s: float, side: int) -> Self:
-        """The allowance after that side's clock has run for this long."""
+        """The allowance after the given side's clock has run for the given time."""
         if self.remaining_s is None:
             return self
         left = list(self.remaining_s)

@@ -147,8 +147,8 @@ class UciProgram:
         """Set a position.
 
         Args:
-            text: Its `Game.position_text`.
-            moves: Moves after it.
+            text: The position's `Game.position_text`.
+            moves: Moves played from that position.
             wait: Limits the wait.
         """
         fen, earlier = split_position_text(text)

@@ -23,7 +23,7 @@ from engine.protocols.uci import UciProgram, option_key
 from engine.stop import StopFlag, Stopped
 
 _CPU_POLL_S = 0.002
-"""Interval at which we read a program's processor time if that is limited, in seconds."""
+"""Seconds between readings of a program's processor time, if that time is limited."""
 _MANAGED = ("uci_variant", "uci_chess960", "usemillisec", "ponder")
 
 

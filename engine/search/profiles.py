@@ -1,8 +1,8 @@
 """Reply profiles: every reply's exact score at every depth, or only the scores that the choice depends on.
 
 A full table costs many times as much as the plain search, and almost none of it can change the choice. The
-C++ core omits what provably cannot (``engine/native/search/profile.hpp``); `Profiler.naive_candidates`
-computes the full table, for any game and search, and is the reference for all other methods.
+C++ core omits scores that provably cannot (``engine/native/search/profile.hpp``); `Profiler.naive_candidates`
+computes the full table for any game and search, as the reference for other methods.
 """
 
 import math
@@ -54,8 +54,8 @@ class Profiler:
         return -exact_score(self.searcher, self._after(move), depth - 1, self.stop)
 
     def raw_value_from(self, move: Move, depth: int, floor_centi: int) -> tuple[int, bool]:
-        """A move's exact raw value if it is at least `floor_centi`; otherwise the bound `floor_centi` - 1 and
-        True."""
+        """The exact raw value and False if it is at least `floor_centi`; otherwise
+        the bound `floor_centi` - 1 and True."""
         score = self._child(move, depth, floor_centi - 1, INFINITY)
         return (score, False) if score >= floor_centi else (floor_centi - 1, True)
 

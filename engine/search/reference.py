@@ -92,7 +92,7 @@ def principal_variation(
 ) -> tuple[str, ...]:
     """The line of both sides' best moves; among equals, the first in the game's move order.
 
-    The scores along the line are searched again; with a transposition table almost all are still stored.
+    The scores along the line are searched again; a transposition table still holds almost all of them.
     """
     line: list[str] = []
     position = game.for_search(position)

@@ -1,4 +1,4 @@
-"""`MoveContext`: a position to choose a move in, with the searches that strategies use."""
+"""`MoveContext`: a position in which to choose a move, with the searches that strategies use."""
 
 import math
 import random
@@ -79,7 +79,7 @@ class Analysis(NamedTuple):
     candidates_at: Callable[[Profiler, int], list[Candidate]]
     """Analyses every legal move to a given depth, as far as the choice depends on it."""
     is_costly: bool
-    """Whether it costs more than raw values alone and is used only in an iteration that may be the last."""
+    """Whether it costs more than raw values alone, so that only an iteration that may be the last uses it."""
 
 
 RAW_ANALYSIS = Analysis(Profiler.raw_candidates, is_costly=False)
@@ -117,7 +117,7 @@ class _IterationCostForecast:
 
 @dataclass(frozen=True, slots=True)
 class MoveContext:
-    """A position to choose a move in, within limits."""
+    """A position in which to choose a move, within limits."""
 
     use: Resources
     strategy: str

@@ -68,8 +68,8 @@ class Strategy(ABC):
     def choose(self, context: MoveContext) -> Decision:
         """Choose a move. The caller fills in the time and, for our own searches, the nodes.
 
-        A stopped search falls back on the deepest completed iteration.  The first one, two plies, always
-        completes, so there is always a decision.
+        A stopped search falls back on the deepest completed iteration.  The first iteration, of two plies,
+        always completes, so there is always a decision.
         """
         known = context.look_up() if self.looks_up else None
         if known is not None:
@@ -77,11 +77,11 @@ class Strategy(ABC):
         return context.draw_for_variety() or self.decide(context)
 
     def decide(self, context: MoveContext) -> Decision:
-        """The choice when no book or table has the position and no line must be avoided."""
+        """Choose a move when no book or table has the position and no line must be avoided."""
         return self.search(context, None)
 
     def search(self, context: MoveContext, people: OpponentModelSearch | None) -> Decision:
-        """The choice from scores.
+        """Choose a move from scores.
 
         Args:
             context: The position and the limits.
@@ -140,7 +140,7 @@ class Strategy(ABC):
         verify_mode(decision)
 
     def verifiers_by_mode(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
-        """The search modes of its choices, each with the check for such a choice."""
+        """The search modes of the strategy's choices, each with the function that checks such a choice."""
         return {SearchMode.EXACT: self.verify_scores, SearchMode.VARIETY_DRAW: verify_variety_draw}
 
     def verify_scores(self, decision: Decision) -> None:

@@ -37,7 +37,7 @@ class AddedValue:
     nats: Estimate
     """Mean -ln p(reply) under the smaller logit, in nats per reply."""
     gain: Estimate
-    """By how much the larger logit reduces `nats`."""
+    """Reduction of `nats` by the larger logit."""
 
 
 def added_by_trappiness(

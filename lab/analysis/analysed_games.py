@@ -103,7 +103,7 @@ class AnalysisCount:
 
 
 async def get_or_add_analysis(session: AsyncSession, analysis: AnalysisSettings) -> int:
-    """Return the key of an analysis, which is added if it is new."""
+    """Return the key of an analysis; add the analysis to the database if it is new."""
     content = json.dumps(asdict(analysis), sort_keys=True)
     key = hashlib.sha256(content.encode()).hexdigest()
     key_of_row = await insert_new(session, AnalysisRow, content_key=key, **asdict(analysis))
@@ -209,7 +209,7 @@ async def iterate_positions(
 
 
 async def keep_model(session: AsyncSession, info: ModelInfo) -> int:
-    """Return the key of a model, which is added if it is new."""
+    """Return the key of a model; add the model to the database if it is new."""
     key_of_row = await insert_new(session, HumanModelRow, **columns_of(info))
     if key_of_row is not None:
         return key_of_row

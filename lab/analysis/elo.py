@@ -19,8 +19,8 @@ START = 1500.0
 K_NEW, K = 80.0, 24.0
 """K during a player's first `NEW_GAMES` games, and K afterwards.
 
-Of eight settings, this one had the lowest log-loss on the results of WTHOR 2006-2015 (2026-11-25): .5705. 60
-for 20 games and then 24 gives .5731, 40 for 20 games and then 20 gives .5766, a constant 32 gives .5793.
+Of eight settings, this one had the lowest log-loss on the results of WTHOR 2006-2015 (2026-11-25): .5705. K
+of 60 for 20 games and then 24 gives .5731; 40 for 20 games and then 20: .5766; a constant 32: .5793.
 """
 NEW_GAMES = 40
 SETTLED_GAMES = 20

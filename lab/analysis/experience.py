@@ -36,7 +36,7 @@ def errors_by_experience(
             None: unknown.
 
     Returns:
-        Empty if the numbers are unknown. Replies of programs and of people without a name do not count.
+        The bands; none if numbers of games are unknown. Ignores replies of programs and of unnamed people.
     """
     if games_before is None:
         return ()

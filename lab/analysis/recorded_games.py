@@ -49,7 +49,7 @@ class MoveFilter:
     from_year: int | None = None
     to_year: int | None = None
     players: tuple[str, ...] = ()
-    """Only replies of players whose name contains one of these, ignoring case; empty: all players."""
+    """Only replies of players whose name contains one of these texts, ignoring case; empty: all players."""
     min_rating: int | None = None
     max_rating: int | None = None
     """Limits on the replying person's rating; if either is set, unrated people are excluded."""
@@ -65,7 +65,7 @@ class MoveFilter:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredMove:
-    """A move and its reply, where there were at least two legal replies."""
+    """A move and the reply to it, which was one of at least two legal replies."""
 
     game: GivenGame
     ply: int

@@ -60,7 +60,7 @@ class PredictorQuality:
     within: Estimate | None
     """Mean AUC within positions (`lab.analysis.measures.within_auc`); None if each case is a position."""
     within_above: dict[str, Estimate]
-    """The same differences as `above`, for `within`."""
+    """Differences as in `above`, computed from the AUC within positions."""
     is_probability: bool
     """Whether its scores are probabilities; if not, a logistic curve fitted on other people converts them."""
     brier: Estimate

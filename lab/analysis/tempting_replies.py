@@ -1,7 +1,7 @@
 """Finds tempting replies in analysed games by the program's own rule, and counts how often people play them.
 
 The forecasts are made as in play (`engine.forecasts`): by the calibrated model if there is one, otherwise by
-the human-move model, tilted to the person by rating and speed; and by the scores alone (R,
+the human-move model, tilted to the person by rating and speed. Further forecasts use the scores alone (R,
 `engine.bait_rule.rank_probabilities`). Stored predictions replace the human-move network. Tempting
 replies are candidate baits; those that a search two plies deeper confirms are baits. For each move, only the
 bait with the highest probability times cost counts. Only positions with a candidate bait are searched.
@@ -72,7 +72,7 @@ class BaitRow:
     offered: PersonShare
     """Share of moves that set a bait."""
     played: PersonShare
-    """Among the replies to such moves, the share that were the bait, which is the tempting reply with the
+    """Among replies to moves that set a bait, the share that were the bait: the tempting reply with the
     highest probability times cost."""
     predicted: float | None
     """Mean forecast probability of the bait; None if no move set a bait."""

@@ -33,7 +33,7 @@ def card_of(out: Path) -> Path:
 
 
 def write_model(out: Path, card: dict[str, Any], model: bytes | None = None) -> bytes:
-    """Write a model with its card, or neither on failure; without a model, write the card.  Returns the card.
+    """Write a model and its card, or neither on failure; without a model, only the card. Returns the card.
 
     Raises:
         UsageError: The files cannot be written.

@@ -269,8 +269,8 @@ def _recorded_claims(recorded: Mapping[str, PartGains]) -> Iterator[PaperClaim]:
 
 
 def usefulness_verdict(gain: MeanEstimate) -> tuple[ClaimVerdict, str]:
-    """The verdict, from a gain's interval, on whether the gain reaches `MIN_USEFUL_GAIN_NATS`; and the
-    verdict in words.
+    """Judge by its interval whether a gain reaches `MIN_USEFUL_GAIN_NATS`; return the verdict, and its
+    wording for the report.
     """
     if gain.low >= MIN_USEFUL_GAIN_NATS:
         return ClaimVerdict.HOLDS, "worth having"

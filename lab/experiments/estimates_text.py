@@ -26,7 +26,7 @@ class MeanEstimate:
     n: int
     """Number of values; if it is 0, there is no mean."""
     has_interval: bool = True
-    """False if there is too little data; the limits are then infinite."""
+    """False if there is too little data for an interval; in this case, the limits are infinite."""
 
     def __neg__(self) -> "MeanEstimate":
         return MeanEstimate(-self.value, -self.high, -self.low, self.n, self.has_interval)

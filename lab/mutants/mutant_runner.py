@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[2]
 MIN_TIMEOUT_S = 60.0
 """Time limit of each mutant, in seconds, in addition to a multiple of the tests' time without the mutant."""
 LIMIT_FACTOR = 10
-"""A mutant counts as an endless loop if its tests take this many times as long as they do without it."""
+"""A mutant counts as an endless loop if its tests take this many times as long as without the mutant."""
 MAX_MUTANT_MEMORY_BYTES = 8 << 30
 """Memory limit of a mutant, in bytes, for mutants that allocate endlessly."""
 

@@ -168,7 +168,7 @@ class _PythonChanges:
     def _operator(
         self, kind: str, left: ast.expr, right: ast.expr, pattern: str, text: str
     ) -> Iterator[Change]:
-        """Replace the operator between two operands, assuming that no comment between them has one."""
+        """Replace the operator between two operands, assuming that no comment in between contains it."""
         match = re.search(pattern.encode(), self._source[self._end(left) : self._start(right)])
         if match:
             at = self._end(left)

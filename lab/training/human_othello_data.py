@@ -156,7 +156,7 @@ def _plies(squares: NDArray[np.int8]) -> Iterator[_Ply]:
 
 
 def _after_pass(sight: NetworkInputs) -> NetworkInputs:
-    """Where the side to move must pass, give the other side the turn, with a pass as the last ply."""
+    """Make the pass in each position where the side to move must pass; the pass becomes the last ply."""
     stuck = moves_masks(sight.own, sight.other) == 0
     return NetworkInputs(
         np.where(stuck, sight.other, sight.own),
@@ -265,7 +265,7 @@ def _interval(values: NDArray[Any], game: NDArray[np.integer]) -> list[float]:
 def report(measured: MeasuredPredictions, positions: Positions) -> dict[str, Any]:
     """The card's figures for positions with a choice: overall, by year, and by ply in blocks of `BLOCK`.
 
-    The first move is not a choice: its four options are equivalent, and WTHOR records each as f5.
+    The first move does not count as a choice: its four options are equivalent, and WTHOR records each as f5.
     """
 
     def part(mask: NDArray[np.bool_]) -> dict[str, Any]:

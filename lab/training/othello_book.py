@@ -3,8 +3,8 @@
 A book grows from the start position by search.  Every legal move of a book position is searched to the same
 depth; the positions after moves within a given width of the best are added to the book, up to a given number
 of discs placed; and the scores of the leaves are backed up by minimax, so that each move has the score of the
-deepest search below it. If the best score drops so far that other moves come within the width, their
-positions are added too, until nothing changes. Positions that are equal up to symmetry or transposition share
+deepest search below it. When the best score drops, moves that come within the width are
+added in the same way, until nothing changes. Positions that are equal up to symmetry or transposition share
 an entry.
 
 With ``--from-games``, games determine the book's moves instead: the moves that were played often enough and
@@ -63,7 +63,7 @@ class Child(NamedTuple):
     key: BookKey
     """The position in which the next disc is placed, in canonical orientation."""
     sign: int
-    """-1 if the other side is to move there; 1 if that side had to pass."""
+    """Factor that converts scores of `key` to the mover's view: -1, or 1 if the other side had to pass."""
     plies: int
     """Number of plies: 1, or 2 with a pass."""
 

@@ -40,8 +40,8 @@ RANDOM_MOVE_PROBABILITY = 0.12
 """Probability of a random move after the opening."""
 PER_GAME = 4
 DEPTHS_LEFT = 2
-"""Minimum distance of a search from the end of the game, in plies; searches to the end are exact and have no
-such error."""
+"""Minimum distance of a search from the end of the game, in plies; searches to the end are not measured,
+because they are exact."""
 MAX_DIFFERENCE_CENTI = 2_000
 """Bound on a difference, because a wipe-out that only one search sees is not typical."""
 ALL_BUT_DECIDED_CENTI = 4_000

@@ -158,7 +158,7 @@ async def find_tokens(session: AsyncSession, token_hashes: Collection[str]) -> d
 
 
 async def try_writing(session: AsyncSession) -> None:
-    """Write and delete a row, so that a full or read-only disk makes the commit fail."""
+    """Write and delete a row: if the disk is full or read-only, the commit then fails."""
     probe = {"id": "?", "name": "?", "is_bot": False, "token_hash": "?", "created_at": now_utc()}
     await session.execute(insert(ArenaAccount).values(probe))
     await session.execute(delete(ArenaAccount).where(ArenaAccount.id == probe["id"]))

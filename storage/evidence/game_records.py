@@ -412,7 +412,7 @@ def _key_of(lines: Iterable[str]) -> int:
 
 
 def probabilities_part(assignment: Any) -> str:
-    """The players' probabilities from an assignment's record as JSON; without them, the whole record.
+    """The players' probabilities from an assignment's record as JSON; the whole record if it has none.
 
     Records have different seeds, but only a few distinct sets of probabilities occur.
     """

@@ -1,4 +1,4 @@
-"""Measures of judged replies: sums by game, phase and model, and of these by group and person.
+"""Measures of judged replies: sums by game, phase and model, and totals of these by group and person.
 
 A mean needs n and sum v; an interval by person also needs sum v^2 (`storage.evidence.inference.any_time`).
 If person c has n_c values with sum S_c, M = sum S_c / n is the mean, and Q the sum of all squared values:
@@ -68,7 +68,7 @@ COUNTS = (
     *("decided", "replies", "optimal", "baits_set"),
     *("traps_set", "traps_optimal", "traps_fell_for_best", "traps_erred_elsewhere"),
 )
-"""The columns of whole numbers. `decided` counts replies in decided positions; no other column does."""
+"""The columns of whole numbers. Only `decided` counts replies in decided positions."""
 COLUMNS = (*COUNTS, *(name for measure in MEASURES for name in measure.columns))
 """All summed columns."""
 COLUMN_INDEX = {name: number for number, name in enumerate(COLUMNS)}

@@ -27,9 +27,9 @@ from storage.tables.games import GameRow
 from storage.tables.summaries import GameSummaryRow
 
 SUMMARY_BATCH_GAMES = 50
-"""Number of games summarised in one transaction; it takes 0.1 s, and SQLite cannot store moves meanwhile."""
+"""Number of games summarised in one transaction, which takes 0.1 s and blocks SQLite from storing moves."""
 SUMMARY_BATCH_GAMES_IN_PLAY = 5
-"""Number of games summarised in one transaction while games are in progress; it takes 0.01 s."""
+"""Number of games summarised in one transaction while games are in progress; the transaction takes 0.01 s."""
 _ANY_STAMP = {"stamp": 0}
 """Overrides the stamps of summaries, so that comparisons ignore them."""
 
@@ -86,7 +86,7 @@ async def summarise(session: AsyncSession, games: Sequence[int]) -> int:
 
 
 async def delete_summaries(session: AsyncSession, games: Sequence[int]) -> None:
-    """Remove the summaries of some games; `games_to_summarise` then returns the finished ones."""
+    """Remove the summaries of some games; `games_to_summarise` then returns the finished games."""
     await _replace(session, games, [])
 
 
@@ -135,6 +135,6 @@ async def _stored(session: AsyncSession, games: Sequence[int]) -> dict[int, Mapp
 
 
 async def _locked(session: AsyncSession, games: Sequence[int]) -> list[int]:
-    """The finished games among these, locked until the transaction ends."""
+    """The finished games among the given games, locked until the transaction ends."""
     closed = select(GameRow.id).where(GameRow.id.in_(games), GameRow.state != GameStatus.OPEN)
     return list(await session.scalars(closed.order_by(GameRow.id).with_for_update()))

@@ -1,7 +1,7 @@
 """Trials: comparisons of players that are planned and registered before their first game.
 
-At most one trial is open at a time. A game belongs to it if its strategy is assigned while the trial is open,
-blind and among the trial's strategies (`eligible_trial_id`); the trial's other data never changes.
+At most one trial is open at a time. A game belongs to the trial if its strategy is assigned blind, from the
+trial's strategies, while the trial is open (`eligible_trial_id`). The trial's other data never changes.
 """
 
 import math

@@ -49,7 +49,7 @@ async def commit_decision(
         The decision in the form that `get_decision` returns.
 
     Raises:
-        DuplicateDecision: There is already a standing decision.
+        DuplicateDecision: The ply already has a decision that was not taken back.
     """
     now = now_utc()
     decision_id = await insert_new(
@@ -86,14 +86,14 @@ async def commit_decision(
 
 
 async def get_decision(session: AsyncSession, game_id: int, ply: int) -> StoredDecision | None:
-    """The standing decision at a ply."""
+    """The decision at a ply that was not taken back; None if there is no such decision."""
     statement = _standing(DecisionRow.game_id == game_id, DecisionRow.ply == ply)
     row = (await session.execute(statement)).scalar_one_or_none()
     return None if row is None else _stored(row)
 
 
 async def load_decisions_by_id(session: AsyncSession, keys: Sequence[int]) -> dict[int, StoredDecision]:
-    """The standing decisions with these keys, by key.
+    """The decisions with these keys that were not taken back, by key.
 
     Raises:
         RecordError: A decision cannot be read.
@@ -103,7 +103,7 @@ async def load_decisions_by_id(session: AsyncSession, keys: Sequence[int]) -> di
 
 
 async def list_decisions(session: AsyncSession, game_id: int) -> list[StoredDecision]:
-    """A game's standing decisions, in order of play."""
+    """A game's decisions that were not taken back, in order of play."""
     rows = (await session.execute(_standing(DecisionRow.game_id == game_id))).scalars()
     return [_stored(row) for row in rows]
 

@@ -81,7 +81,7 @@ async def load_forecasts(session: AsyncSession, decisions: Sequence[int]) -> dic
 
 
 async def forecasts_of_game(session: AsyncSession, game_id: int) -> dict[int, ReplyForecast]:
-    """The forecasts of a game's standing decisions, keyed by decision.
+    """The forecasts of a game's decisions that were not taken back, keyed by decision.
 
     Raises:
         RecordError: A forecast cannot be read.
@@ -95,7 +95,7 @@ async def forecasts_of_game(session: AsyncSession, game_id: int) -> dict[int, Re
 
 
 async def list_unforecast(session: AsyncSession, game_id: int, rule: int) -> set[int]:
-    """Keys of a game's standing decisions that have a complete profile but no forecast under these rules."""
+    """Keys of a game's decisions that count and have a complete profile but no forecast under these rules."""
     rows = await session.scalars(
         select(DecisionRow.id)
         .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)

@@ -48,7 +48,7 @@ def record_of(
 
     Args:
         our_name: Our side's name; a stored game only has the opponent's name.
-        decisions: The game's standing decisions, which provide our evaluations and times.
+        decisions: The game's decisions that were not taken back; they provide our evaluations and times.
         suspect: Why the game is suspect, for its tag "Suspect".
     """
     points = None if game.result is None else _POINTS[game.result]

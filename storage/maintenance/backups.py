@@ -114,7 +114,7 @@ def back_up(
 
 
 def _remove_unfinished(folder: Path, stem: str) -> None:
-    """Remove what interrupted backups of the series left behind."""
+    """Remove the unfinished files of interrupted backups of the series."""
     pattern = re.compile(rf"({re.escape(stem)}-{_TIME_PATTERN}\.db){re.escape(UNFINISHED)}")
     for each in sorted(folder.iterdir()):
         if match := pattern.fullmatch(each.name):

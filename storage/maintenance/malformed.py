@@ -198,7 +198,7 @@ async def _name(
 
 
 def _constraints(table: Table) -> list[str]:
-    """The conditions on a table's rows, except for those on types, which are checked on reading."""
+    """The conditions on a table's rows, except type conditions: types are checked when rows are read."""
     checks = [each for each in table.constraints if isinstance(each, CheckConstraint)]
     return sorted(str(each.sqltext) for each in checks if each.name != f"ck_{table.name}_types")
 

@@ -59,8 +59,8 @@ async def prune(
 
     Args:
         database: A database with the newest schema.
-        before: Games that are open or ended at or after this time keep their records; for a game whose end is
-            unknown, its start counts.
+        before: Games that are open or ended at or after this time keep their records; if a game's end is
+            unknown, the time of its start is used instead.
         really: False: only count the records, and change nothing.
         on_count: Called with the progress.
 

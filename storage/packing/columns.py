@@ -1,9 +1,9 @@
 """Encodes lists of plain JSON values as columns of bytes that compress well, without loss.
 
 A list of objects becomes a table: the names are written once, and all values of one name are written
-together. A list of lists becomes its lengths and its values. Numbers are stored as differences between
-successive numbers: first the lowest byte of each, then the next byte of each, and so on. Scores of moves are
-similar, so most of the higher bytes are zero.
+together. A list of lists becomes the lengths of the inner lists and all their values. Numbers are stored as
+differences between successive numbers: first the lowest byte of each, then the next byte of each, and so on.
+Scores of moves are similar, so most of the higher bytes are zero.
 
 A column begins with a byte for its kind:
 
@@ -39,7 +39,7 @@ _UNITS = (1, 2, 1_000_000)
 """Most floats are multiples of 1/unit: scores, means of two scores, probabilities with six digits."""
 _MAX_INTEGER_BYTES = 8
 _MAX_NAMES = 255
-"""Maximum number of names in a table, and of sets of names, since each is encoded as a byte."""
+"""Maximum number of names in a table, and of sets of names: their indices are encoded as single bytes."""
 
 
 def to_json(value: object) -> bytes:
@@ -106,7 +106,7 @@ def _write_whole(out: bytearray, values: Sequence[int], lengths: Sequence[int]) 
 
 
 def _whole(values: Sequence[int], lengths: Sequence[int]) -> bytes | None:
-    """The bytes of whole numbers; None if a difference takes more than eight bytes."""
+    """Encode whole numbers; return None if a difference takes more than eight bytes."""
     before = [0, *values]
     for start in islice(accumulate(lengths), max(len(lengths) - 1, 0)):
         before[start] = 0
@@ -247,7 +247,7 @@ class ColumnReader:
                 raise ValueError("a count is too long")
 
     def text(self) -> bytes:
-        """Read bytes that are preceded by their number."""
+        """Read a count, then that number of bytes."""
         return self.take(self.count())
 
     def end(self) -> None:

@@ -68,4 +68,4 @@ _DECISION = (
 )
 
 DICTIONARY = (_POSITIONS + _OPTIONS + _FORECAST + _MOVES + _DECISION).encode("latin-1")
-"""The most frequent parts come last, because short distances cost least."""
+"""The most frequent parts come last, because deflate encodes short distances in fewer bits."""

@@ -28,7 +28,7 @@ PLAIN, COLUMNS = 0, 1
 """The first bytes of the formats."""
 
 MAX_COMPRESSED_RECORD_BYTES = 1 << 20
-"""Maximum size of the contents, ten times that of any real record; larger ones are stored as plain JSON."""
+"""Maximum size of the contents, ten times any real record's; larger records are stored as plain JSON."""
 
 _LEVEL = 7
 _RAW_DEFLATE = -15

@@ -32,7 +32,7 @@ class Answer:
     """Whether rows beyond `most_rows` were omitted."""
 
     def records(self) -> list[dict[str, Any]]:
-        """The rows as objects, keyed by column name; repeated names get a number."""
+        """Return the rows as objects, keyed by column name; a number is appended to repeated names."""
         names: list[str] = []
         for name in self.columns:
             own, number = name, len(names) + 1

@@ -54,7 +54,7 @@ class Base(DeclarativeBase):
 
 
 def members_of(column: Column[Any]) -> str:
-    """SQL that is true if a value is a member of its column's enumeration; empty if there is none."""
+    """SQL that is true if a value is a member of its column's enumeration; empty for other columns."""
     kind = column.type
     if not isinstance(kind, TypeDecorator) or not isinstance(kind.impl_instance, Enum):
         return ""
@@ -63,7 +63,7 @@ def members_of(column: Column[Any]) -> str:
 
 
 def sqlite_type(column: Column[Any]) -> str:
-    """SQL that is true if a value has its column's type; empty if SQLite itself checks that."""
+    """SQL that is true if a value has its column's type; empty if SQLite itself checks the type."""
     name, kind = f'"{column.name}"', column.type
     if isinstance(kind, TypeDecorator):
         kind = kind.impl_instance

@@ -1,6 +1,6 @@
 """The bot's own tables: opponents, trials, games, decisions, outcomes and events.
 
-A column has the meaning of the field of that name in `storage.records`, unless documented here.
+A column has the meaning of the field with the same name in `storage.records`, unless documented here.
 
 ::
 
@@ -43,7 +43,7 @@ from storage.tables.types import (
 )
 
 _WHOLE = 10_000
-"""The cost that represents the whole game."""
+"""A cost of 100 % of the game."""
 
 
 class OpponentRow(Base):
@@ -292,9 +292,9 @@ class ForecastRow(Base):
 
 
 class ReplyTimeRow(Base):
-    """The opponent's time for the reply to our move; for the first reply if it was taken back.
+    """The opponent's time for the reply to our move; if a reply was taken back, the time for the first reply.
 
-    There is no row if there was no reply, it was not timed, or the game was played before 2026-11-25.
+    There is no row if there was no reply, the reply was not timed, or the game was played before 2026-11-25.
     """
 
     __tablename__ = "reply_times"

@@ -22,7 +22,7 @@ _Read = Callable[[Any], T | None]
 class _Checked(TypeDecorator[T]):
     """A type whose stored values may be damaged, because SQLite stores any value in any column.
 
-    Reading an invalid value raises RecordError, which distinguishes it from a bug.
+    Reading an invalid value raises RecordError, so that damaged data is not mistaken for a bug.
     """
 
     __abstract__ = True
@@ -42,7 +42,7 @@ class _Checked(TypeDecorator[T]):
 
 
 class UtcDateTime(_Checked[datetime]):
-    """An aware time in UTC, both written and read; SQLite has no time zones and stores UTC without one."""
+    """An aware time in UTC, both written and read; SQLite stores it without a time zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -119,7 +119,7 @@ RepliesType = JSON(none_as_null=True)
 JsonType = JSON().with_variant(JSONB(), "postgresql")
 
 IntPk = Annotated[int, mapped_column(BigInt, primary_key=True)]
-"""A primary key that the database numbers."""
+"""A primary key whose values the database generates."""
 
 UtcTime = Annotated[datetime, mapped_column(UtcDateTime())]
 """A time, which is always aware and in UTC."""

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 
 HEARTBEAT_INTERVAL_S = 1.0
 FREEZE_THRESHOLD_S = 5.0
-"""A heartbeat that is late by more than this, in seconds, means a freeze rather than load."""
+"""A heartbeat delay above this number of seconds indicates a freeze rather than load."""
 
 
 async def detect_freezes(

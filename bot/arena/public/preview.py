@@ -26,7 +26,7 @@ sys.stdout.buffer.write(svg_to_bytes(**json.load(sys.stdin)))
 """
 """Program for a separate process, because resvg holds the interpreter's lock for a tenth of a second."""
 _FAMILY = "Noto Serif CJK TC"
-"""Family of the bundled font, which is used instead of all others."""
+"""Family of the bundled font, which replaces all other fonts."""
 _VARIABLE = re.compile(r"(--[\w-]+): ([^;]+);")
 _USE = re.compile(r"var\((--[\w-]+)(?:, ([^)]*))?\)")
 

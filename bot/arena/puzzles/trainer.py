@@ -62,7 +62,7 @@ class _Pending:
 def _numbers(seen: Sequence[str]) -> set[int]:
     """The positions with the given keys; invalid keys are ignored.
 
-    Signatures are not checked: keys only exclude positions here, and may be from before a restart.
+    Signatures are not checked, because keys only exclude positions here and may predate a restart.
     """
     matches = map(_POSITION.fullmatch, seen[-MAX_SEEN:])
     return {int(each.group(1)) for each in matches if each is not None}
@@ -166,12 +166,12 @@ class ReplyTrainer:
         return self._question(problem, str(position_id), why=why, you=await self._you(account_id, game))
 
     async def of_game(self, account_id: str | None, game_id: str, seen: Sequence[str] = ()) -> Json:
-        """The next position of a finished game in which the player took a bait; answers change no rating.
+        """The next position from a finished game at which the player took a bait; answers change no rating.
 
         Args:
             account_id: The person, or None for a visitor without an account.
             game_id: The game's id in the arena.
-            seen: Keys of the game's positions that the person is done with.
+            seen: Keys of the game's positions that the person has finished.
 
         Raises:
             NotFound: None of our accounts played that game.
@@ -234,7 +234,7 @@ class ReplyTrainer:
         return {"bait": problem.hint()}
 
     async def skip(self, account_id: str | None, name: str) -> Json:
-        """Put a position off until tomorrow."""
+        """Postpone a position until tomorrow."""
         asked, problem = await self._answerable_puzzle(account_id, name)
         if account_id is not None:
             await self._note(account_id, asked, problem, schedule.after_skip, is_done=True)

@@ -1,7 +1,7 @@
 """Limits open streams per account and per address, and chooses which to close at the limit.
 
 A stream is needed if this program plays its account, or if it is an in-game account's newest stream of its
-kind. All others (anonymous clients, further tabs) can be closed at the limit, newest first.
+kind. All other streams (anonymous clients, further tabs) can be closed at the limit, newest first.
 """
 
 from collections.abc import Callable, Hashable, Iterable

@@ -3,7 +3,7 @@
 The server reuses its ids, so games and requests get keys of our own. The transition tables for games and for
 our attempts at a match are in `bot.servers.ggs.lifecycle`.
 
-The server does not store unrated games, but they may have ended unnoticed, so we also search its archive.
+The server does not store unrated games. They may have ended while we were away, so we search its archive.
 """
 
 import logging
@@ -94,7 +94,7 @@ class GgsAccount(GgsState):
         self.out.ask("stored")
 
     def lost(self, reason: str) -> None:
-        """Handle the loss of the connection or the service, and of every game and request with it."""
+        """Handle the loss of the connection or the service, which affects all games and requests."""
         self.requests.lost(reason)  # some may have been reported while the service was believed to be away
         self.archive.give_up(is_lost=True)
         for game in [*self.games.live.values(), *self.games.with_status(GgsStatus.DOUBTFUL)]:
@@ -236,7 +236,7 @@ class GgsAccount(GgsState):
             self.out.ask("rated", "+")  # refused when we logged in
 
     def _reread_games(self, more: str = "") -> None:
-        """Request the state of every live game, and of the games of match `more` if given."""
+        """Request the states of all live games and, if `more` is given, of that match's games."""
         games = [game for game in self.games.live.values() if game.is_played]
         for game in games:
             game.is_stale = True

@@ -167,8 +167,8 @@ class Archive:
         """Give up all look-ups, and end their games with the information available.
 
         Args:
-            is_lost: Whether the connection is lost; if so, games with an unknown end are left to the next
-                one.
+            is_lost: Whether the connection is lost; if so, games with an unknown end are looked up on the
+                next connection.
         """
         queries, searched = list(self._queries.values()), self._searched
         self._queries.clear()

@@ -41,7 +41,7 @@ class GgsGame:
     position: OthelloPosition = field(default_factory=RULES.initial)
     turn_since_s: float = 0.0
     is_unheard: bool = False
-    """Whether its events are held back: while the game is away, and until its start is reported."""
+    """Whether the game's events are held back, as they are while it is away or its start is unreported."""
     is_stale: bool = False
     """Whether we have requested its state."""
     sent: str = ""

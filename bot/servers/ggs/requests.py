@@ -68,7 +68,7 @@ class Attempt:
     """Key of the request that we accepted or made."""
     state: AttemptState = AttemptState.SENT
     refusal: str = ""
-    """Why the attempt failed; empty if it has led to a match or still may."""
+    """Why the attempt failed; empty if the attempt is pending or has led to a match."""
 
     @property
     def began(self) -> bool:
@@ -102,7 +102,7 @@ class Requests:
         self._name = name
         self._out = out
         self.is_registered = True
-        """Whether the account is registered, as assumed at first; otherwise it has no rated games."""
+        """Whether the account is registered, which rated games require; True until the server denies it."""
         self._table: dict[str, ListedRequest] = {}
         """Requests by the server's id."""
         self._keys = 0

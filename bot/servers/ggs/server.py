@@ -568,8 +568,8 @@ class GgsServer(Server):
         return Reply(attempt.key, attempt.began, attempt.refusal or "accepted")
 
     async def online_bots(self) -> list[Bot]:
-        """The configured programs that are open for games; if there are none, everybody (if the settings
-        allow that)."""
+        """The configured programs that are open for games; if there are no such programs, everybody (if
+        the settings allow open requests)."""
         ratings_of: dict[str, dict[str, int]] = {}
         for pool in ("8", "8r"):
             self._players = None

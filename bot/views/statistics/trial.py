@@ -95,7 +95,7 @@ def _verdict(report: TrialReport) -> VerdictPart:
 
 
 def interim_analyses(report: TrialReport) -> InterimAnalyses | None:
-    """The difference in score after each game; None if nothing is compared."""
+    """The difference in score after each game; None if the report makes no comparison."""
     games = report.games
     return None if games is None or games.guard.no_comparison(games) is not None else report.interim_analyses
 
@@ -172,7 +172,7 @@ def _draw_text(guard: RandomisationCheck) -> str:
 
 
 def _clear_since(analyses: InterimAnalyses) -> str:
-    """Name the game from which on the score difference's interval excludes 0; empty if it includes 0."""
+    """Say since which game the score difference's interval has excluded 0; empty if it includes 0 now."""
     unclear = np.flatnonzero(~analyses.has_interval | (np.abs(analyses.mean) <= analyses.half_width))
     since = int(unclear[-1]) + 1 if len(unclear) else 0
     if since == len(analyses.mean):
@@ -249,7 +249,7 @@ def _stratum_query(stratum: Stratum) -> dict[str, str]:
 
 
 def _estimates(report: TrialReport, verdict: TrialVerdict) -> tuple[EndpointReport, FixedInterval | None]:
-    """The estimates of an outcome: anytime-valid ones, and one for a single analysis."""
+    """The anytime-valid estimates of an outcome, and the estimate for a single analysis."""
     if verdict.unit == "game":
         assert report.games is not None  # noqa: S101 - there is a verdict on them
         return report.games.score if verdict.outcome is TrialOutcome.SCORE else report.games.cost, None

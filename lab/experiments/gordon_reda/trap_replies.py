@@ -71,7 +71,7 @@ def trap_reply(decision: Decision, reply: str | None) -> TrapReply | None:
     profile is incomplete.
 
     Args:
-        reply: The reply played; None if the game ended before it.
+        reply: The reply played; None if the game ended before a reply.
     """
     if not decision.chosen.is_whole or len(decision.chosen.replies) < 2:
         return None

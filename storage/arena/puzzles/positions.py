@@ -25,8 +25,8 @@ from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow,
 from storage.tables.puzzles import PuzzleMistake, PuzzlePosition, PuzzleReview, SearchedGame
 
 MAX_GOOD_REPLY_COST = 350
-"""A reply that costs at most this is good, as in lila's Retrospect; in hundredths of a per cent of expected
-score."""
+"""Maximum cost of a good reply, in hundredths of a per cent of expected score; the same limit as in lila's
+Retrospect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +247,7 @@ def is_public() -> ColumnElement[bool]:
 async def latest_untried_mistake(
     session: AsyncSession, account_id: str, game: str, site: str, without: Collection[int] = ()
 ) -> int | None:
-    """The latest position in which a person took a bait and which they have not tried yet.
+    """The latest position in which the person took a bait and that they have not tried to solve yet.
 
     Args:
         session: The transaction.
@@ -280,7 +280,7 @@ async def list_near(
     account_id: str | None = None,
     without: Collection[int] = (),
 ) -> list[int]:
-    """Positions whose ratings are nearest to the person's, above and below, taken from public games.
+    """Positions from public games whose ratings are the nearest above and below the person's rating.
 
     Args:
         session: The transaction.
@@ -420,7 +420,7 @@ async def save_bait_line(session: AsyncSession, position_id: int, line: str) -> 
 
 
 def left_out(position_id: Any, without: Collection[int]) -> tuple[ColumnElement[bool], ...]:
-    """A condition that excludes these keys; none without keys, because databases do not optimise that."""
+    """A condition that excludes these keys; empty without keys: databases do not optimise an empty list."""
     return (position_id.not_in(without),) if without else ()
 
 

@@ -33,7 +33,7 @@ class ReviewRecord:
     has_hint: bool = False
     """Whether the person used the hint before the first answer."""
     stage: int | None = None
-    """Number of times that a missed position has since been solved when due; None if it was never missed."""
+    """Number of correct answers when due since the position was last missed; None if it was never missed."""
     due_at: datetime | None = None
     """When to show the position again; None for never."""
 

@@ -56,7 +56,7 @@ class Export:
 
     @property
     def is_of_moves(self) -> bool:
-        """Whether filters can select moves."""
+        """Whether this export accepts filters that select moves."""
         return self.selected is of_moves
 
 

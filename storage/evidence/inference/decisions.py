@@ -72,7 +72,7 @@ class TrialDecision:
     settled_at: datetime | None
     """Time of the reply, or of the game's end if there was no reply; None: the reply is still open."""
     treated: bool
-    """A: whether the draw selected the move that sets a trap."""
+    """A: whether the random choice was the move that sets a trap."""
     probability: float
     """Recorded probability of that move, in (0, 1)."""
     cost: float | None
@@ -192,7 +192,7 @@ def decisions_report(
     first = rows["games_before"] == 0
 
     def outcome(y: Floats, m: Floats) -> DecisionOutcome:
-        """The estimates for one outcome with its prediction, which must not depend on the draw."""
+        """The estimates for one outcome with its prediction, which must not depend on the random choice."""
         return DecisionOutcome(
             endpoint((y - m) * contrast(treated, probability), rows, first, flags, design),
             centred_least_squares(y, x, treated, probability, persons, terms.alpha),
@@ -259,7 +259,7 @@ def centred_least_squares(
 
     Args:
         outcome: The outcomes, shape (n,).
-        x: Covariate known before the draw, shape (n,).
+        x: Covariate known before the random choice, shape (n,).
         treated: A, shape (n,).
         probability: p, shape (n,).
         persons: Each value's person, shape (n,).

@@ -38,9 +38,9 @@ TRIAL_UNIT = np.dtype(
 )
 """The layout of a trial's rows, one for each unit that was randomly assigned one of two choices.
 
-Columns: the keys of the row, of its game and of the opponent's account; the times of the draw and of the
-outcome (`UNSETTLED`: not known yet), in microseconds since 1970 (UTC); the recorded probability of treatment,
-in (0, 1); A, whether the treatment was chosen; and an `Exclusion`. Each kind of row adds columns of its own.
+Columns: the keys of the row, of its game and of the opponent's account; the times of the random choice
+and of the outcome (`UNSETTLED`: not known yet), in microseconds since 1970 (UTC); the recorded probability of
+treatment, in (0, 1); A, whether treatment was chosen; an `Exclusion`. Each kind of row adds its own columns.
 """
 Units = NDArray[np.void]
 """Rows with the columns of `TRIAL_UNIT`, shape (n,)."""
@@ -58,7 +58,7 @@ class Exclusion(IntEnum):
     OWN_POSITION = 2
     """The game began in a position chosen by the opponent."""
     REPEATED_DRAW = 3
-    """The result of the draw was already known: the move was randomised before and was taken back."""
+    """The random choice was already known: the move was randomised before and was taken back."""
 
     @property
     def text(self) -> str:
@@ -198,14 +198,14 @@ class TrialCounts:
     over_cap: int
     """Number of rows left out because the person had reached the limit of games."""
     waiting: int
-    """Number of rows from the oldest open row on; they will count later."""
+    """Number of rows that do not count yet: the oldest open row and all later rows."""
 
 
 def contrast(treated: NDArray[np.bool_], probability: Floats) -> Floats:
     """A/pi - (1 - A)/(1 - pi), shape (n,): the mean of its product with the outcomes estimates the effect.
 
     Args:
-        treated: A, the result of the draw, shape (n,).
+        treated: A, whether the random choice was the treatment, shape (n,).
         probability: pi, the recorded probability that A is 1, shape (n,).
     """
     return np.asarray(np.where(treated, 1 / probability, -1 / (1 - probability)))
@@ -295,7 +295,7 @@ class EndpointReport:
 def endpoint(
     psi: Floats, rows: Units, first: NDArray[np.bool_], flags: Flags, design: SequenceDesign
 ) -> EndpointReport:
-    """The estimates of one outcome. Subsets keep the same predictions m: any m from before the draw is valid.
+    """The estimates of one outcome. Subsets keep the same m: any m from before the random choice is valid.
 
     Args:
         psi: The values, shape (n,).
@@ -323,15 +323,15 @@ def endpoint(
 
 
 def check_draws(rows: Units, noun: str) -> None:
-    """Reject rows with an impossible draw.
+    """Reject rows with an impossible random assignment.
 
     Args:
         rows: The rows.
         noun: The word for a row, for the message.
 
     Raises:
-        ValueError: A row occurs twice, its probability is outside (0, 1), or its outcome is from before the
-            draw; the message names the row.
+        ValueError: A row occurs twice, its probability is outside (0, 1), or its outcome precedes the
+            random choice; the message names the row.
     """
     keys, probability = codes_of(rows["id"]), rows["probability"]
     refuse(noun, rows[np.bincount(keys)[keys] > 1], "it occurs twice")

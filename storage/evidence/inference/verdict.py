@@ -106,7 +106,7 @@ class TrialVerdict:
     persons: int
     """Number of persons."""
     effective_persons: float
-    """The effective number of persons, which is lower if a few of them have most of the values."""
+    """The effective number of persons, which is lower if a few persons have most of the values."""
     persons_needed: float
     """Minimum number of effective persons for an interval."""
     mean: float | None

@@ -183,7 +183,7 @@ async def _most_baits_taken(
 
 
 async def list_marks(session: AsyncSession, game_id: int) -> list[MoveMark]:
-    """Our standing moves of a game, in the order of play."""
+    """Our moves of a game that were not taken back, in the order of play."""
     rows = await session.execute(
         select(
             DecisionRow.id.label("decision_id"),

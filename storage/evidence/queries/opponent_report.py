@@ -41,7 +41,7 @@ class OpponentAccount:
     first_seen_at: datetime
     """When the account's first game began, including aborted games."""
     blocked_as: str | None
-    """The name or key by which the operator blocked the account; None: not blocked by command."""
+    """The name or key under which the operator blocked the account; None: not blocked by a command."""
 
 
 @dataclass(frozen=True, slots=True)

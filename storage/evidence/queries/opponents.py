@@ -20,7 +20,7 @@ from storage.filters import Filters
 from storage.tables.games import OpponentRow
 
 MIN_RANKED_BAITS = 5
-"""Minimum number of baits set for an opponent to be listed in the order by share of baits taken."""
+"""Opponents with fewer baits set against them are not ranked by share of baits taken."""
 
 _MAX_KEYED_ACCOUNTS = 500
 """Up to this many accounts are read by key; more are read in one scan of the table."""

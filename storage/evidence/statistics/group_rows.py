@@ -107,7 +107,7 @@ async def read_groups(
 
 
 def is_among(games: GameRows, among: Callable[[int], bool] | None) -> NDArray[np.bool_]:
-    """Whether each game is wanted, by its key; all are if `among` is None."""
+    """Whether each game is wanted, by its key; if `among` is None, all games are wanted."""
     if among is None:
         return np.ones(len(games), bool)
     return np.array([among(key) for key in games.games["id"].tolist()], bool)

@@ -21,7 +21,7 @@ class Pace:
     games: int
     """Number of finished games that began on these days."""
     days: float
-    """The last `RECENT_DAYS` days, or fewer if the first game with a person is more recent; at least 1."""
+    """Number of days: `RECENT_DAYS`, or fewer if the first game with a person is more recent; at least 1."""
 
     @property
     def games_per_day(self) -> float:

@@ -105,7 +105,7 @@ async def trial_games(
 
 
 def _trial_rows(rows: GameRows, labels: Sequence[Labels]) -> tuple[Units, list[GameKind]]:
-    """Rows in the layout of `TRIAL_GAME`, without the data of the draws, and the kinds of games."""
+    """Rows in the layout of `TRIAL_GAME`, without the data of the random choices, and the kinds of games."""
     games = rows.games
     kind_of = [GameKind(each.game, each.site, each.speed) for each in labels]
     kinds = [*dict.fromkeys(kind_of)]
@@ -146,8 +146,8 @@ async def trial_decisions(
 
     Returns:
         The decisions, and the unreadable ones, which are damaged or have a seed or checksum that does not
-        match the record. The latter include decisions of randomising strategies whose record does not say
-        whether they were randomised.
+        match the record. The unreadable ones include decisions of randomising strategies whose record does
+        not say whether they were randomised.
     """
     keys = await _keys_of_draws(
         session, GameRow.trial_id == trial.id, *filter_conditions(filters or Filters())
@@ -237,7 +237,7 @@ def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> Tria
     Args:
         row: A row of `_statement`.
         games_before: Number of the trial's games that the person began before this game.
-        draws: Game, ply and seed of all earlier rows; those of this row are added.
+        draws: Game, ply and seed of all earlier rows; this function adds those of this row.
 
     Raises:
         RecordError: The row is damaged, or its seed or checksum does not match the stored data.
@@ -284,13 +284,13 @@ def trial_decision(
     """A randomised decision, as the trial counts it.
 
     Args:
-        decision: The decision's record, with its draw.
+        decision: The decision's record, with its random choice.
         forecast: Forecast of the replies to both moves; None: use the replies' shallow scores.
         reply: The person's first reply; None: there was no reply.
         unit: The fields of `TrialDecision` that the record lacks.
 
     Raises:
-        RecordError: The decision has no draw, or the reply is not in the profile.
+        RecordError: The decision has no random choice, or the reply is not in the profile.
     """
     other, draw = undrawn_candidate(decision), decision.trial_draw
     assert draw is not None  # noqa: S101 - `undrawn_candidate` has seen to it
@@ -315,8 +315,8 @@ def trial_decision(
 class _Costs:
     """Expected and mean cost of the replies to a move, as shares of the game.
 
-    Without a forecast, the probabilities come from the replies' shallow scores, which depend on nothing after
-    the draw.
+    Without a forecast, the probabilities come from the replies' shallow scores, which do not depend on
+    anything after the random choice.
     """
 
     def __init__(self, decision: Decision, candidate: Candidate, forecast: ReplyForecast | None) -> None:
