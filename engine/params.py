@@ -145,8 +145,8 @@ class OpponentParams:
     """Value of a decided game in centi-units, and the limit on any score in that unit (the paper's
     CHECKMATE_WEIGHT, ten pawns)."""
     logistic_centi: float = 0.0
-    """s of the expected score's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
-    strategy fills in before it searches (`for_position`)."""
+    """Scale s of the logistic function 1 / (1 + exp(-score / s)) for expected scores, in centi-units;
+    0: the game's default, which the strategy sets before the search (`for_position`)."""
 
     def __post_init__(self) -> None:
         _require(self, "budget_percent", 0 <= self.budget_percent <= 100, "0 to 100")
@@ -188,8 +188,8 @@ class TemptingParams:
     won_gap_percent: int = 10
     """Replaces `gap_percent` within `budget` of a certain win, where the budget limits nothing."""
     logistic_centi: float = 0.0
-    """s of the expected score's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
-    strategy fills in before it searches (`for_position`)."""
+    """Scale s of the logistic function 1 / (1 + exp(-score / s)) for expected scores, in centi-units;
+    0: the game's default, which the strategy sets before the search (`for_position`)."""
 
     def __post_init__(self) -> None:
         _require(self, "budget", 0 <= self.budget <= WHOLE, f"0 to {WHOLE}")

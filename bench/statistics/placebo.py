@@ -116,7 +116,7 @@ class Coverage:
 
 
 def fixed_coverage(plan: FallPlan, runs: int, games: int, seed: int) -> Coverage:
-    """Coverage after this number of games."""
+    """Estimate the intervals' coverage after the given number of games."""
     rng, found = np.random.default_rng(seed), []
     for _ in range(runs):
         seen = falls(plan, games, rng)

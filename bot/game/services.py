@@ -60,7 +60,7 @@ class GameServices:
     rng: random.Random = field(default_factory=random.Random)
     """Random numbers for retry jitter; if the settings have a seed, also for assigning strategies."""
     clock: Callable[[], float] = time.monotonic
-    """Seconds of a monotonic clock."""
+    """Monotonic clock, in seconds."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     engines: EnginePool = field(default_factory=EnginePool)
     """External engines, for the strategies that need one."""

@@ -90,7 +90,7 @@ class GgfGame:
     """Bid of a komi game: the first move and its value (KB)."""
     white_komi_move: GgfMove | None = None
     other: tuple[tuple[str, str], ...] = ()
-    """The other tags, in their order."""
+    """All other tags, in their original order."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ RECENT_DAYS = 28
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The numbers of recent games with people and of days."""
+    """How many games with people were played recently, and over how many days."""
 
     games: int
     """Number of finished games that began on these days."""

@@ -16,7 +16,7 @@ from storage.tables.games import GameRow, OpponentRow
 
 
 async def suspect_games(session: AsyncSession) -> Flags:
-    """The flags of all games with people; programs have none."""
+    """Flags of all games against people; games against programs are never flagged."""
     games = (await read_games(session, GameRow.state != GameStatus.ABORTED, NOT_A_MATCH)).games
     programs = set(games["id"][await are_programs(session, games["person"])].tolist())
     return {key: flags for key, flags in suspects(games).items() if key not in programs}
