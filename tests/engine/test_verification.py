@@ -157,7 +157,7 @@ def test_a_draw_is_among_all_that_are_near() -> None:
     drawn = standard(*near, search_mode=SearchMode.VARIETY_DRAW, variety_draw=VarietyDraw(10, ("a",), 0))
     accepts(drawn)
     refuses(replace(drawn, variety_draw=None), "the draw is not in the record")
-    refuses(replace(drawn, variety_draw=VarietyDraw(10, ("b",), 0)), "draws a")
+    refuses(replace(drawn, variety_draw=VarietyDraw(10, ("b",), 0)), "selects a")
     accepts(replace(drawn, candidates=(*near, bound("c", 389))))
     refuses(replace(drawn, candidates=(*near, bound("c", 390))), "c did not take part")
 
