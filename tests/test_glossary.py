@@ -1,6 +1,8 @@
-"""Words that the glossary calls unwanted are gone, and the checker would see them."""
+"""Words that the glossary calls unwanted are gone, and the checker would see them; its places exist."""
 
-from tests.glossary import PAGE, Leftover, leftovers, product_files, unwanted
+import re
+
+from tests.glossary import PAGE, ROOT, Leftover, leftovers, product_files, unwanted
 
 TABLE = """
 | term | meaning | where | not |
@@ -37,3 +39,15 @@ def test_the_checker_sees_planted_words() -> None:
         Leftover("by lot", "c.js:1"),
     ]
     assert list(leftovers(words, [("d.py", "watcher = taken")])) == []
+
+
+def test_each_place_has_what_the_glossary_says_is_there() -> None:
+    """``NAME`` in ``FILE``, in the column *where*."""
+    places = re.findall(r"`([\w.]+)`(?=(?:, `[\w.]+`)* in `([\w./]+)`)", PAGE.read_text())
+    assert len(places) >= 50
+    assert [
+        f"{name} in {file}"
+        for name, file in places
+        if not (ROOT / file).is_file()
+        or name.rpartition(".")[2] not in re.findall(r"\w+", (ROOT / file).read_text())
+    ] == []

@@ -34,9 +34,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 from bench.storage.plans import Statement, full_scans, plan_of, recorded
 from bot.base.game_summaries import make_summaries
 from bot.dashboard.page_workers import reduce_garbage_collection
-from bot.views import events, games, opponents, ratings, traps
-from bot.views import overview as now
-from bot.views import trial_verdict as works
+from bot.views import events, games, opponents, overview, ratings, traps, trial_verdict
 from bot.views.page import Page
 from storage.database import Database, create_engine, parse_url
 from storage.evidence.measures import Cells, cells_of
@@ -146,11 +144,11 @@ def pages_at(at: datetime) -> list[tuple[str, Page, dict[str, str]]]:
         def now(cls, tz: tzinfo | None = None) -> Self:
             return cls.fromtimestamp(at.timestamp(), tz)
 
-    for module in (now, events, works, opponents, ratings):
+    for module in (overview, events, trial_verdict, opponents, ratings):
         module.datetime = Then  # type: ignore[attr-defined]
     pages: tuple[tuple[Page, tuple[dict[str, str], ...]], ...] = (
-        (now.now_page(), ({},)),
-        (works.PAGE, ({}, {"since": "2001-01-01"})),
+        (overview.now_page(), ({},)),
+        (trial_verdict.PAGE, ({}, {"since": "2001-01-01"})),
         (
             traps.PAGE,
             (

@@ -139,7 +139,7 @@ def _variant_refusal(challenge: Challenge, config: ChallengesConfig) -> Decline 
 
 
 def _board_count_refusal(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
-    """Decline a challenge that asks for more concurrent games than the limits ever allow."""
+    """Decline a challenge that needs more concurrent games than the limits ever allow."""
     most = min(config.max_games_per_opponent, config.max_games)
     if challenge.boards > most:
         return Decline(DeclineReason.VARIANT, f"{challenge.boards} concurrent games; the maximum is {most}")

@@ -1,7 +1,7 @@
 """Answers every incoming challenge and handles the server's response to the answer.
 
 An accepted challenge holds a slot (`bot.account.game_slots`) even before the server gets the answer. It keeps
-the slot until the game starts, the challenge is gone, or the server reports that there is no game.
+the slot until the game starts, the challenge is gone, or the server reports no such game.
 """
 
 import asyncio

@@ -32,7 +32,7 @@ class CurrentDecisions:
         return CurrentDecisions(self.plies, dict(self.latest), dict(self.forecasts))
 
     def knows_ply(self, ply: int) -> bool:
-        """Whether the cache knows the current decision at a ply, or knows that there is none."""
+        """Whether the cache knows the current decision at a ply, or knows that none exists."""
         return ply in self.latest or (self.plies is not None and ply not in self.plies)
 
     def remember_all(self, stored: Iterable[StoredDecision]) -> None:

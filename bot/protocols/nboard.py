@@ -1,6 +1,6 @@
 """NBoard version 2, so that our engine can run under NBoard, Novello or a match runner with this protocol.
 
-The GUI owns the game: it reports every change, and ``go`` only asks for a move without making it. After a
+The GUI owns the game: it reports every change, and ``go`` only requests a move without making it. After a
 change it sends ``ping n`` and attributes all output before ``pong n`` to the old position, so we must not
 write anything about that position after the pong.
 

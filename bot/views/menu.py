@@ -1,8 +1,7 @@
 """All pages in menu order."""
 
 from bot.control.actions import OperatorActions
-from bot.views import game, games, opponents, ratings, results, traps
-from bot.views import trial_verdict as works
+from bot.views import game, games, opponents, ratings, results, traps, trial_verdict
 from bot.views.events import events_page
 from bot.views.opponent import opponent_page
 from bot.views.overview import now_page
@@ -17,7 +16,7 @@ def pages(actions: OperatorActions | None = None) -> tuple[Page, ...]:
     """
     return (
         now_page(actions),
-        works.PAGE,
+        trial_verdict.PAGE,
         results.PAGE,
         traps.PAGE,
         opponents.PAGE,

@@ -83,12 +83,12 @@ def predictions_of(
     answers = model.predict([asks[index] for index in open_]) if open_ else []
     if len(answers) != len(open_):
         raise BadModel(f"{model.info.name}: {len(answers)} answers to {len(open_)} questions")
-    predictions_of = [(1.0,) * size for size in sizes]
+    predictions = [(1.0,) * size for size in sizes]
     for index, answer in zip(open_, answers, strict=True):
         if len(answer) != sizes[index]:
             raise BadModel(f"{model.info.name}: {len(answer)} probabilities for {sizes[index]} moves")
-        predictions_of[index] = checked_distribution(answer, model.info.name)
-    return predictions_of
+        predictions[index] = checked_distribution(answer, model.info.name)
+    return predictions
 
 
 def checked_distribution(answer: Sequence[float], name: str) -> tuple[float, ...]:

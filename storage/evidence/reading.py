@@ -53,7 +53,7 @@ class PartCache:
     """
 
     def __init__(self, max_bytes: int = MAX_CACHED_PART_BYTES) -> None:
-        self._most_bytes = max_bytes
+        self._max_bytes = max_bytes
         self._parts: OrderedDict[tuple[int, bool], tuple[Keys, ReplyTable]] = OrderedDict()
 
     @property
@@ -75,7 +75,7 @@ class PartCache:
         for key in ((number, True), (number, False)):
             self._parts.pop(key, None)
         self._parts[number, with_replies] = stamps, part
-        while self.size > self._most_bytes:
+        while self.size > self._max_bytes:
             self._parts.popitem(last=False)
 
 

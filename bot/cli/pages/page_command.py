@@ -64,11 +64,10 @@ def page_command(
 
 
 def _page(name: str) -> "Page":
-    from bot.views import opponents, ratings, results, traps
-    from bot.views import trial_verdict as works
+    from bot.views import opponents, ratings, results, traps, trial_verdict
     from bot.views.events import events_page
 
-    pages = (works.PAGE, results.PAGE, traps.PAGE, opponents.PAGE, events_page(), ratings.PAGE)
+    pages = (trial_verdict.PAGE, results.PAGE, traps.PAGE, opponents.PAGE, events_page(), ratings.PAGE)
     known = {page.name: page for page in pages}
     if name not in known:
         raise UsageError(f"page: {name!r} is not known; known: {', '.join(known)}")

@@ -56,12 +56,12 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class LoginPrompt:
-    """The server asks for a login name."""
+    """The server requests a login name."""
 
 
 @dataclass(frozen=True, slots=True)
 class PasswordPrompt:
-    """The server asks for the password."""
+    """The server requests the password."""
 
 
 @dataclass(frozen=True, slots=True)

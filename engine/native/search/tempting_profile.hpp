@@ -152,7 +152,7 @@ class Tempter : MoveScores<G, TemptingCandidate<typename G::Node>> {
 
     // --- Raw values -------------------------------------------------------------------------------------
 
-    // Exact raw values from the floor up, for the others upper bounds: Profiler.plain_above of engine/search/profiles.py.
+    // Exact raw values from the floor up, for the others upper bounds: `raw_candidates_above` in engine/search/profiles.py.
     void find_raws() {
         best_raw_ = -kInfinity;
         for (int i = 0; i < count_; ++i) {

@@ -794,9 +794,7 @@ async def test_a_long_wait_does_not_hold_the_shutdown(database: Database, is_hea
         await called(server, "decline one later")
         if is_heard:
             await event_kinds(database)
-            time.advance(
-                GAME_START_POLL_INTERVAL_S
-            )  # the slot is held until the server says that there is no game
+            time.advance(GAME_START_POLL_INTERVAL_S)  # the slot is held until the server reports no such game
         await wait_until_drained(lobby)
     assert server.calls.count("accept one") == 1
 

@@ -13,7 +13,7 @@ import pytest
 from bot.dashboard.page_cache import PageCache
 from bot.dashboard.page_renderer import OutputFormat, PageRenderer, PageRequest
 from bot.dashboard.rendering import environment
-from bot.views import trial_verdict as works
+from bot.views import trial_verdict
 from bot.views.page import Query
 from storage.database import Database
 from storage.evidence.trials import NewTrial, start_trial
@@ -85,7 +85,7 @@ def _page(path: Path, form: OutputFormat) -> str:
     async def made() -> str:
         database = await Database.open(f"sqlite:///{path}")
         try:
-            page = works.PAGE
+            page = trial_verdict.PAGE
             cache = PageCache(database, lambda: 0.0)
             maker = PageRenderer([page], environment(), cache)
             made = await maker.answer(PageRequest("works", Query(), form))

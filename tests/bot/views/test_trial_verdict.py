@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from bot.views import trial_verdict as works
+from bot.views import trial_verdict
 from storage.database import Database
 from storage.evidence.inference.decisions import decisions_report
 from storage.evidence.inference.trial import TrialTerms
@@ -107,7 +107,7 @@ async def test_the_numbers_of_single_decisions(
         found = TrialReport(trial, plan.arms, None, None, (), report, ())
         return SimpleNamespace(report=lambda _: found)
 
-    monkeypatch.setattr(works, "read_trial", read)
+    monkeypatch.setattr(trial_verdict, "read_trial", read)
     page = " ".join(re.sub(r"<[^>]+>", " ", await visitor.text("/dash/works")).split())
     outcomes = {
         "cost (planned)": report.cost,

@@ -3,7 +3,6 @@ from sqlalchemy import text
 
 from storage.database import Database, held_roles
 from storage.errors import StorageError
-from storage.maintenance import vacuum as compacting
 from storage.maintenance.vacuum import size_of, vacuum
 from tests.storage.maintenance.samples import fill
 
@@ -35,7 +34,7 @@ async def test_room_is_given_back(database: Database) -> None:
 async def test_a_large_database_in_use_is_not_rewritten(
     database: Database, backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compacting, "MAX_ONLINE_VACUUM_BYTES", 1000)
+    monkeypatch.setattr("storage.maintenance.vacuum.MAX_ONLINE_VACUUM_BYTES", 1000)
     async with database.hold_role("bot x/y"):
         if backend == "postgresql":
             await vacuum(database)
@@ -44,8 +43,8 @@ async def test_a_large_database_in_use_is_not_rewritten(
         with pytest.raises(StorageError, match=r"is in use \(bot x/y\), and all writers would wait while"):
             await vacuum(database)
         await vacuum(database, force=True)
-        monkeypatch.setattr(compacting, "MAX_ONLINE_VACUUM_BYTES", 1 << 30)
+        monkeypatch.setattr("storage.maintenance.vacuum.MAX_ONLINE_VACUUM_BYTES", 1 << 30)
         await vacuum(database)
     assert held_roles(database.url) == []
-    monkeypatch.setattr(compacting, "MAX_ONLINE_VACUUM_BYTES", 1000)
+    monkeypatch.setattr("storage.maintenance.vacuum.MAX_ONLINE_VACUUM_BYTES", 1000)
     await vacuum(database)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from storage.maintenance import vacuum as compacting
 from tests.bot.conftest import Command
 
 
@@ -20,8 +19,8 @@ def test_sizes_are_told(desdemona: Command, migrated_file: Path) -> None:
 def test_a_large_database_may_be_forced(
     desdemona: Command, migrated_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compacting, "MAX_ONLINE_VACUUM_BYTES", 10)
-    monkeypatch.setattr(compacting, "held_roles", lambda _path: ["bot"])
+    monkeypatch.setattr("storage.maintenance.vacuum.MAX_ONLINE_VACUUM_BYTES", 10)
+    monkeypatch.setattr("storage.maintenance.vacuum.held_roles", lambda _path: ["bot"])
     status, _, told = desdemona("db", "vacuum")
     assert status == 3
     assert f"{migrated_file} is in use (bot)" in told
