@@ -301,7 +301,7 @@ class Lobby:
         self._games.free_slots()
         limit, owner = self._services.shared_limit, self._services.owner
         wanted = bool(self._slots.waiting_slots)
-        limit.count(owner, self._slots.live_boards, self._changed.set, has_waiting=wanted)
+        limit.count(owner, self._slots.live_boards, self._changed.set, has_challenger=wanted)
         if not self._slots.is_idle:
             self._quiet_since = None
         elif self._quiet_since is None:
@@ -361,7 +361,7 @@ class Lobby:
     @property
     def _is_slot_wanted_elsewhere(self) -> bool:
         """Whether a challenger is waiting at another account on this machine."""
-        return self._services.shared_limit.has_waiting(self._services.owner)
+        return self._services.shared_limit.is_wanted_elsewhere(self._services.owner)
 
     async def _look_up_opponents(self) -> None:
         """Look up the opponents of games that started without a challenge, once their ledgers are open."""

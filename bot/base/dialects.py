@@ -73,7 +73,7 @@ class Dialect:
     """Maximum time between two lines from the server, in seconds."""
     variants: Mapping[str, SiteVariant]
     """Variants, keyed by the site's key."""
-    abilities: frozenset[Capability] = frozenset(Capability)
+    capabilities: frozenset[Capability] = frozenset(Capability)
     """The site's features."""
     player_key: str = "id"
     """Field of a player's JSON object that identifies the account."""
@@ -160,7 +160,7 @@ DIALECTS: Mapping[str, Dialect] = {
                 "xiangqi": SiteVariant("xiangqi", (WHITE, BLACK)),
                 "connect4": SiteVariant("connect4", (WHITE, BLACK)),
             },
-            abilities=frozenset(Capability) - {Capability.TOURNAMENTS, Capability.CORRESPONDENCE},
+            capabilities=frozenset(Capability) - {Capability.TOURNAMENTS, Capability.CORRESPONDENCE},
             limits_stream_opens=False,
             shows_challenges=False,
             unanswered_s=20.0,
@@ -185,7 +185,8 @@ DIALECTS: Mapping[str, Dialect] = {
                 "flipello": SiteVariant("othello", (P1, P2), DROP_NOTATION),
                 "xiangqi": SiteVariant("xiangqi", (P1, P2)),
             },
-            abilities=frozenset(Capability) - {Capability.TAKEBACK, Capability.CLAIM, Capability.TOURNAMENTS},
+            capabilities=frozenset(Capability)
+            - {Capability.TAKEBACK, Capability.CLAIM, Capability.TOURNAMENTS},
             speaker="playstrategy",  # User.playstrategyId of its source
         ),
         Dialect(
@@ -193,7 +194,7 @@ DIALECTS: Mapping[str, Dialect] = {
             home="https://www.pychess.org",
             keep_alive_s=6.0,
             variants=_PYCHESS_VARIANTS,
-            abilities=frozenset({Capability.UPGRADE}),
+            capabilities=frozenset({Capability.UPGRADE}),
             player_key="name",
             variants_header="X-PyChess-Bot-Capabilities",
             shuffled_key="chess960",
@@ -206,7 +207,7 @@ DIALECTS: Mapping[str, Dialect] = {
             home="ggs://skatgame.net:5000",
             keep_alive_s=60.0,
             variants=_GGS_VARIANTS,
-            abilities=frozenset({Capability.CHALLENGE}),
+            capabilities=frozenset({Capability.CHALLENGE}),
             from_positions=False,
             protocol="ggs",
             rated_by_speed=frozenset(),

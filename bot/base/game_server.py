@@ -46,7 +46,7 @@ class Server(Protocol):
     end of the iteration and `TransientError` both mean a lost link, and `bot.base.reconnect` opens the next
     one.  A None among the events is a keep-alive.
 
-    The methods with a body are the defaults for sites that lack an ability; other adapters override them.
+    The methods with a body are the defaults for sites that lack a capability; other adapters override them.
     """
 
     @property
@@ -87,7 +87,7 @@ class Server(Protocol):
 
     async def decline(self, challenge_id: str, reason: DeclineReason) -> None: ...
 
-    def supports(self, ability: Capability) -> bool:
+    def supports(self, capability: Capability) -> bool:
         """Whether the site supports a kind of request; unsupported requests raise `RefusedError`."""
 
     @property

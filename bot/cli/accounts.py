@@ -50,7 +50,7 @@ def upgrade_account(
     if config.uses_arena:
         raise UsageError("the embedded arena creates the bot's account itself")
     dialect = get_dialect(config.server.dialect)
-    if Capability.UPGRADE not in dialect.abilities:
+    if Capability.UPGRADE not in dialect.capabilities:
         raise UsageError(f"{dialect.name} has no separate bot accounts")
     url = config.server.url or dialect.home
     token = read_token(config.server)

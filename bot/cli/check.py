@@ -244,7 +244,7 @@ async def _site(config: Config) -> str:
         )
     others = [name for name in wanted if name not in kinds]
     absent = f"; not there: {', '.join(others)}" if others else ""
-    missing = [ability.value for ability in Capability if ability not in dialect.abilities]
+    missing = [capability.value for capability in Capability if capability not in dialect.capabilities]
     without = f"; the site has no {', '.join(missing)}" if missing else ""
     return f"{dialect.name} plays {', '.join(played)}{absent}{without}"
 

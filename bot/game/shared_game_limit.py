@@ -23,12 +23,12 @@ class SharedGameLimit:
         """The number of games that one account may have now, including its current ones."""
         return self._max_games - (self._games.total() - self._games[account])
 
-    def has_waiting(self, account: object) -> bool:
+    def is_wanted_elsewhere(self, account: object) -> bool:
         """Whether a challenger waits at another account; our own challenges then give way."""
         return self._max_games < math.inf and bool(self._wanting - {account})
 
     def count(
-        self, account: object, games: int, on_change: Callable[[], None], *, has_waiting: bool = False
+        self, account: object, games: int, on_change: Callable[[], None], *, has_challenger: bool = False
     ) -> None:
         """Update the number of an account's games.
 
@@ -36,12 +36,12 @@ class SharedGameLimit:
             account: Any key.
             games: Running or accepted games with a real-time clock.
             on_change: Called when another account has fewer games than before, or a challenger waits there.
-            has_waiting: Whether a challenger waits for a game at this account.
+            has_challenger: Whether a challenger waits for a game at this account.
         """
-        is_news = games < self._games[account] or (has_waiting and account not in self._wanting)
+        is_news = games < self._games[account] or (has_challenger and account not in self._wanting)
         self._games[account] = games
         self._waiters[account] = on_change
-        (self._wanting.add if has_waiting else self._wanting.discard)(account)
+        (self._wanting.add if has_challenger else self._wanting.discard)(account)
         if is_news:
             self._wake_others(account)
 

@@ -179,12 +179,12 @@ class LichessServer:
     def site(self) -> str:
         return self._dialect.name
 
-    def supports(self, ability: Capability) -> bool:
-        return ability in self._dialect.abilities
+    def supports(self, capability: Capability) -> bool:
+        return capability in self._dialect.capabilities
 
-    def _require(self, ability: Capability) -> None:
-        if not self.supports(ability):
-            raise RefusedError(f"{self.site} has no such request ({ability})", 404)
+    def _require(self, capability: Capability) -> None:
+        if not self.supports(capability):
+            raise RefusedError(f"{self.site} has no such request ({capability})", 404)
 
     async def close(self) -> None:
         await self._http.close()

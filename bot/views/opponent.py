@@ -358,7 +358,7 @@ class OpponentView:
     def challenge(self, ours: Sequence[str]) -> ActionForm | None:
         """The form for challenging the opponent with one of our accounts; None if that account cannot."""
         dialect = DIALECTS.get(self.report.account.site)
-        if dialect is None or Capability.CHALLENGE not in dialect.abilities:
+        if dialect is None or Capability.CHALLENGE not in dialect.capabilities:
             return None
         if not dialect.shows_challenges and not self.report.account.is_bot:
             return None
@@ -398,7 +398,11 @@ class OpponentView:
         """Why the opponent cannot be challenged."""
         site = self.report.account.site
         dialect = DIALECTS.get(site)
-        if dialect is not None and Capability.CHALLENGE in dialect.abilities and not dialect.shows_challenges:
+        if (
+            dialect is not None
+            and Capability.CHALLENGE in dialect.capabilities
+            and not dialect.shows_challenges
+        ):
             return f"{site} does not show challenges to people, so only programs can be challenged there."
         return f"Programs cannot challenge anybody at {site}."
 

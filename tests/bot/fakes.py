@@ -279,8 +279,8 @@ class FakeServer:
     lag_s = 0.0
     login = ""
 
-    def supports(self, ability: Capability) -> bool:
-        return ability not in self.cannot
+    def supports(self, capability: Capability) -> bool:
+        return capability not in self.cannot
 
     async def move(
         self, game_id: str, move: str, *, offer_draw: bool = False, info: MoveInfo | None = None

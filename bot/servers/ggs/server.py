@@ -209,8 +209,8 @@ class GgsServer(Server):
     def login(self) -> str:
         return self._state.name
 
-    def supports(self, ability: Capability) -> bool:
-        return ability in self._dialect.abilities
+    def supports(self, capability: Capability) -> bool:
+        return capability in self._dialect.capabilities
 
     @property
     def lag_s(self) -> float:

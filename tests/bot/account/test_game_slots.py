@@ -277,7 +277,7 @@ class Offered:
     plays: bool = False
     start_told: bool = False
     end_told: bool = True
-    decide_waiting: int = 0
+    answers: int = 0
 
 
 def stands(each: Offered) -> bool:
@@ -330,10 +330,10 @@ class AnyOrder(RuleBasedStateMachine):
             match told:
                 case Accept():
                     assert challenge.id not in before
-                    each.decide_waiting += 1
+                    each.answers += 1
                     each.accepts += 1
                 case Decline():
-                    each.decide_waiting += 1
+                    each.answers += 1
                     each.stands = False
 
     def one(self, data: st.DataObject, wanted: Callable[[Offered], bool]) -> Offered:
@@ -361,7 +361,7 @@ class AnyOrder(RuleBasedStateMachine):
             self.start(each)
         else:
             if not each.accepts:
-                each.decide_waiting = 0  # it is queued, or our answer never arrived
+                each.answers = 0  # it is queued, or our answer never arrived
             self.slots.enqueue(each.challenge, 0.0)
         self.settle()
 
@@ -461,8 +461,8 @@ class AnyOrder(RuleBasedStateMachine):
     @invariant()
     def everybody_gets_one_answer(self) -> None:
         assert len(self.slots.waiting_slots) <= CONFIG.max_waiting
-        assert all(each.decide_waiting <= 1 for each in self.offers.values())
-        unanswered = [each for each in self.offers.values() if each.stands and not each.decide_waiting]
+        assert all(each.answers <= 1 for each in self.offers.values())
+        unanswered = [each for each in self.offers.values() if each.stands and not each.answers]
         assert len(unanswered) <= len(self.slots.waiting_slots)
 
     @invariant()

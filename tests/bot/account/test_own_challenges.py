@@ -162,15 +162,15 @@ async def test_a_challenge_gives_way_to_who_waits_at_another_account(database: D
     async with open_lobby(server, database, shared=limit) as lobby:
         sending = asyncio.create_task(lobby._own.send("anna", TERMS, is_bot=True))
         await called(server, SENT)
-        limit.count("another account", 0, lambda: None, has_waiting=True)
+        limit.count("another account", 0, lambda: None, has_challenger=True)
         async with asyncio.timeout(PATIENCE_S):
             assert await sending is None
         assert await lobby._challenge_bot(Bot("ben", "Ben", {}), TERMS) is None
         with pytest.raises(RefusedError, match="another player is waiting"):
             await lobby._challenge_again("ben", TERMS)
         limit.count("another account", 1, lambda: None)
-        assert not limit.has_waiting(lobby.owner)
-    assert limit.has_waiting("a third") is False
+        assert not limit.is_wanted_elsewhere(lobby.owner)
+    assert limit.is_wanted_elsewhere("a third") is False
 
 
 async def test_a_game_that_needs_an_engine_is_not_asked_for(database: Database) -> None:

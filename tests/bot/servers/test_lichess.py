@@ -782,7 +782,9 @@ async def test_what_a_site_cannot_do_is_refused_without_asking(peer: Peer) -> No
     for kinds in (["chess"], ["othello", "xiangqi"]):  # the latter at a reload of the settings
         server.set_challenge_rules(ChallengesConfig(variants=kinds), lambda _: True)
     try:
-        assert [ability for ability in Capability if server.supports(ability)] == [Capability.UPGRADE]
+        assert [capability for capability in Capability if server.supports(capability)] == [
+            Capability.UPGRADE
+        ]
         for ask in (
             server.answer_draw(GAME, True),
             server.answer_takeback(GAME, False),
@@ -808,7 +810,7 @@ async def test_what_a_site_cannot_do_is_refused_without_asking(peer: Peer) -> No
 
 
 def test_abilities() -> None:
-    missing = {name: frozenset(Capability) - dialect.abilities for name, dialect in DIALECTS.items()}
+    missing = {name: frozenset(Capability) - dialect.capabilities for name, dialect in DIALECTS.items()}
     assert missing["lichess"] == set()
     assert missing["arena"] == {Capability.TOURNAMENTS, Capability.CORRESPONDENCE}
     assert missing["playstrategy"] == {Capability.TAKEBACK, Capability.CLAIM, Capability.TOURNAMENTS}
