@@ -53,7 +53,7 @@ POSITION = "r1bqk2r/ppp2ppp/2np1n2/2b1p3/2B1P3/2NP1N2/PPP2PPP/R1BQK2R w KQkq - 0
 REQUEST_FAULT_PROBABILITY, LINE_FAULT_PROBABILITY = 0.015, 0.01
 SLOW_S, STALL_S = 1.0, 2.0
 MAX_THINKING_S = 2.0
-"""Maximum thinking time of people; if they all moved immediately, twenty would overload a small machine."""
+"""Maximum thinking time of simulated people: twenty who moved immediately would overload a small machine."""
 KILL_UNTIL = 0.67
 SETTLE_TIMEOUT_S = 60.0
 MAX_STREAM_GAP_S = 15.0
@@ -109,7 +109,7 @@ class Summary(Findings):
 
     @property
     def claims(self) -> list[Claim]:
-        """All claims about the run."""
+        """Return each claim of the verdict, and whether the run fulfilled it."""
         late = sum(s > MAX_STREAM_GAP_S for s in self.deaf_s)
         return [
             none_found("no game lost on time because of the bot", self.lost_on_time),

@@ -52,22 +52,22 @@ def claim_lines(claims: Iterable[Claim]) -> Iterator[str]:
 
 
 def none_found(text: str, found: Sequence[str]) -> Claim:
-    """The claim that a list is empty; if it is not, its first five items are shown."""
+    """Claim that a list is empty; otherwise show the first five items."""
     shown = "; ".join(each[:200] for each in found[:5])
     return Claim(text, not found, f"{len(found)} found{': ' * bool(found)}{shown}")
 
 
 def memory_flat(rss_mb: Sequence[tuple[int, float]], steady_s: int) -> Claim:
-    """The claim that memory does not grow during a program's last life.
+    """Claim that memory does not grow during the program's last run.
 
     Args:
-        rss_mb: Memory every second, each value with the number of the program's life.
-        steady_s: Minimum length of a life for a verdict, in seconds.
+        rss_mb: Memory every second, each value with a number that increases at each restart.
+        steady_s: Minimum duration of the last run for a verdict, in seconds.
     """
     life = [mb for number, mb in rss_mb if number == rss_mb[-1][0]]
     quarter = len(life) // 4
     if len(life) < steady_s:
-        return Claim("memory flat", None, f"the bot's last life lasted only {len(life)} s")
+        return Claim("memory flat", None, f"the bot's last run lasted only {len(life)} s")
     # The first quarter is warm-up.
     early, late = median(life[quarter : 2 * quarter]), median(life[-quarter:])
     return Claim(
@@ -83,7 +83,7 @@ def processor_s() -> tuple[float, float]:
 
 @contextmanager
 def working_folder(given: Path | None) -> Iterator[Path]:
-    """The given folder, created if needed and kept afterwards, or else a temporary folder."""
+    """Provide the given folder, created if needed; if none is given, a temporary folder."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = given or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)

@@ -40,7 +40,7 @@ def print_full_width(
     depths: Sequence[int],
     naive_depths: Collection[int],
 ) -> None:
-    """Print a line for each depth; at the naive depths, also compute the full table."""
+    """Print a line for each depth; at the depths in `naive_depths`, also compute the full table."""
     count = len(positions)
     print(f"{'depth':>5}  {'plain s':>8} {'M nodes':>8} {'Mnps':>5}", end="")
     for assessment in Assessment:

@@ -32,7 +32,7 @@ GAME = Othello()
 
 
 def used_searcher() -> NativeOthelloSearcher:
-    """A searcher whose tables have been written to almost everywhere."""
+    """A searcher whose tables are almost full after a few searches."""
     searcher = NativeOthelloSearcher(TABLE_MB)
     searches: tuple[Callable[[StopFlag], object], ...] = (
         lambda stop: exact_score(searcher, GAME.initial(), 60, stop),
@@ -48,7 +48,7 @@ def used_searcher() -> NativeOthelloSearcher:
 
 
 def perft(depth: int) -> dict[str, float]:
-    """Leaves per second of the code for the instruction set in use."""
+    """Count the leaves of perft, and time it with the code for the instruction set in use."""
     start = GAME.initial()
     seconds, leaves = min(
         timed(lambda: _native.othello_perft(start.mover, start.waiter, depth)) for _ in range(3)
@@ -156,7 +156,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--depths", type=int, nargs="*", default=[6, 8, 10, 12])
     parser.add_argument(
-        "--naive", type=int, nargs="*", default=[6, 8], help="depths at which to compare the full table"
+        "--naive", type=int, nargs="*", default=[6, 8], help="depths at which to compute the full table"
     )
     parser.add_argument("--endings", type=int, nargs="*", default=[e.number for e in ENDINGS])
     parser.add_argument(

@@ -3,11 +3,11 @@
     python -m bench.stop_latency [--times 200] [--threads 1 2] [--games othello chess xiangqi]
                                  [--kinds strong ...] [--earliest 0.01] [--models MAIA ...]
 
-Each search would run for a very long time. Another thread stops it after a moment, and measures the time
-until the search has ended and the processor time that all threads of the process used in that time. The
-target is at most 10 ms. Only the strategy `strong` searches with several threads; the others are measured
-with one. Strategies with a model of people use the models that come with the program, and those given with
-`--models`. A busy machine lengthens wall-clock times, but not processor times.
+Each search would run for a very long time. Another thread stops the search after a moment, and measures
+the time until the search has ended and the processor time that all threads of the process used in that
+time. The target is at most 10 ms. Only the strategy `strong` searches with several threads; the others are
+measured with one. Strategies with a model of people use the models that come with the program, and those
+given with `--models`. A busy machine lengthens wall-clock times, but not processor times.
 """
 
 import argparse

@@ -56,11 +56,11 @@ ENDINGS = (
     Ending(48, "-----X--X-XXX---XXXXOO--XOXOOXX-XOOXXX--XOOXX-----OOOX---XXXXXX- O", 28, ("f6",)),
     Ending(49, "--OX-O----XXOO--OOOOOXX-OOOOOX--OOOXOXX-OOOOXX-----OOX----X-O--- X", 16, ("e1",)),
 )
-"""FFO endgame test positions 40 .. 49 (20 to 27 empty squares), with their published results."""
+"""FFO endgame test positions 40 to 49 (20 to 27 empty squares), with their published results."""
 
 
 def native_searcher(name: str, table_mb: int) -> NativeSearcher:
-    """The core's searcher for one of its games."""
+    """The core's searcher for a game."""
     searcher = make_searcher(name, table_mb)
     assert isinstance(searcher, NativeSearcher)
     return searcher

@@ -8,15 +8,15 @@ another reply looks even better, and people take hardly any of the baits that it
 - it is likely: its predicted probability is `MIN_BAIT_P` or more;
 - it deceives: at some shallower depth it looks at least as good as every truly best reply.
 
-In more than 2,000 positions each of chess and Othello, one in seven to ten had such a reply; people played it
-in a fifth to a quarter of the positions that had one, as often as predicted (docs/research/baits.md).
+Of more than 2,000 positions each in chess and Othello, one in seven to ten had a tempting reply. People
+played it in a fifth to a quarter of those positions, as often as predicted (docs/research/baits.md).
 
 The probabilities come from a human-move model if the game has one (`engine.human`). Without one,
 `rank_probabilities` uses only the scores: the rank of the shallow scores and the true cost.
 
-Some baits are search errors: two plies deeper, a third of them cost less than `MIN_ERROR_COST`, and people
-play these most often, because they see further than the first search. So a bait counts and is reported only
-if a search two plies deeper *confirms* it (`confirm_depth`).
+A third of all baits are search errors: a search two plies deeper finds that they cost less than
+`MIN_ERROR_COST`. People play these false baits most often, because people see further than the first search.
+So a bait counts and is reported only if a search two plies deeper *confirms* it (`confirm_depth`).
 """
 
 import math
@@ -49,7 +49,7 @@ def rank_probabilities(scores_centi: Sequence[Sequence[int]], scale_centi: float
     """The probability of each reply, from its scores alone: p ~ exp(-6.5 score) / (1 + rank).
 
     `rank` is the number of replies that look better at depths 2 and 3 combined; `score` is our expected score
-    after the reply, from 0 to 1: its cost plus a constant.
+    after the reply, from 0 to 1: the reply's cost plus a constant.
 
     Args:
         scores_centi: The scores s_2 .. s_D of each reply, from our view.

@@ -18,8 +18,8 @@ left, the transposition table lets a search reach great depths, at which a profi
 def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision:
     """Complete the profile of a decision's chosen move with the parameters in the record.
 
-    The profile is needed to judge the reply, not for the choice; so this can run on the opponent's time.
-    Scores are exact, so a later run in another process gives the same result.
+    The profile is needed to judge the reply, not to choose the move, so it can be completed while the
+    opponent thinks. Scores are exact, so a later run in another process gives the same result.
 
     Raises:
         Stopped: The flag was set before the work was done.

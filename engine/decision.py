@@ -43,7 +43,7 @@ class SearchMode(StrEnum):
     ONLINE_TABLEBASE = "online_tablebase"
     """A site's endgame tablebase, looked up for this move."""
     VARIETY_DRAW = "lot"
-    """A random draw among the moves whose exact scores are nearly the best, ignoring traps, to vary the
+    """A random choice among the moves whose exact scores are nearly the best, ignoring traps, to vary the
     opening (`Decision.variety_draw`)."""
     TRIAL = "trial"
     """A random choice between two moves, in a trial of single decisions (`Decision.trial_draw`)."""
@@ -94,7 +94,7 @@ class Candidate:
     """The plain minimax value: the minimum s_D over the replies, from our view."""
     raw_is_bound: bool
     """The search only proved that the raw value is at most `raw_centi`; this bound, together with any scores
-    and bounds in `replies`, ruled the move out. In the mode ``engine`` it means that the move was not
+    and bounds in `replies`, ruled the move out. In the mode ``engine`` True means that the move was not
     analysed further, and `raw_centi` is the engine's score at the root."""
     adjusted_centi: float
     """The raw value on the params' scale, plus the bonus for the best trap except with the standard strategy.
@@ -169,23 +169,23 @@ class SourceInfo:
 
 @dataclass(frozen=True, slots=True)
 class VarietyDraw:
-    """A random choice; together with the candidates, it determines the move (`engine.variety.draw_move`)."""
+    """A random choice that determines the move, given the candidates (`engine.variety.draw_move`)."""
 
     within_centi: int
-    """The draw included candidates whose raw value was at most this far below the best; their raw values are
-    exact, and all others are proven lower."""
+    """The random choice was among candidates whose raw value was at most this far below the best; their raw
+    values are exact, and all other raw values are proven lower."""
     avoided: tuple[str, ...]
     """Moves excluded because they were played in this position before."""
     number: Count
-    """The random number drawn, at least 0."""
+    """The random number used, at least 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialDraw:
     """A random choice between a move that sets a trap and a move that sets no trap.
 
-    Together with the candidates, which include both complete profiles, it holds all the information available
-    before the draw (`engine.randomised`).
+    Together with the candidates, which include both complete profiles, the record holds all the
+    information available before the random choice (`engine.randomised`).
     """
 
     params: RandomisedParams
@@ -198,9 +198,9 @@ class TrialDraw:
     control_value: Size = field(metadata={OLD_NAMES: ("sound_value",)})
     """Our expected score after `control`, in the same unit."""
     seed: str
-    """64 random bits as 16 hexadecimal digits: readers of JSON round integers of this size."""
+    """64 random bits as 16 hexadecimal digits, because many JSON parsers round integers of this size."""
     sha256: str
-    """Checksum of all the information available before the draw (`engine.randomised.checksum`)."""
+    """Checksum of all the information available before the random choice (`engine.randomised.checksum`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ class ModelInfo:
 
     kind: str
     """``maia``, ``othello``, ``shallow``, ``calibrated`` or ``none``; a mean over networks
-    (`engine.human.rating_average`) takes the networks' kind."""
+    (`engine.human.rating_average`) has the same kind as its networks."""
     name: str
     """Readable name, such as ``maia-1500``."""
     sha256: str
@@ -303,7 +303,7 @@ class Decision:
         return self.chosen.complete
 
     def with_chosen(self, candidate: Candidate) -> Self:
-        """A copy with a fuller record of the chosen move."""
+        """Return a copy with a more complete record of the chosen move."""
         if candidate.move != self.move:
             raise ValueError(f"{candidate.move} is not the chosen move {self.move}")
         return replace(
@@ -332,7 +332,7 @@ class Decision:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Self:
-        """The decision, from a record that `to_record` wrote.
+        """Restore a decision from a record written by `to_record`.
 
         Raises:
             RecordError: The record lacks a field, or has an unknown field or a value of the wrong type.
@@ -361,7 +361,7 @@ def _with_defaults(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_none(value: Candidate | ReplyProfile) -> dict[str, Any]:
-    """The present fields, by name."""
+    """Return the fields that are not None, by name."""
     return {
         _SHALLOW if name == "shallow_scores_centi" else name: value_of
         for name in value.__slots__

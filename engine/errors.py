@@ -28,7 +28,7 @@ class BadSettings(EngineFault, ValueError):
 
 class RecordError(EngineFault):
     """The record of a decision is wrong: it cannot be read, contradicts itself, or contradicts the result of
-    the same search.  The message says where."""
+    repeating the search.  The message says where the error is."""
 
 
 class PrunedRecord(EngineFault):
@@ -36,7 +36,7 @@ class PrunedRecord(EngineFault):
 
 
 class EngineMismatch(EngineFault):
-    """The decision comes from an engine version with a different search, so ours cannot complete it."""
+    """The decision comes from an engine version with another search, so this version cannot complete it."""
 
     def __init__(self, made_by: str) -> None:
         """

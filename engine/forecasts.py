@@ -1,6 +1,6 @@
 """Forecasts of the replies to a decision's move, by human-move models if available, with confirmed baits.
 
-This runs on the opponent's time, once the chosen move's profile is complete.
+Forecasts are made on the opponent's time, once the chosen move's profile is complete.
 """
 
 from collections.abc import Callable, Sequence
@@ -83,7 +83,7 @@ def decision_expectations(decision: Decision, made: ReplyForecast) -> Expectatio
         raise ValueError(f"the forecast does not match the replies to {decision.move}")
     if (made.other is None) is not (decision.trial_draw is None):
         raise ValueError(
-            f"{decision.move}: a forecast for the other move is needed if and only if a draw decided"
+            f"{decision.move}: a forecast for the other move is needed if and only if the choice was random"
         )
     if made.other is not None:
         other = undrawn_candidate(decision)
@@ -195,9 +195,9 @@ def confirm_by_engine(
 ) -> ReplyForecast:
     """The forecast after searching its baits `CONFIRM_PLIES` deeper, with the engine that gave the scores.
 
-    It is unchanged if the search takes over `MAX_CONFIRM_S`, if the engine fails, or if another engine is now
-    in use. Engines prune by rules of their own, so a second run may find different costs; the record keeps
-    those of this run.
+    The forecast is unchanged if the search takes over `MAX_CONFIRM_S`, the engine fails, or another engine is
+    now in use. Engines prune by rules of their own, so a second run may find different costs; the record
+    keeps the costs of this run.
 
     Raises:
         Stopped: The flag was set before the work was done.

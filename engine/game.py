@@ -73,8 +73,8 @@ class Ending(NamedTuple):
     """How a game ended by its rules."""
 
     kind: str
-    """A term that game servers use: ``mate``, ``stalemate`` (a draw), ``draw``; ``variantEnd``: won by
-    another rule."""
+    """The kind of end, as game servers name it: ``mate``, ``stalemate`` (a draw), ``draw``, or ``variantEnd`` (a
+    win by another rule)."""
     text: str
     """The rule as a sentence for the player; empty if the result explains itself."""
 

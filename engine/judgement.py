@@ -6,10 +6,10 @@ its cost in *expected score*. A move sets a trap when the quality of its best tr
 the opponent falls into it with any reply that reaches the same threshold.
 
 The distance to a forced result does not count: if our move wins by force, no reply costs anything; if it
-loses by force, only a reply that gives the win away does. Such moves are counted separately, as *decided*.
+loses by force, only replies that give the win away do. Both kinds are counted separately, as *decided*.
 
-`JUDGE_RULE` is increased when the meaning of anything here changes; it is stored with every outcome, and
-``desdemona db recheck`` judges outcomes of older versions again.
+`JUDGE_RULE` is increased when the meaning of anything in this module changes; it is stored with every
+outcome, and ``desdemona db recheck`` judges outcomes of older versions again.
 """
 
 from dataclasses import dataclass
@@ -33,15 +33,15 @@ MIN_ERROR_COST = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ReplyVerdict:
-    """One reply to our move, in hundredths of a per cent of expected score."""
+    """The verdict on one reply to our move, in hundredths of a per cent of expected score."""
 
     reply: str
     cost: int
-    """Its cost to the opponent compared with the best reply, at least 0."""
+    """The reply's cost to the opponent compared with the best reply, at least 0."""
     quality: float
     """Trappiness times cost."""
     is_best: bool
-    """Whether it is one of the best replies by the exact scores (outcome *optimal*)."""
+    """Whether the reply is one of the best by the exact scores (outcome *optimal*)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def judge(candidate: Candidate, params: TrapParams, scale_centi: float) -> Judge
 
 
 def judge_decision(decision: Decision) -> Judgement:
-    """`judge` for the chosen move of a decision.
+    """Judge every reply to the chosen move of a decision.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
@@ -131,7 +131,7 @@ def judge_decision(decision: Decision) -> Judgement:
 
 
 def judge_profile(decision: Decision) -> ProfileJudgement:
-    """A summary of `judge_decision`.
+    """Return a summary of what `judge_decision` finds.
 
     Raises:
         IncompleteProfile: The profile is incomplete.

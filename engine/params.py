@@ -26,7 +26,7 @@ class DecidedScores(StrEnum):
     SWINDLE = "swindle"
     """A forced win gets no bonus; if every move loses by force, play the trap that is hardest to see."""
     PAPER = "paper"
-    """Treat them like any other score."""
+    """Treat scores of decided games like any other score."""
 
 
 class Scale(StrEnum):
@@ -64,11 +64,11 @@ class TrapParams:
     (hundredths of a game), reaches this value, which the paper does not specify; above 0."""
     scale: Scale = Scale.PAPER
     risk_percent: float = 5.0
-    """Maximum expected score to give up for a trap, in points (hundredths of a game); above 0. Only on the
-    expected scale."""
+    """Maximum expected score to give up for a trap, in points (hundredths of a game); above 0. Applies
+    only on the expected scale."""
     risk_share_percent: float = 25.0
-    """Maximum share of the best move's expected score to give up for a trap, in per cent: when little is
-    left, `risk_percent` alone would allow anything. Above 0; 100: no such limit. Only on the expected scale.
+    """Maximum share of the best move's expected score to give up for a trap, in per cent: if that score
+    is low, `risk_percent` alone would allow anything. Above 0; 100: no limit. Only on the expected scale.
     """
     logistic_centi: float = 0.0
     """s of the expected scale's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
@@ -133,10 +133,10 @@ class OpponentParams:
     scale: OpponentScale = OpponentScale.EXPECTED
     budget_percent: float = 3.0
     """Maximum expected score, in points (hundredths of a game), that a move may give up compared with the
-    best move, both followed by their best replies. 0: nothing; applies on either scale."""
+    best move, both followed by their best replies. 0: it may give up nothing. Applies on both scales."""
     share_percent: float = 25.0
-    """Maximum share of the best move's expected score that a move may give up, in per cent: when little is
-    left, `budget_percent` alone would allow anything. In addition, a move may not lose by force if another
+    """Maximum share of the best move's expected score that a move may give up, in per cent: if that score
+    is low, `budget_percent` alone would allow anything. In addition, a move may not lose by force if another
     move does not. Above 0; 100: no such limits."""
     least_percent: float = 2.0
     """Replies less likely than this are not searched: each counts as if it were the best. 0 with calibrated
@@ -183,8 +183,8 @@ class TemptingParams:
     """Maximum share of the best move's expected score that a move may give up, in per cent."""
     gap_percent: int = 35
     """Maximum loss of score, in per cent of `logistic_centi`, unless decided games are treated like any other
-    (`DecidedScores.PAPER`). Up to 80 % of expected score the default budget and share are stricter anyway; at
-    both ends, where a hundredth of a per cent is worth more than a pawn, this limit applies."""
+    (`DecidedScores.PAPER`). By default, `budget` and `share_percent` are stricter up to 80 % of expected
+    score. This limit matters near 0 and 100 %, where a hundredth of a per cent is worth more than a pawn."""
     won_gap_percent: int = 10
     """Replaces `gap_percent` within `budget` of a certain win, where the budget limits nothing."""
     logistic_centi: float = 0.0

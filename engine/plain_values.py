@@ -29,9 +29,9 @@ Read = Callable[[Any], Any]
 def reader(kind: Any) -> Read:
     """Return a function that reads values of a type.
 
-    It raises TypeError for a value of another type and for a dataclass that lacks a field, KeyError for an
-    unknown field, and ValueError for a number that is out of range or not finite and for an unknown member of
-    an enumeration.  The message begins with the names of the enclosing fields.
+    The function raises TypeError for a value of another type and for a dataclass that lacks a field, KeyError
+    for an unknown field, and ValueError for a number that is out of range or not finite and for an unknown
+    member of an enumeration.  The message begins with the names of the enclosing fields.
 
     Args:
         kind: A dataclass, an enumeration of texts, a tuple, `str`, `bool`, `int`, `float`, or an optional or

@@ -71,7 +71,7 @@ class WaitPolicy(Protocol):
         """A monotonic clock, in seconds."""
 
     def check(self, name: str, since: float, /) -> None:
-        """Return if we may keep waiting for the program of that name, silent since `since`; otherwise raise.
+        """Return if the caller may keep waiting for the program `name`, silent since `since`; else raise.
 
         Raises:
             Stopped: The answer is no longer wanted.
@@ -324,7 +324,7 @@ def start_error_message(program: str, directory: str | None, error: OSError | Va
     """The message about a program that does not start, including where we looked for it.
 
     Args:
-        directory: Its working directory; None: it inherits ours.
+        directory: The program's working directory; None: it inherits ours.
     """
     if not isinstance(error, OSError):
         return f"cannot start {program}: {error}"

@@ -4,7 +4,7 @@ Pruning keeps the data that later questions need: every number about the choice;
 profile, from which the reply was judged; the value of the move that the standard strategy might have played;
 and, for a randomised decision, the profiles of both moves. All other candidates are removed.
 
-The choice can then no longer be recomputed.
+After pruning, the choice can no longer be recomputed.
 """
 
 from dataclasses import replace

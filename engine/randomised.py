@@ -9,9 +9,9 @@ move by raw value (the first in order among equals) that sets no trap. There is 
 - our expected score is from 5 to 95 % after each move, and neither wins or loses by force;
 - the two expected scores differ by at most `RandomisedParams.risk_budget`.
 
-All of this is known before the draw and depends on neither the draw nor later events. Then T is played if
-``seed / 2^64 < chance``, else N. The seed has 64 random bits and is stored with everything else before the
-move is sent, so the whole decision can be recomputed from its record (`verify_trial`).
+All of this is known before the random draw and depends on neither the draw nor later events. T is played if
+``seed / 2^64 < chance``, otherwise N. The seed has 64 random bits and is stored with everything else before
+the move is sent, so the whole decision can be recomputed from its record (`verify_trial`).
 """
 
 import hashlib
@@ -38,8 +38,8 @@ SEED_BITS = 64
 """Number of bits in a seed."""
 
 MIN_VALUE, MAX_VALUE = 5 * PER_PERCENT, 95 * PER_PERCENT
-"""Range of our expected score in which a decision qualifies, in hundredths of a per cent; beyond it the game
-is nearly decided."""
+"""Range of our expected score in which a decision qualifies, in hundredths of a per cent; outside it the
+game is nearly decided."""
 
 MIN_REPLIES = 2
 """Minimum number of replies to either move, so that an error is possible."""
@@ -48,7 +48,7 @@ _SEED = re.compile(r"[0-9a-f]{16}")
 
 
 def selects_trap(seed: str, probability: float) -> bool:
-    """Whether the draw selects the move that sets a trap.
+    """Whether the random draw selects the move that sets a trap.
 
     Args:
         seed: 16 hexadecimal digits.
@@ -65,7 +65,7 @@ def selects_trap(seed: str, probability: float) -> bool:
 def checksum(decision: Decision, draw: TrialDraw) -> str:
     """SHA-256, in hexadecimal, of all data known before a random draw, excluding `TrialDraw.sha256`.
 
-    It detects a record that was changed afterwards, unless the hash was recomputed, too.
+    The hash detects later changes to the record, unless somebody has recomputed the hash, too.
     """
     known = {each.move: each for each in decision.candidates}
     moves = [
@@ -88,10 +88,10 @@ def checksum(decision: Decision, draw: TrialDraw) -> str:
 
 
 def undrawn_candidate(decision: Decision) -> Candidate:
-    """The move that a draw did not select, with its complete profile.
+    """The move that the random draw did not select, with its complete profile.
 
     Raises:
-        RecordError: The record has no draw, or lacks that move.
+        RecordError: The record has no random draw, or lacks that move.
     """
     draw = decision.trial_draw
     if draw is not None:
@@ -99,7 +99,7 @@ def undrawn_candidate(decision: Decision) -> Candidate:
         for each in decision.candidates:
             if each.move == other:
                 return each
-    raise RecordError(f"the record of {decision.move} has no other move that the draw could have selected")
+    raise RecordError(f"the record of {decision.move} has no other move that the random draw could select")
 
 
 # --- Before the move ------------------------------------------------------------------------------------
@@ -116,8 +116,8 @@ def with_draw(
 ) -> Decision:
     """Randomise the move if the decision qualifies; otherwise leave the decision unchanged.
 
-    Searches for N among the moves within the budget, in order of decreasing value, and computes their
-    complete profiles. If this search is stopped, the decision is left unchanged.
+    Searches the moves within the budget in order of decreasing value for N (the best that sets no trap), and
+    computes their complete profiles. If this search is stopped, the decision is left unchanged.
 
     Args:
         decision: A decision that the trap arithmetic made on exact scores.
@@ -197,7 +197,7 @@ def _is_undecided(raw_centi: int, scale_centi: float) -> bool:
 def _best_control(
     candidates: Sequence[Candidate], decision: Decision, scale_centi: float
 ) -> Candidate | None:
-    """N, if the candidates prove which move it is; None: they do not."""
+    """The best move that sets no trap; None if the candidates do not prove which move it is."""
     trap = decision.chosen.move
     others = [(each.raw_centi, -index) for index, each in enumerate(candidates) if each.move != trap]
     for _, index in sorted(others, reverse=True):
@@ -237,24 +237,24 @@ def without_draw(decision: Decision) -> Decision:
     """The decision that the strategy would have made without the random draw; it can be verified as usual.
 
     Raises:
-        RecordError: The record has no draw, or a move that is not a candidate.
+        RecordError: The record has no random draw, or has a move that is not a candidate.
     """
     draw = decision.trial_draw
     if draw is None:
         raise RecordError(f"{decision.move} was randomised in a trial, but the draw is not in the record")
     for move in (draw.trap, draw.control):
         if all(each.move != move for each in decision.candidates):
-            raise RecordError(f"{move} took part in the draw, but is not among the candidates")
+            raise RecordError(f"{move} took part in the random draw, but is not a candidate")
     return replace(decision, move=draw.trap, search_mode=SearchMode.EXACT, trial_draw=None)
 
 
 def verify_trial(decision: Decision) -> None:
-    """Recompute the two moves and the result of the draw from a decision's record.
+    """Recompute the two moves and the result of the random draw from a decision's record.
 
-    It does not check that T is the strategy's choice (`engine.strategies.randomised` does).
+    It does not check that the trap move is the strategy's choice (`engine.strategies.randomised` does).
 
     Raises:
-        RecordError: The draw does not follow from the record; the message says where.
+        RecordError: The random draw does not follow from the record; the message says where.
     """
     own, draw = without_draw(decision), decision.trial_draw
     assert draw is not None  # noqa: S101 - for the type checker
@@ -266,15 +266,15 @@ def verify_trial(decision: Decision) -> None:
         if sorted(reply.reply for reply in each.replies) != replies[each.move]:
             raise RecordError(f"{each.move}: its profile does not have the legal replies")
     if not _sets_trap(trap, decision, scale_centi):
-        raise RecordError(f"{trap.move} took part in the draw, but sets no trap")
+        raise RecordError(f"{trap.move} took part in the random draw, but sets no trap")
     best = _best_control(decision.candidates, own, scale_centi)
     if best is None or best.move != control.move:
         best_move = "no move" if best is None else best.move
         raise RecordError(
-            f"{control.move} took part in the draw, but {best_move} is the best that sets no trap"
+            f"{control.move} took part in the random draw, but {best_move} is the best without a trap"
         )
     if why := _ineligibility(trap, control, scale_centi, draw.params):
-        raise RecordError(f"there was a draw, but {why}")
+        raise RecordError(f"there was a random draw, but {why}")
     place = decision.candidates.index(control)
     better = sum(
         each.raw_centi > control.raw_centi or (each.raw_centi == control.raw_centi and index < place)
@@ -283,7 +283,7 @@ def verify_trial(decision: Decision) -> None:
     )
     if better >= draw.params.most_profiles:
         raise RecordError(
-            f"{control.move} is number {better + 1} by value, more than the draw's params allow"
+            f"{control.move} is number {better + 1} by value, more than the random draw's params allow"
         )
     values = tuple(expected_score(each.raw_centi, scale_centi) for each in (trap, control))
     if values != (draw.trap_value, draw.control_value):
@@ -295,11 +295,11 @@ def verify_trial_draw(decision: Decision) -> None:
     """Check, without a search, that a decision's seed selects the move played, and that the checksum matches.
 
     Raises:
-        RecordError: The record has no draw, or was changed; the message says where.
+        RecordError: The record has no random draw, or was changed; the message says where.
     """
     draw = decision.trial_draw
     if draw is None:
-        raise RecordError(f"the record of {decision.move} has no draw")
+        raise RecordError(f"the record of {decision.move} has no random draw")
     without_draw(decision)  # both moves are candidates
     try:
         move = draw.trap if selects_trap(draw.seed, draw.params.chance) else draw.control

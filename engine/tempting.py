@@ -10,8 +10,8 @@ depths 2 and 3 only, and the weighted mean of the replies' costs to the opponent
 
 w is `engine.expected.expected_score` from our view, T[k] = floor(2^30 exp(-5.5 k / 20,000)). The factor is
 600, not 1000, because these weights predict 1.3 (chess) to 1.9 (Othello) times the loss that people incur.
-Among the moves that give up little (`risk_floor_centi`) the one with the highest adj is played; ties go to
-the higher raw value, then to the first in order.
+Of the moves that give up little (`risk_floor_centi`), the strategy plays the one with the highest adj; ties
+go to the higher raw value, then to the first move in order.
 
 Most scores behind adj need not be known (`standings`): adj never falls when a raw value or an s_D rises, so
 bounds on these give bounds on adj, and the choice is proved when one move's lower bound is above all other
@@ -61,7 +61,7 @@ def to_expected_score(score_centi: int, params: TemptingParams) -> int:
 
 @lru_cache(maxsize=4096)
 def least_score(least_expected: int, params: TemptingParams) -> int:
-    """The minimum score with at least that value, in centi-units; `-UNBOUNDED` for 0 and less."""
+    """The minimum score, in centi-units, with at least this expected score; `-UNBOUNDED` for 0 and less."""
     scores = range(-UNBOUNDED, UNBOUNDED)
     return scores.start + bisect_left(
         scores, least_expected, key=lambda score: to_expected_score(score, params)
@@ -72,7 +72,7 @@ def least_score(least_expected: int, params: TemptingParams) -> int:
 
 
 def gaps_centi(params: TemptingParams, decided: DecidedScores) -> tuple[int, int]:
-    """Maximum loss against the best move, in centi-units: usually, and if the best move nearly wins."""
+    """Two maximum losses against the best move, in centi-units: for most games, and for nearly won ones."""
     if decided is DecidedScores.PAPER:
         return 2 * UNBOUNDED, 2 * UNBOUNDED
     gap, won_gap = (
@@ -84,8 +84,8 @@ def gaps_centi(params: TemptingParams, decided: DecidedScores) -> tuple[int, int
 def risk_floor_centi(best_centi: int, params: TemptingParams, decided: DecidedScores) -> int:
     """The minimum raw value of an allowed move; it never falls when the best raw value rises.
 
-    A move may give up at most `TemptingParams.budget` of expected score and `share_percent` of the best
-    move's. These limits mean little when a game is nearly decided, so `gaps_centi` also limits the score.
+    `TemptingParams.budget` and `share_percent` limit the expected score that a move may give up. These limits
+    mean little when a game is nearly decided, so `gaps_centi` also limits the score.
     """
     best = to_expected_score(best_centi, params)
     given_up = min(params.budget, params.share_percent * best // 100)
@@ -160,7 +160,7 @@ def adjusted(raw_expected: int, profits: int, total: int) -> int:
 
 
 class TemptingStanding(NamedTuple):
-    """Sort key of moves: the highest is played."""
+    """Sort key of moves: the move with the highest key is played."""
 
     adjusted: int
     raw: int

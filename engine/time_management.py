@@ -13,8 +13,8 @@ LAG_SAFETY_FACTOR = 1.1
 """Safety factor on the measured lag."""
 
 RESERVED_MOVES = 100
-"""Reserve for games without an increment: the cost of this many more moves of ours without any thinking,
-whatever the position."""
+"""In a game without an increment, we reserve what this many more of our moves cost besides thinking, or fewer
+if the game must end sooner."""
 
 MAX_LAG_SHARE = 0.8
 """Maximum share of the clock reserved for the lag of all later moves: a measured lag may be temporary, so
@@ -28,7 +28,7 @@ MAX_TIME_STRETCH = 3.0
 """A search that gets too little processor time may take up to this multiple of its share of the clock."""
 
 MAX_TIME_STRETCH_WITHOUT_CLOCK = 10.0
-"""The same multiple in a game without a clock."""
+"""Without a clock, a search that gets too little processor time may take up to this multiple of its time."""
 
 STRETCH_RESERVE_PER_MOVE_S = 0.25
 """Time reserved for each move of a long game, in addition to its cost, before a search may exceed its
@@ -108,8 +108,8 @@ def limits_from_clock(
         most_plies_left: Upper bound on the remaining plies (`Game.most_plies_left`).
         max_depth: Maximum search depth in plies.
         max_time_s: Limit for one move, in seconds.
-        overhead_s: Assumed lag of each move, in seconds, until it is measured; after that it only bounds the
-            time for this move, which matters when the clock is nearly empty.
+        overhead_s: Assumed lag of each move, in seconds, until the lag is measured; afterwards it only bounds
+            the time for this move, which matters when the clock is nearly empty.
         lag_s: Measured round-trip lag, in seconds, that most moves do not exceed; 0: not measured yet.
         queue_per_thread: Searches of other games waiting for each thread. The move's share is divided, so
             that all searches finish by the time when this one alone would have finished.

@@ -7,8 +7,8 @@ quality is trappiness times profit. A move's best trap adds a bonus of at most a
 value (`scale`), so a trap can tip the balance between nearly equal moves but never justify a bad one.
 
 The formulas are Gordon & Reda 2006, Figures 2, 3 and 5, with their typing errors corrected: Figure 2 sets the
-raw value once, outside the loop over moves; Figure 5 lacks its M's: only with them, as in `scale`, is it
-continuous and consistent with Figure 8.
+raw value once, outside the loop over moves; Figure 5 lacks M; with M, as in `scale`, it is continuous
+and consistent with Figure 8.
 
 There are two *scales* (`engine.params.Scale`). The paper's scale takes scores as they are and measures a trap
 against the size of the score, so an even game gets no bonus. The expected scale first converts scores into
@@ -185,7 +185,7 @@ def bonus(quality: float, raw: int, params: TrapParams) -> float:
 
 
 class Standing(NamedTuple):
-    """Sort key of moves: the highest is played; among equal ones, the first in order."""
+    """Sort key of moves: the move with the highest key is played; ties go to the first move in order."""
 
     adjusted: float
     """In the scale's unit."""
@@ -240,7 +240,7 @@ def best_standing(candidates: Sequence[Candidate], params: TrapParams, swindle: 
 def max_standing(candidate: Candidate, params: TrapParams, swindle: bool) -> Standing:
     """Upper bound on the candidate's standing, given its proven scores and bounds.
 
-    The adjusted value rises with the raw value, so a bound on one is a bound on the other.
+    The adjusted value rises with the raw value, so a bound on the raw value also bounds the adjusted value.
     """
     raw = candidate.raw_centi
     pruned = [reply for reply in candidate.replies if reply.bound_centi is not None]

@@ -12,10 +12,10 @@ from engine.game import WIN_CENTI
 
 @dataclass(frozen=True, slots=True)
 class RepetitionAvoidance:
-    """A request for a move other than the usual one."""
+    """A request for a move other than the usual move."""
 
     avoid: tuple[str, ...]
-    """Moves to avoid, unless no other is nearly as good."""
+    """Moves to avoid, unless no other move is nearly as good."""
     within_centi: int
     """A move is nearly as good as the best if it loses at most this much by plain minimax."""
     widest_centi: int = 0
@@ -56,7 +56,7 @@ class Level:
 
 
 LEVELS = (Level(2, 500), Level(2, 250), Level(2, 100), Level(3, 50), Level(4, 25), Level(6, 0))
-"""The levels, the first one the weakest; people and settings count them from 1."""
+"""The levels, weakest first, numbered from 1 in settings and on pages."""
 
 
 def draw_move(candidates: Sequence[Candidate], draw: VarietyDraw) -> str | None:

@@ -11,7 +11,7 @@ def verify(decision: Decision) -> None:
 
     Checks the arithmetic of every candidate, and that no score left open by the search (raw values and
     replies with only a proven bound, moves whose replies were not searched) could change the choice. It does
-    not check the scores themselves, nor that every legal move is present: this requires the rules and a
+    not check the scores themselves, nor that every legal move is present, which requires the rules and a
     searcher. A choice that did not follow from the candidates' scores (`Decision.search_mode`) is accepted as
     it is. The strategy makes all further checks (`engine.strategies.strategy.Strategy.verify`).
 

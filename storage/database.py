@@ -122,7 +122,7 @@ class Database:
 
     @classmethod
     async def open(cls, url: str, *, upgrade: bool = True, busy_timeout_s: float = BUSY_TIMEOUT_S) -> Self:
-        """Open a database, which must have the newest schema or, with `upgrade`, is upgraded to it.
+        """Open a database; upgrade its schema if `upgrade` is set, otherwise require the newest schema.
 
         Args:
             url: ``sqlite:///folder/file.db`` or ``postgresql://user:password@host/name``.
@@ -209,7 +209,7 @@ class Database:
     async def snapshot(self) -> AsyncIterator[AsyncConnection]:
         """A connection whose queries all see one snapshot of the database, even while others write.
 
-        It blocks no writer, but SQLite's write-ahead log (``-wal``) keeps growing while it is open.
+        Blocks no writer, but SQLite's write-ahead log (``-wal``) keeps growing while the snapshot is open.
 
         Raises:
             StorageError: The database failed.

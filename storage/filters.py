@@ -160,7 +160,7 @@ def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
             `phase_conditions` instead.
     """
     if filters.phase is not None:
-        raise FilterError("phase: selects moves, but this is about whole games")
+        raise FilterError("phase: selects moves, but only whole games can be selected here")
     chosen = {name: getattr(filters, name) for name in _CONDITIONS}
     return [_CONDITIONS[name](value) for name, value in chosen.items() if value is not None]
 

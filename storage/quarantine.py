@@ -1,8 +1,8 @@
 """Moves malformed rows to the table ``quarantine``, from which each can be restored, so that nothing is lost.
 
-Moving a row also moves the rows that depend on it. If a dependent row's column may be null, only its
-reference is removed. Each change is stored as an SQL statement that undoes it; run in reverse order, these
-statements restore everything.
+Moving a row also moves the rows that depend on it. If a dependent row's reference may be null,
+the row stays and the reference becomes null. Each change is stored as an SQL statement that undoes it; run in
+reverse order, these statements restore everything.
 """
 
 from collections.abc import Mapping

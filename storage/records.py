@@ -105,7 +105,7 @@ MIN_RATING, MAX_RATING = -10_000, 100_000
 
 
 def plausible_rating(rating: int | None) -> int | None:
-    """A rating sent by a site; None if it is implausible."""
+    """Return a rating sent by a site; None if the rating is implausible."""
     return rating if rating is not None and MIN_RATING <= rating <= MAX_RATING else None
 
 
@@ -188,7 +188,7 @@ class StoredGame(NewGame):
     """Every move in the server's list, including passes."""
     state: GameStatus
     is_settled: bool
-    """Whether its decisions are judged and forecast as far as possible; always false while it is open."""
+    """Whether its decisions are judged and forecast as far as possible; always false for an open game."""
     result: GameResult | None
     """The result; None if the game is open or aborted, or the site does not report it."""
     end_reason: str | None

@@ -3,7 +3,7 @@
     python -m bench.arena_load.attacks URL NAME SECONDS GAME
 
 All traffic stays on the loopback interface, and each attack ends after a fixed time or number of requests.
-The attacks act as the documented proxy and forward made-up client addresses.
+The attacks pose as the documented proxy and forward made-up client addresses.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ class Attacker:
     Args:
         url: URL of the arena.
         seconds: Duration of the attack, in seconds.
-        game: Id of a long game that is over.
+        game: Id of a long finished game.
     """
 
     def __init__(self, url: str, seconds: float, game: str) -> None:
@@ -63,7 +63,7 @@ class Attacker:
 
     @property
     def is_over(self) -> bool:
-        """Whether the time or the number of requests is used up."""
+        """Whether the time is up or the maximum number of requests has been sent."""
         return time.monotonic() >= self.until or self._sent >= MAX_REQUESTS
 
     async def ask(
@@ -83,19 +83,19 @@ class Attacker:
             return 0, None
 
     async def join(self, address: str, name: str = "") -> str:
-        """Token of a new account; empty if it was refused."""
+        """Create an account and return its token; empty if the server refused."""
         name = name or f"m{next(self._numbers)}"
         status, body = await self.ask(address, "POST", "/api/person", json={"name": name})
         return str(body["token"]) if status == 201 else ""
 
     async def challenge(self, address: str, token: str, whom: str, **terms: Any) -> str:
-        """Id of a new challenge; empty if it was refused."""
+        """Send a challenge and return its id; empty if the server refused."""
         data = {**CLOCK, **terms}
         status, body = await self.ask(address, "POST", f"/api/challenge/{whom}", token, data=data)
         return str(body["id"]) if status == 200 else ""
 
     async def together(self, work: Callable[[int], Awaitable[object]], workers: int = WORKERS) -> None:
-        """Repeat work in several tasks until the time is over."""
+        """Repeat the given work in several tasks until the attack ends."""
 
         async def hand(number: int) -> None:
             while not self.is_over:
@@ -126,7 +126,7 @@ class Attacker:
 
 
 def addresses(prefix: str) -> Iterator[str]:
-    """An endless sequence of different addresses that begin with this prefix."""
+    """Return an endless iterator over different addresses with the given prefix."""
     return (f"{prefix}.{number >> 8 & 255}.{number & 255}" for number in count(1))
 
 

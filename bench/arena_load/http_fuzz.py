@@ -37,7 +37,7 @@ ENDLESS = (
     "/api/bot/game/stream/{game}",
     "/api/arena/game/{game}/watch",
 )
-"""Calls that would never return for requests with a token."""
+"""API calls whose response never ends if the request has a token."""
 
 
 class Fuzz:
@@ -59,7 +59,7 @@ class Fuzz:
         self.failures: Counter[str] = Counter()
 
     async def run(self) -> bool:
-        """Fuzz, and print the responses; returns whether none had a 5xx status."""
+        """Fuzz the arena and print the responses; return whether no response had a 5xx status."""
         budgets.PERSON_RATE = budgets.BOT_RATE = NO_LIMIT
         http.CHALLENGE_RATE = http.ADDRESS_CHALLENGE_RATE = http.CHAT_RATE = NO_LIMIT
         config = ArenaConfig(

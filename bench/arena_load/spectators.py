@@ -55,7 +55,7 @@ class Round:
 
 @dataclass(slots=True)
 class Side:
-    """A player of a game."""
+    """One of the two players of a game."""
 
     name: str
     token: str
@@ -87,7 +87,7 @@ class Table:
         """Time at which each move of the game was sent, by move number."""
 
     async def play(self) -> None:
-        """Play until cancelled; a game that ends is followed by another."""
+        """Play one game after another until cancelled."""
         await asyncio.sleep(self._rng.random() * MAX_THINKING_S)
         while True:
             await self._one_game()
@@ -158,7 +158,7 @@ class SpectatorClient(asyncio.Protocol):
 
     Args:
         request: Bytes to send.
-        arrived: Collects the number of moves in each line, and the line's time of arrival.
+        arrived: Receives, for each line, its number of moves and its time of arrival.
         on_first: Called with the first line.
     """
 
@@ -172,12 +172,12 @@ class SpectatorClient(asyncio.Protocol):
         self._rest = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Send the request for the game."""
+        """Request the game's stream."""
         assert isinstance(transport, asyncio.Transport)
         transport.write(self._request)
 
     def data_received(self, data: bytes) -> None:
-        """Record each complete line."""
+        """Record the arrival of each complete line."""
         now = time.monotonic()
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:

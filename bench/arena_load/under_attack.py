@@ -4,10 +4,10 @@
         [--attacks game_slots sock_puppets ...]
 
 `desdemona run` plays a weak strategy throughout against honest people, each at a separate address. The
-attacks run one after the other, each for ``--seconds`` in its own process; then the program is killed and
-restarted. For each attack, the benchmark prints the numbers of requests and successes, the latency of honest
-people's moves (from request to response), and the program's processor time, memory and descriptors. All
-traffic stays on the loopback interface.
+attacks run one after the other, each for ``--seconds`` in its own process, and finally the benchmark kills
+and restarts the program. For each attack, it prints the numbers of requests and successes, the latency of
+honest people's moves (from request to response), and the program's processor time, memory and descriptors.
+All traffic stays on the loopback interface.
 """
 
 import argparse
@@ -61,7 +61,7 @@ class HonestPerson(Person):
         self.moves_s: list[tuple[float, float]] = []
         """When each move was sent, and how long the response took, in seconds."""
         self.refused: list[str] = []
-        """Requests that hit a limit and were sent again."""
+        """Requests that hit a limit and were retried."""
 
     async def _once(self, method: str, path: str, *, may_fail: bool = False, **more: Any) -> Any:
         while True:
@@ -140,7 +140,7 @@ class AttackRun:
         return self._judge(start, lost, kill_s)
 
     async def _prepare(self) -> None:
-        """Store a long game that is over."""
+        """Store a long finished game."""
         game, rng = get_rules("chess"), random.Random(6)
         moves: list[str] = []
         while len(moves) != PLIES:
@@ -240,7 +240,7 @@ class AttackRun:
             Claim(
                 "no honest move was refused by a limit",
                 not moves,
-                f"{len(moves)} were, and {len(refused) - len(moves)} other honest requests",
+                f"{len(moves)} moves and {len(refused) - len(moves)} other honest requests were refused",
             ),
             Claim(
                 "no honest game was lost because of an attack",

@@ -8,12 +8,12 @@ decided games; a separate searcher, with its own transposition table, computes t
 exact score at every depth) once per position. A decision counts as different if it breaks any of these rules:
 
 * the move, its raw value and, once its profile is completed, its trap and adjusted value equal the table's;
-* each exact score in the record equals the table's, and each bound holds for the table's score;
+* each exact score in the record equals the score in the table, and each bound holds for that score;
 * the record alone proves the choice (`engine.verification.verify`).
 
 Positions come from games with fixed seeds whose moves are chosen at random or by the search: openings,
-middlegames and endings, balanced or not. "trap played" counts the decisions for a move other than the one
-with the best raw value. `--first` continues an interrupted run.
+middlegames and endings, balanced or not. "trap played" counts the decisions for a move that does not have
+the best raw value. `--first` continues an interrupted run.
 """
 
 import argparse
@@ -43,7 +43,7 @@ from engine.verification import verify
 TABLE_MB = 16
 DEPTHS = {"othello": 6, "chess": 4, "xiangqi": 4, "connect4": 7}
 RANDOM_SHARE = 0.3
-"""Proportion of random moves in the games, so that some positions have one side far ahead."""
+"""Proportion of random moves in the games; they produce some positions with one side far ahead."""
 PLAY_DEPTH = 3
 
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -58,7 +58,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 def random_position(game: Game[Any], searcher: NativeSearcher, number: int) -> Any:
-    """The position with this number: never final, and determined by the number and the evaluation."""
+    """Return the position with this number; it is never final, and depends only on number and evaluation."""
     rng = random.Random(f"{game.name} {number}")
     position = game.initial()
     for _ in range(rng.randrange(2, game.plies_left(position) * 9 // 10)):
@@ -109,7 +109,7 @@ def differences_of_move(found: Candidate, whole: Candidate, params: TrapParams) 
                 )
                 is_true = is_true and reply.shallow_bound_centi <= -seen
         if not is_true:
-            yield f"{found.move} {reply.reply}: {reply}, its scores are {scores}"
+            yield f"{found.move} {reply.reply}: {reply}, but the exact scores are {scores}"
 
 
 class Comparison:

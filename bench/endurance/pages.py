@@ -2,9 +2,9 @@
 
     python -m bench.endurance.pages URL FILE [--pause 0.3]
 
-It ends when its standard input is closed. It writes one JSON object per response to FILE: ``at`` (seconds
-since 1970), ``page``, ``ms`` until the last byte, ``status`` (0: no response), and ``bytes``. Most pages are
-fetched twice: as a browser would, and with ``since=`` and a new date each time, so that no cache applies.
+Stops when standard input is closed. Writes one JSON object per response to FILE: ``at`` (seconds since 1970),
+``page``, ``ms`` until the last byte, ``status`` (0: no response), and ``bytes``. Most pages are fetched
+twice: as a browser would, and with ``since=`` and a new date each time, so that no cache applies.
 """
 
 import argparse

@@ -21,12 +21,12 @@ ENDS = {
     "blinks": 0.07,
     "plays on": 0.03,
 }
-"""How people end their games, with the probability of each way."""
+"""The probability of each way in which people end their games."""
 RUDE, RATED = 0.05, 0.5
 
 
 def draw_wish(rng: random.Random) -> Wish:
-    """A game that a person requests, with its planned ending."""
+    """Choose at random the game that a person requests, and how it will end."""
     known = {key: weight for key, weight in VARIANTS.items() if key in DIALECTS["arena"].variants}
     (variant,) = rng.choices([*known], [*known.values()])
     (end,) = rng.choices([*ENDS], [*ENDS.values()])

@@ -18,7 +18,7 @@ MAX_PAGE_SLOWDOWN = 2.0
 MIN_MS = 50.0
 """Times below this are never called slow, because a busy machine adds noise of this size."""
 MIN_FETCHES = 4
-"""Minimum number of requests of a page in each of the two rests compared."""
+"""A page is compared between two rests only if it was requested this many times in each."""
 MEASURES = ("rss_mb", "pss_mb", "descriptors", "threads", "tasks", "database_mb", "wal_mb")
 
 
@@ -56,7 +56,7 @@ class EnduranceReport(Findings):
     """Commands and stops that failed."""
     samples: list[Sample] = field(default_factory=list)
     rests: list[Sample] = field(default_factory=list)
-    """Samples without running games: at the start, in the last life after warm-up, and at the end."""
+    """Samples taken while no game was running: at the start, after the last restart's warm-up, at the end."""
     fetches: list[Fetch] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     """Games at the arena that are missing from the bot's records, or differ from them."""
@@ -69,8 +69,8 @@ class EnduranceReport(Findings):
     logged: list[str] = field(default_factory=list)
     """Tracebacks and errors in the log."""
     processor_s: tuple[float, float] = (0.0, 0.0)
-    """Processor time of the program in all its lives, including operator commands and the page reader, and of
-    the people."""
+    """Processor time of the program over all restarts, including operator commands and the page reader; and
+    processor time of the simulated people."""
 
     @property
     def claims(self) -> list[Claim]:
@@ -94,7 +94,7 @@ class EnduranceReport(Findings):
     def _flat(self, text: str, measure: str, slack: float = 0.0) -> Claim:
         life = [each for each in self.rests if each.life == self.rests[-1].life]
         if len(life) < 2:
-            return Claim(text, None, "the last life had only one rest")
+            return Claim(text, None, "only one sample without running games since the last restart")
         first, last = getattr(life[0], measure), getattr(life[-1], measure)
         holds = last <= max(first * MAX_MEMORY_GROWTH, first + slack)
         games = life[-1].games - life[0].games

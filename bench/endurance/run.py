@@ -8,13 +8,13 @@ games: people resign, abort, leave, lose on time, drop out and come back; some a
 Meanwhile a separate process fetches each page of the dashboard in turn, and two connections listen for its
 changes.
 
-In the first half of the games the program is repeatedly killed by ``kill -9`` and stopped by SIGTERM; its
-last life lasts for the other half, in which memory, descriptors, threads and tasks must not grow. Log
+In the first half of the games the program is repeatedly killed by ``kill -9`` and stopped by SIGTERM; in the
+second half one process runs to the end, and its memory, descriptors, threads and tasks must not grow. Log
 rotations with SIGHUP, backups and `db vacuum` are spread over all games, `db prune` over the first half.
 
-All people pause briefly at three points: after a tenth of the games, when the last life is warm, and at the
-end. Resource use and page times are compared between these rests, so that the load in between does not
-matter.
+All people pause briefly at three points: after a tenth of the games, when the last process has warmed up, and
+at the end. Resource use and page times are compared between these pauses only, so that the load between them
+does not matter.
 
 At the end the bot's records are compared with the arena's, game by game and move by move, `desdemona db
 recheck` recomputes them, and all log files are searched for errors.
@@ -66,8 +66,8 @@ REST_S = 45.0
 """Seconds without a game before a sample at rest: enough to close idle connections and fetch each page
 several times."""
 RESTS = (0.1, 0.6)
-"""Fractions of the run at which it rests (near the start, and when the last life is warm), in addition to the
-end."""
+"""Fractions of the run at which all people pause: near the start, and when the last process has warmed up.
+They also pause at the end."""
 SETTINGS: dict[str, Any] = {
     "engine__max_depth": 2,
     "engine__table_mb": 1,
@@ -143,10 +143,10 @@ class Endurance:
         return max(len(self._ids) / self._wanted, (time.monotonic() - self._began) / self._limit_s)
 
     def _planned(self, kills: int, stops: int, upkeep: int) -> list[tuple[float, str]]:
-        """The disturbances of the program, each with the fraction of the run at which it happens."""
+        """The kills, stops, maintenance and pauses, each with its time as a fraction of the run."""
 
         def spread(number: int, first: float, last: float) -> list[float]:
-            """Evenly spaced fractions, so that no life is much longer than another."""
+            """Evenly spaced fractions, so that no process runs much longer than another."""
             step = (last - first) / max(1, number)
             return [first + step * (at + 0.5) for at in range(number)]
 
@@ -192,7 +192,7 @@ class Endurance:
     # --- While it runs ----------------------------------------------------------------------------------
 
     async def _sit(self, seat: int) -> None:
-        """Play one game after another, each as a randomly chosen person of this seat."""
+        """Play one game after another, each as a random person of this seat's group of people."""
         rng = random.Random(self._rng.getrandbits(32) + seat)
         mine = max(1, round(self._wanted * PEOPLE_PER_GAME / self._at_once))
         people: dict[int, Person] = {}

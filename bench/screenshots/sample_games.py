@@ -4,11 +4,11 @@
         [--seed 1]
 
 `desdemona run` plays with its own arena on the loopback interface, with a shallow search and in a trial of
-its two default strategies; people play over HTTP, each from a separate address. They differ in strength,
-prefer one of the four games and one speed, and some return far more often than others. Some resign, a few
+its two default strategies; people play over HTTP, each from a separate address. The people differ in
+strength, prefer one of the four games and one speed, and some return far more often. Some resign, a few
 lose on time, and a few send challenges with a clock that the bot declines. The program is killed a few times.
 
-This takes minutes. At the end, the games are spread evenly over the weeks before today
+The run takes minutes. At the end, the games are spread evenly over the weeks before today
 (`bench.screenshots.spread_over_weeks`): all times of a game are shifted equally, so durations do not change.
 The seed determines the people and the requested games, but not the results, the ratings or the trial's random
 assignments.

@@ -40,13 +40,13 @@ AT_ARENA: tuple[tuple[type[Base], tuple[str, ...]], ...] = (
 async def spread(url: str, weeks: float, now: datetime | None = None) -> None:
     """Spread the games evenly over the last weeks, in the order in which they began.
 
-    All times of a game and of its events are shifted by the same amount, so durations do not change. Other
-    events are shifted with the last game that began before them.
+    All times of a game and of its events are shifted by the same amount, so durations do not change. An event
+    without a game is shifted like the last game that began before the event.
 
     Args:
         url: The database's URL, as in the settings; no other program may use it at the same time.
         weeks: Weeks between the first and the last game.
-        now: End of the weeks, with a time zone; None: the current time.
+        now: End of the period, with a time zone; None: the current time.
     """
     end = (now or datetime.now(UTC)) - timedelta(seconds=LEFT_S)
     database = await Database.open(url)

@@ -24,7 +24,7 @@ COLOURS = 32
 
 
 def names() -> dict[str, str]:
-    """Address of the first page that answers each question, keyed by picture name."""
+    """Return the address of the first page that answers each question, keyed by picture name."""
     names: dict[str, str] = {}
     for question in questions(datetime.now().astimezone()):
         path = question.link.partition("?")[0].partition("#")[0]

@@ -27,7 +27,7 @@ from tests.bot.daemon.test_program import running, settings
 from tests.bot.test_blind_trial import arms_of
 
 ALONE = 1
-"""Number of people at once. More than one would make move times depend on other games."""
+"""Number of people who play at the same time. More than one would make move times depend on other games."""
 
 
 async def measure(folder: Path, options: argparse.Namespace) -> None:

@@ -4,8 +4,8 @@
 
 The program plays at its own arena, at a second arena (a stand-in for lichess.org, behind a proxy that
 corrupts requests and streams), and at the fake GGS server, which loses and truncates its own messages. The
-program is killed repeatedly, together with its own arena. At the end, the records of each account are
-compared with its server's. Then the second arena fails, first by refusing connections and then by not
+program is killed repeatedly, together with its own arena. At the end, each account's records are compared
+with those of its server. Then the second arena fails, first by refusing connections and then by not
 responding, and the bot's response times at its own arena are compared with those before the failure.
 """
 
@@ -66,7 +66,7 @@ PROBABILITIES = {
     GgsFault.CUT: 0.0005,
     GgsFault.CLOSE: 0.0005,
 }
-"""Probabilities of faults; few cut the connection, because the program then stays away for 30 s or longer."""
+"""Probabilities of faults; cuts are rare, because the program reconnects no sooner than 30 s later."""
 GGS_KINDS = ("8 05:00", "8b 05:00", "8w 05:00", "s8r14 05:00", "s8r18 05:00")
 AT_ONCE = 3
 """Number of people at each arena."""
@@ -251,7 +251,7 @@ class ThreeServersSoak:
         return [game.site_game_id for game in games if not game.is_settled]
 
     async def _judge(self, site: Database, proxy: FaultProxy) -> list[Claim]:
-        """Claims about losses on time and hanging games."""
+        """Check that the program lost no game on time and left no game unfinished."""
         lost, excused = [], 0
         async with self._ledger() as ledger:
             for database, game_ids, outages in (
@@ -279,7 +279,7 @@ class ThreeServersSoak:
         ]
 
     async def _books(self, daemon: Daemon, url: str, outside: Outside) -> list[Claim]:
-        """Compare the records of each account with its server's."""
+        """Compare each account's records with those of its server."""
         async with self._ledger() as ledger:
             home = await troubles(ledger, await exported(daemon.url, self._home), bot=BOT, site=HOME.site)
             abroad = await troubles(ledger, await exported(url, self._abroad), bot=BOT, site=ABROAD.site)
@@ -306,7 +306,7 @@ class ThreeServersSoak:
     # --- A server that is away --------------------------------------------------------------------------
 
     async def _without_abroad(self, daemon: Daemon, front: AsyncExitStack, address: str) -> Claim:
-        """The bot's response times at its own arena, while the other arena is up and while it is down."""
+        """Compare the bot's response times at its own arena before and during the other arena's outage."""
         before = await self._answers(daemon, self._outage_s / 2)
         await front.aclose()
         refused = await self._answers(daemon, self._outage_s / 2)
@@ -323,7 +323,7 @@ class ThreeServersSoak:
         )
 
     async def _answers(self, daemon: Daemon, seconds: float) -> list[float]:
-        """Response times, in seconds, while two people play for a while."""
+        """Let two people play for the given time; return the bot's response times in seconds."""
         until = time.monotonic() + seconds
         people = [Person(daemon, f"timer{number}", number) for number in range(2)]
 

@@ -110,7 +110,7 @@ class Coverage:
     """Mean P."""
     wilson: float
     sandwich: float
-    """Coverage with the variance of persons' sums and normal quantiles."""
+    """Coverage of intervals from normal quantiles and the variance of the sums per person."""
     leave_one_out: float
     """`storage.evidence.inference.fixed`."""
 

@@ -1,4 +1,4 @@
-"""Simulated trials: persons with their results and replies; frequent players return more often.
+"""Simulates persons, results and replies of trials; persons with many games are more likely to play again.
 
 The true effect in the population is known exactly in every simulation: effects that differ by person are
 symmetrical about 0, or are averaged by quadrature.
@@ -53,7 +53,7 @@ def returning(
 
 
 def within_cap(persons: Codes, cap: int | None = CAP_GAMES) -> NDArray[np.bool_]:
-    """Mask of the games that count: each person's first games."""
+    """Mask of the games that count, that is, each person's first games."""
     return np.ones(len(persons), bool) if cap is None else earlier_counts(persons) < cap
 
 
@@ -78,7 +78,7 @@ class GamePlan:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Values of one endpoint, in order, with their persons, as arrays of shape (n,); and the true value."""
+    """Values of one endpoint and the person of each, as arrays of shape (n,), and the true value."""
 
     psi: Floats
     persons: Codes
@@ -86,7 +86,7 @@ class Values:
 
 
 def play_games(plan: GamePlan, games: int, rng: np.random.Generator) -> Values:
-    """psi of simulated games, as in `storage.evidence.inference.games`."""
+    """Simulate games and compute their psi, as defined in `storage.evidence.inference.games`."""
     persons = returning(games, rng, plan.new_share, plan.most_persons)
     persons = persons[within_cap(persons, plan.cap)]
     n, count = len(persons), int(persons.max()) + 1
@@ -112,7 +112,7 @@ def play_games(plan: GamePlan, games: int, rng: np.random.Generator) -> Values:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FallPlan:
-    """Answered traps whose persons fall more or less often than the people model predicts."""
+    """Traps answered by persons who fall more or less often than the people model predicts."""
 
     person_sd: float
     """Standard deviation of persons' differences from the model, in logits."""
@@ -125,7 +125,7 @@ class FallPlan:
 
 @dataclass(frozen=True, slots=True)
 class Falls:
-    """Answered traps, in order, as arrays of shape (n,); and the true values in the population."""
+    """Answered traps as arrays of shape (n,), in order, and the true values in the population."""
 
     fell: NDArray[np.bool_]
     model: Floats
@@ -188,7 +188,7 @@ SUSCEPTIBILITY = 0.2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Pairs of positions: after the move that sets a trap (index 1) and after the other (index 0).
+    """Pairs of positions: after the move that sets a trap (index 1) and after the other move (index 0).
 
     Arrays have the shape (pairs, 2, replies).
     """
@@ -200,7 +200,7 @@ class Pairs:
     susceptibility.
     """
     bait: NDArray[np.bool_]
-    """Mask of the reply that is a fall; only set after the move with a trap."""
+    """Mask of the reply that takes the bait; all False after the move without a trap."""
     given_up: Floats
     """Value of the other move minus value of the move with a trap, shape (pairs,)."""
 

@@ -1,4 +1,4 @@
-"""Whether our intervals, ordinary intervals, or our intervals with only one variance exclude the truth."""
+"""Counts how often three kinds of confidence interval exclude the true value in simulated trials."""
 
 from dataclasses import dataclass
 

@@ -54,7 +54,7 @@ TABLE_MB = 16
 PLIES = 60
 REPLY = ReplyTime(2.5, TimeSource.SERVER)
 STEPS = ("commit", "sent", "confirmed", "outcome")
-"""Steps with a common target: at most 3 ms per decision in total."""
+"""Steps that together may take at most 3 ms per decision."""
 OTHERS = ("find", "profile", "forecast")
 
 
@@ -122,7 +122,7 @@ def play(name: str, depth: int) -> tuple[tuple[str, ...], list[Made]]:
 
 
 def shown(name: str, key: str) -> GameSnapshot:
-    """The server's first message about a game."""
+    """Return the server's first message about a game."""
     return GameSnapshot(
         game_id=key,
         game=name,
@@ -183,7 +183,7 @@ async def record_game(
 
 
 def bare_sqlite(path: Path, moves: tuple[str, ...], made: Sequence[Made]) -> float:
-    """Processor seconds of the four transactions of each decision, with the `sqlite3` module alone."""
+    """Measure the processor seconds of each decision's four transactions, with the `sqlite3` module alone."""
     connection = sqlite3.connect(path, isolation_level=None)
     for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {setting}")
@@ -232,7 +232,7 @@ async def measure(
     made: Sequence[Made],
     bare_ms: float,
 ) -> None:
-    """Print one database's times."""
+    """Print the times measured with one database."""
     prefix = f"{time.time_ns():x}"  # the database may contain games of earlier runs
     # The first game compiles the statements.
     await record_game(opened, options.game, f"{prefix}-first", moves, made, Watch())

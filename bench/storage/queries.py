@@ -5,15 +5,15 @@
 
 `bench.storage.generate` creates such a database; missing game summaries are created first. Measures each
 grouping of `desdemona stats --by`, unfiltered and with usual filters. The times include reading and
-arithmetic, but not starting the program or printing the table. *cold* is the time on a new connection, for
+arithmetic, but not starting the program or printing the table. *cold* is the time on a new connection, with
 SQLite after dropping the file's pages from the system's cache. p50 and p95 describe the later runs, with the
-processor time per run in this process (garbage collection is as rare as in the page processes); the ratio
-divides p50 by the p50 of a reference, the bare reading of eight columns of all games. The benchmark also
-measures other readers of many games, and the dashboard's pages as of the start of the last game, with cached
-replies but without cached views. It prints the query plan for the slowest statement of each of the slowest
-`--plans` readers. Every statement is explained (EXPLAIN); a full scan of a table with one row per decision is
-printed, and makes the exit status 1 unless the reader needs every reply. Finally, it prints the processor
-time of reading all replies, with and without cached sums, and of each grouping of the replies after reading.
+processor time per run in this process (garbage collection is as rare as in the page processes); the ratio is
+p50 divided by the p50 of a reference, reading eight columns of all games. The benchmark also measures other
+readers of many games, and the dashboard's pages as of the start of the last game, with cached replies but
+without cached views. It prints the query plan for the slowest statement of each of the slowest `--plans`
+readers. It runs EXPLAIN on every statement, prints full scans of tables with one row per decision, and exits
+with 1 if the reader does not need every reply. Finally, it prints the processor time of reading all replies,
+with and without cached sums, and of each grouping of the replies after reading.
 """
 
 import argparse

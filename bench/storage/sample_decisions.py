@@ -28,7 +28,7 @@ MODELS = {
     "othello": ModelInfo("network", "people-othello", "1f2e3d4c" * 8),
     "chess": ModelInfo("network", "maia-1500", "5a6b7c8d" * 8),
 }
-"""Forecasting models; other games use the shallow scores."""
+"""Forecasting models by game; games without a model use the shallow scores."""
 TABLE_MB = 16
 DRAWN_AT = "4w3/3w1wb1/2w1wb2/1wbbbb2/2wwbb2/2wwbw2/2wwb3/3wb3 w"
 """Othello: at depth 6 trappy's f7 sets a trap; d3, the best move without a trap, is nearly as good."""

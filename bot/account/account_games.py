@@ -51,7 +51,7 @@ class _Game:
     challenge_id: str = ""
     """The challenge's id, if it differs from the game's."""
     was_open: bool = False
-    """Whether the game was unsettled in the ledger when we connected; the server may never report its end."""
+    """Whether the game was unsettled when we connected; if so, the server may never report the game's end."""
     has_rules: bool = True
     """Whether we know the game's rules, even if the engine it needs is missing."""
     is_tournament: bool = False
@@ -66,7 +66,7 @@ class AccountGames:
     Args:
         services: The services that all games share.
         slots: The account's game slots, which games take and free.
-        background: Runs slow work.
+        background: Runs slow tasks in the background.
         changed: Called after every change.
         played: Called with the id of each game whose end we saw, except tournament games.
     """
@@ -86,7 +86,7 @@ class AccountGames:
         self._changed = changed
         self._played = played
         self._games: dict[str, _Game] = {}
-        """By game id, in order of their start."""
+        """The games by id, in the order in which they started."""
         self._begun: dict[str, asyncio.Future[str]] = {}
         """A future for each challenge that a caller waits for, set to the game's id when the game starts."""
 
@@ -108,7 +108,7 @@ class AccountGames:
     def start(
         self, game_id: str, *, slot: GameSlot | None = None, challenge_id: str = "", was_open: bool = False
     ) -> None:
-        """Play a running game, now or once other games have ended.
+        """Play a running game: at once if there is room, otherwise when other games have ended.
 
         Args:
             game_id: The site's id.
@@ -369,5 +369,5 @@ class AccountGames:
 
 
 def slot_for_stored_game(game: StoredGame) -> GameSlot:
-    """The slot that a stored game needs."""
+    """Return the kind of slot that a stored game needs."""
     return GameSlot(game.opponent_id, game.opponent_is_bot, game.clock_initial_s is None)

@@ -59,7 +59,7 @@ class SharedResources:
     is_standby: bool = False
     """Whether to wait until an account that another program plays becomes free, and then play it."""
     pause: Pause = field(default_factory=Pause)
-    """Whether the operator holds back new games."""
+    """Whether the operator has paused new games."""
     metrics: Metrics = field(default_factory=Metrics)
     """The counters that all accounts update."""
 
@@ -313,4 +313,4 @@ async def _drain_lobby(lobby: Lobby, drain_s: float) -> None:
         async with asyncio.timeout(drain_s):
             await lobby.wait_until_drained()
     if lobby.running:
-        logger.info("games left for the next start: %d", lobby.running)
+        logger.info("games to resume at the next start: %d", lobby.running)

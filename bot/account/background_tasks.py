@@ -16,7 +16,7 @@ class BackgroundTasks:
     """Starts tasks and counts the unfinished ones, which shutdown must wait for.
 
     Args:
-        services: Shared by all games.
+        services: The services that all games share.
         changed: Called whenever a task starts or ends.
     """
 

@@ -41,7 +41,7 @@ class BlockFile:
         self._trouble = ""
 
     def names(self) -> frozenset[str]:
-        """The file's current names, or those of the last successful read if it cannot be read now."""
+        """The file's current names; if the file cannot be read now, the names last read."""
         if not self.path:
             return self._names
         try:
@@ -178,7 +178,7 @@ def _names(text: str) -> frozenset[str]:
 
 
 def _parse_fetched_list(text: str) -> frozenset[str]:
-    """The names in a fetched list; raises ValueError if it is JSON but not a list of names."""
+    """Parse a fetched list into names; raise ValueError if the text is JSON but not a list of names."""
     if not text.lstrip().startswith(("[", "{")):
         return _names(text)
     try:

@@ -79,12 +79,12 @@ def required_slot(challenge: Challenge) -> GameSlot:
 def permanent_refusal(
     challenge: Challenge, config: ChallengesConfig, blocked: Collection[str] = ()
 ) -> Decline | None:
-    """The permanent reason to decline an incoming challenge, or None if the decision depends on the load.
+    """The reason to decline an incoming challenge whatever the load; None if the load decides.
 
     Args:
         challenge: The incoming challenge.
         config: The operator's settings.
-        blocked: Names and ids to decline, besides those in the settings.
+        blocked: Names and ids of players to decline, in addition to those in the settings.
     """
     who = challenge.challenger
     if who is None:
@@ -126,11 +126,11 @@ def _opponent_refusal(who: Opponent, config: ChallengesConfig, blocked: Collecti
 
 def _variant_refusal(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
     if challenge.game is None or challenge.game not in config.games:
-        return Decline(DeclineReason.VARIANT, f"{challenge.variant} is not played here")
+        return Decline(DeclineReason.VARIANT, f"the bot does not play {challenge.variant}")
     if challenge.kind not in config.variants:
         if challenge.kind == FROM_POSITION:
             return Decline(DeclineReason.STANDARD, "only games from the usual start")
-        return Decline(DeclineReason.VARIANT, f"{challenge.variant} is not played here")
+        return Decline(DeclineReason.VARIANT, f"the bot does not play {challenge.variant}")
     if challenge.rated and not config.rated:
         return Decline(DeclineReason.CASUAL, "only casual games")
     if not challenge.rated and not config.casual:

@@ -1,7 +1,7 @@
 """Answers every incoming challenge and handles the server's response to the answer.
 
-An accepted challenge holds a slot (`bot.account.game_slots`) even before the server gets the answer. It keeps
-the slot until the game starts, the challenge is gone, or the server reports no such game.
+An accepted challenge holds a slot (`bot.account.game_slots`) even before the server gets the answer. The
+challenge holds the slot until the game starts, the challenge is gone, or the server reports no such game.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ GAME_START_TIMEOUT_S = 3.0
 GAME_START_POLL_INTERVAL_S = 30.0
 """Seconds between further queries until the server answers; if it has no such game, the slot is freed."""
 MAX_REQUESTED_WAIT_S = 60.0
-"""If the server demands a wait of more than this many seconds (a daily limit), decline as "later"."""
+"""Maximum wait, in seconds; if the server demands more (a daily limit), decline with the reason "later"."""
 MAX_CHALLENGER_WAIT_S = 20.0
 """Seconds after which a person who sent a challenge with a clock may have left; lichess.org then drops the
 challenge."""
@@ -167,8 +167,8 @@ class ChallengeResponder:
         Args:
             challenge: The challenge that holds or held a slot.
             why: Reason for the log.
-            was_heard: Whether an earlier acceptance may have arrived. Its game may then be about to start, so
-                the slot is held until the server confirms the decline.
+            was_heard: Whether an earlier acceptance may have arrived, so that the game may be about to start:
+                if True, hold the slot until the server confirms the decline.
         """
         if not was_heard:
             self._slots.leave(challenge.id)

@@ -30,8 +30,8 @@ from bot.base.config import ChallengesConfig
 from bot.base.events import Challenge, DeclineReason
 
 MAX_CHALLENGE_WAIT_S = 60.0
-"""Maximum time in seconds for which a challenge with a real-time clock waits for a slot. After that the
-challenger may have left; lichess.org does not report this, and the game would start without them."""
+"""Maximum time in seconds for which a challenge with a real-time clock waits for a slot. After a longer
+wait, the challenger may have left without a report by lichess.org, and would miss the game."""
 
 
 MAX_REMEMBERED_GAMES = 100
@@ -239,8 +239,8 @@ class GameSlots:
     ) -> list[tuple[Challenge, ChallengeAnswer]]:
         """Decide on waiting challenges: people before programs, each in order of arrival.
 
-        An accepted challenge holds a slot from now on, a declined one is removed, and one that must wait is
-        returned only the first time.
+        An accepted challenge holds a slot from now on. A declined challenge is removed. A challenge that
+        must wait is returned only the first time.
 
         Args:
             bot_games: See `current_load`.

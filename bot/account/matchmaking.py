@@ -33,7 +33,7 @@ MATCHMAKING_REFUSAL_PAUSE_S = 3600.0
 _DAY = timedelta(hours=24)
 
 SendChallenge = Callable[[Bot, Proposal], Awaitable[Reply | None]]
-"""Sends a challenge and returns the answer, or None if it was withdrawn because its slot was needed."""
+"""Sends a challenge and returns the answer; None: we withdrew the challenge because we needed its slot."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ class _JoinedTournament:
 class Tournaments:
     """Joins and leaves tournaments, and stays out of them while new games are held back.
 
-    It knows only tournaments joined since sign-in, because the site does not list earlier ones.
+    Knows only tournaments joined since sign-in, because the site does not list earlier ones.
 
     Args:
         server: The site.
@@ -55,13 +55,13 @@ class Tournaments:
         return tournament
 
     def _join_refusal(self, tournament: Tournament, closed_reason: str) -> str:
-        """Why we refuse to join a tournament; empty if we may join."""
+        """Return why we refuse to join a tournament; empty if we may join."""
         if closed_reason:
             return f"no game may start: {closed_reason}"
         if tournament.is_over:
             return "the tournament is over"
         if tournament.game is None:
-            return f"{tournament.variant} is not played here"
+            return f"the bot does not play {tournament.variant}"
         if self._lacks_engine(tournament.game):
             return missing_engine_error(tournament.variant)
         return ""
@@ -73,7 +73,7 @@ class Tournaments:
         self._left.pop(tournament_id, None)
 
     async def follow(self, is_paused: Callable[[], bool]) -> None:
-        """Leave all tournaments while `is_paused`; afterwards rejoin those still running.
+        """Leave all tournaments while `is_paused`; afterwards rejoin the tournaments still running.
 
         Raises:
             AuthError: The server no longer accepts us.
@@ -91,7 +91,7 @@ class Tournaments:
         except AuthError:
             raise
         except ServerError as error:
-            logger.warning("tournament %s: cannot leave it for the pause: %s", key, error)
+            logger.warning("cannot leave tournament %s for the pause: %s", key, error)
         else:
             if (joined := self._joined.pop(key, None)) is not None:
                 self._left[key] = joined
@@ -107,7 +107,7 @@ class Tournaments:
         except AuthError:
             raise
         except ServerError as error:
-            logger.warning("tournament %s: cannot rejoin it after the pause: %s", key, error)
+            logger.warning("cannot rejoin tournament %s after the pause: %s", key, error)
         else:
             self._joined[key] = joined
 

@@ -14,7 +14,7 @@ from storage.tables.types import now_utc
 REMINDER_INTERVAL_S = 4 * 3600.0
 """Seconds between reminders of a firing alarm."""
 CLEARED = "over"
-"""State in the notice that an alarm has cleared."""
+"""The state that a notice gives for an alarm that has cleared."""
 MAX_SNOOZE_MIN = 7 * 24 * 60.0
 _CLEARED_TEXTS = {
     AlarmState.RECOVERING: "the problem is gone",
@@ -39,19 +39,19 @@ class AlarmStatus:
     text: str
     cure: str
     acknowledged_by: str
-    """Who acknowledged the alarm since it fired; empty if nobody has."""
+    """Who has acknowledged the alarm since it fired; empty if nobody has."""
     snoozed_until: datetime | None
     is_warning: bool = False
     """As `bot.alarms.rules.AlarmRule.is_warning`."""
 
     @property
     def is_active(self) -> bool:
-        """Whether it has fired and has not cleared."""
+        """Whether the alarm has fired and has not cleared."""
         return self.state in ACTIVE_STATES
 
     @property
     def is_unacknowledged(self) -> bool:
-        """Whether it needs attention: it is neither acknowledged nor snoozed."""
+        """Whether the alarm needs attention: it is active and neither acknowledged nor snoozed."""
         return self.is_active and not self.acknowledged_by and self.snoozed_until is None
 
 
@@ -63,7 +63,7 @@ class AlarmChange:
     before: AlarmState
     state: AlarmState
     text: str
-    """The reason for the change: the problem, or that the problem is over."""
+    """The reason for the change: a description of the problem, or a note that it is over."""
 
     @property
     def is_notable(self) -> bool:

@@ -59,8 +59,8 @@ async def run_hook_command(command: Sequence[str], body: bytes, variables: Mappi
     Args:
         command: The program and its arguments.
         body: The program's standard input.
-        variables: Added to the program's environment. Our own variables are removed from it, because they
-            contain tokens.
+        variables: Added to the program's environment. Our own variables are removed from the environment,
+            because they contain tokens.
 
     Raises:
         HookFailure: The program cannot be run, fails, or takes too long.

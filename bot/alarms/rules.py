@@ -44,11 +44,11 @@ class AlarmRule:
     min_duration_s: float = 0.0
     """Seconds for which the condition must hold before the alarm fires."""
     is_warning: bool = False
-    """Whether it is only a warning, shown on the Now and Events pages but not at the top of every page."""
+    """Whether the alarm is a warning: shown on the Now and Events pages, not at the top of every page."""
 
 
 def link_down(history: SampleHistory, _config: AlarmsConfig) -> Reading:
-    """An account has no link to its site."""
+    """Report an account that has no link to its site."""
     links = history.latest.links
     if links is None:
         return None
@@ -56,7 +56,7 @@ def link_down(history: SampleHistory, _config: AlarmsConfig) -> Reading:
 
 
 def move_overdue(history: SampleHistory, _config: AlarmsConfig) -> Reading:
-    """It is our turn, and we are not moving."""
+    """Report a game in which our move is overdue."""
     overdue = history.latest.overdue_s
     if overdue is None:
         return None
@@ -65,13 +65,13 @@ def move_overdue(history: SampleHistory, _config: AlarmsConfig) -> Reading:
 
 
 def lost_on_time(history: SampleHistory, _config: AlarmsConfig) -> Reading:
-    """A game was lost on time in the last hour."""
+    """Report games lost on time in the last hour."""
     games = history.increase("lost_on_time", _HOUR_S)
     return f"{plural(games, 'game')} lost on time in the last hour" if games else ""
 
 
 def moves_slow(history: SampleHistory, _config: AlarmsConfig) -> Reading:
-    """The 95th percentile of the time per move is near its limit."""
+    """Report that the 95th percentile of the time per move is near its limit."""
     decisions = history.increase("decisions", _SLOW_MOVE_WINDOW_S)
     late = history.increase("slow_decisions", _SLOW_MOVE_WINDOW_S)
     if decisions < MIN_DECISIONS or late * P95_RECIPROCAL <= decisions:
@@ -80,7 +80,7 @@ def moves_slow(history: SampleHistory, _config: AlarmsConfig) -> Reading:
 
 
 def database(history: SampleHistory, _config: AlarmsConfig) -> Reading:
-    """The database fails, or is so slow that games may be lost on time."""
+    """Report that the database fails, or is so slow that games may be lost on time."""
     if history.latest.database_trouble is None:
         return None
     if history.latest.database_trouble:
@@ -92,7 +92,7 @@ def database(history: SampleHistory, _config: AlarmsConfig) -> Reading:
 
 
 def database_slow(history: SampleHistory, config: AlarmsConfig) -> Reading:
-    """The database is slow; not reported while `database` fires."""
+    """Report that the database is slow, unless the alarm `database` fires."""
     if database(history, config):
         return ""
     return _late_commits(history, "slow_commits", SLOW_COMMIT_S)
@@ -106,7 +106,7 @@ def _late_commits(history: SampleHistory, name: str, limit_s: float) -> Reading:
 
 
 def model_silent(history: SampleHistory, _config: AlarmsConfig) -> Reading:
-    """A model of human play fails."""
+    """Report a model of human play that fails."""
     if history.latest.model_failures is None:
         return None
     silent = {m: n for m, n in sorted(history.model_failures(_HOUR_S).items()) if n >= MIN_MODEL_FAILURES}
@@ -117,7 +117,7 @@ def model_silent(history: SampleHistory, _config: AlarmsConfig) -> Reading:
 
 
 def most_challenges_declined(history: SampleHistory, _config: AlarmsConfig) -> Reading:
-    """Nearly all challenges are declined."""
+    """Report that nearly all challenges are declined."""
     answered, declined = history.increase("answered", _HOUR_S), history.increase("declined", _HOUR_S)
     if answered < MIN_ANSWERS or declined <= MAX_DECLINED_SHARE * answered:
         return ""
@@ -125,7 +125,7 @@ def most_challenges_declined(history: SampleHistory, _config: AlarmsConfig) -> R
 
 
 def disk(history: SampleHistory, _config: AlarmsConfig) -> Reading:
-    """The disk is nearly full, or will be soon."""
+    """Report that the disk is nearly full, or will be soon."""
     now = history.latest.disk
     if now is None:
         return None
@@ -135,11 +135,11 @@ def disk(history: SampleHistory, _config: AlarmsConfig) -> Reading:
     growth = history.growth_bytes
     if growth is None or growth <= 0 or now.free_bytes >= MIN_DAYS_UNTIL_FULL * growth:
         return ""
-    return f"{free}, and the database grows {growth / 1e9:.1f} GB a day: {now.free_bytes / growth:.0f} days"
+    return f"{free}, enough for {now.free_bytes / growth:.0f} days of growth by {growth / 1e9:.1f} GB a day"
 
 
 def backup_old(history: SampleHistory, config: AlarmsConfig) -> Reading:
-    """The newest backup is too old."""
+    """Report that the newest backup is too old."""
     age_s = history.latest.backup_age_s
     if age_s is None:
         return None
@@ -151,7 +151,7 @@ def backup_old(history: SampleHistory, config: AlarmsConfig) -> Reading:
 
 
 def losing_streak(history: SampleHistory, config: AlarmsConfig) -> Reading:
-    """Too many games in a row were lost."""
+    """Report an account that lost too many games in a row."""
     losses = history.latest.losses
     if losses is None:
         return None
@@ -160,7 +160,7 @@ def losing_streak(history: SampleHistory, config: AlarmsConfig) -> Reading:
 
 
 def rating_drop(history: SampleHistory, config: AlarmsConfig) -> Reading:
-    """A rating has fallen too far."""
+    """Report a rating that has fallen too far."""
     ratings = history.latest.ratings
     if ratings is None:
         return None

@@ -82,7 +82,7 @@ class SampleHistory:
         return self._samples[-1]
 
     def before(self, span_s: float) -> HealthSample:
-        """The latest sample that is at least `span_s` older than the newest; the oldest if there is none."""
+        """The latest sample at least `span_s` older than the newest; if all are more recent, the oldest."""
         since = self.latest.at_s - span_s
         earliest = self._samples[0]
         for sample in self._samples:

@@ -42,7 +42,7 @@ class AdministeredAccount:
     """Running games."""
 
     def to_json(self) -> dict[str, Any]:
-        """As plain JSON values."""
+        """Convert to plain JSON values."""
         return asdict(self) | {"created_at": self.created_at.isoformat(timespec="seconds")}
 
 

@@ -76,7 +76,7 @@ def report_texts(
     is_blind: bool = False,
     plain_share: float = 0.0,
 ) -> dict[str, Any]:
-    """The decisions of a report, each with its verdict, and the summary of the game.
+    """Return the decisions of a report, each with its verdict, and the summary of the game.
 
     Args:
         report: The game.

@@ -62,8 +62,8 @@ class ConnectionLimiter:
         Args:
             server: Speaks HTTP on the admitted connections.
             busy: The connections with a request in progress.
-            most: Maximum number of connections. One address may have an eighth of them, a loopback address
-                half, and a trusted proxy all, because the addresses behind it have their own limits.
+            most: Maximum number of connections. One address may hold an eighth of the connections, a
+                loopback address half, and a trusted proxy all, because its clients have their own limits.
             proxies: The trusted proxies.
             priority_of: Returns the priority of a connection's client, known from its latest request.
             make_room: Ends one unneeded stream among the given connections; returns whether it found one.
@@ -102,7 +102,7 @@ class ConnectionLimiter:
         self._by_address[address] += 1
 
     def _has_room(self, most: int, host: str, address: str | None = None) -> bool:
-        """Whether one more connection from this address is within the limits; closes others if necessary."""
+        """Return whether one more connection is within the limits, after closing others if necessary."""
         self._open = {each: by for each, by in self._open.items() if each.transport is not None}
         self._by_address = Counter(self._open.values())
         crowd = [each for each, by in self._open.items() if address in (None, by)]

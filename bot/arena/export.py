@@ -49,7 +49,7 @@ def _exported_player(game: ReplayedGame, side: int) -> Json:
 
 
 def export_text(game: ReplayedGame, base_url: str) -> str:
-    """A game as text with PGN-like tags; the sides are named by the API's colours."""
+    """A game as text with PGN-like tags; the sides have the API's colour names."""
     record, clock = game.record, game.clock
     white, black = game.variant.side("white"), game.variant.side("black")
     result = "*"

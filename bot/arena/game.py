@@ -342,7 +342,7 @@ def _with_moves_played(game: ReplayedGame, moves: tuple[str, ...]) -> ReplayedGa
 
 
 def claim(game: ReplayedGame, side: int, when: Instant, *, victory: bool) -> ReplayedGame:
-    """End a game that the other side has left; the caller must first check the other side's absence."""
+    """End a game that the other side has left; the caller must first verify that it is absent."""
     _require_open(game)
     if game.clock is None:
         # As on Lichess: programs may leave such games between their moves.

@@ -35,7 +35,7 @@ class Rating:
 def update_rating(
     player: Rating, results: Sequence[tuple[Rating, float]], *, tau: float = _VOLATILITY_CONSTRAINT
 ) -> Rating:
-    """The player's rating after one rating period.
+    """Compute the player's rating after one rating period.
 
     Args:
         player: The rating before the period.

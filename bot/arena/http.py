@@ -110,7 +110,7 @@ class RequestGate:
             proxies: The trusted proxies.
             config: The limits.
             is_playing: Returns whether the account with the given id is in a game.
-            clock: A clock in seconds.
+            clock: Returns the current time in seconds.
             on_storage_error: Called with a request's time of arrival if the database fails.
             seen: Records the addresses that each account's requests come from.
         """
@@ -121,8 +121,8 @@ class RequestGate:
         self._proxies = proxies
         self._is_playing = is_playing
         self.embedded: tuple[str, ...] = ()
-        """Ids of the accounts that this program plays, main account first; limits by address do not apply to
-        them."""
+        """Ids of the accounts that this program plays, main account first; per-address limits do not apply to
+        these accounts."""
         self._budgets = Budgets(config.work_per_address, config.work_per_s, clock)
         self._streams = OpenStreams(
             per_account=config.streams_per_account,
@@ -263,7 +263,7 @@ class RequestGate:
         """Count a challenge against the limits of its account and its address.
 
         Returns:
-            The address; empty for an embedded bot, to which limits by address do not apply.
+            The address; empty for an embedded bot, to which per-address limits do not apply.
 
         Raises:
             LimitReached: A limit has been reached.

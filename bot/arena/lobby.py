@@ -1,7 +1,7 @@
 """Open challenges, from their creation until their games start.
 
-Challenges are kept in memory only. They expire within seconds, and after a server restart every new event
-stream shows that they are gone.
+Challenges are kept in memory only. A challenge expires within seconds, and after a server restart every new
+event stream shows that it is gone.
 """
 
 import math
@@ -29,7 +29,7 @@ SLOT_RETRY_AFTER_S = 60
 """Retry-After when all slots are busy, in seconds."""
 CHALLENGE_LIFETIME_S = 300.0
 """Lifetime of a challenge, in seconds, while its challenger keeps the connection open. The lifetime is
-limited because the challenge uses part of a quota shared with others at the same address."""
+limited because the challenge uses part of a quota that all players at the same address share."""
 _MAX_SETTLED_CHALLENGES = 1000  # settled challenges that can still be looked up
 
 _ALPHABET = string.ascii_letters + string.digits
@@ -89,7 +89,7 @@ class ArenaLobby:
         # The page shows challenges to nobody; another client that has the account's stream does.
         is_seen = opponent.is_bot or self._referee.account_streams.is_listening(opponent.id)
         if challenger.is_bot and not is_seen:
-            raise ArenaRefusal(f"{opponent.name} is a person and cannot be challenged; programs can")
+            raise ArenaRefusal(f"{opponent.name} is a person; only programs can be challenged")
         check(variant, clock, rated=rated)
         for_one = [each for each in self._waiting.values() if each.opponent.id == opponent.id]
         if len(for_one) >= MAX_CHALLENGES_PER_ACCOUNT:
@@ -180,7 +180,7 @@ class ArenaLobby:
         return game
 
     def extend_deadline(self, challenge: ArenaChallenge) -> Stream:
-        """Extend a challenge's deadline to `CHALLENGE_LIFETIME_S`; the stream reports its outcome."""
+        """Extend a challenge's deadline to `CHALLENGE_LIFETIME_S`; return a stream with its outcome."""
         stream = self._held[challenge.id] = Stream()
         stream.send(self.shown(challenge, challenge.challenger.id))
         if challenge.id in self._waiting:

@@ -355,7 +355,7 @@ class Referee:
         """Undo a game's effect on its players' ratings.
 
         Returns:
-            The game as it was before.
+            The game as it was before the change.
 
         Raises:
             ArenaRefusal: The game has changed no rating.

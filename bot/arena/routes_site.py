@@ -207,7 +207,7 @@ class SiteRoutes:
         """The game that a request concerns, if the visitor may see it.
 
         Raises:
-            HttpError: 403, only the players may see the game, and the visitor is not one of them.
+            HttpError: 403: only the players may see the game, and the visitor is not one of them.
             NotFound: There is no such game.
         """
         game = await self._referee.find(request.match_info["game"])
@@ -286,7 +286,7 @@ class SiteRoutes:
     async def _forbids_analysis(self, request: web.Request, game_name: str) -> bool:
         """Whether the caller or their address is playing a rated game of this kind.
 
-        Such callers get no analysis, because mirrored boards or positions one move later would help them.
+        Analysis is refused during rated games: mirrored boards and later positions would help a player.
         """
         you, address = await self._gate.optional_account(request), self._gate.address(request)
         return any(

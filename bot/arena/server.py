@@ -158,7 +158,7 @@ class Arena:
         self._public = PublicRoutes(parts)
         self._referee.on_change = self._public.spectators.publish
         self.owner = ArenaAccountAdmin(parts)
-        """The owner's changes to accounts, effective in the running arena."""
+        """Makes the owner's changes to accounts, which take effect in the running arena."""
         self.importer = PuzzleImporter(database, SITE)
         """Imports positions for the trainer."""
         self.trainer = ReplyTrainer(database, SITE, self.importer, is_public=config.public_games)

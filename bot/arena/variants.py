@@ -39,12 +39,12 @@ class ArenaVariant:
         return self.colours.index(colour)
 
     def start(self, initial_fen: str | None) -> Any:
-        """The starting position that a FEN describes, or else the variant's usual start."""
+        """Return the position that a FEN describes; None: the variant's usual start."""
         rules = self.rules
         return rules.initial() if initial_fen is None else rules.parse_position(initial_fen)
 
     def api_move(self, position: Any, move: Move) -> str:
-        """A legal move in the API's notation; castling in chess is written as "king takes own rook"."""
+        """Write a legal move in the API's notation; castling in chess is written as "king takes own rook"."""
         text = self.rules.move_text(move)
         if self.game_name != "chess":
             return text
@@ -60,7 +60,7 @@ USUAL = "standard"
 
 
 def random_start() -> str:
-    """One of the 960 starting positions of Chess960, as a FEN."""
+    """Choose a random starting position of Chess960, and return it as a FEN."""
     return chess.Board.from_chess960_pos(secrets.randbelow(960)).fen()
 
 

@@ -145,7 +145,7 @@ DialectName = Literal["arena", "lichess", "playstrategy", "pychess", "ggs"]
 
 
 class AssignmentMethod(StrEnum):
-    """Method of choosing the player for a game."""
+    """Method of choosing the strategy for a game."""
 
     BALANCED = "balanced"
     FIXED = "fixed"
@@ -245,7 +245,7 @@ class ArenaConfig(Section):
     games_per_opponent: int = Field(default=3, ge=1, le=10_000)
     """Maximum games and open challenges between a player and one bot, so that nobody can use all slots."""
     streams_per_account: int = Field(default=16, ge=1, le=1000)
-    """Maximum open streams of one account; a tab of the page opens at most two."""
+    """Maximum open streams of one account; each browser tab with the page uses at most two."""
     streams_per_address: int = Field(default=64, ge=1, le=10_000)
     """Maximum open streams of all accounts at one address."""
     work_per_address: float = Field(default=200.0, gt=0, le=100_000)
@@ -389,7 +389,7 @@ class EngineConfig(Section):
     """Maximum depth of a full search, in plies."""
     max_time_s: float = Field(default=2.0, gt=0, le=3600)
     """Longest time for a move in seconds of processor time; the clock may allow less. On a busy machine, a
-    move may take three times as long in real time, ten times in games without a clock."""
+    move may take three times as long in real time, or ten times in games without a clock."""
     overhead_s: float = Field(default=0.3, ge=0, le=60)
     """Seconds reserved on each move for network lag until the lag has been measured; afterwards, the
     minimum reserve when little time is left."""
@@ -517,7 +517,7 @@ class HumanConfig(Section):
     unless all moves lose by force. 100: no such limit."""
     min_reply_percent: float = Field(default=_VALUE.least_percent, ge=0, le=50)
     """Replies less probable than this, in per cent, are not searched; each counts like the best
-    reply. A calibrated model searches all replies."""
+    reply. With a calibrated model, all replies are searched."""
     scale: OpponentScale = _VALUE.scale
     """Unit of a move's value: expected (points of expected score) or pawns (hundredths of a pawn or disc, at
     most checkmate_centi)."""
@@ -651,11 +651,11 @@ class OnlineConfig(Section):
     explorer_max_ply: int = Field(default=20, ge=1, le=200)
     """Number of plies from the start of a game in which the explorer is used."""
     explorer_min_games: int = Field(default=20, ge=1, le=1_000_000)
-    """Minimum number of games with a move; among such moves, choose at random in proportion to games."""
+    """Ignore moves with fewer games than this; choose among the others at random in proportion to games."""
     explorer_url: WebAddress = "https://explorer.lichess.org"
     """Address of the explorer."""
     tablebase: bool = False
-    """Whether to use the endgame tablebase of up to seven pieces."""
+    """Whether to use the endgame tablebase (positions of up to seven pieces)."""
     tablebase_url: WebAddress = "https://tablebase.lichess.org"
     """Address of the tablebase."""
     timeout_s: float = Field(default=1.0, gt=0, le=10)
@@ -791,7 +791,7 @@ class ChallengesConfig(Section):
     max_slow_games: int = Field(default=16, ge=1, le=1000)
     """Maximum concurrent games without a real-time clock."""
     max_waiting: int = Field(default=8, ge=0, le=1000)
-    """Maximum challenges waiting for a free slot, people first; further challenges are declined."""
+    """Maximum challenges that wait for a slot (people get slots first); further challenges are declined."""
     max_games_per_opponent: int = Field(default=2, ge=1, le=1000)
     """Maximum concurrent games with one opponent."""
     max_games_per_bot_per_day: int = Field(default=100, ge=0, le=1000)
@@ -869,7 +869,7 @@ class MannersConfig(Section):
     """Draws, resignation, takebacks, and games that do not start."""
 
     draws: bool = True
-    """Whether to offer and accept draws, in games in which players can agree on one."""
+    """Whether to offer and accept draws, in games in which players can agree on a draw."""
     draw_score_centi: int = Field(default=15, ge=0, le=10_000)
     """Agree to a draw only if our scores are at most this far from 0, in hundredths of a pawn or disc."""
     draw_moves: int = Field(default=8, ge=1, le=100)
@@ -964,8 +964,8 @@ class GgsConfig(Section):
     """Settings for GGS only; `matchmaking` chooses opponents and games, as on other sites."""
 
     bots: tuple[Name, ...] = ()
-    """Names of bots on GGS, because the site does not mark them. They count as bots in the limits of
-    `challenges`, and `matchmaking` challenges them."""
+    """Names of the bots on GGS, which must be listed because the site does not mark bots. They count as bots
+    in the limits of `challenges`, and `matchmaking` challenges them."""
     public: bool = False
     """Whether `matchmaking` sends public requests when none of `bots` can be challenged."""
     extension_s: int = Field(default=120, ge=0, le=3600)
@@ -1059,11 +1059,11 @@ class AlarmsConfig(Section):
     """URL that receives each alarm as JSON when it starts to fire, every four hours, and when it clears;
     empty: none. Put a URL with a secret in the environment: DESDEMONA_ALARMS__WEBHOOK."""
     command: tuple[str, ...] = ()
-    """Program to run on the same occasions, with its arguments, without a shell. It receives the same JSON
-    on standard input, and its fields in ALARM_NAME, ALARM_STATE, ALARM_SINCE, ALARM_TEXT, ALARM_CURE and
-    ALARM_URL."""
+    """Program, with arguments, to run without a shell when an alarm starts to fire, every four hours, and
+    when it clears. The program receives the alarm as JSON on standard input, and the fields in ALARM_NAME,
+    ALARM_STATE, ALARM_SINCE, ALARM_TEXT, ALARM_CURE and ALARM_URL."""
     backup_folder: str = ""
-    """Folder with the database's backups, for an alarm when the newest is too old; empty: no alarm."""
+    """Folder with the database's backups, for an alarm when the newest backup is too old; empty: no alarm."""
     max_backup_age_h: float = Field(default=26.0, gt=0, le=8784)
     """Maximum age of the newest backup, in hours."""
     losing_streak: int = Field(default=0, ge=0, le=1000)
@@ -1369,14 +1369,14 @@ def read_dashboard_token(config: DashboardConfig) -> str:
     """Return the token that opens the dashboard; empty if there is none.
 
     Raises:
-        ConfigError: The token's file cannot be read or is empty, the token is too short, or there is none
-            although other machines can reach the dashboard.
+        ConfigError: The token's file cannot be read or is empty, the token is too short, or there is no
+            token although other machines can reach the dashboard.
     """
     token = config.token.get_secret_value().strip()
     if not token and config.token_file:
         token = _read_token_file(config.token_file, "dashboard.token_file")
     if not token.isprintable():  # a byte in the environment that is no UTF-8, for instance
-        raise ConfigError("dashboard.token: has characters that cannot be sent")
+        raise ConfigError("dashboard.token: contains characters that cannot be sent")
     if token and len(token) < MIN_TOKEN_LENGTH:
         raise ConfigError(f"dashboard.token: a token needs at least {MIN_TOKEN_LENGTH} characters")
     remedy = "set DESDEMONA_DASHBOARD__TOKEN or dashboard.token_file"

@@ -40,7 +40,7 @@ def _accounts() -> list[str]:
 
 
 def _field_docstrings(model: type) -> dict[str, str]:
-    """The docstrings of a model's own fields.  (Pydantic can read them, but would do so at every start.)"""
+    """The docstrings of a model's own fields.  (If Pydantic read them, every start would be slower.)"""
     definition: Any = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0]
     meanings = {}
     for field, below in pairwise(definition.body):
@@ -75,7 +75,7 @@ def _range_text(metadata: list[Any]) -> str:
 
 
 def _line(text: str | None) -> str:
-    """Join the lines of a text."""
+    """Join the lines of a text into one line."""
     return " ".join((text or "").split())
 
 

@@ -31,8 +31,8 @@ class Capability(StrEnum):
     TOURNAMENTS = "tournaments"
     """Tournaments that programs can join."""
     CORRESPONDENCE = "correspondence"
-    """Games with days per move. On sites without this feature, people wait at the board for the moves of a
-    game without a clock."""
+    """Correspondence games (days per move). On sites without this feature, people wait at the board for the
+    moves of a game without a clock."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Events of game servers, as frozen values that are independent of site and wire format.
 
 Moves are in the game's own notation (``f5``, ``pass``), sides are 0 (moves first) and 1, times are seconds.
-Adapters translate; sessions never see a site's own terms except where a field says so.
+Adapters translate each site's own terms; sessions see these terms only where a field says so.
 """
 
 from collections.abc import Mapping
@@ -118,7 +118,7 @@ class EndReason(StrEnum):
     LEFT = "left"
     """A player left and the other claimed the game."""
     AGREEMENT = "agreement"
-    """The players agreed on a draw, or one claimed it."""
+    """The players agreed on a draw, or one player claimed a draw."""
     ABORTED = "aborted"
     """No result: the game was aborted, or a first move was never made."""
     OTHER = "other"
@@ -148,7 +148,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The outcome of a challenge of ours."""
+    """The outcome of one of our challenges."""
 
     challenge_id: str
     """On most sites also the id of the game if the challenge is accepted; see `GameStarted.challenge_id`."""
@@ -190,7 +190,7 @@ class ChallengeGone:
 
 @dataclass(frozen=True, slots=True)
 class GameStarted:
-    """A game is running.  Servers repeat this for all current games whenever a stream is opened."""
+    """A game is running. Servers repeat this event for all current games whenever a stream is opened."""
 
     game_id: str
     is_played_here: bool
@@ -278,7 +278,7 @@ class MoveInfo:
     """The evaluation sent with a move to sites that accept one."""
 
     score_centi: int | None
-    """Score of the move for the side that moved, in the game's own unit; None: secret."""
+    """Score of the move for the side that moved, in the game's own unit; None: not disclosed."""
     time_s: float
     """Time since the turn began, in seconds."""
 
@@ -307,7 +307,7 @@ class ChatLine:
     room: Room
     text: str
     by_site: bool = False
-    """Whether the site itself wrote it."""
+    """Whether the site itself wrote the line."""
 
 
 GameEvent = GameSnapshot | GameState | GameAdjourned | OpponentGone | ChatLine

@@ -1,6 +1,6 @@
 """Reads and writes files named by users: reads regular files only, writes atomically.
 
-A read from a device might never end, and a read from a pipe might wait for ever for a writer.
+Rejects devices, because a read might never end, and pipes, because a read might wait for ever for a writer.
 """
 
 import errno
@@ -42,7 +42,7 @@ def write_atomically(contents: Mapping[Path, bytes]) -> None:
     """Replace files atomically: either all of them are replaced or none.
 
     Raises:
-        OSError: They cannot be written; partial files are removed.
+        OSError: The files cannot be written; partial files are removed.
     """
     with ExitStack() as undo:
         begun = []

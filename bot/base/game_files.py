@@ -9,7 +9,7 @@ from engine.formats import files, wthor
 from engine.formats.record import MAX_GAME_TEXT_LENGTH, BadGame, GameRecord
 
 _MAX_WTHOR_BYTES = 64 << 20
-"""Maximum size of a WTHOR file, in bytes: nearly a million games, seven times as many as exist today."""
+"""Maximum size of a WTHOR file, in bytes: nearly a million games, seven times as many as WTHOR has."""
 
 
 def read_lines(file: IO[bytes], advance: Callable[[int], None] = lambda _: None) -> Iterator[str]:
@@ -54,7 +54,7 @@ def _names(path: Path, suffix: str, names: list[Path], on_bad: Callable[[str], N
 
     Raises:
         BadGame: The file of names is ambiguous or has another format.
-        OSError: It cannot be read.
+        OSError: The file of names cannot be read.
     """
     given = [name for name in names if name.suffix.lower() == suffix]
     found = given or [name for name in path.parent.iterdir() if name.suffix.lower() == suffix]

@@ -34,7 +34,7 @@ class Account:
     name: str
     is_bot: bool
     games: int | None = None
-    """Games played so far; None: the site does not report it."""
+    """Number of games played so far; None: the site does not report the number."""
     about: str = ""
     """Further information for the operator; empty: none."""
 
@@ -55,8 +55,8 @@ class Server(Protocol):
 
     @property
     def login(self) -> str:
-        """The account's name, on sites where it is known beforehand and a second login ends the first; empty
-        elsewhere."""
+        """The account's name on sites where the name is known before the login and a second login ends the
+        first; empty elsewhere."""
 
     async def account(self) -> Account:
         """Request our own account."""
@@ -92,7 +92,7 @@ class Server(Protocol):
 
     @property
     def lag_s(self) -> float:
-        """Measured round trip of a move to the server and back, in seconds; 0 at first."""
+        """Measured round trip of a move to the server, in seconds; 0 before the first measurement."""
 
     async def move(
         self, game_id: str, move: str, *, offer_draw: bool = False, info: MoveInfo | None = None
@@ -127,7 +127,7 @@ class Server(Protocol):
         raise _unsupported_error(self, "claims")
 
     async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
-        """Challenge a player and wait for the answer.  Cancelling withdraws the challenge.
+        """Challenge a player and wait for the answer; cancelling this call withdraws the challenge.
 
         The site may not answer (`Reply.accepted` is None), or the link may be lost before the answer. If
         the game begins later, the account's events report it. A `RefusedError` with `is_forbidden` (we may
@@ -169,7 +169,7 @@ class Server(Protocol):
         raise _unsupported_error(self, "bot accounts")
 
     async def export(self, game_id: str) -> dict[str, Any]:
-        """The site's record of a game in its own format, for the operator and for checks."""
+        """Request the site's record of a game in the site's own format, for the operator and for checks."""
         raise _unsupported_error(self, "game records")
 
     async def rating_diff(self, game_id: str, name: str) -> int | None:

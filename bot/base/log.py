@@ -169,7 +169,7 @@ class LoggedError:
 
 
 class ErrorMemory(logging.Handler):
-    """Remembers our last error."""
+    """Remembers the latest error that was logged."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)

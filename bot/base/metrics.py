@@ -24,7 +24,7 @@ SLOW_COMMIT_S = 0.25
 LATE_COMMIT_S = 2.5
 """Threshold for a commit that endangers the clock, in seconds; must be a bucket bound of the histogram."""
 SLOW_MOVE_SHARE = 0.9
-"""Fraction of the maximum time from which a decision counts as slow."""
+"""A decision counts as slow if it takes more than this fraction of the maximum time."""
 _STRATEGY_LABELS = ("strategy", "player")
 """The label for the strategy, and its old name, which is also exported until 0.4.0."""
 _COMMIT_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, SLOW_COMMIT_S, 0.5, 1, LATE_COMMIT_S, 10)
@@ -71,7 +71,7 @@ class Metrics:
         ProcessCollector(registry=self.registry)  # memory, descriptors, processor time: the client's own
         self.tally = MetricTotals()
         self._known_failures: dict[str, int] = {}
-        self.build_info = self._gauge("build_info", "1; the labels name the versions.", "version", "engine")
+        self.build_info = self._gauge("build_info", "Always 1; labels give versions.", "version", "engine")
         self.games_open = self._gauge("games_open", "Games in progress.", "site", "game")
         self.queue_length = self._gauge("queue_length", "Challenges waiting for a slot.")
         self.link_up = self._gauge("link_up", "1 if every account's link to the site is up.", "site")

@@ -41,7 +41,7 @@ def backoff_delays(
 
     Args:
         rng: Source of the randomness.
-        quick: Number of extra waits as short as the first, before they begin to double.
+        quick: Number of extra waits as short as the first one, before the waits begin to double.
         cap_s: The longest wait.
     """
     for _ in range(quick):

@@ -1,7 +1,7 @@
 """Formats numbers and durations for people: halves are rounded away from 0, nouns agree with their number.
 
-Halves are rounded away from 0, as taught in school.  Python's formats round them to the even digit, so 6.25
-would be 6.2 and 6.75 would be 6.8.
+Halves are rounded away from 0, as taught in school.  Python's formats round halves to even digits,
+so 6.25 would become 6.2, and 6.75 would become 6.8.
 """
 
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Boards: a position with the last move, the bait and the good reply, drawn and described in words.
+"""Draws a position with the last move, the bait and the good reply, and describes it in words.
 
 A page contains the shapes of its games once (`board_shapes`); boards refer to them.
 """

@@ -11,7 +11,7 @@ from bot.charts.markup import tag
 NARROW_WIDTH = 300
 """Width of the drawing for phones, where a card is 280 to 320 px wide; the same for all chart sizes."""
 TEXT_SIZE = 12.0
-"""Font size of a drawing's texts, in the drawing's units; must match charts.css."""
+"""Font size of the text in a drawing, in the drawing's units; must match charts.css."""
 
 
 class ChartSize(Enum):
@@ -87,7 +87,7 @@ def drawing(
         description: A sentence about the drawing.
         parts: The elements of the drawing.
         span: For charts.js: the left and right ends of the x axis, as coordinates and as values.
-        has_links: Whether the drawing contains links, which an image would hide from screen readers.
+        has_links: Whether the drawing contains links; if so, its role is not ``img``, which would hide links.
     """
     return tag(
         "svg",

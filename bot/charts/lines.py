@@ -68,7 +68,7 @@ class LineChart:
 
 @dataclass(frozen=True, eq=False)
 class DrawnLine:
-    """A line in the form in which it is drawn."""
+    """The points and labels of a line as drawn."""
 
     name: str
     band: str
@@ -91,7 +91,7 @@ class DrawnLine:
 
 
 def drawn_lines(chart: LineChart) -> tuple[DrawnLine, ...]:
-    """The lines of a chart as plain numbers; lines without values are omitted."""
+    """Convert the lines of a chart to plain numbers; lines without values are omitted."""
     found = (DrawnLine(line.name, line.band if len(line.low) else "", _columns(line)) for line in chart.lines)
     return tuple(line for line in found if not np.isnan(line.columns[:, _Y]).all())
 
@@ -104,12 +104,12 @@ def _columns(line: ChartLine) -> SampleColumns:
 
 
 def place(x: float | datetime) -> float:
-    """An x value as a number; for times, POSIX time."""
+    """Convert an x value to a number; times become POSIX times."""
     return x.timestamp() if isinstance(x, datetime) else x
 
 
 def line_table(chart: LineChart, lines: Sequence[DrawnLine]) -> DataTable:
-    """The numbers of these lines, with a row for each x."""
+    """Return a table of the lines' numbers, with a row for each x value."""
     head = [chart.x_name]
     for line in lines or chart.lines:
         head += [line.name, *([line.band] if line.band else [])]

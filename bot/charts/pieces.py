@@ -117,7 +117,7 @@ def chessman(id_: str, kind: str, side: str) -> Markup:
 def stone(id_: str, han: str, latin: str, side: str) -> Markup:
     """A side's inscribed disc, ``red`` or ``black``, centred on the first square.
 
-    Its Latin letter is small; on devices without a Chinese font it replaces the Chinese character.
+    A small Latin letter is below the Chinese character, and replaces it on devices without a Chinese font.
     """
     return tag(
         "g",

@@ -28,7 +28,7 @@ class Sparkline:
     """The values, equally spaced; None if there is no value."""
     style: NumberStyle = PLAIN
     is_alert: bool = False
-    """Whether to draw the line in red, because it shows baits taken or something dangerous."""
+    """Whether to draw the line in red, as a warning or because it shows baits taken."""
 
 
 def sparkline(chart: Sparkline) -> Markup:

@@ -31,7 +31,7 @@ class PieceTheme:
     name: str
     """Name of the kind; empty if each side has only one kind."""
     letter: str = ""
-    """A Latin letter on the piece, if it has a Chinese one."""
+    """The Latin letter on a piece that also shows a Chinese character."""
     han: str = ""
 
 
@@ -55,7 +55,7 @@ class GameTheme:
 
 
 def _two_sides(kinds: Mapping[str, tuple[str, str, str]], first: str, second: str) -> dict[str, PieceTheme]:
-    """Pieces whose letters differ in case; each kind has a name, a Latin letter and two Chinese letters."""
+    """Pieces whose letters differ in case; a kind has a name, a Latin letter and two Chinese characters."""
     pieces = {}
     for letter, (name, latin, han) in kinds.items():
         pieces[letter] = PieceTheme(first, name, latin, han[:1])

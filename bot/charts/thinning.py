@@ -38,7 +38,7 @@ def thin(columns: SampleColumns, buckets: int) -> SampleColumns:
     first gap.
 
     Args:
-        columns: The samples, with non-decreasing x; returned unchanged if they are no more than the buckets.
+        columns: The samples, with non-decreasing x; returned unchanged if there are at most `buckets`.
         buckets: Number of buckets, at least 1.
     """
     if len(columns) <= buckets:

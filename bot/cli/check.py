@@ -72,7 +72,7 @@ def check_command(context: typer.Context) -> None:
 
 
 async def check(config: Config, source: str = "settings") -> list[Finding]:
-    """Run all checks for `desdemona run`; a failure does not stop the others.
+    """Run all checks for `desdemona run`; a failure does not stop the other checks.
 
     Args:
         config: The settings.
@@ -99,7 +99,7 @@ async def check(config: Config, source: str = "settings") -> list[Finding]:
 
 
 def _games(config: Config) -> list[str]:
-    """The games that our own engine plays, over all accounts."""
+    """The games that our own engine plays, for all accounts together."""
     names = dict.fromkeys(name for each in config.by_account().values() for name in each.challenges.games)
     return [name for name in names if name not in ENGINE_GAMES]
 

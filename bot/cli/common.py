@@ -111,13 +111,13 @@ def stop_on_signals() -> "tuple[asyncio.Event, list[int]]":
 
 @contextmanager
 def report_damage() -> Iterator[None]:
-    """Report a damaged record in one line, for a block that reads records.
+    """Report a damaged record in one line if the `with` block fails to read a record.
 
     Only exceptions that `storage` raises while decoding a record are reported this way. Any other exception
     is a bug and passes through with its traceback.
 
     Raises:
-        DesdemonaError: A record is damaged; the message names it and the reason, as far as they are known.
+        DesdemonaError: A record is damaged; the message names the record and the reason, if known.
     """
     from engine.errors import RecordError
     from storage.errors import UnreadableRow
@@ -155,7 +155,7 @@ def print_parts(parts: "Iterable[Part]") -> None:
 
 
 def print_rows(rows: Rows) -> None:
-    """Print flat rows as a table whose heads are their keys; times are in UTC."""
+    """Print flat rows as a table with the keys as column heads; times are in UTC."""
     from bot.parts.values import Column, TablePart
 
     heads = ((key.replace("_at", " (UTC)").replace("_", " "), value) for key, value in rows[0].items())

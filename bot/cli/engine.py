@@ -66,7 +66,7 @@ def engine(
 
 
 def settings(config: "Config", strategy: str | None, depth: int | None) -> "FrontEndSettings":
-    """The search driver's settings, from the options or else from the configuration."""
+    """The search driver's settings; options override the configuration."""
     from bot.protocols.search_driver import FrontEndSettings
 
     usual = config.assignment.strategy if config.assignment.strategy in own_strategies() else TRAPPY.name

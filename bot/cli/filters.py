@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from storage.filters import Filters
 
 PHASE_REFUSAL = (
-    "--phase: selects moves, but this is about whole games; `stats`, `export --what` of moves, and the pages "
-    "traps and results accept it"
+    "--phase: selects moves, but only whole games can be selected here; `stats`, `export --what` of moves, "
+    "and the pages traps and results accept it"
 )
 Suspects = Annotated[
     bool | None,
-    typer.Option("--suspect/--without-suspects", help="Only suspect games, or only the others."),
+    typer.Option("--suspect/--without-suspects", help="Only suspect games, or no suspect games."),
 ]
 """Whether to select suspect games; this is not a filter, because finding them needs all games."""
 
@@ -34,7 +34,7 @@ class _Option(NamedTuple):
     """Names of the option on the command line; empty: the field's name."""
     metavar: str | None = None
     words: tuple[str, str] | None = None
-    """The field's values for the two names of a switch; None: it is not a switch."""
+    """The field's values for the two names of a switch; None: the option is not a switch."""
     is_number: bool = False
 
 
@@ -75,7 +75,7 @@ OPTIONS = {
         "phase", "Only replies in this phase, 1-20, 21-40, ...; does not select games.", metavar="PLIES"
     ),
 }
-"""The options by the name of the command's parameter."""
+"""The options, keyed by the command's parameter name."""
 
 
 def filters_of(given: Mapping[str, Any]) -> "Filters":
@@ -113,7 +113,7 @@ def game_filter_options(command: Callable[..., None]) -> Callable[..., None]:
     """Replace a command's parameter `filters` with the options that select games; the command gets the
     filters.
 
-    An option that selects moves is refused.
+    Raise a UsageError for options that select moves.
     """
 
     @wraps(command)

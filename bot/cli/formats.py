@@ -79,7 +79,7 @@ def export_games(
         bool, typer.Option("--imported", help="Export imported games instead of the bot's own.")
     ] = False,
     name: Annotated[
-        str | None, typer.Option(help="Only games of players whose name contains this; needs --imported.")
+        str | None, typer.Option(help="Only games with this text in a player's name; needs --imported.")
     ] = None,
 ) -> None:
     """Write games as GGF, PGN and other formats, oldest first.
@@ -249,7 +249,7 @@ def _ignore(_more: int) -> None:
 
 @contextmanager
 def _target(path: Path | None) -> Iterator[IO[bytes]]:
-    """The target: standard output, or a file that appears only when it is complete."""
+    """Open the target: standard output, or a file that appears only when it is complete."""
     if path is None:
         # As bytes: names may be in any script, whatever the terminal's encoding.
         with open(sys.stdout.fileno(), "wb", closefd=False) as file:

@@ -127,7 +127,7 @@ def _note_renamed(old: str, new: str) -> None:
 def _resolve_command(
     group: Any, ctx: Any, names: Sequence[str], rest: list[str]
 ) -> tuple[str | None, Any, list[str]]:
-    """Find the command that these words name in a group; return its name, the command and its arguments."""
+    """Find a command of a group by the words of its name; return the name, the command and its arguments."""
     command = group
     for name in names:
         _, command, rest = command.resolve_command(ctx, [name, *rest])

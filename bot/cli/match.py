@@ -93,9 +93,9 @@ def match_command(
             )
     config = config_of(context)
     if games % 2:
-        raise UsageError(f"--games is {games}, must be even: each opening is played with both colours")
+        raise UsageError(f"--games is {games}; it must be even: each opening is played with both colours")
     if time is not None and not 0 < time <= 86_400:
-        raise UsageError(f"--time is {time:g}, must be above 0")
+        raise UsageError(f"--time is {time:g}; it must be above 0")
     spec_a, spec_b = parse_spec(a), parse_spec(b)
     game_name = game_of(spec_a, spec_b, game)
     given = None if openings is None else _read_openings(openings, game_name, opening_plies)
@@ -133,7 +133,7 @@ def match_command(
     else:
         typer.echo(result_text(standing))
     if number is not None and not standing.is_over:
-        print_note("stopped; the same command resumes")
+        print_note("stopped; the same command resumes the match")
         raise typer.Exit(128 + number)
 
 

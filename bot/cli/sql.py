@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from storage.sql.question import Answer
 
 _MAX_TABLE_WIDTH = 1_000_000
-"""Maximum width of a table in a pipe, in characters."""
+"""Maximum width of a table, in characters, when the output goes to a pipe."""
 
 
 def sql(

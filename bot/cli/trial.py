@@ -31,8 +31,8 @@ def start(
     planned_n: Annotated[
         int | None,
         typer.Option(
-            help="Planned number of games, by default 1000; with only a strategy that randomises single "
-            "decisions, planned number of decisions, by default 6000. Intervals are tightest at this number."
+            help="Planned number of games (default: 1000), or of decisions (default: 6000) if the "
+            "only strategy randomises single decisions. Intervals are tightest at this number."
         ),
     ] = None,
     alpha: Annotated[
@@ -42,8 +42,8 @@ def start(
     endpoint: Annotated[
         Endpoint | None,
         typer.Option(
-            help="Compare results (the default), or the cost of the opponents' replies (the default with "
-            "only a strategy that randomises single decisions)."
+            help="Compare results (the default), or the cost of the opponents' replies (the default if "
+            "the only strategy randomises single decisions)."
         ),
     ] = None,
 ) -> None:

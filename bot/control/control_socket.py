@@ -47,8 +47,8 @@ async def serve_control_socket(
 ) -> AsyncIterator[None]:
     """Serve commands until the `with` block ends.
 
-    If listening fails, the program logs the reason, continues and retries, because the program whose accounts
-    we take over may still be listening there.
+    If listening fails, the program logs the reason, continues and retries, because the program that
+    it replaces may still be listening on the socket.
 
     Args:
         path: The socket's file.
@@ -213,7 +213,7 @@ def ask(path: Path, request: Mapping[str, Any], timeout_s: float | None = None) 
         timeout_s: Maximum wait for the next line, in seconds, or None for no limit.
 
     Raises:
-        NotRunning: No program is listening there.
+        NotRunning: No program is listening on the socket.
         ControlError: The program does not answer, or the command failed.
     """
     with socket.socket(socket.AF_UNIX) as link:
@@ -222,8 +222,8 @@ def ask(path: Path, request: Mapping[str, Any], timeout_s: float | None = None) 
                 link.connect(address)
         except OSError as error:
             raise NotRunning(
-                f"no program is listening at {path} ({error.strerror or error}); is `desdemona run` up "
-                "with the same settings?"
+                f"no program is listening at {path} ({error.strerror or error}); is `desdemona run` "
+                "running with the same settings?"
             ) from None
         link.settimeout(timeout_s)
         try:

@@ -17,7 +17,7 @@ def exposition(
     failures: dict[str, tuple[int, int]],
     firing: dict[str, bool],
 ) -> bytes:
-    """The metrics in Prometheus's text format.
+    """Export the metrics in Prometheus's text format.
 
     Args:
         metrics: The counters, and the gauges to update.

@@ -113,7 +113,7 @@ class HealthMonitor:
 
     @property
     def trouble(self) -> str:
-        """Why the program is not healthy; empty if it is.  The event loop itself runs if this code runs."""
+        """Why the program is not healthy; empty if healthy. This code runs only if the event loop runs."""
         silent_s = self._clock() - self._written_s
         if silent_s <= MAX_WRITE_AGE_S:
             return ""
@@ -204,7 +204,7 @@ class HealthMonitor:
         return value
 
     async def _database_write_trouble(self) -> str:
-        """Why the database cannot be written; empty if it can."""
+        """Why the database cannot be written to; empty if it can be."""
         try:
             async with asyncio.timeout(WRITE_TIMEOUT_S):
                 await self._observed.database.try_writing()

@@ -78,13 +78,13 @@ class AccountStatus:
     link: LinkStatus | None
     """The link to the site, or None if the account is not signed in."""
     trouble: str
-    """Why the account is not being played; empty if it is being played or is signing in."""
+    """Why the bot does not play on the account; empty if it plays or is signing in."""
     games: int
     """Number of running games."""
     waiting: int
     """Number of challenges waiting for a slot."""
     is_standby: bool = False
-    """Whether we are a standby, because another program plays the account."""
+    """Whether we are a standby, because another program plays on the account."""
     closing: int = 0
     """Number of finished games whose records are being closed."""
 
@@ -163,12 +163,12 @@ class Status:
         return tuple(alarm for alarm in self.alarms if alarm.is_active)
 
     def json_text(self) -> str:
-        """The whole status, with times in ISO 8601 (UTC) and durations in the unit named by the field."""
+        """The status as JSON, with times in ISO 8601 (UTC) and durations in the unit named by the field."""
         return json.dumps(asdict(self), default=lambda at: at.isoformat(timespec="milliseconds"))
 
 
 def account_status(name: str, runner: AccountRunner) -> AccountStatus:
-    """The state of an account."""
+    """Return the status of an account and its link."""
     lobby = runner.lobby
     if lobby is None:
         return AccountStatus(name, "", "", None, runner.trouble, 0, 0, runner.is_waiting)
@@ -193,7 +193,7 @@ def account_status(name: str, runner: AccountRunner) -> AccountStatus:
 
 
 def waiting_challenges(name: str, lobby: Lobby) -> list[WaitingChallenge]:
-    """The queue of an account."""
+    """Return the challenges of an account that are waiting for a slot, in order."""
     return [
         WaitingChallenge(
             challenge.id,

@@ -81,7 +81,7 @@ def plan(
 
 
 def _arms_of(config: Config) -> tuple[str, ...]:
-    """Strategies that an account compares, sorted; a single one counts only if it randomises decisions."""
+    """Strategies that an account compares, sorted; a single strategy only if it randomises decisions."""
     assignment = config.assignment
     match assignment.method:
         case AssignmentMethod.BALANCED:

@@ -297,11 +297,11 @@ class ArenaHost:
 
     @property
     def has_bots(self) -> bool:
-        """Whether one of the accounts plays at the arena."""
+        """Whether any account plays at the arena."""
         return bool(self.bots)
 
     async def run(self) -> None:
-        """Run the arena until cancelled; once it has been open, wait for resources instead of failing.
+        """Run the arena until cancelled; after it has first opened, wait for resources instead of failing.
 
         Raises:
             ConfigError: The arena cannot listen, or a name is taken.
@@ -449,7 +449,7 @@ class LiveSettings:
 
 
 def _stop_signal_event() -> asyncio.Event:
-    """An event that the first SIGINT or SIGTERM sets; a second signal ends the program."""
+    """Return an event that the first SIGINT or SIGTERM sets; a second signal ends the program."""
     stop = asyncio.Event()
 
     def on_signal(number: int) -> None:

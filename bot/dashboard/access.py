@@ -5,8 +5,8 @@ request must be ours (against DNS rebinding, where a foreign name resolves to th
 that changes something must come from a page of ours (``Origin``). If there is a token, a request also needs a
 session: a cookie with an expiry time, signed with a key derived from the token, so that it survives a restart
 and becomes invalid when the token changes. Signing out ends the session until the next restart and deletes
-the cookie. Only wrong tokens at the login are rate-limited, not those in headers: sixteen characters cannot
-be guessed, and behind a proxy, such a limit would let a stranger lock out the program that reads the metrics.
+the cookie. Wrong tokens are rate-limited at the login but not in headers: sixteen characters cannot be
+guessed, and behind a proxy, a limit would let a stranger lock out the program that reads the metrics.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ class Access:
     Args:
         config: Address and public address.
         token: The token; empty: no token, which is allowed on a loopback address only.
-        clock: Seconds of a monotonic clock, for rate limits.
+        clock: Returns the time of a monotonic clock in seconds, for rate limits.
     """
 
     def __init__(

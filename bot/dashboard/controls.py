@@ -144,7 +144,7 @@ class Controls:
         self._render = render
 
     def routes(self) -> list[web.RouteDef]:
-        """The route; middleware has already checked access (`bot.dashboard.access`)."""
+        """Return the route of all actions; middleware checks access to it (`bot.dashboard.access`)."""
         return [web.post(PATH, self._do)]
 
     async def _do(self, request: web.Request) -> web.Response:

@@ -18,7 +18,7 @@ PAGE_TIMEOUT_S = 10.0
 MAX_CACHED_VIEWS = 60
 """Maximum number of views in memory. A view of ten thousand games takes a megabyte."""
 MAX_VIEW_AGE_S = 60.0
-"""Maximum age of a view, in seconds, even if the database has not changed: its text may contain "today"."""
+"""Maximum age of a view, in seconds, even if no data has changed, because texts may contain "today"."""
 VERSION_TTL_S = 1.0
 """Shortest interval between checks of the database for changes, in seconds."""
 
@@ -123,7 +123,7 @@ class PageCache:
                 view = await page.load(self._database, query)
         except TimeoutError:
             raise PageTimeout(
-                f"This query takes longer than {PAGE_TIMEOUT_S:.0f} s. Narrow it, say to a month or one game."
+                f"This query takes longer than {PAGE_TIMEOUT_S:.0f} s. Limit the query to a month or a game."
             ) from None
         cached = CachedView(view, version, self._clock(), page.cache_ttl_s)
         self._forget_stale()

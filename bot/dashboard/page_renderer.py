@@ -52,7 +52,7 @@ class PageRequest:
     """A request for a page."""
 
     page: str
-    """Its name."""
+    """The page's name."""
     query: Query
     form: OutputFormat
     parts: Mapping[str, str] = field(default_factory=dict)

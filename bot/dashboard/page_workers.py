@@ -1,7 +1,7 @@
-"""Renders pages in worker processes, because in the main process they would delay moves.
+"""Renders pages in worker processes, because rendering in the main process would delay moves.
 
 Rendering a page takes tens to hundreds of milliseconds. On the event loop, and also in a thread (the
-interpreter runs one thread at a time), it would delay every move due in the meantime. The processes start
+interpreter runs one thread at a time), rendering would delay every move due meanwhile. The processes start
 with the first request, run at a lower priority, cache the views, and use separate database connections.
 """
 
@@ -22,7 +22,7 @@ from storage.database import Database
 from storage.evidence.reading import enable_reply_cache
 
 PAGE_WORKERS = 2
-"""Number of processes: with two, a slow page does not delay the others. The second starts when needed."""
+"""Number of processes: with two, one slow page delays no other. The second process starts when needed."""
 NICENESS = 5
 """Increase of the processes' niceness."""
 WORKER_TIMEOUT_S = 3 * PAGE_TIMEOUT_S

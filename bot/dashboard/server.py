@@ -1,6 +1,6 @@
 """The dashboard as a running server: routes, errors, and the address it listens on.
 
-Its failures do not affect play: if it cannot listen, the bot continues and logs the reason once.
+Failures of the dashboard do not affect play: if it cannot listen, the bot continues and logs the reason once.
 """
 
 import asyncio
@@ -73,7 +73,7 @@ class Dashboard:
         operator: The running program, for controls, alarms, metrics and health; None if there is none.
         clock: Seconds of a monotonic clock.
         sleep: Waits the given number of seconds.
-        workers: Render the pages; closed at the end. None: this process renders them.
+        workers: Render the pages; closed at the end. None: this process renders the pages.
 
     Raises:
         ConfigError: Other machines could reach the page, and there is no token.

@@ -10,8 +10,8 @@ from engine.strategies.registry import strategies_for, strategy_named
 
 BIASED_COIN_PROBABILITY = 0.75
 """Probability of choosing a strategy with fewer games, if people may know which strategy they met. Efron
-(1971, doi:10.1093/biomet/58.3.403) uses 2/3 for a whole trial. An opponent plays few games, so balance must
-be reached sooner, while the next strategy stays uncertain."""
+(1971, doi:10.1093/biomet/58.3.403) uses 2/3 for a whole trial. We use more, because an opponent plays few
+games and balance must be reached sooner; the next strategy still stays uncertain."""
 
 BLIND_COIN_PROBABILITY = 0.6
 """The same probability in blind trials: a person who knew all earlier choices could predict the next one in
@@ -97,9 +97,8 @@ def drawn_strategy(probabilities: Mapping[str, float], number: int) -> str:
     """The strategy that a random number selects, for recomputing a random choice from its record.
 
     Args:
-        probabilities: Probability of each strategy; they add up to 1.  Their order does not matter:
-        databases do not
-            keep it.
+        probabilities: Probability of each strategy; they add up to 1. Their order does not
+            matter, because databases do not keep the order.
         number: From 0 to 2^`DRAW_BITS` - 1.
 
     Raises:

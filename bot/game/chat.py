@@ -17,7 +17,7 @@ from engine.games import get_rules
 from engine.strategies.registry import strategy_named
 
 EXTRA_CHAT_WAIT_S = 2.0
-"""Extra seconds that chat waits after a pause that the server demanded, so that other requests go first."""
+"""Extra wait before chatting after a pause that the server demanded, in seconds; other requests go first."""
 
 
 class GameChat:

@@ -36,7 +36,7 @@ class Command(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatFacts:
-    """The facts for the answers."""
+    """The facts about a game from which the bot composes its answers."""
 
     bot: str
     opponent: str
@@ -123,7 +123,7 @@ def _eval(decision: Decision) -> str:
         decision.trial_draw.control if decision.move == decision.trial_draw.trap else decision.trial_draw.trap
     )
     name = game.move_name(position, game.parse_move(position, other))
-    return f"{text} A random draw decided between it and {name}."
+    return f"{text} A random number decided between this move and {name}."
 
 
 def _trap(decision: Decision, forecast: ReplyForecast | None) -> str:
@@ -137,7 +137,7 @@ def _trap(decision: Decision, forecast: ReplyForecast | None) -> str:
         return f"I am still working out what people reply to {move}."
     bait = forecast.bait
     if bait is None:
-        return f"{move} tempts nobody to an error that I know of."
+        return f"I know of no error that {move} tempts people to make."
     after = game.play(position, played)
     reply = game.move_name(after, game.parse_move(after, bait.reply))
     cost = percent(bait.cost / WHOLE)

@@ -1,4 +1,4 @@
-"""Cache of a game's decisions, except those taken back or dropped, so that the ledger need not read its own
+"""Caches a game's decisions, without those taken back or dropped, so that the ledger need not read its own
 writes.
 
 Only the ledger of one program writes a game's decisions, so its writes stay valid until its next transaction.
@@ -56,7 +56,7 @@ class CurrentDecisions:
             self.latest[stored.ply] = stored
 
     def current(self, stored: StoredDecision) -> StoredDecision:
-        """The current state of a decision if it is cached; otherwise the argument."""
+        """Return the current state of a decision if it is cached, otherwise the argument unchanged."""
         return self.latest[stored.ply] if self._remembers(stored) else stored
 
     def add_forecast(self, stored: StoredDecision, made: ReplyForecast) -> None:

@@ -68,7 +68,7 @@ from storage.records import StoredDecision, StoredGame
 logger = logging.getLogger(__name__)
 
 MAX_QUICK_RECONNECTS = 8
-"""Number of reconnection attempts less than half a second apart, because our clock may be running."""
+"""Number of reconnection attempts with short pauses (under 0.5 s), since our clock may be running."""
 MAX_MOVE_RETRY_WAIT_S = 4.0
 """Maximum wait before a move is sent again, in seconds; short, because our clock is running."""
 MIN_REFUSALS_TO_WARN = 5
@@ -76,11 +76,11 @@ MIN_REFUSALS_TO_WARN = 5
 MAX_NOT_FOUND_RETRIES = 4
 """Number of further queries, over a few seconds, before we accept that a game does not exist."""
 MAX_REFUSAL_RETRIES = 40
-"""Number of queries, over two minutes, after other refusals: the server may still report the game's end."""
+"""Number of queries after other refusals, over two minutes; the server may yet report the game's end."""
 GAME_LIST_TIMEOUT_S = 2.0
 """Timeout of a query for the running games, in seconds; the stream is not requested during the query."""
 MAX_STREAM_RETRY_WAIT_S = 3.0
-"""Maximum wait before a game's stream is reopened, in seconds: its clock may be running."""
+"""Maximum wait before a game's stream is reopened, in seconds; short, because our clock may be running."""
 
 
 class GameRunner:
@@ -196,8 +196,8 @@ class GameRunner:
     async def run(self) -> None:
         """Play until the server ends the game, then settle every decision and close the ledger.
 
-        A game that the server adjourns leaves its ledger open. The server is not queried for a game that
-        is over in the ledger but not settled.
+        A game that the server adjourns leaves its ledger open. If the ledger already has the game's end,
+        only the settling is left, and the server is not queried.
 
         Raises:
             AuthError: The server no longer accepts our account.
@@ -444,8 +444,8 @@ class GameRunner:
     async def _send_move(self, think: Think, stored: StoredDecision, received_at: float) -> None:
         """Send a committed move until the server accepts it or shows that the turn has passed.
 
-        Instead of sending the move we may resign or agree to a draw. Both are tried
-        only once per move; if they fail, the move is sent.
+        Before sending the move, try once to resign or to agree to a draw if the offer policy says so; send
+        the move if the attempt fails.
         """
         if self._refusals == 0 and self._is_current(think):
             given_up = await self._offers.resign_or_accept_draw()
@@ -617,7 +617,7 @@ class GameRunner:
     async def _with_accepted_move(
         self, moves: tuple[str, ...], end: GameEnd
     ) -> tuple[tuple[str, ...], GameEnd]:
-        """Add our last move if the server accepted but never showed it: it may have ended the game."""
+        """Add our last move, which may have ended the game, if the server accepted but never reported it."""
         if self._turn is not None:
             await asyncio.wait([self._turn])  # the answer to our move may still be under way
         move = await self._ledger.accepted_move(len(moves))

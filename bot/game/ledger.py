@@ -78,7 +78,7 @@ logger = logging.getLogger(__name__)
 
 TAKEBACK_GRANTED = "takeback_granted"
 DECISION_UNJUDGED = "decision_unjudged"
-"""A bug left a decision without an outcome; `desdemona db recheck` may supply it."""
+"""A bug left a decision without an outcome; `desdemona db recheck` may supply the outcome."""
 
 _RESULTS_FOR_US = {
     GameResult.WIN: ResultForUs.WON,
@@ -398,7 +398,7 @@ class GameLedger:
         return None
 
     async def earlier_games(self) -> Encounters:
-        """Totals of the earlier games with this opponent, over all our players.
+        """Totals of the earlier games with this opponent, over all our strategies.
 
         Counts only games that ended before this one began: the totals must not reveal baits in a running
         game.
@@ -505,8 +505,8 @@ class GameLedger:
             self._cache_score(stored)
 
     async def _foreign_move(self, session: AsyncSession, ply: int, stored: StoredDecision | None) -> None:
-        """Handle a move of ours that was not decided here: another program uses the account, or the ledger is
-        out of date."""
+        """Handle one of our moves that was not decided here: another program uses the account, or the ledger
+        is out of date."""
         if ply in self._strange:
             return
         self._strange.add(ply)

@@ -91,7 +91,7 @@ def should_resign(facts: OfferFacts, config: MannersConfig) -> bool:
 def max_takebacks(facts: OfferFacts, config: MannersConfig) -> int:
     """Maximum number of takebacks to grant the opponent in this game.
 
-    It is 0 in a trial, or if the strategy or its moves are chosen at random: comparisons exclude
+    The number is 0 in a trial, or if the strategy or its moves are chosen at random: comparisons exclude
     decisions that were taken back, and opponents would take back their costly replies.
     """
     is_compared = facts.in_trial or facts.is_randomised
@@ -109,7 +109,7 @@ def may_grant_takebacks(assignment: AssignmentConfig, config: MannersConfig) -> 
 
 
 def choose_claim(facts: OfferFacts, config: MannersConfig) -> Claim:
-    """What to claim against an opponent who left; a win instead of a draw if they should have resigned."""
+    """Choose the claim against an opponent who left: the configured one, but a win if we were winning."""
     is_won = bool(facts.scores_centi) and facts.scores_centi[-1] >= config.resign_score_centi
     return Claim.VICTORY if config.claim is Claim.DRAW and is_won else config.claim
 

@@ -73,10 +73,10 @@ class GameOffers:
     async def resign_or_accept_draw(self) -> GameEnd | None:
         """Resign or accept the offered draw if our decision requires it.
 
-        This is tried only once, because the clock is running and the move is ready.
+        Tries only once: the clock is running and the move is ready.
 
         Returns:
-            The end of the game if we resigned, because some servers do not report it.
+            The end of the game if we resigned (some servers do not report resignations); otherwise None.
         """
         facts = self._facts()
         try:

@@ -1,5 +1,5 @@
-"""Rechecks all decisions of the database: verifies each record, and judges those not judged by the current
-rules.
+"""Rechecks all decisions of the database: verifies each record, and judges decisions that
+the current rules have not judged yet.
 
 A decision lacks an outcome if a crash interrupted the completion of its profile or the judgement of its
 reply, or if rows were removed by hand. The database has all data for the judgement, so the result is the same
@@ -82,11 +82,11 @@ class RecheckResults:
     verified: int = 0
     """Number of records that reproduce their choice."""
     pruned: int = 0
-    """Pruned records: the remaining data is valid, but the choice cannot be verified."""
+    """Number of pruned records: the remaining data is valid, but the choice cannot be verified."""
     judged: int = 0
-    """Number of added outcomes that were missing or judged by earlier rules."""
+    """Number of outcomes computed because they were missing or judged by earlier rules."""
     forecast: int = 0
-    """Number of added forecasts of the reply that were missing or made by earlier rules."""
+    """Number of forecasts of the reply computed because they were missing or made by earlier rules."""
     completed: int = 0
     """Number of completed profiles of chosen moves."""
     restored: int = 0

@@ -18,7 +18,7 @@ from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus
 
 _MAX_GAMES = 16
-"""Number of games whose positions are cached: decisions of concurrent games alternate."""
+"""Number of games whose positions are cached; several, because decisions of concurrent games alternate."""
 
 
 class RecordChecks:
@@ -53,7 +53,7 @@ class RecordChecks:
             return
         known = self._positions_of(found)
         if found.ply >= len(known):
-            raise RecordError(f"its game has {len(found.moves)} moves, none before ply {found.ply}")
+            raise RecordError(f"its game has {len(found.moves)} moves, too few for ply {found.ply}")
         if known[found.ply] != decision.position:
             raise RecordError(
                 f"its game is at {known[found.ply]} at ply {found.ply}, not at {decision.position}"

@@ -70,15 +70,15 @@ def paths(game: Game[Any], games: Sequence[StoredGame]) -> Paths:
                 paths[here] = tuple(dict.fromkeys((*paths.get(here, ()), move)))
                 position = continued_position(game, game.play(position, game.parse_move(position, move)))
         except (BadPosition, IllegalMove) as error:
-            logger.warning("game %s cannot be read any more: %s", stored.site_game_id, error)
+            logger.warning("game %s can no longer be read: %s", stored.site_game_id, error)
     return paths
 
 
 class NonWins:
     """An account's latest games that it did not win, against any opponent, because people could copy them.
 
-    They are read once, and each game is added as soon as it ends, so that a concurrent game that is a few
-    moves behind cannot copy it.
+    The games are read once, and each new game is added as soon as it ends, so that a concurrent game that is
+    a few moves behind cannot copy it.
     """
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ class NonWins:
     def avoidance(
         self, stored: StoredGame, moves: Sequence[str], avoid: Sequence[str], within_centi: int
     ) -> RepetitionAvoidance | None:
-        """Instructions to avoid earlier games with the same moves so far; None: there are no such games.
+        """Return which moves to avoid because they would repeat an earlier game; None: nothing to avoid.
 
         Args:
             stored: The game in the database.

@@ -2,14 +2,14 @@
 
 The server's time of a reply is the opponent's clock during our previous turn, minus the same clock during our
 next turn, plus the increment. Our own measurement lasts from when the server shows our move until it shows
-the reply, so that network delays cancel out. If it shows both at once, the measurement begins when we
+the reply, so that network delays cancel out. If the server shows both at once, the measurement begins when we
 send our move, and the known lag is subtracted.
 
 The server's number is used only if it agrees with ours: it cannot be longer than the time from sending our
-move to seeing the reply, nor shorter than our measurement by more than servers' lag allowance. Clocks with a
-delay instead of an increment, and byo-yomi, disagree. We use our measurement for these, for clocks in whole
-seconds, and for moves before a clock starts. A reply that could not be timed (the link was down, the program
-restarted, several moves came at once) has no time.
+move to seeing the reply, nor shorter than our measurement by more than servers' lag allowance. The numbers
+disagree if the clock has byo-yomi or a delay instead of an increment. We use our measurement for both, for
+clocks in whole seconds, and for moves before a clock starts. A reply that could not be timed (the link was
+down, the program restarted, several moves came at once) has no time.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from storage.records import ReplyTime, TimeSource
 MAX_LAG_COMPENSATION_S = 1.0
 """Maximum time that a server subtracts from a turn for the opponent's lag (lichess.org)."""
 CLOCK_TOLERANCE_S = 0.05
-"""Tolerance in seconds: servers round clocks, and stop them after showing the move."""
+"""Tolerance in seconds, because servers round clocks and stop them only after showing the move."""
 MIN_SERVER_TIMED_PLY = 2
 """First ply timed by server clocks: on sites like Lichess, they do not run until both sides have moved."""
 _CLOCK_DECIMALS = 3

@@ -6,8 +6,8 @@ table. If a live job has waited longer than it can afford, another live job with
 early.
 
 A job may borrow the cores of idle threads, for helper threads of its own search. It keeps these cores until
-it ends, so another job of its rank may have to share a core with it. It is stopped and restarted if a job of
-a higher rank needs these cores.
+it ends, so another job of its rank may have to share a core with it. The job is stopped and restarted if
+a job of a higher rank needs these cores.
 """
 
 import asyncio

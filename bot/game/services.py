@@ -38,7 +38,7 @@ class MoveLookup(Protocol):
             game_name: Name in `engine.games`.
             position: A position of that game.
             remaining_s: Time on our clock, in seconds; None without a clock.
-            avoid: Moves not to repeat.
+            avoid: Moves that the look-up should avoid, because they would repeat earlier games.
         """
 
     async def close(self) -> None:
@@ -87,7 +87,7 @@ class GameServices:
     def draw_number(self) -> int:
         """A random number for choosing the strategy.
 
-        It cannot be predicted from other such numbers, unless the settings have a seed (for tests).
+        It cannot be predicted from the numbers for other games, unless the settings have a seed (for tests).
         """
         if self.config.assignment.seed:
             return self.rng.getrandbits(DRAW_BITS)

@@ -219,8 +219,8 @@ class Session:
         return is_beginning and state.end is None and not self.takeback_offered
 
     def rejoin(self) -> "Session":
-        """Return the session to JOINING, to read the game's state again: our turn then starts a new
-        search."""
+        """Return the session to JOINING, so that the session reads the state again and our turn starts
+        a new search."""
         return self if self.state is SessionState.OVER else replace(self, state=SessionState.JOINING)
 
 
@@ -297,7 +297,7 @@ def _on_state(session: Session, state: GameState) -> tuple[Session, tuple[Action
     game, position = position_of(session, state.moves)
     kind = _message_kind(session, state, game, position)
     if (session.state, kind) not in TRANSITIONS:
-        raise ProtocolError(f"a game that is {session.state} cannot see {kind.value!r}", state)
+        raise ProtocolError(f"a game that is {session.state} cannot receive message {kind.value!r}", state)
     after = replace(
         session,
         state=TRANSITIONS[session.state, kind],

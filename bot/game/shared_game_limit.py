@@ -24,7 +24,7 @@ class SharedGameLimit:
         return self._max_games - (self._games.total() - self._games[account])
 
     def is_wanted_elsewhere(self, account: object) -> bool:
-        """Whether a challenger waits at another account; our own challenges then give way."""
+        """Whether a challenger waits at another account; if so, our own challenges give way."""
         return self._max_games < math.inf and bool(self._wanting - {account})
 
     def count(

@@ -1,11 +1,11 @@
 """One game's searches: time limits from the clock, a thread of the pool, pondering on the opponent's time.
 
-A search may begin before our turn, for the position after the expected reply (pondering). This search is the
-one that would run after that reply, with the same limits; it only starts earlier. If the reply is played, the
-search continues or has already finished; otherwise it is dropped and leaves only its entries in the thread's
-transposition table. Nothing is recorded before it is our turn.
+A search may begin before our turn, for the position after the expected reply (pondering). The search is the
+same as after the reply, with the same limits, but it starts earlier. If the opponent plays this reply, the
+search continues or has already finished; otherwise we drop the search, which leaves only its entries in the
+thread's transposition table. Nothing is recorded before it is our turn.
 
-Players with an opponent model get the moves so far, the opponent's rating, and the opponent's clock. A search
+Strategies with an opponent model get the moves so far and the opponent's rating and clock. A search
 that began before the reply cannot know the opponent's clock after the reply, so its record has no clock. The
 search is used nevertheless, because the clock has the least influence on the models.
 """
@@ -44,7 +44,7 @@ NO_CLOCK_TIMEOUT_S = 86_400.0
 """Deadline of a move without a clock, in seconds; later than any deadline with a clock."""
 
 MAX_THREAD_WAIT_SHARE = 0.05
-"""A game that has waited for a thread for this share of its clock ends a search with a later deadline."""
+"""After waiting for a thread for this share of its clock, a game stops a search with a later deadline."""
 
 LATE_MOVE_GRACE_S = 1.0
 """Seconds beyond the planned time before a move counts as late, because starting and storing take time."""
@@ -299,7 +299,7 @@ class GameThinker:
     def max_move_time_s(self, at: PositionToMove, remaining_s: float | None) -> float:
         """The maximum time for a move, in seconds, after which the operator sees the move as late.
 
-        It is the planned time, extended by at least `LATE_MOVE_GRACE_S` in case the machine is busy.
+        The limit is the planned time, extended by at least `LATE_MOVE_GRACE_S` in case the machine is busy.
         """
         limits = _clock_limits(self._services, at, remaining_s)
         planned_s = limits.time_s or 0.0
@@ -378,7 +378,7 @@ class GameThinker:
     def _seed(self, at: PositionToMove) -> int | None:
         """The random bits for a position of the game; None: nothing is randomised.
 
-        They are the same for every search of the position, so a takeback causes no new random choice.
+        The bits are the same for every search of the position, so a takeback causes no new random choice.
         """
         seed = self._services.decision_seed(at.stored, at.text)
         known = {} if self._seeds is None else self._seeds
@@ -456,5 +456,5 @@ def expected_reply(decision: Decision) -> str | None:
 
 
 def _reached_depths(decision: Decision) -> tuple[int, int]:
-    """The depths that a search reached: for its pick (0 without a pick), and for its scores."""
+    """The depths that a search reached: for the move it chose (0 if it chose none), and for its scores."""
     return (decision.pick.depth if decision.pick is not None else 0, decision.depth)

@@ -66,14 +66,14 @@ class Terms:
 
     def __post_init__(self) -> None:
         if self.clock is not None and self.move_s is not None:
-            raise MatchError("a clock and a time per move exclude each other")
+            raise MatchError("a clock and a time per move cannot be combined")
         if self.clock is None and self.move_s is None and self.depth is None:
             raise MatchError("there is no limit: give a clock, a time or a depth")
         for spec in (self.a, self.b):
             if self.clock is not None and spec.move_s is not None:
-                raise MatchError(f"player {spec.text!r}: a clock excludes a time per move")
+                raise MatchError(f"player {spec.text!r}: a time per move cannot be combined with a clock")
             if self.clock is not None and (spec.cpu_s is not None or spec.nodes is not None):
-                raise MatchError(f"player {spec.text!r}: a clock excludes limits of processor time and nodes")
+                raise MatchError(f"player {spec.text!r}: with a clock, do not limit processor time or nodes")
             allowance = self.allowance(spec, (1.0, 1.0))
             if isinstance(spec, OurSpec):
                 if allowance.depth is not None and allowance.depth < 2:
@@ -146,10 +146,10 @@ def parse_id(text: str) -> str:
     """Validate a match identifier that the operator chose.
 
     Raises:
-        MatchError: It is not a valid identifier.
+        MatchError: The text is not a valid identifier.
     """
     if not _ID.fullmatch(text):
-        raise MatchError(f"--id: {text!r} is not a name for a match; use up to 40 letters, digits, . _ and -")
+        raise MatchError(f"--id: {text!r} is not a valid match id; use up to 40 letters, digits, . _ and -")
     return text
 
 

@@ -44,7 +44,7 @@ def ending_text(game: FinishedGame) -> str:
 
 
 def has_player_failed(game: FinishedGame) -> bool:
-    """Whether a player failed, which is reported immediately."""
+    """Whether a player failed in a game; failures are reported immediately."""
     return game.loser is not None and game.end is not End.RESIGNATION
 
 
@@ -156,7 +156,7 @@ def _end_text(end: End, loser: int | None, count: int) -> str:
 
 def _resource_use_text(who: str, spent: ResourceUse) -> str:
     depth = "" if spent.mean_depth is None else f", mean depth {spent.mean_depth:.1f}"
-    late = f", {spent.late} beyond their time" if spent.late else ""
+    late = f", {spent.late} over the limit" if spent.late else ""
     costs = [] if spent.mean_cpu_s is None else [f"{1e3 * spent.mean_cpu_s:.0f} ms of processor time"]
     costs += [] if spent.mean_nodes is None else [f"{spent.mean_nodes:,.0f} nodes"]
     cost = f" ({', '.join(costs)})" if costs else ""

@@ -64,7 +64,7 @@ class MatchStanding:
 
 
 OnGame = Callable[[FinishedGame | None, MatchStanding], None]
-"""Called with each finished game and the standing after it; once at the start with None for the game."""
+"""Called with each finished game and the standing after it, and at the start with None for the game."""
 
 
 async def run_match(

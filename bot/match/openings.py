@@ -113,7 +113,7 @@ def read_openings(data: bytes, game_name: str, where: str, max_plies: int | None
     Args:
         data: The file's contents.
         where: The file's name for error messages.
-        max_plies: Maximum number of moves to take from each; None: all.
+        max_plies: Maximum number of moves to take from each opening; None: all.
 
     Raises:
         MatchError: The file has no openings, or an opening ends the game; the message gives the reason.
@@ -139,7 +139,7 @@ def read_openings(data: bytes, game_name: str, where: str, max_plies: int | None
             if line.strip() and not line.lstrip().startswith("#")
         ]
     if not openings:
-        raise MatchError(f"{where}: it has no openings")
+        raise MatchError(f"{where}: the file has no openings")
     return openings
 
 

@@ -1,4 +1,4 @@
-"""All kinds of match players behind the interface of `engine.protocols.external_engine.ExternalEngine`."""
+"""Gives all kinds of match players the interface of `engine.protocols.external_engine.ExternalEngine`."""
 
 import logging
 import os
@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 _MOVE_OVERHEAD_S = 0.02
 """Seconds reserved per move on a clock; small, because there is no network lag."""
 _MIN_RESPONSE_TIMEOUT_S = 0.5
-"""Extra wait in seconds for a program on a clock; the clock decides whether it was late."""
+"""Extra wait in seconds for a program on a clock; the clock decides whether the move was late."""
 _MAX_PROFILE_NODE_FACTOR = 20
 """Maximum ratio of positions visited for a game's profiles to positions visited to choose its moves."""
 _MIN_PROFILE_NODE_LIMIT = 5_000_000
@@ -119,7 +119,7 @@ class OurPlayer:
         Args:
             moves: See `ExternalEngine.choose`.
             allowance: Likewise.
-            stop: A new stop flag; if processor time is limited, it also measures that time.
+            stop: A new stop flag; if processor time is limited, the flag also measures that time.
 
         Raises:
             ValueError: The game is over.
@@ -159,10 +159,10 @@ class OurPlayer:
             self._source.close()
 
     def complete_decisions(self) -> list[tuple[int, Decision]]:
-        """The decisions with complete profiles, so that every reply can be judged.
+        """Return the decisions with completed profiles, so that every reply can be judged.
 
         With few pieces left, a search with a node limit reaches any depth, and a profile at that depth might
-        never finish. So profiles beyond the limit of `_MAX_PROFILE_NODE_FACTOR` stay incomplete.
+        never finish. Therefore `_MAX_PROFILE_NODE_FACTOR` limits the search; some profiles stay incomplete.
         """
         stop = StopFlag()
         searched = sum(decision.nodes for _, decision in self.decisions)

@@ -244,7 +244,7 @@ class _Adjudicator:
 
     terms: AdjudicationRule | None
     leader: int = 0
-    """The leading side: 1 moved first, -1 moved second, 0: neither."""
+    """The leading side: 1 if it moved first, -1 if it moved second, 0 for neither."""
     plies: int = 0
 
     def add(self, side: int, evaluation_centi: int | None) -> bool:

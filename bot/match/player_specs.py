@@ -287,8 +287,8 @@ def _parse_external_spec(text: str, kind: str, rest: str) -> ExternalSpec:
         if name in spec and kind not in STOPPABLE_PROTOCOLS:
             raise MatchError(
                 f"player {text!r}: {kind} cannot limit {limited}: it has neither a node limit nor a "
-                "command that makes a search return its move; set time or depth, and the result reports what "
-                "moves cost"
+                "command that makes a search return its move; set time or depth; the result then reports "
+                "how much its moves cost"
             )
     return ExternalSpec(text=text, kind=kind, command=words, options=options, **spec)
 
@@ -390,8 +390,8 @@ _STRONG = _Audience("the strong player", lambda kind: kind.searches_selectively)
 _LOOKING_UP = _Audience("the strong player and standard_uci", lambda kind: kind.looks_up)
 _MODELLING = _Audience("players that model the opponent", lambda kind: kind.models_opponent)
 _SEARCHING = _Audience(
-    "players with a search of their own; with another engine, set depth instead, and the result "
-    "reports what its moves cost",
+    "players with a search of their own; with another engine, set depth instead; the result then "
+    "reports how much its moves cost",
     lambda kind: not kind.asks_engine,
 )
 _MAX_CENTI = 10**6

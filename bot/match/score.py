@@ -1,9 +1,9 @@
 """A match's score, Elo difference and its interval.  Pure arithmetic.
 
-Two games from one opening are not independent, because an opening that favours a side does so in both. Pairs
-are independent, so every interval and test here is based on pairs, each with a score in {0, 1/4, 1/2, 3/4, 1}
-(half the sum of A's points). If openings differ in how much they favour a side, this rightly gives smaller
-intervals than counting single games.
+Two games from one opening are not independent, because an opening that favours a side favours it in both.
+Pairs are independent, so every interval and test here is based on pairs, each with a score in {0, 1/4, 1/2,
+3/4, 1} (half the sum of A's points). If openings differ in how much they favour a side, using pairs rightly
+gives smaller intervals than counting single games.
 """
 
 import math
@@ -71,7 +71,7 @@ def score_interval(pairs: Sequence[float]) -> tuple[float, float]:
 
     A Wilson interval (see `storage.evidence.intervals`), also valid at 0 % and 100 %, with the effective
     sample size n / c, where c is the variance of the pairs relative to that of a coin with the same mean. c
-    counts as 1 when there are only wins or only losses, and as at least 1 / n: equal pairs so far do not
+    counts as 1 when there are only wins or only losses, and as at least 1 / n, because equal pairs do not
     prove that the next pair will be equal.
 
     Raises:

@@ -87,7 +87,7 @@ def parse_sprt(text: str) -> Sprt:
     """Parse ``elo0,elo1[,alpha,beta]``.
 
     Raises:
-        MatchError: The text does not have the form above, or a value is out of range.
+        MatchError: The text is malformed, or a value is out of range.
     """
     parts = text.split(",")
     number = re.compile(r"[+-]?\d+(\.\d+)?")

@@ -171,7 +171,7 @@ class _WideTable:
 
     title: str
     columns: Sequence[tuple[str, bool]]
-    """The head of each column, and whether the column is left-aligned."""
+    """The heading of each column, and whether the column is left-aligned."""
     rows: Sequence[Sequence[str]]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:

@@ -195,7 +195,7 @@ class Pill:
     """The pill's colour: ``quiet``, ``good``, ``warn`` or ``bad``."""
     link: str = ""
     is_health: bool = False
-    """Whether the pill shows if a part works; such a pill also has a mark and, for screen readers, a word."""
+    """Whether the pill shows if a part works; if True, it also has a mark and, for screen readers, a word."""
 
     @property
     def text(self) -> str:
@@ -350,7 +350,7 @@ class ListedMoves:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """Something in the running program that the operator can control, with its buttons."""
+    """A part of the running program that the operator can control, with its buttons."""
 
     forms: tuple[ActionForm, ...] = ()
     text: str = ""

@@ -71,7 +71,7 @@ class ConsoleSearch:
                 self._console.say(*lines)
 
     def say_last(self, *lines: str) -> None:
-        """Write lines unless the search was dropped; then drop it."""
+        """Write the last lines of the search unless it was dropped; discard all further output."""
         with self._console.lock:
             self.say(*lines)
             self._is_dropped = True

@@ -32,8 +32,8 @@ logger = logging.getLogger(__name__)
 NAME = "Desdemona"
 
 _SOLVES_BEYOND = 8
-"""Endings at most this many plies longer than the requested depth are solved. This takes about as long as the
-search, because no positions need to be evaluated."""
+"""Endings at most this many plies longer than the requested depth are solved. Solving takes about as long as
+the search, because no positions need to be evaluated."""
 _SOLVED_WITHOUT_A_CLOCK = 24
 """Maximum number of empty squares to solve without a time limit; more may take minutes."""
 _MAX_ANALYSIS_SOLVE_PLIES = 20
@@ -250,12 +250,12 @@ class NBoard:
         task.say_last("status")
 
     def _positions(self, record: GgfGame) -> list[Any]:
-        """All positions of a game, from the start."""
+        """Return all positions of a game, from the start."""
         moves = [move.move for move in record.moves]
         return list(positions(self._game, moves, self._game.parse_position(record.start)))
 
     def _background(self, record: GgfGame, side: int) -> Background:
-        """The moves that led to the current position, and the opponent's identity."""
+        """Return the moves that led to the current position, and the opponent's identity."""
         rating = (record.white_rating, record.black_rating)[side]
         return Background(
             tuple(self._positions(record)[:-1]), Person(None if rating is None else round(rating))

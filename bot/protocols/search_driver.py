@@ -75,7 +75,7 @@ class MoveLine:
     percent: int | None = None
     """Confidence in per cent of a search to the game's end (100 if the result is exact); else None."""
     trap: str | None = None
-    """The reply that is the best trap; None if none was found or searched for."""
+    """The reply that is the best trap; None if no trap was found or none was searched for."""
     quality_centi: float = 0.0
     """Quality of the trap, in the unit of the params' scale."""
 

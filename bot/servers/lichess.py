@@ -528,7 +528,7 @@ class LichessServer:
                 yield event
 
     async def _page(self, game_id: str) -> str:
-        """The page of a game.
+        """Request the web page of a game.
 
         Raises:
             RefusedError: The site does not have the game, or no longer has it.
@@ -538,10 +538,10 @@ class LichessServer:
             return (await self._request("GET", path, accept="text/html")).decode(errors="replace")
 
     async def _no_state(self, game_id: str) -> ServerError:
-        """The error for a live stream that does not send its game's state."""
+        """Return the error for a live stream that does not send its game's state."""
         what = f"game {game_id}: no state in {FULL_STATE_TIMEOUT_S:g} s"
         if await is_game_running(self, game_id) is False:
-            return RefusedError(f"{what}, and it is not running", 404)
+            return RefusedError(f"{what}, and the game is not running", 404)
         return TransientError(what)
 
     def _read_game_event(self, line: bytes, reader: GameReader, game_id: str) -> GameEvent | None:
@@ -643,7 +643,7 @@ class LichessServer:
 
 
 def _with_scope_hint(scope: str, error: RefusedError) -> RefusedError:
-    """The refusal; if the token may lack a scope, the error also names the scope."""
+    """Return the refusal; if the token may lack a scope, add the scope to its message."""
     if not error.is_forbidden:
         return error
     return RefusedError(f"{error}; the token may lack the scope {scope}", error.status, error.said)
@@ -654,7 +654,7 @@ def _game(game_id: str) -> str:
 
 
 def _user_agent(account: str = "") -> str:
-    """The User-Agent that sites recommend, with the account name once known."""
+    """Return the User-Agent in the form that sites recommend, with the account name once known."""
     program = f"desdemona/{VERSION}"
     return f"{program} user:{account}" if re.fullmatch(r"[A-Za-z0-9._-]+", account) else program
 

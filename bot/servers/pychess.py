@@ -46,7 +46,7 @@ _MAX_QUOTED_LENGTH = 1000
 
 
 def read_end(page: str, reader: GameReader) -> GameState | None:
-    """End a game as its page says; None if the page shows a running game or we have no snapshot yet.
+    """Return a game's end according to its page; None if the game is running or we have no snapshot yet.
 
     Raises:
         ProtocolError: The page is malformed, or not the page of this game.

@@ -603,7 +603,7 @@ def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[MomentF
 
 
 def _marks(moment: _Moment) -> list[MomentMark]:
-    """The baits, the best reply and the reply played; later marks cover earlier ones."""
+    """Return the marks for the baits, the best reply and the reply played; later marks cover earlier ones."""
     baits = [reply for _, reply in moment.baits]
     marked = [("trap", reply) for reply in baits if reply != moment.played]
     if moment.best is not None and moment.best != moment.played:

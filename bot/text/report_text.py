@@ -128,7 +128,7 @@ def _no_trap_reasons(us: WhoText, plain_share: float, *, is_short: bool) -> list
 
 
 def _baits_taken(traps: int, baits_taken: int, lost: float, name: WhoText) -> Sentence:
-    """The number of baits taken, and what they cost.
+    """Say how many baits the opponent took, and what they cost.
 
     Args:
         traps: Number of traps.

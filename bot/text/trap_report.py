@@ -62,7 +62,7 @@ class CandidateReport:
     sets_trap: bool | None
     """Whether the move sets a trap by Figure 9's rule (`engine.judgement`); None if replies are unknown."""
     set_trap_name: str | None
-    """The best trap by that rule; None if the move sets none."""
+    """The best trap by Figure 9's rule; None if the move sets no trap."""
     value: float | None
     """The move's expected value over the predicted replies, in the unit of the decision's `OpponentParams`;
     None if the strategy does not use it or the move gives up too much."""
@@ -94,7 +94,7 @@ class ReplyReport:
     cost: int
     """Cost of the reply, in hundredths of a per cent of expected score."""
     cost_text: str
-    """Loss compared with the best reply, as text; empty if it is the best or only a bound is known."""
+    """Loss compared with the best reply, as text; empty if the reply is the best or only a bound is known."""
     shallow_text: str | None
     """The opponent's most favourable score below the full depth; None if there is no shallower score."""
     shallow_plies: int | None
@@ -293,7 +293,7 @@ def _build_report(
 
 
 def _sets_traps(strategy: str) -> bool:
-    """Whether a recorded strategy sets traps on purpose; False for other engines' strategies (unknown)."""
+    """Whether a recorded strategy sets traps on purpose; False if unknown (strategies of other engines)."""
     kind = STRATEGIES.get(strategy)
     return kind is not None and kind.sets_traps
 

@@ -68,7 +68,7 @@ def evidence(verdict: TrialVerdict) -> str:
 
 
 def outlook_text(verdict: TrialVerdict) -> str:
-    """Say how many more values are needed for a decision or a narrower interval; else empty."""
+    """Say how many more values are needed for a decision or a narrower interval; empty if unknown."""
     if verdict.finding is IntervalFinding.NOT_CLEAR:
         if verdict.more is None:
             return f"At this rate, not even a million more {verdict.unit}s would decide."

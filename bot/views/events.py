@@ -316,7 +316,7 @@ def events_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
     Args:
-        actions: The running program, whose alarms are shown; None if there is none.
+        actions: The running program, whose alarms are shown; None if no program is running.
     """
 
     async def alarms() -> tuple[AlarmStatus, ...]:

@@ -50,7 +50,7 @@ FORMATS = {
 """Formats that `desdemona export` writes, with their media types."""
 _ENDINGS = {GameFormat.TRANSCRIPT.value: "txt"}
 _STATES = {
-    "committed": "stored; it is not known whether it was sent",
+    "committed": "stored; the move may not have been sent",
     "sent": "the server accepted it",
     "confirmed": "the server shows it",
     "dropped": "never played: the game ended first",
@@ -132,7 +132,7 @@ class GameView:
         if self.moment is not None:
             return self.moment.story
         if self.mark is not None:
-            said = f"{self.moment_damage}. The rest is shown. `desdemona db recheck` lists all damage."
+            said = f"{self.moment_damage}. This view shows the rest. `desdemona db recheck` lists all damage."
             before = f"Move {self.mark.ply // 2 + 1} · we played {self.mark.move}"
             return Story(before, "The record of this move is damaged", "trap", (said,))
         if self.marks:
@@ -306,7 +306,7 @@ async def load(database: Database, query: Query) -> GameView:
 
 
 async def _stored(session: Any, query: Query) -> StoredGame:
-    """The game that a URL names.
+    """Load the game that a URL names.
 
     Raises:
         PageNotFound: The game does not exist.
@@ -355,7 +355,7 @@ def _replay(stored: StoredGame, ply: int) -> tuple[tuple[str, ...], tuple[str, .
 
 
 async def download(database: Database, query: Query) -> Download:
-    """The game in the format of another program (parameter ``format``).
+    """Convert the game to the format of another program (parameter ``format``).
 
     Raises:
         BadQuery: The format is unknown or cannot express the game.

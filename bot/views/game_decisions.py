@@ -84,7 +84,7 @@ def _counts(moments: Sequence[Moment]) -> str:
 
 
 def _baits(moments: Sequence[Moment]) -> list[Part]:
-    """All baits in one table, one row each; a note if there are none or some moves are not judged yet."""
+    """Return a table with a row for each bait; notes if there are no baits or moves are not judged yet."""
     played = [each for each in moments if not each.is_dropped]
     waiting = sum(not each.is_judged for each in played)
     decided = sum(each.is_judged and each.decision.is_decided is True for each in played)
@@ -114,7 +114,7 @@ def _baits(moments: Sequence[Moment]) -> list[Part]:
         found.append(
             Note(
                 f"Not yet analysed: {plural(waiting, 'move')}. The running program or `desdemona db "
-                "recheck` will do it."
+                "recheck` will analyse the rest."
             )
         )
     return found

@@ -12,7 +12,7 @@ def pages(actions: OperatorActions | None = None) -> tuple[Page, ...]:
     """All pages.
 
     Args:
-        actions: The running program; None if there is none.
+        actions: The running program; None if no program is running.
     """
     return (
         now_page(actions),

@@ -131,7 +131,7 @@ class Moment:
         effort = f"{_search(told)}, {told.time_s:.2f} s"
         before = f"Move {told.number} · we played {told.name} · {effort}"
         if self.is_dropped:
-            said = "The game ended before the server took the move."
+            said = "The game ended before the server accepted the move."
             return Story(before, "Never played", "", (said,))
         return Story(
             before,
@@ -305,7 +305,7 @@ def _search(decision: DecisionReport) -> str:
     if source is not None and pick is None:
         return f"depth {decision.depth} by {source.name}"
     if decision.search_mode == SearchMode.VARIETY_DRAW:
-        return f"drawn at random, depth {decision.depth}"
+        return f"chosen at random, depth {decision.depth}"
     if pick is None:
         return f"depth {decision.depth}"
     if source is not None:

@@ -151,7 +151,7 @@ def _performance(groups: Sequence[GroupStatistics]) -> IntervalChart:
 
 
 def _differences(title: str, what: str, groups: Sequence[GroupStatistics]) -> IntervalChart:
-    """Actual minus forecast events, in per cent of replies: baits taken or, with ``replies``, errors."""
+    """Chart how far the share of baits taken (of errors if `what` is ``replies``) exceeds the forecast."""
     rows = []
     for each in groups:
         expected = each.baits if what == "baits" else each.errors
@@ -176,7 +176,7 @@ def _differences(title: str, what: str, groups: Sequence[GroupStatistics]) -> In
 def _fates(groups: Sequence[GroupStatistics]) -> StackedBars:
     return StackedBars(
         title="Traps in the paper's sense",
-        description="Replies to moves that set a trap: the best, one that fell for it, another error.",
+        description="Replies to moves that set a trap: the best reply, a fall, or another error.",
         row_name="strategy",
         categories=(
             BarCategory("best reply", BarKind.GOOD),

@@ -75,8 +75,8 @@ _DAYS = NumberStyle(unit=" d")
 _MAX_SUSPECTS = 10
 _SUSPECT_RULES = (
     "Left early: they resigned, left or lost on time before ply 10. Fast replies: at least half of them "
-    "took less than 0.3 s. Engine-like: over at least 100 replies, far more optimal ones than the model of "
-    "people expects. Copied: the first 20 plies are those of another account's game within the week before. "
+    "took less than 0.3 s. Engine-like: of at least 100 replies, far more are optimal than the model of "
+    "people expects. Copied: the first 20 plies equal those of another account's game in the week before. "
     "Flagged games still count."
 )
 _CHALLENGE_NOTE = (
@@ -84,8 +84,8 @@ _CHALLENGE_NOTE = (
     "actions on the page Events."
 )
 _PROGRESS_NOTE = (
-    f"Small print: the 95 % interval, by game. Numbers need {MIN_SHOWN_REPLIES} replies that count like "
-    f"{int(MIN_EFFECTIVE_GAMES)} games or more. An error costs a tenth of the game or more; decided "
+    f"Small print: 95 % interval, clustered by game. Numbers need {MIN_SHOWN_REPLIES} replies that count "
+    f"like {int(MIN_EFFECTIVE_GAMES)} games or more. An error costs a tenth of the game or more; decided "
     "positions do not count."
 )
 _QUALITIES = tuple(
@@ -263,7 +263,7 @@ class OpponentView:
                 )
                 for game, player in kinds
             ),
-            "We won · drew · lost. Games without a result count only among the games.",
+            "We won · drew · lost. The number of games includes those without a result.",
             records="tallies",
         )
 
@@ -356,7 +356,7 @@ class OpponentView:
         return ""
 
     def challenge(self, ours: Sequence[str]) -> ActionForm | None:
-        """The form for challenging the opponent with one of our accounts; None if that account cannot."""
+        """Form for challenging the opponent with one of our accounts; None if challenges are impossible."""
         dialect = DIALECTS.get(self.report.account.site)
         if dialect is None or Capability.CHALLENGE not in dialect.capabilities:
             return None
@@ -474,7 +474,7 @@ def _trend(found: GameProgress, *, is_cost: bool) -> ChartPart:
 
 
 def _lines(found: GameProgress, value: str, low: str, high: str) -> Iterator[ChartLine]:
-    """The two lines of a chart, in per cent, from these fields of `ReplyQuality`."""
+    """The two lines of a chart, in per cent, from the named fields of `ReplyQuality`."""
 
     def column(qualities: list[ReplyQuality], name: str) -> tuple[float | None, ...]:
         values = (getattr(each, name) for each in qualities)

@@ -15,7 +15,7 @@ class Question:
     """URL of the page, with ``MONTH`` as above."""
 
     def at(self, now: datetime) -> "Question":
-        """The question with its command and URL for the month of `now`."""
+        """Return the question with its command and URL for the month of `now`."""
         first = f"{now:%Y-%m}-01"
         return Question(self.text, self.command.replace("MONTH", first), self.link.replace("MONTH", first))
 
@@ -48,5 +48,5 @@ QUESTIONS = (
 
 
 def questions(now: datetime) -> tuple[Question, ...]:
-    """The ten questions for the month of `now`, in the time zone of `now`."""
+    """Return the ten questions for the month of `now`, in the time zone of `now`."""
     return tuple(question.at(now) for question in QUESTIONS)

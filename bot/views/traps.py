@@ -112,7 +112,7 @@ class TrapCard:
         style = "saying trap" if bait.is_taken else "saying"
         if told is None:
             yield f"The bait was {bait.bait}, after {bait.move}. It costs {game_share(bait.cost)}.", ""
-            yield f"The record of this move cannot be read: {self.damage}. `db recheck` lists all.", style
+            yield f"This move's record cannot be read: {self.damage}. `db recheck` lists all.", style
         else:
             yield f"We played {told.decision.name}.", ""
             yield from ((str(line), "") for line in told.verdict.baits)
@@ -186,7 +186,7 @@ def _heading(all_: BaitGroup, *, is_filtered: bool) -> Heading:
         lead = f"{number(all_.unanswered)} {verb} set, but the game ended before the reply."
         return Heading("Nobody has answered a bait yet.", lead=lead)
     lead = (
-        f"{_LOOKS_GOOD}, by a search two plies deeper. Baits appear here as soon as a move of ours sets one."
+        f"{_LOOKS_GOOD} in a search two plies deeper. Baits appear here as soon as a move of ours sets one."
     )
     other = " Try other filters." if is_filtered else ""
     return Heading("Nobody has met a bait yet.", lead=lead + other)

@@ -41,8 +41,8 @@ class ProcessPool:
     queue, or a lock that is never released, and the other processes wait forever.
 
     Processes are spawned, not forked (a fork copies locks that other threads hold). Ctrl-C reaches only the
-    process that owns the pool; the workers block the signal. They end immediately when the owner ends or
-    crashes, because their pipes close.
+    process that owns the pool; the workers block the signal. The workers end immediately when the owner
+    ends or crashes, because their pipes close.
     """
 
     def __init__(self, processes: int) -> None:

@@ -55,8 +55,8 @@ class GgfClock:
         return cls(times[0], times[1], times[2], is_plain)
 
     def text(self, *, with_extension: bool = True) -> str:
-        """The clock as text with every field; optionally without the grace period, for which the server then
-        uses its default."""
+        """The clock as text with every field; optionally without the grace period, so that the server uses
+        its default."""
         times = (self.initial_s, self.increment_s, self.extension_s)
         return "/".join(map(time_text, times if with_extension else times[:2]))
 

@@ -62,16 +62,16 @@ class GgfMove:
 
 @dataclass(frozen=True)
 class GgfGame:
-    """One game.  The moves are as written: `replay` checks them against the rules."""
+    """One game.  The moves are not checked here; `replay` checks them against the rules."""
 
     black: str
     white: str
     kind: str = "8"
     """Type of the game as written (TY): ``8``, ``s8r18``, ``8k``, ..."""
     start: str = _START
-    """Position before the first move, in the form of `Othello.position_text`, side to move included."""
+    """Position before the first move, in the form of `Othello.position_text`, including the side to move."""
     moves: tuple[GgfMove, ...] = ()
-    """All moves, passes included, beginning with the side to move in `start`."""
+    """All moves, including passes, beginning with the side to move in `start`."""
     result: str | None = None
     """Result as written (RE), black's discs minus white's minus the komi: ``+12.000``, ``-64.000:r``;
     `stated_result` reads it. None: unfinished (``?``)."""
@@ -98,7 +98,7 @@ class GgfResult:
     """The content of a game's RE tag."""
 
     discs: float
-    """Black's discs minus white's, empty squares to the winner, komi deducted."""
+    """Black's discs minus white's; empty squares count for the winner, and the komi is deducted."""
     how: str = ""
     """``r``: resigned; ``t``: out of time; ``s``: by agreement; empty: played to the end."""
 
@@ -107,7 +107,7 @@ def parse(text: str) -> GgfGame:
     """Parse a text of one game; line breaks between tags do not matter.
 
     Raises:
-        BadGgf: The text is not such a game. Illegal moves are not detected here; see `replay`.
+        BadGgf: The text is not a GGF game of Othello. Illegal moves are not detected here; see `replay`.
     """
     game, end = _parse_at(text, 0)
     if text[end:].strip():
@@ -119,7 +119,7 @@ def parse_line(text: str) -> tuple[GgfGame, ...]:
     """Parse a match in the form of archives and the server's ``look``: ``2 (;...;)(;...;)``.
 
     Raises:
-        BadGgf: The text is not such a line, or its count differs from the number of games.
+        BadGgf: The text is not a match, or the count at its beginning differs from the number of games.
     """
     counted = re.match(r"\s*([0-9]{1,3})(?=[\s(])", text)
     at = counted.end() if counted else 0
@@ -222,13 +222,13 @@ def played_result(game: GgfGame) -> float | None:
 
 
 def to_record(game: GgfGame) -> GameRecord:
-    """The game as a format-independent record.
+    """Convert the game to a format-independent record.
 
     The moves determine the result if they reach the end and the game states no other ending: on GGS, a side
     that runs out of time loses regardless of the board.
 
     Raises:
-        BadGgf: A move is illegal, the result is invalid, or it exceeds the number of discs.
+        BadGgf: A move is illegal, or the result is invalid or exceeds the number of discs.
     """
     stated, margin = stated_result(game), played_result(game)
     if stated and (margin is None or stated.how):
@@ -260,7 +260,7 @@ def to_record(game: GgfGame) -> GameRecord:
 
 
 def from_record(record: GameRecord) -> GgfGame:
-    """A record as a GGF game.
+    """Convert a record to a GGF game.
 
     Its event and round become tags (EV, RO), and its other tags are written in capitals; tags that GGF cannot
     represent are dropped.
@@ -357,7 +357,7 @@ def board_text(position: OthelloPosition) -> str:
 
 
 def _parse_at(text: str, at: int) -> tuple[GgfGame, int]:
-    """The text of the game at this offset (after blanks), and the offset of its end."""
+    """Parse the game at this offset (after blanks); return the game and the offset of its end."""
     begun = re.compile(r"\s*\(\s*;").match(text, at)
     if not begun:
         raise BadGgf(f"a game begins with '(;', not with {text[at : at + 60].strip()!r}")
@@ -415,7 +415,7 @@ def _game(
 
 
 def _with_omitted_passes(side: int, played: list[tuple[int, GgfMove]]) -> tuple[GgfMove, ...]:
-    """The moves with the passes that a writer omitted: one between two consecutive moves of a side."""
+    """Insert the passes that a writer omitted: one between two consecutive moves of the same side."""
     moves: list[GgfMove] = []
     for mover, move in played:
         if (side + len(moves)) % 2 != mover:
@@ -433,7 +433,7 @@ def _clock(text: str) -> str:
 
 
 def _rating(text: str) -> float | None:
-    """A rating; None if it is missing or not a number."""
+    """Parse a rating; return None if it is missing or not a number."""
     try:
         return _number(text, "rating")
     except BadGgf:

@@ -150,7 +150,7 @@ def parse(text: str, game: str | None = None) -> GameRecord:
 
 
 def write(record: GameRecord) -> str:
-    """The game with its tags, lines of at most 80 characters, and an empty line at the end.
+    """Write the game as PGN: its tags, lines of at most 80 characters, and an empty line at the end.
 
     Raises:
         BadPgn: PGN cannot represent this game, or a move is illegal.
@@ -187,7 +187,7 @@ def _tags_and_body(text: str) -> tuple[dict[str, str], str]:
 
 
 def _movetext(body: str) -> _Movetext:
-    """The main line; a comment belongs to the move before it."""
+    """Parse the main line; a comment belongs to the move before it."""
     moves: list[str] = []
     evaluations: list[float | None] = []
     times_s: list[float | None] = []
@@ -216,7 +216,7 @@ def _movetext(body: str) -> _Movetext:
 
 
 def _game_from_tags_or_result(tags: Mapping[str, str], moves: _Movetext) -> str | None:
-    """The game that the tags name; None: they name chess, or no game."""
+    """The game according to the tags or the form of the result; None: chess, or no game is stated."""
     for tag in ("Game", "GameType", "Variant"):
         if named := _NAMES.get(tags.get(tag, "").lower()):
             return named
@@ -386,12 +386,12 @@ def _flip_evaluations(evaluations: Sequence[float | None], first: int) -> tuple[
 
 
 def _rating(text: str) -> float | None:
-    """A rating; None if the text is not one."""
+    """Parse a rating; return None if the text is not a rating."""
     return float(text) if re.fullmatch(r"\d{1,5}(?:\.\d{1,9})?", text) else None
 
 
 def _moves_as_written(record: GameRecord) -> list[str]:
-    """Moves in PGN notation: SAN, squares, ICCS.
+    """Convert moves to PGN notation: SAN, squares or ICCS.
 
     Raises:
         BadGame: A move is illegal, or PGN cannot represent the game.

@@ -41,7 +41,7 @@ class GameRecord:
     points: float | None = None
     """The first side's points: 1, 1/2 or 0; None: unfinished, or unknown."""
     margin: float | None = None
-    """Othello: the first side's final discs minus the other's (empty squares to the winner) and the komi."""
+    """Othello: the first side's disc lead at the end, minus komi; empty squares count for the winner."""
     ending: str = ""
     """`RESIGNED`, `TIMEOUT`, `AGREED`; empty: by the rules, or unknown."""
     event: str = ""
@@ -74,7 +74,7 @@ def is_margin(margin: float, komi: float = 0.0) -> bool:
     """Whether a game of Othello can end with this margin.
 
     Args:
-        komi: Discs deducted from the margin; a resigned game may be lost by all 64 discs on top of that.
+        komi: Discs deducted from the margin; a resigned game may have a margin of 64 discs plus the komi.
     """
     return abs(komi) <= _SQUARES and abs(margin) <= _SQUARES + abs(komi)
 

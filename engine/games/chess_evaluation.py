@@ -104,5 +104,5 @@ def middle(board: chess.Board) -> int:
 
 
 def expected_scale_centi(board: chess.Board) -> float:
-    """s of the expected result 1 / (1 + exp(-score / s)) of a game between equals, in centipawns."""
+    """Return s in the expected result 1 / (1 + exp(-score / s)) of a game between equals, in centipawns."""
     return weights().expected_scale_centi(middle(board))

@@ -1,6 +1,6 @@
 """Rules of lichess.org's chess variants from python-chess: `StandardChess` with another board.
 
-Our own searches do not play these well; the games are for external engines, whose option ``UCI_Variant``
+Our own searches do not play the variants well: leave them to external engines, whose option ``UCI_Variant``
 selects the variant (by python-chess's ``uci_variant``). The evaluation here (material only) is used
 when such an engine fails to choose a move.
 
@@ -43,7 +43,7 @@ _REJECTED_STATUS = (
     | chess.STATUS_RACE_OVER
     | chess.STATUS_RACE_MATERIAL
 )
-"""Errors of python-chess that rules and engines cannot handle; it also rejects some possible positions."""
+"""Errors of python-chess that rules and engines cannot handle; other errors can be in possible positions."""
 
 
 class ChessVariant(StandardChess):
@@ -51,9 +51,9 @@ class ChessVariant(StandardChess):
 
     Args:
         name: The variant's key at lichess.org.
-        title: Its display name.
-        board_type: Its rules.
-        end: The rule that ends it, as a sentence for the player.
+        title: The variant's display name.
+        board_type: The board class with the variant's rules.
+        end: The variant's own rule that ends a game, as a sentence for the player.
         sign: Sign of the piece values: -1 if the aim is to lose all pieces.
     """
 

@@ -2,18 +2,18 @@
 
 The expected result is 1 / (1 + exp(-score / s)), with s = 252 + 9.0 * empty squares: with 40 squares empty, a
 lead of one disc is worth 54 %, of six discs 73 %; with 14 empty, 57 % and 83 %.  Fitted on 2026-11-24 with
-the weights of that day by ::
+the weights of that day, by the command ::
 
     python -m lab.training.othello_result --games 4000
 
-that is, on 121,541 positions of 3,200 games that the engine played against itself at depth 6 after 4 to 16
+The fit used 121,541 positions of 3,200 games that the engine played against itself at depth 6 after 4 to 16
 random moves, with the last 12 squares solved. On the 30,362 positions of 800 further games the log-loss is
 0.374 nats (0.375 with s = 532 throughout, 0.693 for a constant 1/2), and the fit is well calibrated::
 
         promised  0.030 0.148 0.251 0.350 0.451 0.550 0.652 0.750 0.852 0.970   (means of the tenths)
     observed  0.027 0.141 0.267 0.347 0.418 0.550 0.640 0.726 0.847 0.971
 
-It is valid for equal players who search as deep as the score's search. Scores are more certain for deeper
+The fit is valid for equal players who search to the score's depth. Scores are more certain for deeper
 searches and less certain for people: the previous weights gave s = 266 + 4.1 * empty squares in 500 games at
 depth 8, and s = 588 + 4.9 * empty squares in 1,500 WTHOR games from the year 2000 on, scored at depth 6.
 """
@@ -41,8 +41,8 @@ def expected_result(score_centi: float, empties: int) -> float:
         empties: Empty squares of the position.
 
     Returns:
-        0 lost .. 1 won, a draw being 1/2. It never falls when the score rises, and both sides' results add up
-        to 1.
+        From 0 (lost) to 1 (won); a draw is 1/2. It never falls when the score rises, and both sides' results
+        add up to 1.
     """
     if score_centi < 0:
         return 1.0 - expected_result(-score_centi, empties)

@@ -8,7 +8,7 @@ P = TypeVar("P")
 
 
 class PlainGame(Game[P], Protocol[P]):
-    """A game without repetition or counters, one notation for moves and one for positions."""
+    """A game without repetition rules or move counters, with one notation for moves and one for positions."""
 
     def for_search(self, position: P) -> P:
         return position

@@ -1,4 +1,4 @@
-"""Reads the program's own files of weights, which are in the same folder as the games."""
+"""Reads the program's own files of weights, which are in the same folder as the games' code."""
 
 import lzma
 from collections.abc import Iterator

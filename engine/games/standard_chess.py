@@ -31,7 +31,7 @@ from engine.games import chess_evaluation
 FIFTY_MOVE_RULE_PLIES = 100
 """Number of plies without a capture or a pawn move that ends a game."""
 MAX_FEN_PLY = 9_999
-"""Largest ply count in a FEN; move numbers stop there."""
+"""Largest ply count in a FEN; move numbers do not increase beyond it."""
 
 _MAX_PIECES = 16
 _PROMOTIONS = (None, chess.QUEEN, chess.ROOK, chess.BISHOP, chess.KNIGHT, chess.KING)

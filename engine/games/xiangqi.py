@@ -10,8 +10,8 @@ How games end, besides mate:
 * A side without a legal move has lost, in check or not.  The generals may not face each other on an open
   file.
 * The third occurrence of a position ends the game.  A side that has checked with every move since the first
-  occurrence loses, unless both did; otherwise the game is a draw.  Perpetual chase is a draw, too: the
-  definition of a chase is long (protected or not, pinned or not, by which piece), and rule books differ.
+  occurrence loses, unless both did; otherwise the game is a draw. Perpetual chase is also a draw, because
+  the definition of a chase is long (protected or not, pinned or not, by which piece) and rule books differ.
 * 100 plies without a capture are a draw.
 
 A search judges the third occurrence by the game up to its root: see `XiangqiPosition.line`.
@@ -280,7 +280,7 @@ class Xiangqi:
         return XiangqiPosition(after, 1 - side, quiet, ply + 1, past, line)
 
     def native_position(self, position: XiangqiPosition) -> str:
-        """The position in the core's format: as text."""
+        """The position in the core's format, which is text."""
         return self.position_text(position)
 
     def for_search(self, position: XiangqiPosition) -> XiangqiPosition:
@@ -337,7 +337,7 @@ class Xiangqi:
         """The notation of the World Xiangqi Federation: ``C2=5``, ``H8+7``, ``R+-1``.
 
         Files are counted from the mover's right; ``+`` is forwards, to the target's file or by a number of
-        ranks. Of two pieces on one file ``+`` names the front one; soldiers that this does not distinguish
+        ranks. Of two pieces on one file ``+`` names the front one; soldiers that remain ambiguous
         are numbered from the front, ``17+1``.
         """
         board, side = position.board, position.side
@@ -441,7 +441,7 @@ class Xiangqi:
         return tuple(highlights)
 
     def plies_left(self, position: XiangqiPosition) -> int:
-        """An estimate, which assumes that a game lasts 90 plies in all, but at least 24 more."""
+        """Estimate the remaining plies: 90 minus the plies played, but at least 24."""
         return max(24, 90 - position.ply)
 
     def most_plies_left(self, position: XiangqiPosition) -> int:

@@ -105,5 +105,5 @@ def middle(board: str) -> int:
 
 
 def expected_scale_centi(board: str) -> float:
-    """s of the expected result 1 / (1 + exp(-score / s)) of a game between equals, in centi-soldiers."""
+    """The s in the expected result 1 / (1 + exp(-score / s)) of a game between equals, in centi-soldiers."""
     return weights().expected_scale_centi(middle(board))

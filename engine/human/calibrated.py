@@ -1,10 +1,10 @@
 """Calibrated models: the probability of each reply, learned from recorded human games.
 
 A conditional logit plus a few boosted trees: every reply has a utility, and a softmax over the position's
-replies converts utilities to probabilities. The utility depends on a reply's features (`reply_features`): how
-it compares with the others at each depth, its true cost, how deceptive it is, its probability by a human-move
-model if there is one, and the interactions of these with the person's rating and clock and the stage of the
-game. This module reads and applies models; `lab.training.calibrated` trains them.
+replies converts utilities to probabilities. The utility depends on a reply's features (`reply_features`): its
+scores compared with the other replies' at each depth, its true cost, how deceptive it is, its probability
+according to a human-move model if there is one, and the interactions of these features with the person's
+rating, the clock and the stage of the game. This module reads models; `lab.training.calibrated` trains them.
 
 Features use expected scores, so that models hardly depend on the engine that produced the scores, and
 relative depths (first, last but one, last), so that they also apply to profiles of other depths.
@@ -53,7 +53,7 @@ _REPLY_FEATURES = (
 _CONTEXT = ("rating", "beyond", "clock", "phase", "balance", "choice")
 _CROSSED = ("loss", "gap_first", "gap_best", "drop_best")
 HUMAN_FEATURES = ("ln_p", *(f"ln_p*{what}" for what in _CONTEXT))
-"""The features that need a human-move model; zero without one."""
+"""The features that need a human-move model; zero without a model."""
 FEATURES = (
     *_REPLY_FEATURES,
     *(f"{name}*{what}" for name in _CROSSED for what in _CONTEXT),

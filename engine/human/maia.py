@@ -22,9 +22,9 @@ from engine.human.onnx import OnnxNetwork
 GAME = "chess"
 
 MIN_LEGAL_MASS = 0.997
-"""Minimum total probability of the legal moves that we accept in well-known openings."""
+"""Minimum total probability that a valid network gives to the legal moves in well-known openings."""
 _MIN_MASS_ANYWHERE = 1e-4
-"""Minimum in any other position: valid networks sometimes overlook a check or a pin almost entirely."""
+"""This minimum in other positions: valid networks sometimes overlook a check or a pin almost entirely."""
 _OPENINGS = (
     "startpos",
     "startpos moves e2e4",
@@ -162,7 +162,7 @@ class EncodedPositions:
 class MaiaFamily:
     """Several networks, each for people of one rating; between two ratings we interpolate.
 
-    Weights are linear in the distance of the ratings; below the lowest and above the highest network, only
+    Weights are linear in the difference of the ratings; below the lowest and above the highest network, only
     that network counts. Used by one thread at a time.
 
     Args:

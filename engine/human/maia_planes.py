@@ -1,11 +1,11 @@
 """Maia's input planes, and the index of each move in its output.
 
-Both are the same as in lc0. The board is seen from the side to move: row 0 is its own first rank, files are
-never mirrored; for black the ranks are flipped and colours swapped, also in earlier positions.
+Planes and indices are as in lc0. The board is seen from the side to move: row 0 is its own first rank, files
+are never mirrored; for black the ranks are flipped and colours swapped, also in earlier positions.
 
 Planes, each of 8 x 8: for each of the 8 latest positions, the present one first, 13: own pawns, knights,
 bishops, rooks, queens, king, the same for the other side, and all ones if that position has occurred before.
-Then own castling on the queen's and the king's side, and the other's; whether black is to move; plies since
+Then castling rights (queen's and king's side), own and the other's; whether black is to move; plies since
 the last capture or pawn move, unscaled; zeros; ones.  Positions before the game's start are empty if it began
 at the usual start; otherwise the oldest known position is repeated.
 
@@ -115,7 +115,7 @@ class InputPlanes(NamedTuple):
     """Shape (8, 8, 91, n): the 7 positions before the present one; (8, 8, 91, 1) if all n share them."""
 
     def part(self, start: int, end: int) -> "InputPlanes":
-        """The input for a range of the positions."""
+        """Return the network input for a range of the positions."""
         return InputPlanes(
             self.now[..., start:end], self.past if self.past.shape[3] == 1 else self.past[..., start:end]
         )

@@ -1,6 +1,6 @@
 """The interface of human-move models: queries, answers, and the checks on an answer.
 
-A model gives the probability that a person plays each legal move.  It may be a third-party network, so
+A model gives the probability that a person plays each legal move.  A model may be a third-party network, so
 `predictions_of` checks its answers before anything uses them.
 """
 
@@ -50,7 +50,7 @@ class HumanModel(Protocol):
 
     @property
     def max_history_positions(self) -> int:
-        """Maximum number of latest positions that the model can use, with the present one; at least 1."""
+        """Maximum number of latest positions that the model uses, including the current one; at least 1."""
 
     def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
         """The probability of each legal move in each position, in the game's fixed order.
@@ -58,7 +58,7 @@ class HumanModel(Protocol):
         Call it through `predictions_of`, which skips positions without a choice and checks the answers.
 
         Args:
-            asks: Each has at least two legal moves.
+            asks: The queries; each position has at least two legal moves.
 
         Raises:
             BadModel: The model gives no answer.
@@ -71,9 +71,9 @@ def predictions_of(
     """A model's checked answers: for every position, numbers from 0 to 1 that add up to 1.
 
     Args:
-        model: For the same game.
-        game: Its rules.
-        asks: Any positions; the answer is empty for a finished game, and an only move is certain.
+        model: A model for the game.
+        game: The game's rules.
+        asks: Queries for any positions; the answer is empty for a finished game, and 1 for an only move.
 
     Raises:
         BadModel: The model's answer is not a probability distribution.

@@ -180,7 +180,7 @@ class OnnxNetwork:
         except Exception as error:  # as above
             raise BadModel(f"{self.where}: cannot be run: {_first_line(error)}") from None
         if not isinstance(values, np.ndarray) or values.dtype != np.float32:
-            raise BadModel(f"{self.where}: its output {output} is not of single precision")
+            raise BadModel(f"{self.where}: its output {output} is not in single precision")
         if not np.isfinite(values).all():
             raise BadModel(f"{self.where}: its output {output} is not finite")
         return values
@@ -204,9 +204,9 @@ def _metadata(model: ProtobufFields) -> tuple[dict[str, str], str]:
 def _control_flow(model: ProtobufFields) -> str:
     """The construct in the network that might not terminate; empty: none.
 
-    Repeated fields are read each time, because parsers merge them.  Weights are skipped: we read ``node`` of
-    GraphProto (field 1), ``op_type`` (4) and ``attribute`` (5) of NodeProto, and the graphs of AttributeProto
-    (``g``, 6, and ``graphs``, 11).
+    Every occurrence of a field is read, because parsers merge repeated fields.  Weights are skipped: we read
+    ``node`` of GraphProto (field 1), ``op_type`` (4) and ``attribute`` (5) of NodeProto, and the graphs of
+    AttributeProto (``g``, 6, and ``graphs``, 11).
     """
     if model.get(_FUNCTIONS):
         return "functions of its own"

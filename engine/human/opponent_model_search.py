@@ -276,7 +276,7 @@ class OpponentModelSearch:
         return [self._game.move_text(reply) for reply in self._game.legal_moves(after)]
 
     def _replies_to_search(self, move: str) -> list[str]:
-        """The replies whose scores a value needs: all with a calibrated model, otherwise the likely ones."""
+        """The replies to search for a move's value: all with a calibrated model, otherwise likely ones."""
         texts = self._reply_texts(move)
         if self.needs_all_replies:
             return texts

@@ -8,8 +8,8 @@ reply is weighted by its probability according to a model (as in "When Suboptima
 Replies that are hardly ever played are not searched; each counts as w(raw(m)), as if it were the best.
 (With calibrated models, which need complete profiles, every reply is searched.) An expectation is not a
 guarantee, so only moves with a small guaranteed loss get a value: those that give up at most a budget of
-expected score, and at most a share of the best move's expected score (`risk_floor_centi`). A forced win is
-worth the whole point, and no expectation exceeds that: the shortest forced win is played without a model.
+expected score, and at most a share of the best move's expected score (`risk_floor_centi`). No move
+is worth more than a forced win, so the shortest forced win is played without a model.
 """
 
 import math
@@ -89,7 +89,7 @@ def value_of(candidate: Candidate, params: OpponentParams) -> float:
 
 
 def risk_floor_centi(best_centi: int, params: OpponentParams) -> int:
-    """The minimum guaranteed score that is within the budget below the best one.
+    """The minimum guaranteed score that is within the budget, given the best score.
 
     Args:
         best_centi: The best raw value, in centi-units.

@@ -73,7 +73,7 @@ def bits(boards: Boards) -> NDArray[np.uint8]:
 
 
 def _transposed(boards: Boards) -> Boards:
-    """Mirror boards in the diagonal from a1 to h8 by swapping blocks of decreasing size."""
+    """Mirror boards about the diagonal from a1 to h8 by swapping blocks of decreasing size."""
     for step, block in _BLOCKS:
         moved = block & (boards ^ (boards << step))
         boards = boards ^ (moved ^ (moved >> step))

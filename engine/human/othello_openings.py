@@ -2,8 +2,8 @@
 
 A position that occurred in many games needs no estimate, because the counts of its moves are known. The table
 has the positions that occurred often enough, each in its upright orientation
-(`engine.human.othello_boards.upright`), with the count of each move. It is stored as text in an ONNX file's
-metadata, as consecutive packed arrays: 64-bit keys, numbers of moves, squares and counts.
+(`engine.human.othello_boards.upright`), with the count of each move. The table is stored as text in an ONNX
+file's metadata, as consecutive packed arrays: 64-bit keys, numbers of moves, squares and counts.
 """
 
 import base64
@@ -101,7 +101,7 @@ class OpeningTable:
             count, moves = _COUNT.unpack_from(data)
             ends = np.cumsum([_COUNT.size, 8 * count, count, moves, 2 * moves])
             if not unpacker.eof or len(data) != ends[-1]:
-                raise ValueError("the length differs from the stated one")
+                raise ValueError("the length differs from the stated length")
             keys, sizes, squares, games = (
                 np.frombuffer(data[start:end], dtype=kind)
                 for start, end, kind in zip(ends[:-1], ends[1:], ("<u8", "<u1", "<u1", "<u2"), strict=True)

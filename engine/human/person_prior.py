@@ -101,7 +101,7 @@ class RatingScale:
     centre: float
     unit: Annotated[float, Range(1.0, 1e6)]
     most: Annotated[float, Range(0.0, 100.0)]
-    """The rating feature is clipped to plus or minus this."""
+    """The rating feature is clipped to plus or minus this value."""
     games: Annotated[int, Range(0, 1_000_000)]
     """Number of rated games after which a rating counts in full; 0: always."""
 

@@ -14,7 +14,7 @@ def message(data: bytes, where: str, wanted: Collection[int] | None = None) -> P
     Args:
         data: The complete message.
         where: The message's name in errors.
-        wanted: Field numbers; the others are skipped, which takes no memory.  None: all.
+        wanted: Field numbers; other fields are skipped, which takes no memory.  None: all.
 
     Raises:
         BadModel: The message is malformed.

@@ -1,7 +1,7 @@
 """A human-move model averaged over several ratings near the person's own.
 
 Networks trained on one band of ratings each are overconfident, and a rating is only a rough description of a
-person's play. So the answer is a weighted mean over several ratings, with the highest weight near the
+person's play. So the prediction is a weighted mean over ratings, with the highest weight near the
 person's own; ``docs/research/study.md`` has the measured gain.
 """
 

@@ -122,7 +122,7 @@ class ModelRegistry:
             }
 
     def models(self, game_name: str) -> GameModels:
-        """A game's models, without a time limit.
+        """Return a new copy of a game's models, which the caller may keep.
 
         Raises:
             BadModel: A model cannot be opened.

@@ -11,21 +11,21 @@ from engine.plain_values import OLD_NAMES, reader
 
 @dataclass(frozen=True, slots=True)
 class TemptingReply:
-    """A tempting reply, in hundredths of a per cent of expected score."""
+    """A tempting reply; costs are in hundredths of a per cent of expected score."""
 
     reply: str
     p_reply: float = field(metadata={OLD_NAMES: ("odds",)})
-    """Its probability."""
+    """Probability of the reply."""
     cost: int
-    """Its cost in the decision's own search."""
+    """Cost of the reply in the decision's own search."""
     deceives_at: tuple[int, ...]
-    """Depths in plies at which it looks at least as good as every best reply, ascending."""
+    """Depths in plies at which the reply looks at least as good as every best reply, ascending."""
     confirmed_cost: int | None = None
-    """Its cost in the confirming search; None: there was no confirming search."""
+    """Cost of the reply in the confirming search; None: there was no such search."""
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether it is also an error in the confirming search."""
+        """Whether the reply is also an error in the confirming search."""
         return self.confirmed_cost is not None and self.confirmed_cost >= MIN_ERROR_COST
 
     @property
@@ -38,7 +38,7 @@ class TemptingReply:
 class ReplyForecast:
     """The forecast of people's replies to our move, made before the reply was known.
 
-    It depends on the move's profile, on the known facts about the person and on the models, not on the reply.
+    It is computed from the move's profile, the known facts about the person, and the models.
     """
 
     rule: int

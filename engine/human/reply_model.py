@@ -36,7 +36,7 @@ class ReplyModel(Protocol):
         human: tuple[float, ...] | None,
         person: Person,
     ) -> dict[str, float]:
-        """The probability of each reply, keyed by the reply's text; they add up to 1.
+        """Estimate the probability of each reply, keyed by the reply's text; the probabilities add up to 1.
 
         Do not call this directly: call `checked_probabilities`.
 
@@ -44,7 +44,7 @@ class ReplyModel(Protocol):
             game: The rules.
             after: The position after our move, in which the person is to reply.
             candidate: Our move with its complete profile (`Candidate.complete`): every legal reply, in the
-                game's order, with all its scores. Its raw value is the minimum of the replies' last scores.
+                game's order, with all its scores. Raw value: the minimum of the replies' last scores.
             human: Each legal reply's probability according to a human-move model, in the same order; None:
                 there is no model.
             person: The person who replies.

@@ -59,7 +59,7 @@ class BookMove(NamedTuple):
     depth: int
     """Plies from the position to the leaves of the search behind the score."""
     games: int = 0
-    """Number of games in which it was played; 0 in a book that is not built from games."""
+    """Number of games in which the move was played; 0 in a book that is not built from games."""
     mean_result: float | None = None
     """Mean result of those games for the side to move: 1 won, 0 lost; None: no game was finished."""
 
@@ -82,7 +82,7 @@ def turned_board(board: int, symmetry: int) -> int:
 def canonical(mover: int, waiter: int) -> tuple[BookKey, tuple[int, ...]]:
     """The canonical form of a position, and every symmetry that maps the position to it.
 
-    There are several if the position itself is symmetric, like the start position.
+    A position that is itself symmetric, like the start position, has more than one such symmetry.
     """
     images = [(turned_board(mover, symmetry), turned_board(waiter, symmetry)) for symmetry in range(8)]
     least = min(images)

@@ -89,7 +89,7 @@ class PolyglotBook:
         return f"a Polyglot book of {len(self._reader)} moves"
 
     def choose(self, position: ChessPosition, rng: random.Random) -> LookupMove | None:
-        """A move from the book, if the settings allow it here (see `engine.lookup.source.RootSource`)."""
+        """A move from the book if the settings allow the book here; see `engine.lookup.source.RootSource`."""
         use, board = self._use, position.board
         if use.side not in (None, self._game.side_to_move(position)):
             return None

@@ -66,7 +66,7 @@ class EngineProtocol(ABC):
 
     @abstractmethod
     def new_game(self, start: Any) -> None:
-        """Begin a new game from that position, discarding the previous game."""
+        """Begin a new game from the given position, discarding the previous game."""
 
     @abstractmethod
     def choose(self, question: MoveRequest, stop: StopFlag) -> EngineReply:
@@ -74,14 +74,14 @@ class EngineProtocol(ABC):
 
 
 def last_move_line(move: str, lines: Sequence[EngineReply]) -> EngineReply | None:
-    """The last thinking line for a move."""
+    """The engine's last thinking line that recommends the given move, if any."""
     return next((line for line in reversed(lines) if line.move == move), None)
 
 
 def move_wait(
     question: MoveRequest, game: Game[Any], settings: ExternalSettings, stop: StopFlag
 ) -> WaitLimit:
-    """Limit the wait for a move: by its time plus a margin or, if unlimited, by total time and silence."""
+    """Limit the wait for a move: its time plus a margin; if its time is unlimited, total time and silence."""
     limit_s, now = question.allowance.limit_s(game.side_to_move(question.position)), time.monotonic()
     if limit_s is not None:
         return WaitLimit(stop, now + limit_s + settings.response_timeout_s)

@@ -127,10 +127,10 @@ class EngineSource:
     """One process of an engine, started when first needed; used by one thread at a time.
 
     Args:
-        settings: Which engine, and the limits of its searches.
+        settings: The engine, and the limits of its searches.
         health: Shared by all processes of one engine.
         connect: A function that starts the engine.
-        game: Its rules; None: those registered under its name.
+        game: The game's rules; None: the rules of `settings.game`.
         clock: A monotonic clock, in seconds.
     """
 
@@ -252,11 +252,11 @@ class EngineSource:
         """Scores of some moves and of the best move.
 
         Args:
-            position: The position in which they are legal.
+            position: The position in which the moves are legal.
             moves: One or more moves.
             depth: Depth of both searches, in plies.
             stop: Ends the searches early.
-            longest_s: Their total time limit, in seconds.
+            longest_s: Total time limit of the searches, in seconds.
 
         Returns:
             None: the engine had no result in time, or failed (the failure is logged).
@@ -298,7 +298,7 @@ class EngineSource:
 
         Args:
             work: May raise `EngineError` and `Stopped`.
-            stop: Ends the wait for the engine's start, as does `start_until`, a time on the clock.
+            stop: Ends the wait for the engine's start; the wait also ends at the clock time `start_until`.
         """
         try:
             link = self._running_link(self._wait_limit(stop, math.inf, start_until))
@@ -435,8 +435,8 @@ class EngineSource:
     def _whole_profiles(
         self, searches: "_EngineSearches", root: "_RootPosition", values: dict[str, int], depth: int
     ) -> tuple[list[Candidate], int]:
-        """Candidates, with complete profiles for those within the window; and the lowest root score among
-        these."""
+        """Candidates, with complete profiles for those within the window, and the lowest root score of the
+        candidates within the window."""
         settings = self.settings
         best_first = sorted(values, key=lambda move: -values[move])  # stable: ties in the game's order
         profiles = {

@@ -29,7 +29,7 @@ _MAX_RESTARTS = 1
 
 
 class ExternalEngine:
-    """Another program, used by one thread at a time.  It starts when a game begins.
+    """Another program, used by one thread at a time.  The program starts when a game begins.
 
     Args:
         settings: The program, and how to use it.

@@ -45,7 +45,7 @@ class InfoLine:
     mated by the other side's Nth move; 0, it is already mated."""
     is_mate: bool
     variation: tuple[str, ...]
-    """The principal variation in the game's notation; its first move is the one scored."""
+    """The principal variation in the game's notation; its first move is the move that has this score."""
 
 
 _MAX_PLAUSIBLE_NODES = 10**15
@@ -97,15 +97,15 @@ class Link(Protocol):
     def search(self, ask: SearchRequest | BestMoveRequest, wait: WaitLimit) -> EngineOutput:
         """Search one position within the requested limits.
 
-        When the wait for the answer to a `BestMoveRequest` ends early, the engine is stopped, and its best
-        move so far is returned.
+        If the wait for the answer to a `BestMoveRequest` ends early, stop the engine and return the best move
+        that it has found.
 
         Args:
             ask: The search to run.
             wait: Limits the wait; its end is not an error of the engine (`WaitLimit.late` is None).
 
         Raises:
-            Stopped: The wait ended early; the engine stops its search and is ready for the next one.
+            Stopped: The wait ended early; the engine stops its search and is ready for another search.
             EngineError: The engine is no longer usable; close it.
         """
 

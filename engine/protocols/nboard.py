@@ -102,9 +102,9 @@ class NBoardClient(EngineProtocol):
 
 
 def clock_text(allowance: Allowance, side: int, moves_left: int) -> str:
-    """A clock on which no time has been used yet, showing the mover's allowance as the time left.
+    """Return a clock on which no time has been used and the time left is the mover's allowance.
 
-    The protocol has no time per move: we send a clock with this time for each of the remaining moves.
+    The protocol has no time per move; instead, the clock gets that time for each remaining move.
     """
     if allowance.remaining_s is not None:
         seconds = allowance.remaining_s[side]
@@ -134,7 +134,7 @@ def read_search(line: str) -> EngineReply | None:
 
 
 def read_nodes(line: str) -> int | None:
-    """The positions in a line ``nodestats 123456 0.78``; None: a different line."""
+    """The number of positions in a line ``nodestats 123456 0.78``; None for any other line."""
     match = re.match(r"nodestats\s+(\d{1,18})\b", line)
     return int(match[1]) if match else None
 
@@ -144,8 +144,8 @@ def read_go(line: str, lines: list[EngineReply]) -> EngineReply:
 
     Args:
         line: The answer as printed.
-        lines: The thinking lines before it: the one for the move supplies the variation and, if the answer
-            omits it, the evaluation.
+        lines: The thinking lines before the answer: the line for the move supplies the variation and, if
+            the answer has no evaluation, the evaluation.
     """
     text = line.removeprefix("===").strip()
     parts = [part.strip() for part in text.split("/")] if "/" in text else text.split()

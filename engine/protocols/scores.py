@@ -60,7 +60,7 @@ def scores_by_depth(
         ply: Plies from the start of the game to the searched position.
 
     Raises:
-        EngineError: A line begins with another move, or a move has no score at all.
+        EngineError: A line begins with a move that is not in `moves`, or a move has no score.
     """
     known: dict[str, dict[int, int]] = {move: {} for move in moves}
     for line in lines:

@@ -32,7 +32,7 @@ class ExternalSettings:
     directory: str | None = None
     """The program's working directory; None: ours."""
     start_s: float = 10.0
-    """Timeout for its start, and for preparing a new game, in seconds."""
+    """Timeout for the program's start, and for the preparation of a new game, in seconds."""
     response_timeout_s: float = 30.0
     """Seconds beyond the time for a move after which the program counts as hung; if the move has no time
     limit, seconds of silence."""
@@ -95,7 +95,7 @@ class Allowance:
             raise BadSettings(f"depth is {self.depth}, must be at least 1")
 
     def limit_s(self, side: int) -> float | None:
-        """Wall-clock seconds within which that side must move; None: no limit."""
+        """Wall-clock seconds within which the given side must move; None: no limit."""
         if self.remaining_s is not None:
             return max(0.0, self.remaining_s[side])
         return self.move_s
@@ -114,12 +114,12 @@ class ChosenMove:
     """A move that an engine chose."""
 
     move: str
-    """The move, legal, in the game's notation."""
+    """A legal move, in the game's notation."""
     evaluation_centi: int | None
     """The engine's own evaluation in centi-units; a mate found is beyond `engine.game.WIN_CENTI`.
     None: not reported."""
     variation: tuple[str, ...]
-    """The legal prefix of its principal variation; the first move is `move`."""
+    """The legal prefix of the engine's principal variation; the first move is `move`."""
     depth: int | None
     """Depth as reported by the engine; None: not reported."""
     time_s: float

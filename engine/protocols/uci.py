@@ -58,7 +58,7 @@ class EngineOption:
 class UciProgram:
     """A running program that speaks UCI or UCCI, used by one thread at a time.
 
-    Any call may raise `engine.process.EngineError`, or `engine.stop.Stopped` when its wait is ended.
+    Any call may raise `engine.process.EngineError`, or `engine.stop.Stopped` when its wait ends early.
 
     Args:
         process: The program.
@@ -162,7 +162,7 @@ class UciProgram:
         self._is_searching = True
 
     def stop(self, wait: WaitPolicy) -> None:
-        """Send the command to stop a search; `listen` or `wait_for_search_end` then wait for its end."""
+        """Send the command to stop a search; call `listen` or `wait_for_search_end` to wait for its end."""
         self._stopped_at = time.monotonic()
         self.process.send("stop", wait)
 
@@ -256,7 +256,7 @@ def read_info(line: str, move: Callable[[str], str] = str) -> tuple[InfoLine | N
 
 
 def shift_ranks(move: str, by: int) -> str:
-    """A move with its ranks shifted; a text that is not a move is returned unchanged."""
+    """A move with its ranks shifted, or the unchanged text if it is not a move."""
     match = _MOVE.fullmatch(move)
     if match is None:
         return move

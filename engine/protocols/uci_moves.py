@@ -1,4 +1,4 @@
-"""The moves of UCI programs (chess, xiangqi) and UCCI programs (xiangqi), as opponents in matches."""
+"""Gets moves from UCI programs (chess, xiangqi) and UCCI programs (xiangqi), the opponents in matches."""
 
 import contextlib
 import time
@@ -125,7 +125,7 @@ class UciClient(EngineProtocol):
         return EngineReply(move, said, best.evaluation_centi, best.variation, best.depth, thinking.nodes)
 
     def _search(self, go: str, question: MoveRequest, thinking: _MoveOutput, stop: StopFlag) -> list[str]:
-        """Return the words of the line that ends the search; enforces a limit on processor time."""
+        """Return the words of the line that ends the search, and enforce a limit on processor time."""
         wait, cpu_s = move_wait(question, self._game, self._settings, stop), question.allowance.cpu_s
         used_s = self._process.processor_time_s()
         if cpu_s is not None and used_s is None:

@@ -1,8 +1,8 @@
 """Reply profiles: every reply's exact score at every depth, or only the scores that the choice depends on.
 
 A full table costs many times as much as the plain search, and almost none of it can change the choice. The
-C++ core omits scores that provably cannot (``engine/native/search/profile.hpp``); `Profiler.naive_candidates`
-computes the full table for any game and search, as the reference for other methods.
+C++ core omits scores that provably cannot change it (``engine/native/search/profile.hpp``);
+`Profiler.naive_candidates` computes the full table for any game and search, as reference for other methods.
 """
 
 import math
@@ -115,7 +115,7 @@ class Profiler:
         return [with_trap(candidate, self._params, swindle) for candidate in candidates]
 
     def pruned_candidates(self, depth: int) -> list[Candidate]:
-        """Candidates that give the same choice; skips the profiles of moves that no bonus could make best."""
+        """Candidates that give the same choice, without profiles of moves that no bonus could make best."""
         params = self._params
         raws = [self.raw_value(move, depth) for move in self.moves]
         candidates = [

@@ -1,7 +1,7 @@
 """The reference search: short, plain alpha-beta for any game.  The fast searches must give the same results.
 
 All scores are centi-units from the view of the side to move in the searched position.  `depth` counts plies
-from there; at depth 0 an unfinished game scores its static evaluation.
+from that position; at depth 0 an unfinished game scores its static evaluation.
 """
 
 from typing import Any, Protocol

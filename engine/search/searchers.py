@@ -35,7 +35,7 @@ _ASSESSMENTS = {Assessment.MEDIAN: 0, Assessment.BEST: 1, Assessment.LAST: 2}  #
 
 
 class NativeGame(Game[P], Protocol[P]):
-    """A game that the core supports too."""
+    """A game that the C++ core also supports."""
 
     def native_position(self, position: P) -> Any:
         """The position in the form that the core's search takes."""
@@ -120,7 +120,7 @@ class NativeSearcher:
     def tempting_candidates(
         self, position: Any, depth: int, params: TrapParams, tempting: TemptingParams, stop: StopFlag
     ) -> list[Candidate]:
-        """Candidates that give the choice of the strategy tempting, with bounds that prove it.
+        """Candidates that suffice to find the move that `tempting` chooses, with bounds that prove the choice.
 
         Args:
             position: The root of a search (`Game.for_search`).
@@ -184,8 +184,8 @@ class NativeSearcher:
             position: A position in which the game is not over.
             depth: Maximum depth in plies, 1 to `Game.deepest_search`.  Othello: a depth of at least the
                 number of empty squares solves the endgame if time allows, and always if `time_s` is None.
-            time_s: Time limit in seconds, by the flag's clock; None: no limit. An iteration that would exceed
-                it is not started.
+            time_s: Time limit in seconds, by the flag's clock; None: no limit. No iteration starts that
+                would exceed the limit.
             stop: Ends the search early; it then returns its best result so far.
             confidence_percent: Othello only: required confidence of a selective cut, 73, 87, 95 or 99. 100:
                 full width, like `search`.
@@ -194,7 +194,7 @@ class NativeSearcher:
             nodes: Approximate number of positions to visit; None: no limit.
 
         Raises:
-            Stopped: The flag was set before there was any answer.
+            Stopped: The flag was set before the search had any result.
             ValueError: The game is over, or a limit is out of range.
         """
         if time_s is not None and time_s <= 0:
@@ -235,7 +235,7 @@ class NativeOthelloSearcher(NativeSearcher):
         super().__init__(Othello(), self._solver)
 
     def solve(self, position: OthelloPosition, stop: StopFlag) -> tuple[str, int]:
-        """A best move and the game's true result in centi-units (see `engine.game.WIN_CENTI`).
+        """Find a best move and the game's true result in centi-units (see `engine.game.WIN_CENTI`).
 
         Raises:
             Stopped: The flag was set before or during the search.

@@ -79,7 +79,7 @@ class Analysis(NamedTuple):
     candidates_at: Callable[[Profiler, int], list[Candidate]]
     """Analyses every legal move to a given depth, as far as the choice depends on it."""
     is_costly: bool
-    """Whether it costs more than raw values alone, so that only an iteration that may be the last uses it."""
+    """Whether it costs more than raw values; if so, it is used only in an iteration that may be the last."""
 
 
 RAW_ANALYSIS = Analysis(Profiler.raw_candidates, is_costly=False)
@@ -198,7 +198,7 @@ class MoveContext:
         return None
 
     def draw_for_variety(self) -> Decision | None:
-        """A random choice among the best moves of a plain search; None: there is no move to choose.
+        """Choose at random among the best moves of a plain search; None: there is no move to choose.
 
         Always None in games that need another engine, because the core's scores are too weak for these games.
         """
@@ -216,7 +216,7 @@ class MoveContext:
         return self.decision(move, candidates, depth, search_mode=SearchMode.VARIETY_DRAW, variety_draw=draw)
 
     def ask_engine(self, query: Callable[[EngineSource, Limits], T | None]) -> T | None:
-        """The other engine's answer; None: there is no engine, or no answer in time.
+        """Request a move from the other engine; None: there is no engine, or no answer in time.
 
         In games that need another engine, the engine gets a second try, because our own search is too weak.
         """
@@ -234,7 +234,7 @@ class MoveContext:
         return None
 
     def opponent_model_search(self, *, is_calibrated: bool) -> OpponentModelSearch:
-        """The human-move models for the game, for this position."""
+        """Return a search that uses the game's human-move models for this position."""
         game, models = self.use.game, self.use.models
         if models is None:
             models = GameModels(ShallowModel(game.name))
@@ -314,7 +314,7 @@ class MoveContext:
     def with_exact_choice(self, decision: Decision) -> Decision:
         """The decision with the exact raw value of its move, which is needed to judge the replies.
 
-        After a stopped search, if the value takes too long, the first iteration's scores are used.
+        Uses the first iteration's scores if the search was stopped and the value takes too long.
         """
         brief = StopFlag()
         if self.stop.is_set():

@@ -14,7 +14,7 @@ from engine.strategies.move_context import RAW_ANALYSIS, Analysis, MoveContext
 from engine.strategies.strategy import Strategy
 
 _MIN_MODEL_S = 0.05  # with less time no model is queried: a network cannot be stopped while it runs
-_NO_TIME = "there was no time to ask it"
+_NO_TIME = "there was no time to query the model"
 
 
 @dataclass(frozen=True, kw_only=True)

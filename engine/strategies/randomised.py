@@ -1,4 +1,4 @@
-"""The strategy trappy, except that a random draw decides in some decisions whether it sets the trap."""
+"""The strategy trappy, except that on some moves a random number decides whether to set the trap."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -75,10 +75,10 @@ def verify_pruned_candidates(decision: Decision, *, counts_bonus: bool, swindle:
 
 
 def verify_variety_draw(decision: Decision) -> None:
-    """Check a random draw among the moves nearly as good as the best.
+    """Check a random choice among the moves that are nearly as good as the best.
 
     Raises:
-        RecordError: The record has no draw, or the draw selects a different move.
+        RecordError: The record lacks the random number, or the number selects a different move.
     """
     draw = decision.variety_draw
     if draw is None:

@@ -21,8 +21,8 @@ from engine.trappy import is_swindle
 class Strategy(ABC):
     """One kind of player: its requirements, its choice, and the verification of its records.
 
-    `engine.move_chooser.MoveChooser` runs it under limits. Records, settings and messages carry its name;
-    code never compares names, but uses the properties of the strategy of that name
+    `engine.move_chooser.MoveChooser` runs a strategy under limits. Records, settings and messages carry the
+    strategy's name; code never compares names, but uses the properties of the strategy of that name
     (`engine.strategies.registry`). A new strategy is one module and a line in the registry.
     """
 
@@ -30,30 +30,30 @@ class Strategy(ABC):
     """The strategy's name in records, settings and messages."""
 
     sets_traps: ClassVar[bool] = False
-    """It sets traps on purpose; other strategies set them only by accident."""
+    """Whether the strategy sets traps on purpose; other strategies set traps only by accident."""
     counts_bonus: ClassVar[bool] = False
-    """Candidates' adjusted values include the bonus for a trap (`engine.trappy`)."""
+    """Whether candidates' adjusted values include the bonus for a trap (`engine.trappy`)."""
     is_calibrated: ClassVar[bool] = False
-    """It uses reply probabilities that were learned from recorded games (`engine.human.calibrated`)."""
+    """Whether it uses reply probabilities learned from recorded games (`engine.human.calibrated`)."""
     models_opponent: ClassVar[bool] = False
-    """It needs a model of the opponent."""
+    """Whether the strategy needs a model of the opponent."""
     searches_selectively: ClassVar[bool] = False
-    """It uses the selective search."""
+    """Whether the strategy uses the selective search."""
     looks_up: ClassVar[bool] = False
-    """It uses books and tables (`engine.lookup`)."""
+    """Whether the strategy uses books and tables (`engine.lookup`)."""
     asks_engine: ClassVar[bool] = False
-    """It uses another engine (UCI, UCCI), or our own search while no engine is available."""
+    """Whether the strategy uses another engine (UCI, UCCI), with our own search as a fallback."""
     plays_engine_moves: ClassVar[bool] = False
-    """It plays the best move of the other engine's own search."""
+    """Whether the strategy plays the best move of the other engine's own search."""
     plays_engine_games: ClassVar[bool] = False
-    """It also plays the games that need another engine (`engine.games.ENGINE_GAMES`)."""
+    """Whether it also plays the games that need another engine (`engine.games.ENGINE_GAMES`)."""
     draws_decisions: ClassVar[bool] = False
-    """Against people, a random draw decides in some decisions whether it sets a trap
+    """Whether, against people, the strategy decides some moves between trap and no trap at random
     (`engine.randomised`)."""
     has_level: ClassVar[bool] = False
-    """It plays below full strength, at a level (`engine.variety.LEVELS`)."""
+    """Whether the strategy plays below full strength, at a level (`engine.variety.LEVELS`)."""
     is_compared: ClassVar[bool] = False
-    """It takes part in the comparison by default, when the settings name no strategies."""
+    """Whether the strategy is compared by default, when the settings name no strategies."""
 
     # --- Choosing ---------------------------------------------------------------------------------------
 
@@ -95,11 +95,11 @@ class Strategy(ABC):
         return context.with_variation(self.decision_from(context, candidates, depth))
 
     def decision_from(self, context: MoveContext, candidates: Sequence[Candidate], depth: int) -> Decision:
-        """The record of the choice that follows from the candidates."""
+        """Make the record of the choice that follows from the candidates."""
         return context.decision(self.best_move(candidates, context.params), candidates, depth)
 
     def decide_from_lookup(self, context: MoveContext, known: LookupMove) -> Decision:
-        """The record of a move from a book or table."""
+        """Make the record of a move from a book or table."""
         raise NotImplementedError(f"{self.name} players use no books, but got {known}")
 
     @abstractmethod
@@ -131,7 +131,7 @@ class Strategy(ABC):
         """
         if decision.trial_draw is not None:
             raise RecordError(
-                f"there was a draw, but {decision.move} was chosen by {decision.search_mode.value!r}"
+                f"there was a random draw, but {decision.move} was chosen by {decision.search_mode.value!r}"
             )
         verify_candidates(decision, counts_bonus=self.counts_bonus)
         verify_mode = self.verifiers_by_mode().get(decision.search_mode)

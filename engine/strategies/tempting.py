@@ -1,4 +1,4 @@
-"""Plays the move with the most tempting replies by shallow scores: exact integers, no human-move model."""
+"""Plays the move with the most tempting replies, computed in exact integers from shallow scores alone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -36,7 +36,7 @@ class Tempting(Strategy):
         )
 
     def _candidates(self, profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:
-        """Candidates that give the same choice as the full table, and prove it."""
+        """Return candidates that suffice to prove that the full table would give the same choice."""
         if depth < MIN_DEPTH:
             return profiler.raw_candidates(depth)
         if isinstance(profiler.searcher, NativeSearcher):

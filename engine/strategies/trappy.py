@@ -16,8 +16,8 @@ from engine.trappy import best_standing, is_swindle
 
 @dataclass(frozen=True, kw_only=True)
 class Trappy(Strategy):
-    """Plays the move with the highest standing (`engine.trappy`); ties go to the higher raw value, then to
-    the first."""
+    """Plays the move that `engine.trappy` ranks highest; ties go to the higher raw value, then to the
+    first move."""
 
     sets_traps: ClassVar[bool] = True
     counts_bonus: ClassVar[bool] = True

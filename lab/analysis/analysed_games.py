@@ -1,4 +1,4 @@
-"""Stores results of analyses of recorded games, which can be extended at any time, and reads them."""
+"""Stores and reads analyses of recorded games; positions can be added to an analysis at any time."""
 
 import hashlib
 import json

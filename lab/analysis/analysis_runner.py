@@ -36,7 +36,7 @@ _MAX_INITIAL_FAILURES = 3
 _PREDICTED_AT_ONCE = 64
 
 OnCount = Callable[[int], None]
-"""Called with the number of items just done."""
+"""Called with the number of items just completed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

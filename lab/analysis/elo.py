@@ -17,7 +17,7 @@ from storage.research.archive import content_key
 START = 1500.0
 """Rating before the first game."""
 K_NEW, K = 80.0, 24.0
-"""K during a player's first `NEW_GAMES` games, and K afterwards.
+"""The factor K during a player's first `NEW_GAMES` games, and afterwards.
 
 Of eight settings, this one had the lowest log-loss on the results of WTHOR 2006-2015 (2026-11-25): .5705. K
 of 60 for 20 games and then 24 gives .5731; 40 for 20 games and then 20: .5766; a constant 32: .5793.

@@ -183,7 +183,7 @@ def _validated(
 
 
 def _accept_model(validated: list[Validated]) -> None:
-    """Accept the new model if its first part is significantly better and its second not significantly worse.
+    """Accept a model whose first part is significantly better and whose second is not significantly worse.
 
     The first part is used wherever its inputs exist, the second part where there is no human-move model.
 

@@ -56,13 +56,13 @@ class PredictorQuality:
     auc: Estimate
     """AUC, pooled over all cases in all positions."""
     above: dict[str, Estimate]
-    """Its AUC minus that of each human-move model and of the paper's trappiness, by name."""
+    """The predictor's AUC minus that of each human-move model and of the paper's trappiness, by name."""
     within: Estimate | None
     """Mean AUC within positions (`lab.analysis.measures.within_auc`); None if each case is a position."""
     within_above: dict[str, Estimate]
     """Differences as in `above`, computed from the AUC within positions."""
     is_probability: bool
-    """Whether its scores are probabilities; if not, a logistic curve fitted on other people converts them."""
+    """Whether the scores are probabilities; if not, a logistic curve fitted on other people converts them."""
     brier: Estimate
     log_loss: Estimate
     curve: tuple[Bin, ...]

@@ -121,8 +121,8 @@ def _baits(found: BaitTable) -> str:
     lines = [
         f"Primary endpoint, {what}, {first.model}: expected divided by actual number played: "
         f"{_number(first.ratio, 2)}",
-        "Tempting replies are candidate baits; those that a search two plies deeper confirms are baits. For",
-        "each move, only the one with the highest probability times cost counts.",
+        "Tempting replies are candidate baits; a bait is a candidate confirmed by a search two plies deeper.",
+        "For each move, only the bait with the highest probability times cost counts.",
         _bait_rows(found.rows),
         f"decided positions left out: {found.decided}"
         + (f"; confirming searches that took too long: {found.unsearched}" if found.unsearched else ""),

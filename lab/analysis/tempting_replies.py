@@ -131,8 +131,8 @@ def forecasters(
         on_count: Called with the number of positions just done.
 
     Returns:
-        The program's own forecaster, which uses the calibrated model if there is one; the human-move
-        model alone; both without the tilt, if the tilt changes them; and the scores alone, in this order.
+        In this order: the program's forecaster (with the calibrated model if there is one), the human-move
+        model alone, both without the tilt if the tilt changes them, and the scores alone.
     """
     network = _StoredPredictions(people.game.name, human or _NO_NETWORK)
     ways: list[tuple[str, GameModels]] = []
@@ -192,7 +192,7 @@ def confirm_all(
     searcher: Searcher,
     on_count: Callable[[int], None] = lambda _: None,
 ) -> tuple[Forecaster, ...]:
-    """The forecasts after a search two plies deeper of each tempting reply, once for all forecasters.
+    """Check each tempting reply by a search two plies deeper, once for all forecasters; return the forecasts.
 
     Args:
         searcher: A searcher of the kind and revision that made the profiles.

@@ -1,4 +1,4 @@
-"""Figure 9 for a population of players; and how often traps, and other replies of equal cost, are played."""
+"""Counts Figure 9 for a population, and compares how often traps and equally bad replies are played."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Figure9:
     plain_optimal: PersonShare
     """The base rate: share of optimal replies to moves that set no trap."""
     expected: dict[str, Estimate]
-    """By model name: expected falls divided by actual falls."""
+    """Expected falls divided by actual falls, by model name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def figure9(
 
 
 def decision_of(game: str, position: str, candidate: Candidate, params: TrapParams) -> Decision:
-    """A decision for this move, as input to `classify_by_figure_9`."""
+    """Create a decision for this move, as input to `classify_by_figure_9`."""
     return Decision(
         game=game,
         position=position,

@@ -108,7 +108,7 @@ class Ablation(Experiment):
         return [*recorded, *played]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
-        """Either the covariates of some replies, or ``games``: our points and margin in discs per game."""
+        """Return the covariates of some replies or, as ``games``, our points and margin in discs per game."""
         if "arm" not in arguments:
             return replies(
                 arguments["game"],
@@ -282,7 +282,7 @@ def usefulness_verdict(gain: MeanEstimate) -> tuple[ClaimVerdict, str]:
         )
     return (
         ClaimVerdict.INCONCLUSIVE,
-        f"{'' if is_measurable else 'not '}measurable; inconclusive whether it is worth having",
+        f"{'' if is_measurable else 'not '}measurable; unclear whether it is worth having",
     )
 
 

@@ -71,7 +71,7 @@ blog."""
 
 
 class Blog400(Experiment):
-    """Checks the worked example, and matches both players against human-move models of every level."""
+    """Checks the worked example, and plays both players against human-move models of every level."""
 
     name: ClassVar = "blog-400"
     title: ClassVar = "Opponent-model search against people"
@@ -304,7 +304,7 @@ def _claims(every: _Compared) -> Iterator[PaperClaim]:
     for column, what in ((3, "errors (a tenth of expected score)"), (4, "blunders (two pawns)")):
         more = every.mean(_rate(every.b, column) - _rate(every.a, column))
         yield PaperClaim(
-            f"It provokes more {what}",
+            f"Opponent-model search provokes more {what}",
             above_zero(more),
             f"{in_points(more)} per 100 replies",
         )

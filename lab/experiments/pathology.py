@@ -201,7 +201,7 @@ def _node(position: Position, player: int, evaluation: str) -> int:
 
 
 def random_moves(shape: Shape, seed: int, first: int) -> dict[str, list[float]]:
-    """How often a random first move is right, on those boards of a batch whose first move matters.
+    """Return how often a random first move is right, on the boards of a batch whose first move matters.
 
     Returns:
         Rates keyed by player and evaluation, in the order of the boards in ``right`` (`Pathology.run`).

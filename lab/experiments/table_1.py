@@ -125,7 +125,7 @@ def equality(depth: int, seed: int, number: int) -> Result:
 
 
 def every_line(core: Searcher, game: Game[Any], position: Any, depth: int) -> int:
-    """Minimax without a window; only the last ply uses the core, because a window cuts nothing off there."""
+    """Minimax without a window; only the last ply uses the core, because a window prunes nothing there."""
     moves = game.legal_moves(position)
     if depth <= 1 or not moves:
         return exact_score(core, position, min(depth, 1), StopFlag())

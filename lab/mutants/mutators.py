@@ -1,7 +1,7 @@
 """Small changes to Python and C++ sources, each of which a test should notice.
 
-A hash of each change decides whether it is tried. So every run selects the same mutants, and an edit to a
-module changes the selection only near the edit.
+A hash of each change decides whether the change is tried. So every run selects the same mutants, and an edit
+to a module changes the selection only near the edit.
 """
 
 import ast
@@ -168,7 +168,7 @@ class _PythonChanges:
     def _operator(
         self, kind: str, left: ast.expr, right: ast.expr, pattern: str, text: str
     ) -> Iterator[Change]:
-        """Replace the operator between two operands, assuming that no comment in between contains it."""
+        """Replace the operator between two operands; no comment in between may contain the operator."""
         match = re.search(pattern.encode(), self._source[self._end(left) : self._start(right)])
         if match:
             at = self._end(left)

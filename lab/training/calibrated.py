@@ -1,6 +1,6 @@
 """Fits calibrated models (a conditional logit, and boosted trees on its residuals) and exports them.
 
-Both maximise the likelihood of the replies played, given all replies in their positions. The logit is
+Logit and trees maximise the likelihood of the replies played, given each position's replies. The logit is
 penalised (L2, on standardised features) for deviating from the human-move model's own probabilities or,
 without such a model, from a uniform distribution; trees are fitted one at a time to the softmax's residuals,
 with Newton steps in the leaves (Friedman 2001, doi:10.1214/aos/1013203451). Cross-validation by game selects
@@ -258,7 +258,7 @@ def _logit(rows: ReplyRows, penalty: float, begin: NDArray[np.float64] | None = 
 
 
 def _boost(part: Part, rows: ReplyRows, trees: int, seed: int) -> None:
-    """Add trees to a part that has none, in place."""
+    """Add trees in place to a utility that has none."""
     sklearn_tree: Any = importlib.import_module("sklearn.tree")
     utilities = part.utilities(rows.features)
     is_played = np.zeros(len(rows.features))

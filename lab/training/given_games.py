@@ -24,7 +24,7 @@ class TrainingGame(NamedTuple):
 
 
 def read_games(path: Path) -> Iterator[TrainingGame]:
-    """The games of a file: WTHOR if its name ends in ``.wtb``, GGF if it contains GGF games, else
+    """Read the games of a file: WTHOR if its name ends in ``.wtb``, GGF if it contains GGF games, else
     transcripts.
 
     Games from another start position are skipped.

@@ -206,7 +206,7 @@ class MeasuredPredictions(NamedTuple):
     """-ln p of the move played."""
 
     def among(self, count: int) -> NDArray[np.float64]:
-        """The probability that the move played is in the model's top `count`, with ties broken at random."""
+        """The probability that the move played is in the model's top `count` moves, ties broken at random."""
         return np.clip((count - self.likelier) / self.alike, 0, 1)
 
     def of(self, chosen: NDArray[Any]) -> "MeasuredPredictions":

@@ -40,8 +40,8 @@ _SIDE = 8
 _MIN_LINE_LENGTH = 3
 _OPSET, _IR_VERSION = 13, 8
 _QUANTILE = 0.9999
-"""Proportion of a table's numbers within the represented range; the outliers are clipped, for a finer
-resolution of the others."""
+"""Proportion of a table's numbers within the represented range; outliers are clipped so that the other
+numbers have a finer resolution."""
 
 NetworkWeights = dict[str, NDArray[np.float32]]
 

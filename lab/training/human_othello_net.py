@@ -36,7 +36,7 @@ _POWERS, _NEAR_POWERS = torch.from_numpy(POWERS), torch.from_numpy(NEAR_POWERS)
 _BASE, _SLOTS = torch.from_numpy(BASE), torch.from_numpy(SLOTS.reshape(-1))
 
 _LEARNING_RATE, _TABLE_RATE, _FINAL_LEARNING_RATE_SHARE = 3e-3, 6e-3, 0.01
-"""Peak learning rates (of weights outside the tables; of the tables), and the final fraction of the peak."""
+"""Peak learning rates of the other weights and of the tables; the final rate as a fraction of the peak."""
 _WARM_STEPS = 50
 _WEIGHT_DECAY = 0.01
 _MAX_GRADIENT_NORM = 1.0

@@ -36,7 +36,7 @@ _MAX_SAMPLES = 20_000
 """Number of positions used to fit s."""
 _MIDDLE = 64
 _SCALES = 100.0, 600.0
-"""Bounds on s for the labels, because results hardly depend on scores while the weights are poor."""
+"""Bounds on s for the labels; needed because results hardly depend on scores while the weights are poor."""
 
 
 @dataclass(frozen=True)

@@ -90,15 +90,15 @@ class MoveCounts(NamedTuple):
 
 
 Scorer = Callable[[OthelloPosition], tuple[int, dict[Move, int]]]
-"""Searches all moves of a position: the depth in plies, and each move's score for the side to move."""
+"""Searches all moves of a position; returns the depth in plies and each move's score for the side to move."""
 
 
 Measure = Callable[[OthelloPosition, int, StopFlag], int]
-"""Score of a position, for the side to move, by a search of this many plies; raises `Stopped`."""
+"""Searches a position to this depth and returns the score for the side to move; raises `Stopped`."""
 
 
 def make_measure(searcher: NativeOthelloSearcher, confidence_percent: int) -> Measure:
-    """The exact search for a confidence of 100; otherwise the strong search, which is selective.
+    """Return the exact search for a confidence of 100, otherwise the strong search, which is selective.
 
     Raises:
         ValueError: The confidence is not one of the valid levels.
@@ -125,7 +125,7 @@ def make_measure(searcher: NativeOthelloSearcher, confidence_percent: int) -> Me
 def make_scorer(
     measure: Measure, depth: int, node_limit: int | None = None, time_s: float | None = None
 ) -> Scorer:
-    """A scorer by iterative deepening, two plies at a time, so that all depths have the same parity.
+    """Return a scorer that deepens iteratively, two plies at a time, so that all depths have the same parity.
 
     Args:
         measure: The search.
@@ -264,7 +264,7 @@ def search_all(keys: Iterable[BookKey], searches: Searches, told: str) -> None:
 
 
 def backed_up(tree: Iterable[BookKey], searches: Searches) -> dict[BookKey, dict[Move, tuple[int, int]]]:
-    """Score and depth of every move of the tree, backed up where the tree continues."""
+    """Return the score and depth of every move of the tree, backed up from below if the tree continues."""
     backed_up: dict[BookKey, dict[Move, tuple[int, int]]] = {}
     for key in sorted(tree, key=discs, reverse=True):
         searched = searches[key]

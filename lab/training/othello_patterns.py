@@ -4,7 +4,7 @@ Needs only the rules of the game; the method is *backward minimax sweeps* (K. En
 Evaluator with Minimax").  A sweep first plays games with the current weights on both sides.  Then it learns
 the game's sixty stages, one for each number of empty squares, from the end backwards: positions near the end
 are labelled with their exact results, all others with a short full-width search whose leaves fall into stages
-just learned. These labels are far less noisy than the results of games; but results look further ahead, so
+just learned. These labels are far less noisy than the results of games, but results look further ahead, so
 the results of well-played games contribute to the labels of their positions. The first sweep plays by rules
 of thumb; each further sweep plays better, so it sees more realistic positions.
 

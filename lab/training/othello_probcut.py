@@ -4,9 +4,9 @@ ProbCut (``engine/native/search/strong.hpp``) replaces a deep search with a shal
 is far enough outside the window. The necessary margin depends on how much the scores of the two depths differ
 with the current evaluation, so run this program again after learning new weights.
 
-Positions come from self-play with random openings and an occasional random move.  Each is searched at full
-width to every depth up to ``--depth``. For depths of equal parity (odd and even depths also differ by a
-constant), the differences are distributed as if each further ply added an independent error of decreasing
+Positions come from self-play with random openings and an occasional random move.  Each position is searched
+at full width to every depth up to ``--depth``. For depths of equal parity (odd and even depths also differ by
+a constant), the differences are distributed as if each further ply added an independent error of decreasing
 size:
 
     variance = k(empty squares)^2 * ln((deep + 1) / (shallow + 1))
@@ -43,7 +43,7 @@ DEPTHS_LEFT = 2
 """Minimum distance of a search from the end of the game, in plies; searches to the end are not measured,
 because they are exact."""
 MAX_DIFFERENCE_CENTI = 2_000
-"""Bound on a difference, because a wipe-out that only one search sees is not typical."""
+"""Larger differences are reduced to this size: a wipe-out that only one search sees is not typical."""
 ALL_BUT_DECIDED_CENTI = 4_000
 
 Pair = tuple[int, int, int]  # empty squares, deep, shallow
@@ -77,7 +77,7 @@ def positions(rng: random.Random, searcher: NativeOthelloSearcher) -> list[Othel
 
 
 def measure(count: int, most: int, seed: int) -> dict[Pair, float]:
-    """Root mean square of the difference of each pair of depths, in centidiscs.
+    """Measure the root mean square difference between the scores of each pair of depths, in centidiscs.
 
     Args:
         count: Number of positions for each number of empty squares.

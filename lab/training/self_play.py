@@ -79,7 +79,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--linear", action="store_true", help="play without a network")
     p.add_argument(
         "--random-plies", type=natural, nargs=2, default=[6, 13], metavar=("FROM", "TO"),
-        help="number of random moves in an opening (default: 6 13)",
+        help="minimum and maximum number of random moves in an opening (default: 6 13)",
     )  # fmt: skip
     p.add_argument("--seed", type=natural, default=1)
     p.add_argument("--threads", type=positive, default=2)

@@ -64,8 +64,8 @@ async def rename_account(session: AsyncSession, account_id: str, name: str, site
 async def anonymise_account(session: AsyncSession, account_id: str, site: str) -> str:
     """Remove an account's personal data and keep its games.
 
-    Its name becomes ``deleted-N``, also in our own accounts' records and in other people's messages in the
-    chat of its games. Its token, ratings, chat and training are deleted.
+    The account's name becomes ``deleted-N``, also in our own accounts' records and in other people's messages
+    in the chat of its games. Deletes the account's token, ratings, chat and training.
 
     Args:
         account_id: The account, which must exist.

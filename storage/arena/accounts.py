@@ -76,7 +76,7 @@ class ArenaGameRecord:
     initial_fen: str | None = None
     """Start position; None for the game's usual one."""
     unrated: str | None = None
-    """The reason that a rated game did not change the ratings."""
+    """Why a rated game did not change the ratings."""
     turn_began_ms: int | None = None
     """The arena's time when the side to move began to think; None if unknown."""
 
@@ -158,7 +158,7 @@ async def find_tokens(session: AsyncSession, token_hashes: Collection[str]) -> d
 
 
 async def try_writing(session: AsyncSession) -> None:
-    """Write and delete a row: if the disk is full or read-only, the commit then fails."""
+    """Write and delete a row, so that the commit fails if the disk is full or read-only."""
     probe = {"id": "?", "name": "?", "is_bot": False, "token_hash": "?", "created_at": now_utc()}
     await session.execute(insert(ArenaAccount).values(probe))
     await session.execute(delete(ArenaAccount).where(ArenaAccount.id == probe["id"]))

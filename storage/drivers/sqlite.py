@@ -1,10 +1,10 @@
 """SQLite for SQLAlchemy's asyncio: aiosqlite with only one call to the connection's thread per statement.
 
 A round trip to the thread costs more processor time than most statements. SQLAlchemy's own adapter makes four
-per statement (open a cursor, execute, fetch, close) and one per rollback, even if the transaction has already
-ended. Here, the thread does everything for a statement in one call, the first statement's call also begins
-the transaction, and a rollback without a transaction makes no call. Results cannot be streamed; all rows are
-fetched immediately.
+round trips per statement (open a cursor, execute, fetch, close) and one per rollback, even if the transaction
+has already ended. Here, the thread does everything for a statement in one call, the first statement's call
+also begins the transaction, and a rollback without a transaction makes no call. Results cannot be streamed;
+all rows are fetched immediately.
 """
 
 import sqlite3

@@ -69,7 +69,7 @@ class BaitCounts:
     baits_taken: int = 0
     """Number of replies that took a bait."""
     slips: int = 0
-    """Number of other replies that cost 10 % of the game or more; see `storage.evidence.slips`."""
+    """Number of replies that took no bait but cost 10 % of the game or more; see `storage.evidence.slips`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,7 +354,7 @@ def _of_decisions(
 def is_outdated(row: Any) -> bool:
     """Whether a complete decision was judged or forecast under earlier rules, or lacks a forecast.
 
-    Until ``desdemona db recheck`` judges it again, statistics leave it out.
+    Until ``desdemona db recheck`` judges such a decision again, statistics leave it out.
     """
     return row.is_complete and (
         row.rule not in (None, JUDGE_RULE)
@@ -396,9 +396,9 @@ def line_key(game: str, initial_position: str | None, moves: Sequence[str], move
 
 
 def opening_of(game: str, initial_position: str | None, moves: str) -> tuple[int, int | None]:
-    """The length of a game in plies, and a key of its first `MIN_COPIED_PLIES` plies (None if it is shorter).
+    """The length of a game in plies, and a key of its first `MIN_COPIED_PLIES` plies; None for shorter games.
 
-    Two games have the same key only if they share the start and these plies.
+    Two games have the same key only if they share the starting position and these plies.
     """
     split = moves.split()
     if len(split) < MIN_COPIED_PLIES:
@@ -412,7 +412,7 @@ def _key_of(lines: Iterable[str]) -> int:
 
 
 def probabilities_part(assignment: Any) -> str:
-    """The players' probabilities from an assignment's record as JSON; the whole record if it has none.
+    """The players' probabilities from an assignment's record, or else the whole record, as JSON.
 
     Records have different seeds, but only a few distinct sets of probabilities occur.
     """
@@ -425,7 +425,7 @@ def probability_of(part: str, treated: str, control: str) -> float:
     """The probability of the treated player, as a share of both players' total, read from part of a record.
 
     Raises:
-        RecordError: The record does not contain it.
+        RecordError: The record does not contain this probability.
     """
     try:
         probabilities: Mapping[str, float] = json.loads(part)["chances"]

@@ -1,13 +1,13 @@
 """Measures of judged replies: sums by game, phase and model, and totals of these by group and person.
 
 A mean needs n and sum v; an interval by person also needs sum v^2 (`storage.evidence.inference.any_time`).
-If person c has n_c values with sum S_c, M = sum S_c / n is the mean, and Q the sum of all squared values:
+If person c has n_c values with sum S_c, M = sum S_c / n is the mean, and Q = sum v^2 over all values:
 
     sum d^2                 Q - n M^2                     d = v - M, over all values
     sum_c (sum d)^2         sum_c (S_c - n_c M)^2         over persons
 
 So replies are first summed by *cell* (consecutive replies of one game, phase and model, `cells_of`), and
-cells then by group and person (`GroupSums`). Nothing here is stored.
+the cells are then summed by group and person (`GroupSums`). This module stores nothing.
 """
 
 from collections.abc import Sequence

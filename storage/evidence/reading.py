@@ -160,7 +160,7 @@ async def _stamps(session: AsyncSession, numbers: Keys) -> tuple[Keys, Keys]:
 async def _part(
     session: AsyncSession, number: int, some: tuple[Keys, Keys], wanted: Keys, *, with_replies: bool
 ) -> ReplyTable:
-    """The games of a part, or at least those wanted.
+    """Return all games of a part, or only the wanted games if they are few.
 
     Args:
         session: The transaction's session.

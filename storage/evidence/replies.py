@@ -78,7 +78,7 @@ class ReplyFlag(IntFlag):
     PAPER_TRAP = 4
     """Our move set a trap in the paper's sense."""
     FELL_FOR_BEST = 8
-    """The reply fell into the best of these traps."""
+    """The reply fell into the best trap, in the paper's sense, that our move set."""
     BAIT = 16
     """Our move set a confirmed bait."""
     TAKEN = 32
@@ -108,15 +108,15 @@ GAME = np.dtype(
         *((name, "<i4") for name in ("baits_set", "baits_taken", "slips", "draws", "draws_answered")),
     ]
 )
-"""A game: its key, and those of the opponent's account, of the engine's configuration and of its trial
-(`NO_TRIAL`); when it began and ended, in microseconds since 1970 (UTC); a number shared by games with the
-same first moves (`storage.evidence.inference.suspects.PLAYED`, like `optimal_expected`, `timed`, `fast`,
+"""A game: keys of the game, of the opponent's account, of the engine's configuration and of the trial
+(`NO_TRIAL`: none); when it began and ended, in microseconds since 1970 (UTC); a number shared by games with
+the same first moves (`storage.evidence.inference.suspects.PLAYED`, like `optimal_expected`, `timed`, `fast`,
 `judged` and `optimal`); ratings before it and our score (NaN: unknown); its state, and whether nothing is
 left to judge; whether a challenger set its position (`storage.evidence.trials`); number of moves of both
 sides; whether the person has left; the numbers of decisions judged or forecast by earlier rules, of judged
 replies outside decided positions (and their cost, in hundredths of a per cent), of our moves with a confirmed
-bait, of replies that took one, of slips, of randomised decisions (including those of randomising strategies
-whose record does not say), and of replies to decisions recorded as randomised."""
+bait, of replies that took one, of slips, of decisions that were or may have been randomised, and of
+replies to decisions recorded as randomised."""
 GameArray = NDArray[np.void]
 """Rows in the layout of `GAME`."""
 ReplyArray = NDArray[np.void]
@@ -160,7 +160,7 @@ def model_text(name: str, sha256: str, prior: str) -> str:
     Args:
         name: Name of the source.
         sha256: SHA-256 of the model file, of which the first digits are shown; empty: there is no file.
-        prior: SHA-256 of the card that tilted the model to the person; empty: it was not tilted.
+        prior: SHA-256 of the card that adapted the model to the person; empty: not adapted.
     """
     text = f"{name} {sha256[:_DIGITS]}".strip()
     return f"{text}, tilted by {prior[:_DIGITS]}" if prior else text

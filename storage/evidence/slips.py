@@ -1,7 +1,7 @@
 """Decides whether a reply is a slip; chat, lists, pages, reports and exports all use this rule.
 
-Only the cost of a reply makes it an error. So a reply that throws away a forced win is a slip although the
-position was decided; baits, however, count only in positions that were not decided (docs/trials.md).
+Only the cost of a reply makes it an error. A reply that throws away a forced win is therefore a slip although
+the position was decided; baits, however, count only in positions that were not decided (docs/trials.md).
 """
 
 from sqlalchemy import ColumnElement, and_, func

@@ -1,10 +1,10 @@
 """Summaries: finished games with their judged replies, in the form that statistics use.
 
 A summary (`storage.tables.summaries`) is created when a game is closed, and recomputed after every change to
-a decision, an outcome or a forecast of a closed game; `summarise` is called in the same transaction. It locks
+a decision, an outcome or a forecast of a closed game; `summarise` is called in the same transaction and locks
 the games, so that the later of two transactions sees what the earlier one wrote. A summary is *valid* if its
-game is not open and it was made with the current layout and rules. Other games are read from their decisions
-(`storage.evidence.reading`), so statistics are always exact: summaries only make them fast.
+game is not open and it was made with the current layout and rules. Games without a valid summary are read
+from their decisions (`storage.evidence.reading`), so statistics are exact: summaries only make them fast.
 
 ``desdemona db upgrade`` and the daemon create missing or outdated summaries; ``desdemona db recheck``
 compares each summary with its game (`repair_summaries`).
@@ -40,7 +40,7 @@ def is_valid() -> ColumnElement[bool]:
 
 
 def is_current() -> tuple[ColumnElement[bool], ...]:
-    """Conditions on `GameSummaryRow`: it was made with the current layout and rules."""
+    """Conditions on `GameSummaryRow`: the summary was made with the current layout and rules."""
     return (
         GameSummaryRow.layout == LAYOUT,
         GameSummaryRow.rule == JUDGE_RULE,

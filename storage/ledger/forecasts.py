@@ -26,7 +26,7 @@ _RECORD_OUTCOME = update(_FORECASTS).where(_FORECASTS.c.decision_id == bindparam
 async def store_forecast(
     session: AsyncSession, decision_id: int, made: ReplyForecast, expected: Expectations
 ) -> bool:
-    """Store a decision's forecast, replacing a forecast from earlier rules; False if a current one exists.
+    """Store a forecast, replacing one made by earlier rules; return False if a current forecast exists.
 
     Args:
         expected: Sums over the forecast replies.

@@ -1,4 +1,4 @@
-"""Outcomes: the reply to a move of ours and the time it took; at most one per decision."""
+"""Outcomes: the reply to one of our moves and the time of the reply; at most one per decision."""
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -14,7 +14,7 @@ from storage.tables.types import now_utc
 async def record_outcome(
     session: AsyncSession, decision_id: int, outcome: Outcome, made: ReplyForecast | None = None
 ) -> bool:
-    """Store an outcome, replacing an outcome from earlier rules; only return False if a current one exists.
+    """Store an outcome, replacing one from earlier rules; if a current outcome exists, only return False.
 
     Args:
         made: The decision's forecast, if the caller has just stored it; None to read it from the database.
@@ -36,6 +36,6 @@ async def record_outcome(
 
 
 async def record_reply_time(session: AsyncSession, decision_id: int, took: ReplyTime) -> bool:
-    """Store how long the reply took; if already known, change nothing and return False."""
+    """Store how long the reply took; if the time is already stored, only return False."""
     inserted = await insert_new(session, ReplyTimeRow, decision_id=decision_id, **columns_of(took))
     return inserted is not None

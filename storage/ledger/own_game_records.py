@@ -30,15 +30,15 @@ _OTHER_ENDS = {
     "illegal move": "rules infraction",
     "adjudicated": "adjudication",
 }
-"""PGN's names for endings that no other format knows."""
+"""PGN's terms for end reasons that the other formats do not have."""
 _CENTI = 100
 _WITHOUT_CORRESPONDENCE = frozenset({"arena"})
 """Sites that label games without a clock as correspondence but have no correspondence games."""
 
 _OWN_LIMIT = re.compile(r"[:,;] *(depth|time|cpu|nodes) *= *([0-9.]+)")
-"""A limit in the description of a match's player, which overrides the match's limit."""
+"""Matches a limit in the description of a match's player; the limit overrides the match's limit."""
 _ON_AN_ENGINE = re.compile(r"[a-z_]+_uci:")
-"""A player whose node limit is a setting of its engine."""
+"""Matches a player whose node limit is a setting of the player's engine."""
 
 
 def record_of(

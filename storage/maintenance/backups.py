@@ -152,7 +152,7 @@ def _copy_pages(database: Path, target: Path, on_pages: OnPages | None) -> None:
 
 
 def _check(path: Path) -> None:
-    """Reject a backup that is damaged or has no table of games; it must not replace a good one.
+    """Reject a backup that is damaged or has no table of games, so that it does not replace a good backup.
 
     Raises:
         StorageError: The backup, and thus the database or the disk, is damaged; or it has no table of games.

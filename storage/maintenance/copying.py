@@ -1,7 +1,7 @@
 """Copies a whole database to another one; each may be SQLite or PostgreSQL.
 
-The source is read in one snapshot, so that a program can use it meanwhile. The target must be empty, or be an
-interrupted copy, which is started again from the beginning. During the copy its revision begins with
+The source is read in one snapshot, so that another program can use it during the copy. The target must be
+empty or an interrupted copy, which restarts from the beginning. During the copy its revision begins with
 `storage.migrate.UNFINISHED_COPY`, so that no program opens it. At the end all rows of both databases are read
 again and compared one by one.
 """
@@ -195,7 +195,7 @@ class _Copying:
         """Compare all rows of both databases.
 
         Raises:
-            StorageError: They differ, because of a bug or because another program writes to the target.
+            StorageError: The databases differ because of a bug, or another program writes to the target.
         """
         digest = RowDigest()
         async with aclosing(_paired(table.rows(reading), table.rows(written), table.key_of)) as pairs:

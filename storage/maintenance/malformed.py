@@ -63,7 +63,7 @@ class MalformedRow:
 
 
 def whole_database() -> Tables:
-    """All tables except those computed from others."""
+    """Select all rows of all tables, except tables that are computed from other tables."""
     return {table: None for table in all_tables().sorted_tables if table.name not in DERIVED}
 
 
@@ -128,7 +128,7 @@ def _key_columns(session: AsyncSession, table: Table) -> Sequence[Any]:
 async def _keys(
     session: AsyncSession, table: Table, where: ColumnElement[bool] | None, last: tuple[Any, ...] | None
 ) -> list[tuple[Any, ...]]:
-    """The next keys after `last`, in order; the first keys if `last` is None."""
+    """Return the next keys after `last`, in order; the first keys if `last` is None."""
     columns = _key_columns(session, table)
     statement = select(*columns).select_from(table).order_by(*columns).limit(_BATCH)
     if where is not None:
@@ -157,7 +157,7 @@ async def _malformed(
 async def _first_violation(
     session: AsyncSession, table: Table, key_columns: Sequence[Any], keys: Sequence[tuple[Any, ...]]
 ) -> str | None:
-    """What is wrong with the first malformed row in a batch; None: no row is malformed."""
+    """Return the error in the first malformed row of a batch; None: no row is malformed."""
     key = (
         tuple_(*key_columns).in_(keys)
         if len(key_columns) > 1
@@ -204,7 +204,7 @@ def _constraints(table: Table) -> list[str]:
 
 
 def _require_type(value: object, column: Any) -> None:
-    """Reject a value whose type is not its column's; other column types reject such values themselves."""
+    """Reject a value that is not of its column's type; only number and text columns need this check."""
     if value is None:
         is_right = column.nullable
     elif isinstance(column.type, Float):

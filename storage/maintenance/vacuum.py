@@ -14,8 +14,8 @@ from storage.database import Database, held_roles
 from storage.errors import StorageError
 
 MAX_ONLINE_VACUUM_BYTES = 200 << 20
-"""Maximum size of a SQLite database's rows that may be rewritten while a program uses it. That takes about
-two seconds, during which the program's moves wait."""
+"""Maximum size of a SQLite database's rows that may be rewritten while a program uses it. Rewriting that many
+bytes takes about two seconds, during which the program's moves wait."""
 
 
 @dataclass(frozen=True, slots=True)

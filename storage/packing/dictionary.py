@@ -1,6 +1,6 @@
 """The preset dictionary of format 1: text that most records share and that need not be stored in each.
 
-It must never change: a record can be unpacked only with the dictionary with which it was packed.
+The dictionary must never change: a record can be unpacked only with the dictionary with which it was packed.
 """
 
 _POSITIONS = (

@@ -1,1 +1,1 @@
-"""Data of the lab: imported games, their analyses, and results of experiments."""
+"""Lab data: imported games, their analyses, and results of experiments."""

@@ -37,7 +37,7 @@ async def add_imported_games(
     source: str,
     source_format: str,
 ) -> int:
-    """Store those games that are new, and return their number.
+    """Store the games that are new, and return their number.
 
     Args:
         source: Name of the file that the games come from.

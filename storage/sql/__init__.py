@@ -1,1 +1,1 @@
-"""SQL questions: read-only views with plain columns, and a reader that can only read them."""
+"""SQL queries by the operator: views with plain columns, and a function that runs a query read-only."""

@@ -1,7 +1,7 @@
 """The declarative base class of all tables, with the naming convention for constraints.
 
 SQLite stores any value in any column. Each table therefore has a constraint on the types of its columns, so
-that it rejects the same values as PostgreSQL; enumerations are checked on both.
+that SQLite rejects the same values as PostgreSQL; both databases check enumerations.
 """
 
 from typing import Any

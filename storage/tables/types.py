@@ -90,7 +90,7 @@ MAX_VALUE_LENGTH = 32
 
 
 class PackedRecord(_Checked[dict[str, Any]]):
-    """A record of plain JSON values, stored packed (`storage.packing.records`).
+    """A record of plain JSON values, stored in packed form (`storage.packing.records`).
 
     Reading a damaged record raises `RecordError`.
     """
@@ -111,7 +111,7 @@ def as_stored(record: Any) -> ColumnElement[bytes]:
 
 
 BigInt = BigInteger().with_variant(Integer(), "sqlite")
-"""64 bits. On SQLite, the type is INTEGER: it also has 64 bits, and SQLite numbers no other type itself."""
+"""64 bits. On SQLite the type is INTEGER, also of 64 bits, because SQLite generates keys of no other type."""
 
 RepliesType = JSON(none_as_null=True)
 """JSON as text, also on PostgreSQL, where it takes half the space of JSONB."""

@@ -60,7 +60,9 @@ async def test_who_cannot_select_moves_says_so(database: Database) -> None:
     filters = Filters(strategy="trappy", phase=GamePhase(1))
     async with database.read() as session:
         for ask in (list_games, game_facts):
-            with pytest.raises(FilterError, match="phase: selects moves, but this is about whole games"):
+            with pytest.raises(
+                FilterError, match="phase: selects moves, but only whole games can be selected"
+            ):
                 await ask(session, filters)
     assert of_games(filters) == Filters(strategy="trappy")
 

@@ -108,7 +108,7 @@ class ArenaTime:
         """Continue from the last saved time; the time since then counts as an outage.
 
         The outage's event is written when the time is next saved, so a process that loads the games but saves
-        nothing ends no outage.
+        nothing does not end the outage.
 
         Raises:
             StorageError: The database failed.

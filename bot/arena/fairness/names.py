@@ -1,7 +1,7 @@
 """Detects names that imitate our bots or roles that people trust.
 
-Names consist of ASCII letters, digits, hyphens and underscores, so a small table of lookalikes among these is
-enough.
+Names consist of ASCII letters, digits, hyphens and underscores, so a small table of lookalikes among these
+characters is enough.
 """
 
 import re
@@ -17,7 +17,7 @@ LEVEL_PREFIX = "Level"
 """Prefix of the names of bots that play at a level; the level's number follows."""
 
 IGNORED_WORDS = ("account", "bot", "engine", "original", "real", "team", "the", "true")
-"""Words that, like those in `TRUSTED_ROLES`, are ignored when names are compared."""
+"""Words to ignore when comparing names, in addition to `TRUSTED_ROLES`."""
 
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PARTS = re.compile(r"[-_]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

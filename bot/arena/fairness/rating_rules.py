@@ -6,7 +6,7 @@ from bot.arena import glicko
 from bot.arena.glicko import Rating
 
 MAX_RATING_FROM_PROVISIONAL = 1700.0
-"""Rating up to which results against provisional ratings can raise a player: the initial rating plus 200."""
+"""Maximum rating reachable through results against provisional ratings: the initial rating plus 200."""
 _MIN_GAME_WEIGHT = 1 / 16
 
 
@@ -24,10 +24,10 @@ class UnratedReason(StrEnum):
 
 
 _TEXTS = {
-    UnratedReason.SHORT: "Not rated: it has too few moves.",
+    UnratedReason.SHORT: "Not rated: the game has too few moves.",
     UnratedReason.ADDRESS: "Not rated: both players share a network address.",
     UnratedReason.PAIR: "Not rated: you two have played too many rated games today.",
-    UnratedReason.VOID: "Not rated: the owner of the arena voided it.",
+    UnratedReason.VOID: "Not rated: the owner of the arena voided the game.",
 }
 
 

@@ -12,7 +12,7 @@ NO_CORRESPONDENCE = "This server has no correspondence games: send clock.limit a
 _MISSING: Mapping[str, str] = {
     "/api/challenge/ai": "This server has no games against the AI: challenge a bot from GET /api/bot/online",
     "/api/challenge/open": "This server has no open challenges: use POST /api/challenge/{username}",
-    f"/api/challenge/{GAME}/start-clocks": "This server starts the clocks itself, once both have moved",
+    f"/api/challenge/{GAME}/start-clocks": "This server starts the clocks itself once both sides have moved",
     f"/api/round/{GAME}/add-time/{{seconds}}": "Players on this server cannot give time",
     "/api/token/admin-challenge": "This server creates no tokens for others: use POST /api/person",
     "/api/board/seek": "This server has no seeks: challenge someone with POST /api/challenge/{username}",
@@ -21,7 +21,7 @@ _MISSING: Mapping[str, str] = {
 
 
 def unsupported_calls() -> list[web.AbstractRouteDef]:
-    """The routes of these calls; register them before routes with a placeholder in the same position."""
+    """Routes of unsupported calls; register them before routes with a placeholder in the same position."""
     return [web.post(path, partial(_refuse, text)) for path, text in _MISSING.items()]
 
 

@@ -28,13 +28,13 @@ def formats_of(game: ReplayedGame) -> tuple[GameFormat, ...]:
 
 
 def _kind(clock: Clock | None) -> str:
-    """A game's speed in words. Other sites use the speed "correspondence" for games without a clock, but the
-    arena has no such speed."""
+    """Describe a game's speed in words. Other sites use the speed "correspondence" for games without a clock,
+    but the arena has no such speed."""
     return "game without a clock" if clock is None else f"{speed_of(clock).value} game"
 
 
 def as_file(game: ReplayedGame, form: GameFormat, base_url: str) -> str:
-    """A finished game as text.
+    """Convert a finished game to text in a given format.
 
     Args:
         game: The game.

@@ -88,7 +88,7 @@ def _variables() -> dict[str, str]:
 
 @cache
 def _style() -> str:
-    """The style sheet of charts and boards, with values for variables, which resvg does not support."""
+    """The style sheet of charts and boards, with values in place of variables (resvg has no variables)."""
     style = _texts(STYLE, SHAPES_STYLE)
     return _USE.sub(lambda use: use[2] or _variables().get(use[1], ""), style)
 

@@ -118,5 +118,5 @@ def outcome(game: ReplayedGame) -> str:
         return "The game was aborted."
     moves = plural(len(record.moves), "move")
     if record.winner is None:
-        return f"A draw after {moves}. Step through it, and see the traps."
-    return f"{game.players[record.winner].name} won after {moves}. Step through it, and see the traps."
+        return f"A draw after {moves}. Step through the game, and see the traps."
+    return f"{game.players[record.winner].name} won after {moves}. Step through the game, and see the traps."

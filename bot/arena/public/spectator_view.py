@@ -24,9 +24,9 @@ def spectator_view(
     files: Sequence[str] = (),
     are_clocks_stopped: bool = False,
 ) -> Json:
-    """The full view of a game for spectators: board, clocks, moves, and the result once it is over.
+    """Build the full view of a game for spectators: board, clocks, moves, and the result once it is over.
 
-    It has the keys of a player's `gameFull`, extended with the page's view.
+    The view has the keys of a player's `gameFull`, extended with the page's view.
 
     Args:
         game: The game.

@@ -114,7 +114,7 @@ class Problem:
         }
 
     def _steps(self, moves: tuple[str, ...]) -> list[Json]:
-        """The moves with their names, each with the board after it."""
+        """Convert moves to JSON, each with its name and the resulting board."""
         steps = []
         position = self.after
         for text in moves:
@@ -129,7 +129,7 @@ class Problem:
 
 
 def _comparison(report: DecisionReport, bait: str, best: str) -> Sentence | None:
-    """Comparison of the bait with the best reply; None if unknown or if the bait always looks worse."""
+    """Compare the bait with the best reply; return None if unknown or if the bait always looks worse."""
     replies = {each.reply: each for each in report.replies}
     least = min(each.final_centi for each in report.replies)
     bests = [each for each in report.replies if each.final_centi == least]
@@ -177,7 +177,7 @@ def make_problem(
 
 
 def bait_line(problem: Problem) -> tuple[str, ...]:
-    """The continuation after the bait with best play on both sides, from a short search."""
+    """Return the continuation after the bait with best play by both sides, found by a short search."""
     rules = problem.rules
     position = rules.play(problem.after, rules.parse_move(problem.after, problem.bait.reply))
     searcher = make_searcher(rules.name, _TABLE_MB)

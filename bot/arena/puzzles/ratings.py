@@ -9,9 +9,9 @@ from storage.arena.puzzles.positions import NewMistake, PuzzleRating
 
 _NEW = Rating()
 START_RATING = PuzzleRating(_NEW.rating, _NEW.deviation, _NEW.volatility)
-"""A person's rating before the first position."""
+"""A person's initial rating."""
 PUZZLE_START_DEVIATION = 200.0
-"""Deviation of a new position: its forecast is some evidence, but weaker than many answers."""
+"""Initial rating deviation of a position, whose initial rating comes from a forecast, not from answers."""
 _MIN_PROBABILITY, _MAX_PROBABILITY = 0.05, 0.95
 _MIN_START, _MAX_START = 800.0, 2400.0
 _RATING_POINTS_PER_TENFOLD_ODDS = 400.0  # points of rating that make the odds ten to one

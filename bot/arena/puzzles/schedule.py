@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 from storage.arena.puzzles.solvers import ReviewRecord
 
 REVIEW_INTERVALS = (timedelta(days=1), timedelta(days=3), timedelta(days=7))
-"""Review intervals: one after a miss, the others after right answers; reviews end after the last interval."""
+"""Review intervals: the first follows a miss, the others right answers; after the last, reviews end."""
 
 
 def after_answer(
     review: ReviewRecord, *, is_right: bool, now: datetime, is_free: bool = False
 ) -> ReviewRecord:
-    """The schedule after an answer; viewing the solution counts as a wrong answer.
+    """Return the schedule after an answer; viewing the solution counts as a wrong answer.
 
     A right answer advances a position only if the position is due and the answer is the first try.
 
@@ -37,12 +37,12 @@ def after_answer(
 
 
 def after_hint(review: ReviewRecord, now: datetime) -> ReviewRecord:
-    """The schedule after a hint: the position is shown again, as after a miss."""
+    """Return the schedule after a hint: the position is shown again, as after a miss."""
     return _restart_review(replace(review, has_hint=review.has_hint or review.answers == 0), now)
 
 
 def after_skip(review: ReviewRecord, now: datetime) -> ReviewRecord:
-    """The schedule after a skip: the position is shown again tomorrow; nothing else changes."""
+    """Return the schedule after a skip: the position is shown again tomorrow; nothing else changes."""
     if review.due_at is not None and review.due_at > now:
         return review
     return replace(review, due_at=now + REVIEW_INTERVALS[0])

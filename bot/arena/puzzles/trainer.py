@@ -1,7 +1,7 @@
 """The trainer: chooses positions, judges replies, and stores each person's rating and missed positions.
 
 A person with an account has one current position per game, and only the first answer to that position can be
-rated. Other visitors get signed positions, and answers to these change no rating; such an answer by a person
+rated. Other visitors get signed positions. Answers to signed positions change no rating; a person's answer
 with an account counts as a hint. The trainer cannot prevent a person from looking up a solution while
 signed out or on a second device.
 """
@@ -46,8 +46,8 @@ _NEWCOMER = SolverRecord(ratings.START_RATING, None)
 _POSITION = re.compile(r"([0-9]{1,18})(?:\.([0-9a-f]{32}))?")
 
 UNRATED_OWN, UNRATED_AGAIN, UNRATED_HINT, UNRATED_FREE = "own", "again", "hint", "free"
-"""Why an answer changes no rating: the person took this bait and may know the report; it is not the first
-answer; there was a hint; or the person has no account or chose the game."""
+"""Why an answer changes no rating: the person took this bait and may have read the report; answered
+before; had a hint; or has no account or chose the game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class _Pending:
 def _numbers(seen: Sequence[str]) -> set[int]:
     """The positions with the given keys; invalid keys are ignored.
 
-    Signatures are not checked, because keys only exclude positions here and may predate a restart.
+    Signatures are not checked: the keys only exclude positions, and a restart invalidates signatures.
     """
     matches = map(_POSITION.fullmatch, seen[-MAX_SEEN:])
     return {int(each.group(1)) for each in matches if each is not None}

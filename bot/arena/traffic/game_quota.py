@@ -16,7 +16,7 @@ class QuotaEntry:
     players: tuple[str, str]
     """Ids of the accounts."""
     holders: tuple[tuple[str, str], ...]
-    """The accounts whose quota it uses (both players of a game, or the challenger), with their
+    """The accounts whose quota is used (both players of a game, or the challenger), with their
     addresses. An address is empty if it is unknown or exempt."""
 
 

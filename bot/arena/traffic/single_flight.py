@@ -46,7 +46,7 @@ class SingleFlightCache(Generic[V]):
         return self._values.get(key)
 
     async def get(self, key: Hashable, make: Callable[[], Awaitable[V]]) -> V:
-        """A result, either cached or computed now.
+        """Return a result from the cache, or compute it now.
 
         Args:
             key: Equal keys stand for equal results.

@@ -11,7 +11,7 @@ from bot.cli.common import ask_database, config_of, print_json, print_note, prin
 
 REQUEST_TIMEOUT_S = 60.0
 COMMAND_LINE_ACTOR = "command line"
-"""The caller's name in events of changes made without a running program."""
+"""The caller's name in events that record changes made while no program is running."""
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the arena account.")]
 
@@ -53,7 +53,7 @@ def approve(context: typer.Context, name: NameArgument) -> None:
 def ban(context: typer.Context, name: NameArgument) -> None:
     """Ban an account: its token stops working, and its streams end.
 
-    Its running games end: they are aborted if a side has not moved yet, otherwise lost by resignation.
+    The account's running games are aborted if a side has not moved yet, otherwise lost by resignation.
     """
     _change(context, "ban", name)
 
@@ -84,7 +84,7 @@ def delete(
 ) -> None:
     """Delete an account with its token, ratings and chat.
 
-    Its games stay under the name deleted-N; a running game ends as with `ban`.
+    The account's games stay under the name deleted-N; a running game ends as with `ban`.
     """
     if not yes:
         typer.confirm(

@@ -60,7 +60,7 @@ def resume(context: typer.Context) -> None:
 def drain(context: typer.Context) -> None:
     """Finish the running games, then stop the program.
 
-    It waits up to `shutdown.drain_s` for running games; the next start resumes the rest.
+    Waits up to `shutdown.drain_s` seconds for running games; the next start resumes unfinished games.
     """
     _ask(context, REQUEST_TIMEOUT_S, command="drain")
 
@@ -181,7 +181,7 @@ def tournament(
 ) -> None:
     """Join or leave a tournament that admits programs.
 
-    The site then pairs the bot until the tournament ends, even after a restart.
+    Once the bot has joined, the site pairs it until the tournament ends, even after a restart.
     """
     if withdraw and (password or team):
         raise UsageError("--withdraw takes neither --password nor --team")

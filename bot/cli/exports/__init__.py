@@ -1,1 +1,1 @@
-"""`desdemona export` of tables: plain columns for spreadsheets and for programs."""
+"""Exports tables (`desdemona export`) with plain columns for spreadsheets and programs."""

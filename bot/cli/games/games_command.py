@@ -106,7 +106,7 @@ def show(
 
 
 async def _find(session: "AsyncSession", key: str, site: str | None, account: str | None) -> "StoredGame":
-    """The game with this key, or the only one whose key has this prefix.
+    """Find the game with this key, or the only game whose key starts with this text.
 
     Args:
         session: Session of the database.

@@ -30,9 +30,9 @@ def backup_command(
 ) -> None:
     """Back up the database while the bot plays.
 
-    With SQLite, the backup is complete or absent, checked, and on the disk when the command ends.
+    With SQLite, the command leaves either a complete, checked backup on the disk or no backup.
 
-    With PostgreSQL, it only prints PostgreSQL's own backup command, and fails.
+    With PostgreSQL, the command only prints PostgreSQL's own backup command, and fails.
     """
     url = config_of(context).storage.url
     database = sqlite_file(url)

@@ -24,7 +24,7 @@ def copy_command(
 
     URLs are sqlite:///folder/file.db and postgresql://user@host/name; keep passwords in ~/.pgpass. A bot may
     use the source database meanwhile: the copy is a snapshot. After an interruption, the same command starts
-    over. At the end all rows are compared; until then, no program opens the copy.
+    over. At the end all rows are compared; until then, Desdemona refuses to open the copy.
     """
     with _copy_progress() as on_step:
         report = asyncio.run(copy_database(source, target, on_step))

@@ -28,11 +28,11 @@ def prune_command(
 ) -> None:
     """Shorten old records of decisions; changes need --yes.
 
-    Without --yes it only reports what would be freed.
+    Without --yes, the command only reports what would be freed.
 
     The profiles of moves that were not chosen are removed; the choice, its whole profile, the reply and all
-    statistics stay. A shortened decision can no longer be recomputed; `db recheck` counts it as pruned. It
-    may run while the bot plays, and be stopped and run again at any time.
+    statistics stay. A shortened decision can no longer be recomputed; `db recheck` counts it as pruned. The
+    command may run while the bot plays; you can stop it and run it again at any time.
     """
     before = _time_before(datetime.now(UTC), keep_profiles)
 

@@ -87,7 +87,7 @@ def _time_of(filters: "Filters", month: str | None, now: datetime) -> "tuple[Fil
     text = month or f"{now:%Y-%m}"
     match = re.fullmatch(r"([0-9]{4})-(0[1-9]|1[0-2])", text)
     if match is None or match[1] in ("0000", "9999"):
-        raise UsageError(f"--month: {text!r} is not a month; write 2026-11")
+        raise UsageError(f"--month: {text!r} is not a month; use the form YYYY-MM")
     year, number = int(match[1]), int(match[2])
     since = datetime(year, number, 1, tzinfo=UTC)
     until = datetime(year + number // 12, number % 12 + 1, 1, tzinfo=UTC)

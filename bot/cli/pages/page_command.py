@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from storage.database import Database
     from storage.filters import Filters
 
+_SHOWN_BY_OTHER_COMMANDS = ("now", "opponent", "games", "game")
+
 
 @move_filter_options
 def page_command(
@@ -64,11 +66,9 @@ def page_command(
 
 
 def _page(name: str) -> "Page":
-    from bot.views import opponents, ratings, results, traps, trial_verdict
-    from bot.views.events import events_page
+    from bot.views.menu import pages
 
-    pages = (trial_verdict.PAGE, results.PAGE, traps.PAGE, opponents.PAGE, events_page(), ratings.PAGE)
-    known = {page.name: page for page in pages}
+    known = {page.name: page for page in pages() if page.name not in _SHOWN_BY_OTHER_COMMANDS}
     if name not in known:
         raise UsageError(f"page: {name!r} is not known; known: {', '.join(known)}")
     return known[name]

@@ -64,7 +64,7 @@ def stats(
 ) -> None:
     """Show results, errors and traps of groups of games.
 
-    It also shows the values expected from random moves and from a model of people.
+    Also show the values expected from random moves and from a model of people.
 
     Intervals remain valid under continuous monitoring, and allow for people who play several games.
     """
@@ -112,7 +112,7 @@ def stats(
 def _groups(
     context: typer.Context, filters: "Filters", by: "list[GroupKey]", suspect: bool | None
 ) -> "GroupRows":
-    """The games that are selected, with their summaries."""
+    """Read the selected games, with their summaries."""
     from storage.evidence.statistics.group_rows import read_groups
 
     async def read(database: "Database") -> "GroupRows":
@@ -206,7 +206,7 @@ def _refuse_unused_options(given: dict[str, str]) -> None:
     """Refuse options that would change nothing.
 
     Args:
-        given: Options by the name of the parameter, as `_given_options` finds them.
+        given: The options used, keyed by parameter, from `_given_options`.
 
     Raises:
         UsageError: An option would have no effect; the message names it and says why.

@@ -3,7 +3,7 @@
 The server reuses its ids, so games and requests get keys of our own. The transition tables for games and for
 our attempts at a match are in `bot.servers.ggs.lifecycle`.
 
-The server does not store unrated games. They may have ended while we were away, so we search its archive.
+The server does not store interrupted unrated games. If one is gone, we search the archive for its result.
 """
 
 import logging
@@ -61,7 +61,7 @@ class GgsAccount(GgsState):
         """Set the limits on concurrent games.
 
         Args:
-            most_games: Maximum number of concurrent matches; the server is told and enforces it.
+            most_games: Maximum number of concurrent matches; we tell the server, which enforces this limit.
             may_begin: Returns whether there is room for the specified number of additional games.
         """
         is_told = self._challenges.most_games == most_games or self._is_away

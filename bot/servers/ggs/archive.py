@@ -154,7 +154,7 @@ class Archive:
     # --- Giving up --------------------------------------------------------------------------------------
 
     def end_overdue(self, now_s: float, timeout_s: float) -> None:
-        """Give up look-ups that are still pending `timeout_s` after the first call that saw them."""
+        """Give up look-ups that are still pending `timeout_s` seconds after the first call that saw them."""
         late = []
         for key, query in list(self._queries.items()):
             if query.since_s is None:

@@ -68,7 +68,7 @@ class Boards:
         return Opponent(name, name, None if rating is None else round(rating), is_bot)
 
     def request_missing_games(self, asked: ListedRequest | None = None) -> None:
-        """Request the missing games of our matches, or only those of the match that `asked` led to."""
+        """Request the missing games of our matches, or only those that resulted from the request `asked`."""
         for id_ in self.incomplete(asked):
             self._out.ask("moves", id_)
 
@@ -88,7 +88,7 @@ class Boards:
     def match_began(self, message: MatchBegan) -> None:
         """Handle the start of one of our matches."""
         for game in self._games.of(message.id):
-            self._games.end_without_result(game, "another match has its id")
+            self._games.end_without_result(game, "another match has the same id")
         self._matches.began(message)
         self._requests.began(message)
 
@@ -124,7 +124,7 @@ class Boards:
             self._update(game, board, now_s)
             return
         if game is not None:
-            self._games.end_without_result(game, "another game has its id")
+            self._games.end_without_result(game, "another game has the same id")
         self._board_began(match, board, now_s, at)
 
     def _board_began(self, match: GgsMatch, board: BoardRecord, now_s: float, at: datetime) -> None:

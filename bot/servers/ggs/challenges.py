@@ -172,5 +172,5 @@ class GgsChallenges:
         return name in self._followed
 
     def resume_again(self) -> None:
-        """Allow new requests for the games in the next list of stored games: an opponent has logged in."""
+        """After an opponent's login, let requests resume the games in the next list of stored games."""
         self._resuming.clear()

@@ -41,9 +41,9 @@ class GgsGame:
     position: OthelloPosition = field(default_factory=RULES.initial)
     turn_since_s: float = 0.0
     is_unheard: bool = False
-    """Whether the game's events are held back, as they are while it is away or its start is unreported."""
+    """Whether the game's events are held back: the game is not live, or its start has not been reported."""
     is_stale: bool = False
-    """Whether we have requested its state."""
+    """Whether we have requested the game's state."""
     sent: str = ""
     """Our move that the server has not confirmed yet."""
     refusal: str = ""
@@ -51,7 +51,7 @@ class GgsGame:
     timed_out: str = ""
     """The player whose time, including the grace time, has run out."""
     result: float | None = None
-    """Our result in discs, known once the board has ended; set before the last moves if we missed them."""
+    """Our result in discs; None until the server reports it, which may precede moves that we missed."""
     end: GameEnd | None = None
 
     def pass_to(self, event: GgsGameEvent) -> None:

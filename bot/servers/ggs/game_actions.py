@@ -74,7 +74,7 @@ class GgsGameActions:
     # --- Chat -------------------------------------------------------------------------------------------
 
     def say(self, game_id: str, text: str, room: Room) -> None:
-        """Chat in a game, or with the opponent once the game is over.
+        """Chat in a game; after the game, chat with the opponent.
 
         Raises:
             RefusedError: The game does not exist.
@@ -93,7 +93,7 @@ class GgsGameActions:
             self._out.ask("tell", "p" if room is Room.PLAYER else "o", game.match, text)
 
     def heard(self, message: Said) -> None:
-        """Handle a chat message that is private to us, on a channel, or in a game."""
+        """Handle a chat message that is sent to us, to a channel, or in a game."""
         if message.name == self._name:
             return
         room = Room.SPECTATOR if message.to == "O" else Room.PLAYER

@@ -22,7 +22,7 @@ class GgsMatch:
     began: MatchBegan
     """The server's latest message about the match."""
     is_heard: bool = False
-    """Whether we received its start message; otherwise we only saw the match in the server's list."""
+    """Whether we received the match's start message; otherwise we only saw the match in the server's list."""
     change: int | None = None
     """Change of our rating, kept until the match's end arrives."""
     ended: dict[str, GgsGame | None] = field(default_factory=dict)

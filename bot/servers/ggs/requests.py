@@ -1,7 +1,7 @@
 """Match requests on GGS: the server's list, and the state of our own requests. No I/O.
 
-The server's answers do not name the commands they answer but arrive in the same order. So unanswered commands
-wait in a queue, and an answer to one of them shows that the answers to earlier ones were lost.
+The server's answers do not name the commands they answer but arrive in the same order. Unanswered commands
+therefore wait in a queue, and an answer to one of them shows that the answers to earlier ones were lost.
 """
 
 import re
@@ -137,7 +137,7 @@ class Requests:
         """
         asked = next((each for each in self if each.key == key), None)
         if asked is None:
-            raise RefusedError(f"challenge {key}: it is gone", 404)
+            raise RefusedError(f"challenge {key} no longer exists", 404)
         attempt = self._attempts[key] = Attempt(("accept", asked.line.id), key=key)
         return self._try(attempt, rated=asked.line.flag is not Flag.UNRATED)
 
@@ -167,7 +167,7 @@ class Requests:
     def _try(self, attempt: Attempt, *, rated: bool) -> Attempt:
         """Send a command after giving the account the ``rated`` setting that the command needs.
 
-        At all other times the setting is +, because the server refuses rated requests to us while it is -.
+        Between commands the setting is +: while the setting is -, the server refuses rated requests to us.
         """
         self._unanswered.append(attempt)
         if self.is_registered:
@@ -269,7 +269,7 @@ class Requests:
             self._unanswered.popleft()
 
     def _origin_of(self, message: wire.MatchBegan) -> ListedRequest | None:
-        """The request that led to a match; among similar requests, one that we accepted is preferred.
+        """Find the request that led to a match; among similar requests, prefer one that we accepted.
 
         Tournament matches have no request: the director starts them.
         """

@@ -405,7 +405,7 @@ class LineSplitter:
 
 
 def _clean(line: str) -> str:
-    """The line with spaces for tabs and U+FFFD for each unprintable character."""
+    """Replace each tab by a space, and each unprintable character by U+FFFD."""
     line = line.replace("\t", " ")
     return line if line.isprintable() else "".join(char if char.isprintable() else "\ufffd" for char in line)
 

@@ -11,8 +11,8 @@ from storage.evidence.statistics.groups import GroupStatistics
 _GAMES = ("Games", "Won · drawn · lost", "Unfinished", "Performance", "Replies", "Optimal", "Decided")
 _GAMES_NOTE = (
     "“Performance”: the rating at which this score is expected, with its 95 % interval, valid at one "
-    "planned analysis if games are independent. Replies: those in undecided positions, in the first 50 "
-    "games of each opponent; decided: those in decided positions."
+    "planned analysis if games are independent. Replies: replies in undecided positions, in the first 50 "
+    "games of each opponent; decided: replies in decided positions."
 )
 _MEASURES = (
     ("errors", "errors"),
@@ -25,13 +25,13 @@ _EXPECTED_NOTE = (
     "An error costs 10 % of the game or more. A bait is a likely error that looks at least as good as the "
     "best reply in a shallow search, confirmed by a deeper one. Figure 9: replies that fell for a trap in "
     "the sense of Gordon and Reda. “At random”: the value for random moves in the same positions. "
-    "“Forecast”: what the model of people expects there. Beyond: actual minus expected, in percentage "
+    "“Forecast”: the value that the model of people expects. Beyond: actual minus expected, in percentage "
     "points, with a 95 % interval valid under continuous monitoring and with returning opponents."
 )
-_FIGURE_9 = ("Traps answered", "optimal", "fell", "of these, for the best one", "erred elsewhere")
+_FIGURE_9 = ("Traps answered", "optimal", "fell", "of these, for the best trap", "erred elsewhere")
 _FIGURE_9_NOTE = (
     "Traps as the paper counts them; a move may set several. Fell: the reply was one of these traps. For "
-    "the best trap: it was the trap of the highest quality (how well it is hidden, times what it costs)."
+    "the best trap: it was the trap with the highest quality (how well it is hidden, times what it costs)."
 )
 
 

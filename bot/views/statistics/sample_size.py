@@ -82,4 +82,4 @@ def _draws(rate: DrawRate | None) -> str:
     told = f"{rate.draws} randomised decisions got a reply in {rate.games} finished games with people"
     if rate.draws:
         return f"{told}."
-    return f"{told}, so no number of such games is enough (docs/trials.md tells how to get more)."
+    return f"{told}, so no number of games is enough (docs/trials.md tells how to get more decisions)."

@@ -63,8 +63,8 @@ def robustness(report: TrialReport) -> tuple[Part, ...]:
             rows.append(_robustness_row(verdict, estimates, fixed))
     note = (
         f"Differences in percentage points; the {level(report.verdicts[0])} intervals are valid at any "
-        "time, clustered by person. At one analysis: by weighted least squares, valid only at the "
-        "planned sample size."
+        "time, clustered by person. Intervals at one analysis use weighted least squares and are valid only "
+        "at the planned sample size."
     )
     heads = ("Difference", "e-value", "Without suspect games", "Without most active person", "First games")
     columns = (Column("Outcome", is_text=True), *map(Column, (*heads, "Later games", "At one analysis")))
@@ -149,7 +149,7 @@ def _decisions(report: TrialReport) -> TablePart:
 def _draw(games: GamesReport, arms: Sequence[str]) -> TablePart:
     guard = games.guard
     rows: list[tuple[str, str]] = [
-        (f"drawn {arms[0]}, {arms[1]}", f"{number(games.drawn_treated)}, {number(games.drawn_untreated)}"),
+        (f"assigned {arms[0]}, {arms[1]}", f"{number(games.drawn_treated)}, {number(games.drawn_untreated)}"),
         ("without a result", f"{number(guard.missing_treated)}, {number(guard.missing_untreated)}"),
         ("with a result", number(games.counted)),
         ("still open, or after an open game", number(games.waiting)),
@@ -161,14 +161,14 @@ def _draw(games: GamesReport, arms: Sequence[str]) -> TablePart:
         value, low, high = (signed_number(each, 0) for each in (elo.value, elo.low, elo.high))
         rows.append(("as a difference in Elo", f"{value} ({low} to {high})"))
     columns = (Column("", is_text=True), Column(""))
-    return TablePart("The draw", columns, tuple(rows), note=_draw_text(guard), style="facts")
+    return TablePart("Random assignment", columns, tuple(rows), note=_draw_text(guard), style="facts")
 
 
 def _draw_text(guard: RandomisationCheck) -> str:
     """State the result of the randomisation check."""
     if guard.draw.too_early is not None:
-        return "It is too early to check the random draws."
-    return "" if guard.broken else "The random draws fit the recorded probabilities."
+        return "It is too early to check the random choices."
+    return "" if guard.broken else "The random choices fit the recorded probabilities."
 
 
 def _clear_since(analyses: InterimAnalyses) -> str:

@@ -18,8 +18,8 @@ ORIGINAL, TRAPPY = "original", "trappy"
 SWINDLING = "trappy, default rule"
 """The trappy player with `DecidedScores.SWINDLE`: a forced win gets no bonus."""
 _PLAYERS = {ORIGINAL: "standard:", TRAPPY: "trappy:decided=paper,", SWINDLING: "trappy:"}
-"""Player specifications without the depth, which is appended. They are part of the job name, so that results
-cannot be mixed up."""
+"""Player specifications without the depth, which is appended. The specifications are part of the job name, so
+that results cannot be mixed up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ PLIES = 8
 _PAIRS = {Size.SMALL: 1, Size.FULL: 100}
 _SMALL_DEPTH = 8
 COMPARISONS = len(EQUAL) + len(SHALLOWER)
-"""Number of primary endpoints, which are margins in discs. They were fixed in advance and have simultaneous
-95 % intervals (Bonferroni). All other results are exploratory."""
+"""Number of primary endpoints, which are margins in discs. The endpoints were fixed in advance and have
+simultaneous 95 % intervals (Bonferroni). All other results are exploratory."""
 
 
 class Figure6(MatchExperiment):

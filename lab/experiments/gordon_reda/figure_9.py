@@ -6,7 +6,7 @@ bot's own games are not read here: a job's result must depend only on its argume
 resumed run gives the same numbers anywhere, whereas the bot's games change from day to day and are monitored
 continuously, which requires another kind of interval. `desdemona stats --by strategy` reports those games;
 its rows "Figure 9" are the same counts, made by the same function (`engine.judgement.classify_by_figure_9`).
-A test checks that the two agree.
+A test checks that both counts agree.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -80,7 +80,7 @@ class TrapsAndPeople(Experiment):
     needs: ClassVar = f"{NEEDED}; maia-1100.onnx, maia-1500.onnx and maia-1900.onnx in a subfolder named maia"
 
     def jobs(self, size: Size) -> Sequence[Job]:
-        """See `Experiment.jobs`; sources are interleaved, so that a partial run covers all of them."""
+        """See `Experiment.jobs`; sources are interleaved, so that a partial run covers all sources."""
         found: list[tuple[float, Job]] = []
         if size is Size.FULL:
             for game, most in _RECORDED.items():

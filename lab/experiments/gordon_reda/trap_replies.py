@@ -59,7 +59,7 @@ class TrapReply(NamedTuple):
     """Numbers of traps and of other replies in this band; 0 if there is no band."""
     others: int
     traps_cost: float
-    """Mean costs of these traps and of these other replies; 0 if there are none."""
+    """Mean costs of the traps and of the other replies in this band; 0 if there are none."""
     others_cost: float
     traps_by_band: list[int]
     """For each band, the numbers of traps and of other replies among all legal replies."""

@@ -1,8 +1,8 @@
 """Puzzle positions: imports them from finished games and selects them for a person.
 
 In a puzzle position, one of our arena moves set a confirmed bait (`engine.bait_rule`) and the reply of a
-person was not good: it cost more than `MAX_GOOD_REPLY_COST`. Positions reached by the same moves count as
-one. Each taken bait is stored with the decision from which the position can be shown.
+person was not good: it cost more than `MAX_GOOD_REPLY_COST`. Positions reached by the same moves are
+stored once. Each taken bait is stored with the decision from which the position can be shown.
 
 Rows are created when a game is settled, and for older games in one import
 (`bot.arena.puzzles.puzzle_importer`), so that selecting a puzzle reads neither decisions nor forecasts. The
@@ -420,7 +420,7 @@ async def save_bait_line(session: AsyncSession, position_id: int, line: str) -> 
 
 
 def left_out(position_id: Any, without: Collection[int]) -> tuple[ColumnElement[bool], ...]:
-    """A condition that excludes these keys; empty without keys: databases do not optimise an empty list."""
+    """A condition that excludes these keys; empty without keys, because empty lists make queries slow."""
     return (position_id.not_in(without),) if without else ()
 
 

@@ -65,7 +65,7 @@ async def lock_solver(
 ) -> SolverRecord:
     """A person's state in one game, locked until the caller commits; inserted from `newcomer` if missing.
 
-    It inserts first, because a missing row cannot be locked.
+    Inserts a missing row first, because only an existing row can be locked.
     """
     solver = await get_solver(session, account_id, game, is_locked=True)
     if solver is None:

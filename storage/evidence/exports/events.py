@@ -12,7 +12,7 @@ from storage.tables.games import EventRow, GameRow
 
 
 def _event_conditions(filters: Filters) -> Sequence[ColumnElement[bool]]:
-    """Filters for site, account and time apply to the events themselves; all others apply to their games."""
+    """Filters for site, account and time apply to events; all other filters apply to the events' games."""
     selected: list[ColumnElement[bool]] = []
     if filters.site is not None:
         selected.append(EventRow.site == filters.site)

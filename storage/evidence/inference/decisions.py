@@ -1,6 +1,6 @@
 """The single decisions of a micro-randomised trial: the effect of a trap on the next reply.
 
-Some decisions are randomised between trappy's choice T, which sets a trap, and the best move N that sets none
+Some decisions are randomised between trappy's choice T, which sets a trap, and the best move N without a trap
 (Klasnja and others 2015, doi:10.1037/hea0000305; Boruvka and others 2018,
 doi:10.1080/01621459.2017.1305274).  With A = 1 for T, p its recorded probability, Y the cost of the reply,
 and x
@@ -55,7 +55,7 @@ _CENTRE = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialDecision:
-    """A decision randomised between a move that sets a trap and one that sets none.
+    """A decision randomised between a move that sets a trap and a move that sets no trap.
 
     Everything except `settled_at` and `cost` is known and stored before the random choice. Costs and values
     are expected scores, from 0 to 1; costs are searched to the same depth after both moves.
@@ -128,7 +128,7 @@ class DecisionOutcome:
 
     any_time: EndpointReport
     fixed: FixedInterval
-    """By weighted centred least squares; valid for one analysis at a number of decisions fixed beforehand."""
+    """Weighted centred least squares; valid for one analysis at a number of decisions fixed in advance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

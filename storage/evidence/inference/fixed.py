@@ -1,6 +1,6 @@
 """Fixed-sample intervals, valid at one planned analysis, computed by the jackknife over persons.
 
-An estimate b is recomputed without each of the G persons, giving b_(g). Its variance is (G-1)/G sum (b_(g) -
+An estimate b is recomputed without each of the G persons, giving b_(g). The variance is (G-1)/G sum (b_(g) -
 b)^2, and its 95 % interval uses Student's t with P - 1 degrees of freedom, where P is the effective number
 of persons. With a few persons who return at very different rates, this interval covers the truth in 93 to
 97 % of simulations, while Wilson's interval covers it in 48 to 72 % (`bench.statistics.placebo`).
@@ -59,7 +59,7 @@ class FixedInterval:
 def leave_one_out(
     value: float | None, without: Floats, counts: Floats, alpha: float = ALPHA
 ) -> FixedInterval:
-    """The interval of an estimate, from the estimates that leave out one person each.
+    """Compute an estimate's interval from the estimates that leave out one person each.
 
     Args:
         value: The estimate from all values; None: not determined.
@@ -120,7 +120,7 @@ def fixed_ratio(
     below: Sequence[float] | Floats,
     persons: Sequence[PersonId] | NDArray[Any],
 ) -> FixedInterval:
-    """The ratio of two sums of non-negative values, with an interval computed on the log scale.
+    """Compute the ratio of two sums of non-negative values, with an interval computed on the log scale.
 
     Args:
         above: Values summed in the numerator, shape (n,), for instance expected events.
@@ -294,7 +294,7 @@ def _sums(code: Codes, values: Floats) -> Floats:
 
 
 def _rest(total: float, parts: Floats) -> Floats:
-    """The total minus each part; a remainder within rounding error is set to 0."""
+    """Subtract each part from the total; a remainder within rounding error is set to 0."""
     rest = total - parts
     return np.asarray(np.where(rest <= 1e-12 * total, 0.0, rest))
 

@@ -267,8 +267,8 @@ def _score_values(rows: _Counted) -> tuple[Floats, Floats]:
 
 
 def _cost_values(rows: _Counted) -> Floats:
-    """The values psi for the cost. Ratings do not predict a cost, so the mean over earlier games of all
-    strata is the prediction."""
+    """The values psi for the cost. Ratings do not predict a cost, so the prediction is the mean over
+    earlier games of all strata."""
     games = rows.games
     everywhere = np.zeros(len(games), np.intp)
     expected = prediction(games["cost"], np.zeros(len(games)), everywhere)

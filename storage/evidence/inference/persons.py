@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 PersonId = int | str
-"""Identifies a person by the key of an opponent's account at a site."""
+"""Identifies a person: the key of an opponent's account at a site."""
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]

@@ -32,7 +32,7 @@ _COSTS = (0.005, 0.01, 0.02)
 _FALLS = (0.2, 0.3)
 """Shares of baits taken for which plans are made."""
 _BEYOND_EXPECTED = (0.02, 0.05, 0.10)
-"""Differences between actual and expected share of baits taken for which plans are made."""
+"""Differences between the actual and the expected share of baits taken for which plans are made."""
 _TRAPS_PER_PERSON = 10.0
 """Answered traps per effective person, n / P."""
 _INTRACLASS_CORRELATION = 0.09
@@ -107,7 +107,7 @@ def values_needed(found: AnyTimeEstimate, effect: float, design: SequenceDesign)
     """Number of further values needed to detect an effect, estimated from the current standard deviation.
 
     Returns:
-        0 if there are enough; None below `design.least_values` values, or if all values are equal.
+        0: there are enough values; None: there are fewer than `design.least_values`, or all are equal.
 
     Raises:
         ValueError: As for `any_time_sample_size`.
@@ -182,7 +182,7 @@ def plan_decisions(
 
 
 def plan_traps() -> tuple[SampleSizeRow, ...]:
-    """The answered traps needed to detect a difference between actual and expected share of baits taken.
+    """Plan how many answered traps show a difference between actual and expected shares of baits taken.
 
     If the share is f, the variance is f (1 - f) (1 + (n / P - 1) rho), with n / P traps per effective person
     and rho the intraclass correlation of one person's taken baits.

@@ -94,7 +94,7 @@ class TrialTerms:
         if self.cap_games < 1:
             raise ValueError(f"cap_games is {self.cap_games}, not 1 or more")
         if not self.max_open_days > 0:
-            raise ValueError(f"max_max_open_days is {self.max_open_days}, not more than 0")
+            raise ValueError(f"max_open_days is {self.max_open_days}, not more than 0")
 
     def design(self, planned_n: int) -> SequenceDesign:
         """The confidence sequence of an endpoint.
@@ -188,9 +188,9 @@ class TrialCounts:
     drawn: int
     """Number of rows that count, including those without an outcome."""
     drawn_treated: int
-    """Number of these rows that were assigned the treatment."""
+    """Number of rows in `drawn` that were assigned the treatment."""
     drawn_untreated: int
-    """Number of these rows that were assigned the other choice."""
+    """Number of rows in `drawn` that were not assigned the treatment."""
     counted: int
     """Number of rows that count and have an outcome."""
     excluded: dict[str, int]
@@ -202,7 +202,7 @@ class TrialCounts:
 
 
 def contrast(treated: NDArray[np.bool_], probability: Floats) -> Floats:
-    """A/pi - (1 - A)/(1 - pi), shape (n,): the mean of its product with the outcomes estimates the effect.
+    """Weights A/pi - (1 - A)/(1 - pi), shape (n,); the mean of weight times outcome estimates the effect.
 
     Args:
         treated: A, whether the random choice was the treatment, shape (n,).
@@ -223,7 +223,7 @@ def hide_early(found: Any, why: str | None = None) -> None:
 
     Args:
         found: Estimates as plain JSON values, each with its reason in `too_early`; changed in place.
-        why: A reason to hide all of them; None: use each estimate's own reason.
+        why: A reason to hide all estimates; None: use each estimate's own reason.
     """
     if isinstance(found, dict):
         if "too_early" in found:
@@ -284,7 +284,7 @@ class EndpointReport:
     flagged: int
     """Number of values from flagged games."""
     flagged_for: dict[str, int]
-    """Number of these values by reason; a game may have several reasons."""
+    """Number of values from flagged games, by reason; a game may have several reasons."""
     without_flagged: AnyTimeEstimate
     first_games: AnyTimeEstimate
     """The estimate from only each person's first game."""
@@ -341,6 +341,6 @@ def check_draws(rows: Units, noun: str) -> None:
 
 
 def refuse(noun: str, rows: Units, why: str) -> None:
-    """Raise ValueError about the first of these rows, if any; the text may have column names in braces."""
+    """Raise ValueError about the first row, if there is one; `why` may contain column names in braces."""
     for row in rows[:1]:
         raise ValueError(f"{noun} {row['id']}: {why.format_map(row)}")

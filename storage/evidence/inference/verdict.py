@@ -76,14 +76,14 @@ class TrialOutcome(StrEnum):
     def margin(self) -> float:
         """The margin of no interest, in expected score; a smaller difference is not worth a trial.
 
-        It is about the smallest difference for which `storage.evidence.inference.sample_size` makes plans.
+        The margin is near the smallest effect for which `storage.evidence.inference.sample_size` makes plans.
         """
         return 0.03 if self is TrialOutcome.SCORE else 0.005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialVerdict:
-    """The verdict on one outcome: the first choice minus the second."""
+    """The verdict on one outcome's difference between the first choice and the second."""
 
     outcome: TrialOutcome
     is_planned: bool
@@ -237,7 +237,7 @@ def more_to_narrow(found: AnyTimeEstimate, design: SequenceDesign) -> int | None
 def more_to_decide(found: AnyTimeEstimate, design: SequenceDesign, margin: float) -> int | None:
     """Number of further values needed for a decision, if mean and deviation stay the same.
 
-    It is decided when the interval excludes 0 or lies within the margin.
+    The comparison is decided when the interval excludes 0 or lies within the margin.
 
     Returns:
         None: there is no interval, or more than a million are needed.

@@ -113,7 +113,7 @@ class BaitGroup:
     unanswered: int
     """Number of baits without a reply, because the game ended first."""
     expected: float
-    """Number of the baits with a reply that are expected to be taken, according to the forecasts."""
+    """Number of baits that people should have taken according to the forecasts, of those with a reply."""
     persons: int
     interval: FixedInterval | None
     """Interval of the share taken, clustered by person; None below `MIN_BAIT_PERSONS` effective persons."""
@@ -225,7 +225,7 @@ async def read_baits(session: AsyncSession, filters: Filters) -> BaitSummary:
     )
 
     def groups(starts: NDArray[Any]) -> tuple[BaitGroup, ...]:
-        """One group for each value in `starts`, with NaN last."""
+        """Return one group for each value in `starts`, with NaN last."""
         return tuple(
             _group(None if np.isnan(start) else int(start), *(column[is_member] for column in columns))
             for start in np.unique(starts).tolist()

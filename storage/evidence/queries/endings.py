@@ -25,7 +25,7 @@ class EndingCount:
 
 
 async def count_endings(session: AsyncSession, since: datetime, *, site: str = "") -> list[EndingCount]:
-    """The endings of the games that began after a given time, the most frequent first.
+    """Count the endings of games that began after a given time, the most frequent first.
 
     Games of matches on this machine are left out.
     """

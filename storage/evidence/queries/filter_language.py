@@ -141,7 +141,7 @@ FIELDS: dict[str, FilterField] = {
 OLD_FILTERS = {"player": "strategy"}
 """Names of filters in version 0.2, which remain valid until 0.4.0, and their current names."""
 OF_MOVES = ("phase",)
-"""Filters that select moves; the others select games."""
+"""Filters that select moves; all other filters select games."""
 OF_GAMES = tuple(name for name in FIELDS if name not in OF_MOVES)
 
 

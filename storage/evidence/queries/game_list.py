@@ -110,7 +110,7 @@ class MoveMark:
 
 
 async def count_games(session: AsyncSession, filters: Filters, result: ResultFilter) -> int:
-    """Number of games that match the filters and the result."""
+    """Count the games that match the filters and the result."""
     statement = select(func.count()).select_from(GameRow).where(*game_conditions(filters), *_result(result))
     return int(await session.scalar(statement) or 0)
 
@@ -123,7 +123,7 @@ async def list_game_lines(
     limit: int,
     offset: int = 0,
 ) -> list[GameLine]:
-    """Games that match the filters and the result, with their bait counts."""
+    """List the games that match the filters and the result, with their bait counts."""
     statement = (
         select(
             GameRow.id.label("game_id"),
@@ -183,7 +183,7 @@ async def _most_baits_taken(
 
 
 async def list_marks(session: AsyncSession, game_id: int) -> list[MoveMark]:
-    """Our moves of a game that were not taken back, in the order of play."""
+    """List our moves in a game that were not taken back, in the order of play."""
     rows = await session.execute(
         select(
             DecisionRow.id.label("decision_id"),

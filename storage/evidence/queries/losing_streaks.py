@@ -8,7 +8,7 @@ from storage.tables.games import GameRow
 
 
 async def losing_streaks(session: AsyncSession, most: int = 100) -> dict[tuple[str, str], int]:
-    """For each account, the number of games lost in a row, counted back from its latest game with a result.
+    """Return how many games in a row each account has lost, up to its latest game with a result.
 
     Args:
         session: A session of the database.

@@ -119,9 +119,9 @@ class OpponentReport:
     tallies: tuple[GameTally, ...]
     """Results by game, player and side."""
     progress: tuple[GameProgress, ...]
-    """Trends of the replies by game, those with the most games first."""
+    """Trends of the replies by game, the most frequently played game first."""
     ratings: tuple[ObservedRatings, ...]
-    """Ratings by game and speed, those with the most games first."""
+    """Ratings by game and speed, the most frequently played combination first."""
     visits: tuple[Visit, ...]
     """Visits, the oldest first."""
     suspects: tuple[SuspectGame, ...]
@@ -189,7 +189,7 @@ async def find_opponents(session: AsyncSession, name: str, site: str | None = No
 
 
 async def get_opponent(session: AsyncSession, site: str, site_id: str) -> OpponentAccount | None:
-    """The account with this key at a site; None: we have never played against it."""
+    """Find the account with this key at a site; None: we have never played against the account."""
     statement = select(OpponentRow).where(OpponentRow.site == site, OpponentRow.site_id == site_id)
     row = (await session.execute(statement)).scalar_one_or_none()
     if row is None:
@@ -208,7 +208,7 @@ async def get_opponent(session: AsyncSession, site: str, site_id: str) -> Oppone
 async def opponent_report(
     session: AsyncSession, site: str, site_id: str, filters: Filters | None = None
 ) -> OpponentReport | None:
-    """The report on one opponent; None: we have never played against it.
+    """Compute the report on one opponent; None: we have never played against the opponent.
 
     Args:
         session: A session of the database.

@@ -39,7 +39,7 @@ class OpponentOrder(Enum):
 
 @dataclass(frozen=True, slots=True)
 class OpponentLine:
-    """An opponent's account, with its games that pass the filters, without aborted games."""
+    """An opponent's account, with its games that pass the filters, excluding aborted games."""
 
     opponent_id: int
     site: str

@@ -25,7 +25,7 @@ class RatingPoint:
 
 @dataclass(frozen=True, slots=True)
 class RatingCurve:
-    """Our ratings in one kind of games."""
+    """Our ratings in one kind of game."""
 
     site: str
     account: str
@@ -54,7 +54,7 @@ class RatingCurve:
 
 
 async def rating_curves(session: AsyncSession, filters: Filters) -> list[RatingCurve]:
-    """The rating curves from rated games that pass the filters, those with the most games first."""
+    """The rating curves from rated games that pass the filters, ordered by number of games, descending."""
     statement = (
         select(
             GameRow.site, GameRow.account, GameRow.game, GameRow.speed, GameRow.started_at, GameRow.our_rating

@@ -27,7 +27,7 @@ class ThinkingTimes:
 
 
 async def thinking_times(session: AsyncSession, since: datetime, *, site: str = "") -> list[ThinkingTimes]:
-    """The times of our moves in games that began after a given time, without matches on this machine.
+    """The times of our moves in games that began after a given time, excluding engine matches.
 
     Moves that were taken back or never played do not count.
     """

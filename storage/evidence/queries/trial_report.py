@@ -104,7 +104,7 @@ def terms_of(trial: StoredTrial) -> TrialTerms:
 
 @dataclass(frozen=True, slots=True)
 class TrialRows:
-    """The data of a trial. Its statistics are computed after the transaction, so as not to block others."""
+    """The data of a trial. Statistics are computed after the transaction, to keep the transaction short."""
 
     trial: StoredTrial
     arms: tuple[str, ...]

@@ -30,7 +30,7 @@ class GroupCalibration:
     group: dict[str, str]
     """The values that the group's replies share, keyed by `GroupKey`; always includes model and game."""
     errors: Calibration
-    """Expected and actual replies that cost 10 % of the game or more."""
+    """Expected and actual numbers of replies that cost 10 % of the game or more."""
 
 
 @dataclass(frozen=True, slots=True)

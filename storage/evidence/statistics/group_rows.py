@@ -46,7 +46,7 @@ class KeySources:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRows:
-    """The data of groups. Statistics are computed from it after the transaction, so that their errors are not
+    """The data of groups. Statistics are computed after the transaction, so that their errors are not
     reported as database errors."""
 
     by: tuple[GroupKey, ...]
@@ -59,7 +59,7 @@ class GroupRows:
     left_out: int = 0
     """Number of games left out because of a row that this program cannot have written."""
     only_with_cells: bool = False
-    """Whether games without a cell are left out."""
+    """Whether to leave out games that have no entry in `cells`."""
 
     def statistics(self) -> list[GroupStatistics]:
         """The statistics of each group, ordered by the groups' names."""
@@ -79,7 +79,7 @@ async def read_groups(
         session: The transaction's session.
         filters: Select games, and replies in them; None: all.
         by: Grouping keys; adds the game, and the site if the rating band is a key.
-        among: Returns whether the game with a given key is wanted; None: all games are.
+        among: Returns whether the game with a given key is wanted; None: all games are wanted.
     """
     keys, filters = complete_keys(by), filters or Filters()
     cells, games, count, outdated = [], [], 0, 0
@@ -175,7 +175,7 @@ def grouped_statistics(read: GroupRows) -> list[GroupStatistics]:
 
 
 class GroupIndex:
-    """Assignment of games and cells to groups.
+    """Assigns games and cells (sums over replies) to groups.
 
     If replies are grouped, a game belongs to every group that contains one of its cells; otherwise to the
     group given by its keys.
@@ -242,7 +242,7 @@ def _key_column(read: GroupRows, key: GroupKey) -> tuple[Codes, Sequence[str]]:
 
 
 def is_first(games: GameRows, sources: KeySources) -> NDArray[np.bool_]:
-    """Whether each game is among the first `CAP_GAMES` of its person, whose replies count."""
+    """Whether each game is among its person's first `CAP_GAMES`; replies in later games do not count."""
     return ~np.isin(games.games["id"], np.array(sources.late, np.int64))
 
 

@@ -52,7 +52,7 @@ class GroupKey(StrEnum):
 
 
 OF_REPLY = frozenset({GroupKey.PHASE, GroupKey.MODEL})
-"""The keys that group replies; all others group games."""
+"""The keys that group replies; all other keys group games."""
 
 
 def week_text(day: date) -> str:
@@ -61,7 +61,7 @@ def week_text(day: date) -> str:
 
 
 def phase_name(phase: int) -> str:
-    """The name of a phase by its number (0 for the first), for instance ``plies 1 to 20``."""
+    """Return the name of a phase by its number (0 for the first), for instance ``plies 1 to 20``."""
     first = phase * PHASE_PLIES
     return f"plies {first + 1} to {first + PHASE_PLIES}"
 
@@ -70,7 +70,7 @@ def phase_name(phase: int) -> str:
 class ObservedRate:
     """An observed frequency with its expected values; all are shares or costs from 0 to 1.
 
-    Treat it as immutable; like `AnyTimeEstimate`, it is not frozen, because many instances are created.
+    Do not change instances; like `AnyTimeEstimate`, the class is not frozen, because many are created.
     """
 
     n: int
@@ -118,7 +118,7 @@ class GroupStatistics:
     baits_set: int
     """Number of replies to moves that set a bait."""
     baits: ObservedRate
-    """Replies to such moves that take the bait."""
+    """Replies that take the bait, among replies to moves that set a bait."""
     traps_set: int
     """Number of answered moves that set a trap in the paper's sense (Figure 9)."""
     traps_optimal: int
@@ -126,7 +126,7 @@ class GroupStatistics:
     traps_fell_for_best: int
     traps_erred_elsewhere: int
     falls: ObservedRate
-    """Replies that fall into such a trap."""
+    """Replies that fall into a trap in the paper's sense."""
 
 
 def flat_row(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
@@ -142,7 +142,7 @@ def flat_row(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 
 def complete_keys(by: Sequence[GroupKey]) -> tuple[GroupKey, ...]:
-    """The complete keys for a request: adds the game, and the site if the rating band is a key."""
+    """Complete the keys of a request: add the game, and the site if the rating band is a key."""
     keys = list(dict.fromkeys(by))
     if GroupKey.RATING_BAND in keys and GroupKey.SITE not in keys:
         keys.insert(keys.index(GroupKey.RATING_BAND), GroupKey.SITE)

@@ -30,7 +30,7 @@ class Pace:
 
 
 async def recent_pace(session: AsyncSession, at: datetime, filters: Filters | None = None) -> Pace:
-    """The pace of the games with people that pass the filters, up to an (aware) time."""
+    """The pace of the games with people that pass the filters, up to a timezone-aware time."""
     which = (
         GameRow.state == GameStatus.FINISHED,
         GameRow.site != MATCH_SITE,

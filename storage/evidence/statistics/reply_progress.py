@@ -4,7 +4,7 @@ Replies to moves that set a trap are counted separately from all others. Only re
 count are used: judged replies outside decided positions (`storage.evidence.replies.ReplyFlag`).
 
 Replies within a game are correlated, so intervals are clustered by game: a jackknife leaves out one game at a
-time (`storage.evidence.inference.fixed`). That interval is too narrow if a few replies happen to be equal,
+time (`storage.evidence.inference.fixed`). The jackknife is too narrow if a few replies happen to be equal,
 so the interval of the error rate is at least as wide as Wilson's, and the interval of the cost is widened in
 proportion (docs/statistics.md states their coverage).
 """
@@ -40,7 +40,7 @@ class ReplyQuality:
     replies: int
     errors: int
     games: int
-    """Number of games with such a reply."""
+    """Number of games with a reply of this kind."""
     effective_games: float
     """Effective number of games."""
     error_share: float | None
@@ -93,7 +93,7 @@ class GameProgress:
 
 
 def progress(table: ReplyTable, size: int = BLOCK_GAMES) -> tuple[GameProgress, ...]:
-    """The trends of an opponent's replies by game, those with the most games first.
+    """Return the trends of an opponent's replies by game, the most frequently played game first.
 
     Call it outside transactions, which should not wait for the computation of intervals.
 
@@ -139,7 +139,7 @@ def _sums_by_game(table: ReplyTable) -> Floats:
 
 
 def reply_quality(replies: Floats, errors: Floats, costs: Floats) -> ReplyQuality:
-    """The quality of the replies of some games.
+    """Compute the quality of the replies in some games.
 
     Args:
         replies: Number of replies in each game, shape (games,).
@@ -175,6 +175,6 @@ def reply_quality(replies: Floats, errors: Floats, costs: Floats) -> ReplyQualit
 
 
 def _widest(*ends: float | None) -> tuple[float | None, float | None]:
-    """The smallest interval that contains several intervals, limited to 0 to 1."""
+    """Return the smallest interval that contains several intervals, limited to 0 to 1."""
     known = [end for end in ends if end is not None]
     return (max(min(known), 0.0), min(max(known), 1.0)) if known else (None, None)

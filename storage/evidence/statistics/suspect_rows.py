@@ -23,6 +23,6 @@ async def suspect_games(session: AsyncSession) -> Flags:
 
 
 async def are_programs(session: AsyncSession, persons: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether each opponent's account belongs to a program, by account key."""
+    """Whether each of the opponents' accounts, given by their keys, belongs to a program."""
     programs = await session.scalars(select(OpponentRow.id).where(OpponentRow.is_bot.is_(True)))
     return np.isin(persons, np.array(list(programs), np.int64))

@@ -1,6 +1,6 @@
 """Reads the games and single decisions of a trial in the form that `storage.evidence.inference` uses.
 
-A record that contradicts itself is reported and left out; all others still count.
+A record that contradicts itself is reported and excluded; all other records still count.
 """
 
 from collections import Counter
@@ -77,7 +77,7 @@ async def trial_games(
         filters: Select among the trial's games.
 
     Returns:
-        The games in order of their start, and those left out.
+        The games in order of their start, and the excluded games.
 
     Raises:
         RecordError: Other stored data is damaged; the message names the game or decision.
@@ -137,7 +137,7 @@ async def trial_decisions(
 ) -> tuple[list[TrialDecision], list[Unreadable]]:
     """The randomised decisions of a trial's games, in the order of their randomisation.
 
-    Includes those in aborted games, and those whose move was never accepted by the server or was taken back.
+    Includes decisions in aborted games, and decisions whose move was never accepted or was taken back.
     The first reply counts, even if it was taken back.
 
     Args:
@@ -167,7 +167,7 @@ async def trial_decisions(
 
 
 async def _keys_of_draws(session: AsyncSession, *which: ColumnElement[bool]) -> list[int]:
-    """Keys of the randomised decisions in some games, in the order of their randomisation."""
+    """Keys of the randomised decisions in the selected games, in the order of randomisation."""
     known = (await read_games(session, *which)).games
     mode = DecisionRow.search_mode
     games = known["id"][known["draws"] > 0].tolist()

@@ -195,7 +195,7 @@ async def test_a_declined_challenge_is_written_down(database: Database) -> None:
         "challenge": GAME_ID,
         "challenger": "anna",
         "reason": "variant",
-        "why": "go is not played here",
+        "why": "the bot does not play go",
     }
 
 
@@ -614,7 +614,7 @@ async def test_a_tournaments_game_that_we_would_decline(database: Database, has_
     ("changes", "why"),
     [
         ({"is_over": True}, "the tournament is over"),
-        ({"game": None, "variant": "antichess"}, "antichess is not played here"),
+        ({"game": None, "variant": "antichess"}, "the bot does not play antichess"),
         ({"game": "crazyhouse", "variant": "crazyhouse"}, "crazyhouse needs an external engine"),
     ],
 )

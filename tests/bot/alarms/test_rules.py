@@ -130,7 +130,7 @@ def test_a_disk_that_will_be_full_in_two_weeks() -> None:
             assert life.states == []
     life.live(15, disk=DiskSample(11 * 10**9, used))
     assert life.firing() == ["disk"]
-    assert "11.0 GB are free, and the database grows 0.9 GB a day: 13 days" in life.board.alarms[0].text
+    assert "11.0 GB are free, enough for 13 days of growth by 0.9 GB a day" in life.board.alarms[0].text
     life.live(day_s, disk=DiskSample(13 * 10**9, 10**9 - 1))  # it shrinks
     assert life.firing() == []
 

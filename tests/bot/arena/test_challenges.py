@@ -128,7 +128,7 @@ async def test_a_program_challenges_a_person_only_where_it_is_seen(house: House)
     terms = {"clock.limit": 300, "clock.increment": 3}
     assert await bot.request("POST", "/api/challenge/anna", data=terms) == (
         400,
-        {"error": "Anna is a person and cannot be challenged; programs can"},
+        {"error": "Anna is a person; only programs can be challenged"},
     )
     assert await person.get("/api/challenge") == {"in": [], "out": []}
     await person.events()

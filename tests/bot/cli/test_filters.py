@@ -100,7 +100,7 @@ def test_a_phase_is_of_moves_alone(desdemona: Command) -> None:
         ("export", "--format", "csv", "--what", "events"),
     ):
         status, _, err = desdemona(*words, "--phase", "1-20")
-        assert (status, "--phase: selects moves, but this is about whole games" in err) == (2, True), words
+        assert (status, "--phase: selects moves, but only whole games" in err) == (2, True), words
     for option, reason in (("--plan", "a plan is for"), ("--trial=t1", "a trial compares")):
         status, _, err = desdemona("stats", option, "--phase", "1-20")
         assert (status, f"--phase: {reason} whole games" in err) == (2, True)

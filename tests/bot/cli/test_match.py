@@ -231,7 +231,7 @@ def test_openings_of_a_file(place: Place, desdemona: Command) -> None:
             ("strong", "trappy", "--nodes", "9"),
             "--nodes: this limit belongs to a player, for instance strong:nodes=9",
         ),
-        (("standard", "trappy", "--games", "5"), "--games is 5, must be even"),
+        (("standard", "trappy", "--games", "5"), "--games is 5; it must be even"),
         (("standard", "trappy", "--time", "-1"), "--time is -1"),
         (("standard", "trappy", "--time", "1", "--tc", "1+1"), "a clock and a time per move exclude each"),
         (("standard", "trappy", "--tc", "fast"), "--tc: 'fast' is not a clock"),

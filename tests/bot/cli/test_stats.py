@@ -315,8 +315,8 @@ def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
     assert (status, err) == (0, "")
     lines = lines_of(out)
     assert "Trial t1, since 2026-11-25; planned endpoint: score. 41 games, 0 of them running." in lines
-    assert {"drawn trappy, standard 21, 20", "without a result 1, 0", "with a result 40"} <= lines
-    assert {"It is too early to check the random draws.", "Too early to say."} <= lines
+    assert {"assigned trappy, standard 21, 20", "without a result 1, 0", "with a result 40"} <= lines
+    assert {"It is too early to check the random choices.", "Too early to say."} <= lines
     assert "40 games with 4 people so far. The interval appears at 100 games with 30 people." in lines
     assert "Elo" not in out.replace("50 Elo", ""), "no Elo before its interval"
     _, text, _ = desdemona("stats", "--trial", "t1", "--arms", "standard,trappy", "--format", "json")
@@ -387,7 +387,7 @@ def test_a_report_of_single_decisions_alone(desdemona: Command, migrated_file: P
 def test_a_report_of_games_and_single_decisions(desdemona: Command, migrated_file: Path) -> None:
     store_drawn(migrated_file, ("randomised", "standard"))
     _, out, _ = desdemona("stats", "--trial", "m1")
-    assert "drawn randomised, standard 8, 0" in lines_of(out)
+    assert "assigned randomised, standard 8, 0" in lines_of(out)
     assert "8 decisions drawn: trap 4, no trap 4" in " ".join(out.split())
     _, text, _ = desdemona("stats", "--trial", "m1", "--format", "json")
     report = json.loads(text)

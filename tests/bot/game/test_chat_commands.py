@@ -145,7 +145,7 @@ def test_the_trap() -> None:
     assert told(FORECAST) == "24 % of people reply e5 to Nf3. It costs 15 % of the game."
     unconfirmed = replace(FORECAST, tempting=(replace(BAIT, confirmed_cost=None),))
     for nothing in (unconfirmed, replace(FORECAST, tempting=())):
-        assert told(nothing) == "Nf3 tempts nobody to an error that I know of."
+        assert told(nothing) == "I know of no error that Nf3 tempts people to make."
     assert told(None) == "I am still working out what people reply to Nf3."
     assert told(None, replace(KNIGHT, complete=False)) == "I am still working out what Nf3 does."
 
@@ -180,8 +180,8 @@ def test_answers_are_short_and_no_questions(command: Command, may: bool) -> None
 def test_a_draw_is_told_only_when_it_is_no_secret() -> None:
     drawing_facts = replace(FACTS, strategy="randomised")
     for trap, told in (
-        (True, "A random draw decided between it and d3."),
-        (False, "A random draw decided between it and f7."),
+        (True, "A random number decided between this move and d3."),
+        (False, "A random number decided between this move and f7."),
     ):
         latest = drawn_decision(trap=trap)
         assert answer_text(Command.EVAL, replace(drawing_facts, latest=latest)).endswith(told)

@@ -161,7 +161,7 @@ SETTINGS: dict[str, Any] = {"chance": 0.5, "budget_percent": 2.0, "most_profiles
         ({"initial_position": None, "game_state": GameStatus.OPEN}, ""),
         ({"initial_position": None, "is_taken_back": True}, ""),
         ({"moves": ("a1",)}, "its game's moves cannot be replayed: "),
-        ({"ply": 2}, "its game has 1 moves, none before ply 2"),
+        ({"ply": 2}, "its game has 1 moves, too few for ply 2"),
         ({"game": "reversi"}, "the record is of othello, but the game is reversi"),
         ({"forecast_rule": 1, "forecast": None}, "its forecast: not a packed record: None"),
         ({"forecast_rule": 2, "forecast": None}, ""),

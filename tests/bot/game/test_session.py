@@ -191,7 +191,7 @@ def test_nothing_comes_after_the_end() -> None:
     assert actions(over, state("a1", WON)) == []
     assert actions(over, state("a1")) == []
     assert actions(over, snapshot("a1", end=WON)) == []
-    with pytest.raises(ProtocolError, match="over cannot see 'our turn'"):
+    with pytest.raises(ProtocolError, match="over cannot receive message 'our turn'"):
         step(over, state("a1 b1"))
 
 

@@ -92,8 +92,8 @@ def test_games_as_openings() -> None:
 @pytest.mark.parametrize(
     ("text", "game", "says"),
     [
-        ("", "othello", "x: it has no openings"),
-        ("# nothing\n", "chess", "it has no openings"),
+        ("", "othello", "x: the file has no openings"),
+        ("# nothing\n", "chess", "the file has no openings"),
         ("f5d6\nhello\n", "othello", "x: line 2: neither a position .* nor moves"),
         ("f5f5\n", "othello", "x: line 1"),
         ("f5d6\nf5 | d3 | c4\n", "othello", "x: line 2: more than two openings on a line"),

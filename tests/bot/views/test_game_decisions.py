@@ -209,7 +209,7 @@ async def test_a_bait_in_a_decided_position_is_no_confirmed_trap(database: Datab
 
 async def test_moves_that_are_not_analysed_yet_are_counted(database: Database) -> None:
     found = await told(database, lambda session: tempting_game(session, confirmed=False))
-    waiting = "Not yet analysed: 1 move. The running program or `desdemona db recheck` will do it."
+    waiting = "Not yet analysed: 1 move. The running program or `desdemona db recheck` will analyse the rest."
     shown = words(found, traps_only=True)
     assert f"No confirmed trap so far in this game: 0 moves judged, 0 of them decided. {waiting}" in shown
     (made,) = (await told(database, lambda session: tempting_game(session, key="again")))[0].decisions

@@ -361,7 +361,7 @@ def test_who_stops_a_player_waits_for_few_queries(kind: str, at_most: int) -> No
     assert len(model.asked) == at_most
     assert (decision.depth, decision.model) == (2, None)
     assert decision.model_use is not None
-    assert decision.model_use.trouble == "there was no time to ask it"
+    assert decision.model_use.trouble == "there was no time to query the model"
     assert decision.move == decide(game.initial(), 2, "standard", game="chess").move
 
 
@@ -398,5 +398,5 @@ def test_in_haste_nobody_is_asked(hurry: str) -> None:
     decision = player.choose(position, limits, stop)
     assert (model.asked, decision.model) == ([], None)
     assert decision.model_use is not None
-    assert decision.model_use.trouble == "there was no time to ask it"
+    assert decision.model_use.trouble == "there was no time to query the model"
     verify(decision)

@@ -97,12 +97,12 @@ def test_the_endpoint_is_the_gain_of_the_paper_s_trappiness(
         (0.005, 0.009, ClaimVerdict.HOLDS, "worth having"),
         (0.001, 0.003, ClaimVerdict.FAILS, "measurable, but not worth having"),
         (-0.001, 0.003, ClaimVerdict.FAILS, "not measurable, and not worth having"),
-        (0.001, 0.005, ClaimVerdict.INCONCLUSIVE, "measurable; inconclusive whether it is worth having"),
+        (0.001, 0.005, ClaimVerdict.INCONCLUSIVE, "measurable; unclear whether it is worth having"),
         (
             -0.001,
             0.009,
             ClaimVerdict.INCONCLUSIVE,
-            "not measurable; inconclusive whether it is worth having",
+            "not measurable; unclear whether it is worth having",
         ),
     ],
 )

@@ -176,5 +176,5 @@ async def test_both_moves_of_a_draw_have_one(database: Database, trap: bool) -> 
         await store_forecast(session, decision_id, made, both)
         assert await get_forecast(session, decision_id) == both
         assert await list_unforecast(session, game.id, FORECAST_RULE) == set()
-        with pytest.raises(ValueError, match="is needed if and only if a draw decided"):
+        with pytest.raises(ValueError, match="is needed if and only if the choice was random"):
             await store_forecast(session, decision_id, MADE, replace(made_forecast(), other=both))

@@ -112,7 +112,7 @@ async def test_a_finished_game_has_a_preview_and_its_result(street: Street) -> N
     tags = dict(re.findall(r'<meta (?:property|name)="((?:og|twitter):[a-z:_]+)" content="([^"]*)">', page))
     assert status == 200
     assert tags["og:title"] == "Othello: Anna against Desdemona"
-    assert tags["og:description"] == "Anna won after 9 moves. Step through it, and see the traps."
+    assert tags["og:description"] == "Anna won after 9 moves. Step through the game, and see the traps."
     assert tags["og:url"] == f"https://play.example/game/{game}"
     assert tags["og:image"] == f"https://play.example/game/{game}/preview.png"
     told = await seen(house, game)

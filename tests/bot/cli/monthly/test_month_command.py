@@ -154,8 +154,8 @@ def test_a_terminal_is_not_flooded(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("--month", "2026-13"), "--month: '2026-13' is not a month; write 2026-11"),
-        (("--month", "11-2026"), "--month: '11-2026' is not a month; write 2026-11"),
+        (("--month", "2026-13"), "--month: '2026-13' is not a month; use the form YYYY-MM"),
+        (("--month", "11-2026"), "--month: '11-2026' is not a month; use the form YYYY-MM"),
         (("--month", "0000-01"), "--month: '0000-01' is not a month"),
         (("--month", "2026-11", "--since", "2026-11-05"), "--month: not with --since or --until"),
         (("--until", "2026-11-05"), "--until: give --since, too"),

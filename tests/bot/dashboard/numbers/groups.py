@@ -151,13 +151,13 @@ def group_lines(found: list[Row]) -> list[str]:
 
 _GAMES_NOTE = (
     "“Performance”: the rating at which this score is expected, with its 95 % interval, valid at one "
-    "planned analysis if games are independent. Replies: those in undecided positions, in the first 50 "
-    "games of each opponent; decided: those in decided positions."
+    "planned analysis if games are independent. Replies: replies in undecided positions, in the first 50 "
+    "games of each opponent; decided: replies in decided positions."
 )
 _EXPECTED_NOTE = (
     "An error costs 10 % of the game or more. A bait is a likely error that looks at least as good as the "
     "best reply in a shallow search, confirmed by a deeper one. Figure 9: replies that fell for a trap in "
     "the sense of Gordon and Reda. “At random”: the value for random moves in the same positions. "
-    "“Forecast”: what the model of people expects there. Beyond: actual minus expected, in percentage "
+    "“Forecast”: the value that the model of people expects. Beyond: actual minus expected, in percentage "
     "points, with a 95 % interval valid under continuous monitoring and with returning opponents."
 )

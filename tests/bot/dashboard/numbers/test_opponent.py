@@ -246,13 +246,13 @@ def _game_line(data: Exported, game: Row) -> str:
 
 _RULES = (
     "Left early: they resigned, left or lost on time before ply 10. Fast replies: at least half of them "
-    "took less than 0.3 s. Engine-like: over at least 100 replies, far more optimal ones than the model of "
-    "people expects. Copied: the first 20 plies are those of another account's game within the week before. "
+    "took less than 0.3 s. Engine-like: of at least 100 replies, far more are optimal than the model of "
+    "people expects. Copied: the first 20 plies equal those of another account's game in the week before. "
     "Flagged games still count."
 )
 _ENOUGH = (
-    "Small print: the 95 % interval, by game. Numbers need 20 replies that count like 10 games or more. An "
-    "error costs a tenth of the game or more; decided positions do not count."
+    "Small print: 95 % interval, clustered by game. Numbers need 20 replies that count like 10 games or "
+    "more. An error costs a tenth of the game or more; decided positions do not count."
 )
 
 

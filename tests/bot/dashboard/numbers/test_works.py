@@ -128,7 +128,7 @@ def _stratum(name: Row) -> str:
 def _draw(games: Row, why: str | None) -> list[str]:
     elo = games["elo"]
     lines = [
-        f"drawn trappy, standard | {games['drawn_treated']}, {games['drawn_untreated']}",
+        f"assigned trappy, standard | {games['drawn_treated']}, {games['drawn_untreated']}",
         f"without a result | {games['guard']['missing_treated']}, {games['guard']['missing_untreated']}",
         f"with a result | {games['counted']}",
         f"still open, or after an open game | {games['waiting']}",

@@ -136,8 +136,8 @@ def test_a_player_without_games_has_no_estimate() -> None:
         "Too early to say.",
         "5 games with 5 people so far. The interval appears at 100 games with 30 people.",
     ]
-    assert "drawn trappy, standard 5, 0" in found
-    assert "It is too early to check the random draws." in found
+    assert "assigned trappy, standard 5, 0" in found
+    assert "It is too early to check the random choices." in found
     assert interim_analyses(report) is None
     assert not any("Elo" in line for line in found if "50 Elo" not in line)
 
@@ -155,7 +155,7 @@ def test_many_games_of_one_player_are_no_comparison_either(only: bool, empty: st
     assert said.evidence == (
         f"200 games with 60 people so far, none of them with {empty}: there is nothing to compare.",
     )
-    assert "The random draws fit the recorded probabilities." in lines_of(trial_parts(report_of(rows), {}))
+    assert "The random choices fit the recorded probabilities." in lines_of(trial_parts(report_of(rows), {}))
 
 
 def test_flagged_games_are_named_while_it_is_too_early() -> None:
@@ -177,7 +177,7 @@ def test_warnings_stand_above_the_headline(even: list[Game]) -> None:
     assert biased.warning.startswith("DO NOT USE: the random assignment differs")
     gone = report_of([replace(row, score=None) if is_fifth_of_trappy(row) else row for row in even])
     assert verdict_of(gone).warning.startswith("DO NOT USE: outcomes are missing from one of")
-    assert rows_of(trial_parts(gone, {})[-1].parts, "The draw")["without a result"][0] != "0, 0"  # type: ignore[union-attr]
+    assert rows_of(trial_parts(gone, {})[-1].parts, "Random assignment")["without a result"][0] != "0, 0"  # type: ignore[union-attr]
     dear = report_of([replace(row, cost=None) if is_fifth_of_trappy(row) else row for row in even])
     assert verdict_of(dear).warning.startswith("Cost (exploratory): DO NOT USE: outcomes are missing")
 

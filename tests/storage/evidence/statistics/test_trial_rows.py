@@ -230,7 +230,7 @@ async def test_games_without_a_randomised_decision_are_numbered_too(database: Da
 
 
 DAMAGE: dict[str, tuple[dict[str, Any], str]] = {
-    "no draw": ({"trial_draw": None}, "the record of f7 has no draw"),
+    "no draw": ({"trial_draw": None}, "the record of f7 has no random draw"),
     "a field": ({"depth": "six"}, "not the record of a decision: "),
     "position": ({"position": "zzz"}, "BadPosition: row 1 of 'zzz'"),
     "game": ({"game": "go"}, "KeyError: \"no game named 'go'"),
