@@ -73,7 +73,7 @@ class Ending(NamedTuple):
     """How a game ended by its rules."""
 
     kind: str
-    """The kind of end, as game servers name it: ``mate``, ``stalemate`` (a draw), ``draw``, or ``variantEnd`` (a
+    """The kind of end, as servers name it: ``mate``, ``stalemate`` (a draw), ``draw``, or ``variantEnd`` (a
     win by another rule)."""
     text: str
     """The rule as a sentence for the player; empty if the result explains itself."""

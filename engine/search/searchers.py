@@ -120,7 +120,7 @@ class NativeSearcher:
     def tempting_candidates(
         self, position: Any, depth: int, params: TrapParams, tempting: TemptingParams, stop: StopFlag
     ) -> list[Candidate]:
-        """Candidates that suffice to find the move that `tempting` chooses, with bounds that prove the choice.
+        """Candidates that suffice to find the choice of `tempting`, with bounds that prove the choice.
 
         Args:
             position: The root of a search (`Game.for_search`).
