@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.time_management import MIN_TIME_S, Limits, limits_from_clock
+from engine.time_management import MIN_TIME_S, EngineClock, Limits, engine_clock, limits_from_clock
 
 SLOWEST_FAST_S = 0.03
 """What the fastest decision was seen to take on a busy machine."""
@@ -26,6 +26,26 @@ def test_limits() -> None:
     for bad in ({"depth": 1}, {"depth": 4, "time_s": 0.0}):
         with pytest.raises(ValueError, match="must be"):
             Limits(**bad)
+    assert Limits(4, time_s=1.5).longest_s == 1.5
+    assert Limits(4).longest_s is None
+
+
+def test_another_engine_with_a_clock_of_its_own_stops_at_half_of_its_time() -> None:
+    assert Limits(4, time_s=1.5, engine_clock=EngineClock(10, 20, 2)).longest_s == 5
+    assert EngineClock(0, 20, 2).longest_s == MIN_TIME_S
+
+
+@pytest.mark.parametrize(
+    ("overhead_s", "lag_s", "left_s"),
+    [(0.5, 0.0, 9.5), (0.5, 1.0, 8.9), (9.0, 1.0, 2.0), (0.5, 9.0, 2.0)],
+)
+def test_another_engine_does_not_see_the_time_that_a_move_costs(
+    overhead_s: float, lag_s: float, left_s: float
+) -> None:
+    clock = engine_clock(10, 7, 2, overhead_s, lag_s)
+    assert (clock.remaining_s, clock.their_remaining_s, clock.increment_s) == (pytest.approx(left_s), 7, 2)
+    assert engine_clock(10, None, 2, overhead_s, lag_s).their_remaining_s == 10
+    assert engine_clock(0, 7, 2, overhead_s, lag_s).remaining_s == MIN_TIME_S
 
 
 def test_any_depth_that_holds_a_trap_and_any_time_or_none() -> None:

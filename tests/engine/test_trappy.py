@@ -18,6 +18,7 @@ from engine.trappy import (
     bonus,
     bonus_cap,
     escape_trappiness,
+    is_swindle,
     max_standing,
     quality_ceiling,
     reply_quality,
@@ -41,6 +42,14 @@ margins = st.sampled_from([0, 50, 400])
 def candidate(move: str, raw: int, *replies: tuple[str, tuple[int, ...]]) -> Candidate:
     profiles = tuple(ReplyProfile(reply, row) for reply, row in replies)
     return with_trap(Candidate(move, raw, False, raw, replies=profiles, complete=True), PAPER)
+
+
+def test_only_a_lost_game_is_a_swindle() -> None:
+    lost, held = candidate("a", -WIN_CENTI), candidate("b", 1 - WIN_CENTI)
+    swindle = replace(PAPER, decided=DecidedScores.SWINDLE)
+    assert is_swindle([lost, lost], swindle)
+    assert not is_swindle([lost, held], swindle)
+    assert not is_swindle([lost, lost], PAPER)
 
 
 # --- The papers' numbers --------------------------------------------------------------------------------

@@ -42,6 +42,9 @@ def test_arrays_are_lines_too() -> None:
 def test_lines_without_a_value_are_left_out() -> None:
     assert drawn_lines(chart_of()) == ()
     assert drawn_lines(chart_of(ChartLine("a", (), ()), ChartLine("b", (1.0,), (None,)))) == ()
+    chart = chart_of(ChartLine("a", (), ()), LINE)
+    assert line_table(chart, drawn_lines(chart)).head == ("games", "trappy", "95 %")
+    assert line_table(chart, ()).head == ("games", "a", "trappy", "95 %")
 
 
 def test_lines_of_different_lengths_are_refused() -> None:

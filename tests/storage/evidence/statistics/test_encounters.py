@@ -1,6 +1,6 @@
 """What games add up to for the people who played them."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -121,7 +121,9 @@ async def test_results(database: Database, player: str | None) -> None:
         await ended("aborted", None)
         await opened(session, "open")
         more = player is None
-        assert await encounters(session, Filters(strategy=player)) == Encounters(
+        found = await encounters(session, Filters(strategy=player))
+        assert {type(number) for number in asdict(found).values()} == {int}, "not NumPy's: chat and JSON"
+        assert found == Encounters(
             games=8 + more,
             wins=3 + more,
             draws=2,
