@@ -7,7 +7,7 @@ every kind of fault in turn; it is killed with ``kill -9`` at random times in th
 People play bullet and blitz games of every chess variant and of Othello with random moves; some resign, offer
 draws or request takebacks. At the end the ledger is compared with the arena's records, move by move. The
 report counts the faults of each kind, and the verdict checks every claim: no game was lost on time or left
-hanging because of the bot, no move was duplicated, no decision is missing or duplicated, memory use is flat.
+hanging because of the bot, no move was duplicated, no decision is missing or duplicated, and memory is flat.
 
 A loss on time counts against the bot unless faults used up a third of its last turn or half of its clock.
 """
@@ -59,7 +59,7 @@ SETTLE_TIMEOUT_S = 60.0
 MAX_STREAM_GAP_S = 15.0
 """Limit on the time to reopen a lost event stream, in seconds."""
 COVERING_GAMES = 1000
-"""A run of this many games must include every kind of fault."""
+"""A run of at least this many games must include every kind of fault."""
 MIN_STEADY_S = 300
 """Minimum duration of the program's last process, in seconds, for a verdict on its memory use."""
 BROKEN_EVENT_KINDS = (
@@ -168,7 +168,7 @@ def _counted(counts: Counter[str]) -> str:
 
 
 class Soak:
-    """One run in its own folder."""
+    """Runs the soak test once, in its own folder."""
 
     def __init__(
         self,
@@ -364,7 +364,7 @@ def rss_mb(pid: int) -> float | None:
 
 
 class Anywhere:
-    """An arena that is not restarted."""
+    """An arena that is always up, because this run never restarts it."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -379,7 +379,7 @@ async def open_games(database: Database) -> list[str]:
 
 
 async def wait_until_settled(path: Path, longest_s: float) -> None:
-    """Wait until no game is open in the bot's records, at most ``longest_s`` seconds."""
+    """Wait until no game is open in the bot's records, but at most ``longest_s`` seconds."""
     database = await Database.open(f"sqlite:///{path}", upgrade=False)
     try:
         until = time.monotonic() + longest_s
@@ -443,7 +443,7 @@ def _told(match: ReplayedGame, proxy: FaultProxy) -> str:
 
 
 def main() -> int:
-    """Run the soak test; returns the exit status."""
+    """Run the soak test, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--games", type=int, default=1000)
     parser.add_argument("--at-once", type=int, default=20)

@@ -19,7 +19,7 @@ class Claim:
 
     text: str
     holds: bool | None
-    """None if this run is inconclusive."""
+    """Whether the claim holds; None if this run is inconclusive."""
     because: str
 
 
@@ -58,11 +58,11 @@ def none_found(text: str, found: Sequence[str]) -> Claim:
 
 
 def memory_flat(rss_mb: Sequence[tuple[int, float]], steady_s: int) -> Claim:
-    """Claim that memory does not grow during the program's last run.
+    """Claim that memory does not grow after the program's last restart.
 
     Args:
-        rss_mb: Memory every second, each value with a number that increases at each restart.
-        steady_s: Minimum duration of the last run for a verdict, in seconds.
+        rss_mb: Process number (increases at each restart) and memory, sampled every second.
+        steady_s: Minimum time since the last restart for a verdict, in seconds.
     """
     life = [mb for number, mb in rss_mb if number == rss_mb[-1][0]]
     quarter = len(life) // 4
@@ -76,14 +76,14 @@ def memory_flat(rss_mb: Sequence[tuple[int, float]], steady_s: int) -> Claim:
 
 
 def processor_s() -> tuple[float, float]:
-    """Processor time of this process's finished children, and of this process."""
+    """Return the processor seconds of this process's finished children, and of this process itself."""
     own, others = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return others.ru_utime + others.ru_stime, own.ru_utime + own.ru_stime
 
 
 @contextmanager
 def working_folder(given: Path | None) -> Iterator[Path]:
-    """Provide the given folder, created if needed; if none is given, a temporary folder."""
+    """Yield the given folder, created if needed, or a temporary folder if none is given."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = given or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)

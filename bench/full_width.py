@@ -1,8 +1,8 @@
 """Compares full-width search with the trap analysis by time and nodes, for `bench.native` and `bench.games`.
 
 Times are processor seconds of one core; plain and trappy players search the same positions in the same run,
-each with its own table. The columns median, best and last give time and nodes with that trap assessment,
-divided by those of plain search. "same choice" counts the decisions in which the full table gives the same
+each with its own table. The columns median, best and last give time and nodes with the trap assessment of
+that name, relative to plain search. "same choice" counts the decisions in which the full table gives the same
 move with the same adjusted value.
 """
 
@@ -82,7 +82,7 @@ def _whole_table(
     decisions: dict[str, list[Decision]],
     plain_s: float,
 ) -> str:
-    """The full table's time relative to plain search, and how often the choice is exactly the same."""
+    """Return the full table's time relative to plain search, and how often its choice is the same."""
     table_s, same = 0.0, 0
     for number, position in enumerate(positions):
         profiler = Profiler(game, searcher, position, TrapParams(), StopFlag())

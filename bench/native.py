@@ -3,8 +3,8 @@
     python -m bench.native [--depths 6 8 10 12] [--naive 6 8] [--strong 12 16 20] [--endings 40 41 42]
                            [--positions 20]
 
-Times are processor seconds of one core, with tables that are already in use, because the first access to
-fresh memory costs time; the tables may contain results for the position at smaller depths. `bench.full_width`
+Times are processor seconds on one core. The tables have been used before, because the first access to
+fresh memory costs time; they may contain results for the position at smaller depths. `bench.full_width`
 describes the columns of full-width search. The fingerprint is the number of nodes in a fixed set of searches:
 it changes if and only if the search or the evaluation changes.
 """
@@ -32,7 +32,7 @@ GAME = Othello()
 
 
 def used_searcher() -> NativeOthelloSearcher:
-    """A searcher whose tables are almost full after a few searches."""
+    """Return a searcher whose tables have been almost filled by a few searches."""
     searcher = NativeOthelloSearcher(TABLE_MB)
     searches: tuple[Callable[[StopFlag], object], ...] = (
         lambda stop: exact_score(searcher, GAME.initial(), 60, stop),
@@ -57,7 +57,7 @@ def perft(depth: int) -> dict[str, float]:
 
 
 def fingerprint() -> int:
-    """Number of nodes of fixed searches with a fresh, small table."""
+    """Return the number of nodes visited by a fixed set of searches with a small, empty table."""
     searcher = NativeOthelloSearcher(1)
     for position in balanced_positions(5):
         searcher.search(position, 7, -INFINITY, INFINITY, StopFlag())
@@ -100,7 +100,7 @@ def print_search(depths: list[int], naive_depths: list[int], count: int) -> None
 
 
 def print_strong(depths: list[int], count: int) -> None:
-    """Measure selective search without a clock; the table has no entries for the position."""
+    """Measure selective search to fixed depths; the table has no entries for the searched position."""
     name, positions = midgames(count)
     print(f"\nStrong search (73 % cuts) of {len(positions)} middlegames ({name})")
     print("depth  mean s  worst s  M nodes  plies of full width in the same time")
@@ -120,7 +120,7 @@ def print_strong(depths: list[int], count: int) -> None:
 
 
 def full_width_depth(searcher: NativeOthelloSearcher, position: OthelloPosition, seconds: float) -> int:
-    """Depth in plies that the exact search completes by iterative deepening in this processor time."""
+    """The depth, in plies, that exact iterative deepening completes in the given processor time."""
     began, depth = time.process_time(), 0
     while time.process_time() - began < seconds:
         depth += 1
@@ -129,7 +129,7 @@ def full_width_depth(searcher: NativeOthelloSearcher, position: OthelloPosition,
 
 
 def print_endings(numbers: list[int]) -> None:
-    """Measure solving FFO positions to the end; the table has no entries for the position."""
+    """Measure the exact solving of FFO endgames; the table has no entries for the searched position."""
     print("\nFFO endings, exact score and best move")
     print("number  empty  score  move  right  seconds  M nodes  Mnps")
     total_s, total_nodes, wrong = 0.0, 0, 0

@@ -1,4 +1,4 @@
-"""Measures the strong search of chess and xiangqi: depth in a second, mates, test suite, time to depth.
+"""Measures the search of `strong` in chess and xiangqi: depth reached, mates, test suite, time to depth.
 
     python -m bench.selective [--seconds 1] [--sts-seconds 0.2] [--every 10]
 

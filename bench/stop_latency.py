@@ -3,7 +3,7 @@
     python -m bench.stop_latency [--times 200] [--threads 1 2] [--games othello chess xiangqi]
                                  [--kinds strong ...] [--earliest 0.01] [--models MAIA ...]
 
-Each search would run for a very long time. Another thread stops the search after a moment, and measures
+Each search has a limit that it never reaches. Another thread stops the search after a moment, and measures
 the time until the search has ended and the processor time that all threads of the process used in that
 time. The target is at most 10 ms. Only the strategy `strong` searches with several threads; the others are
 measured with one. Strategies with a model of people use the models that come with the program, and those
@@ -36,7 +36,7 @@ TABLE_MB = 64
 
 
 def delay_s(player: MoveChooser, game: Game[Any], after_s: float) -> tuple[float, float]:
-    """Start an endless search and stop it later; return the wall-clock and processor time of stopping."""
+    """Start an endless search and stop it later; return the wall-clock and processor time that it takes."""
     stop, ended = StopFlag(), threading.Event()
 
     def search() -> None:
@@ -52,7 +52,7 @@ def delay_s(player: MoveChooser, game: Game[Any], after_s: float) -> tuple[float
 
 
 def summary(delays: Iterable[float]) -> str:
-    """Median, 95th percentile and maximum of some times."""
+    """Median, 95th percentile and maximum of the given times."""
     ordered = sorted(delays)
     chosen = (ordered[len(ordered) // 2], ordered[len(ordered) * 95 // 100], ordered[-1])
     times = " / ".join(f"{1e3 * each:.2f}" for each in chosen)

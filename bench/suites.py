@@ -60,7 +60,7 @@ ENDINGS = (
 
 
 def native_searcher(name: str, table_mb: int) -> NativeSearcher:
-    """The core's searcher for a game."""
+    """Return the native searcher for a game."""
     searcher = make_searcher(name, table_mb)
     assert isinstance(searcher, NativeSearcher)
     return searcher
@@ -95,7 +95,7 @@ def balanced_positions(count: int) -> list[OthelloPosition]:
 
 
 def middle_games(game: Game[Any], count: int) -> list[Any]:
-    """Nearly even positions from the program's quick games against itself after random openings."""
+    """Return nearly even positions from quick self-play games after random openings."""
     rng, searcher, positions = random.Random(2006), native_searcher(game.name, 64), list[Any]()
     while len(positions) < count:
         position = game.initial()

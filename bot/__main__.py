@@ -22,7 +22,7 @@ EXIT_DATABASE_ERROR = 3
 """Exit status for a database failure, which may be temporary."""
 
 EXTRAS = {"matplotlib": "lab", "onnx": "lab", "sklearn": "lab", "torch": "train"}
-"""Packages that only the lab needs, each with the extra that installs it."""
+"""Packages that only the lab needs, mapped to the extras that install them."""
 
 
 def main() -> None:

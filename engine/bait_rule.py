@@ -38,7 +38,7 @@ RANK_MODEL = "looks"
 """`ModelInfo.kind` of `rank_probabilities`."""
 
 CONFIRM_PLIES = 2
-"""Plies beyond the decision's search at which a bait is confirmed."""
+"""How many plies deeper than the decision's search the confirming search is."""
 
 _DIGITS = 6
 _STEEPNESS = 6.5  # fits to people's replies gave 6.2 for chess and 7.1 for Othello
@@ -53,7 +53,7 @@ def rank_probabilities(scores_centi: Sequence[Sequence[int]], scale_centi: float
 
     Args:
         scores_centi: The scores s_2 .. s_D of each reply, from our view.
-        scale_centi: s of the logistic function that converts scores to expected score.
+        scale_centi: Scale s of the logistic function that converts scores to expected score.
 
     Returns:
         Probabilities that add up to 1, in the same order.
@@ -90,7 +90,7 @@ def expected_by_rank(candidate: Candidate, scale_centi: float) -> ExpectedReplie
 def forecast(
     candidate: Candidate, scale_centi: float, expected: ExpectedReplies | None = None
 ) -> ReplyForecast:
-    """The forecast of people's replies to a move, with unconfirmed baits.
+    """Forecast people's replies to a move; its baits are not yet confirmed.
 
     Args:
         candidate: The move with its complete profile.
@@ -169,12 +169,12 @@ def _deceives_at(reply: ReplyProfile, best: Sequence[ReplyProfile], scale_centi:
 
 
 def with_confirmed_costs(made: ReplyForecast, depth: int, costs: Sequence[int], source: str) -> ReplyForecast:
-    """The forecast, with the costs that a deeper search found for its tempting replies.
+    """Return the forecast with the costs that a deeper search found for its tempting replies.
 
     Args:
         depth: Depth of that search in plies, counted from the decision's position.
         costs: For each tempting reply, in hundredths of a per cent of expected score.
-        source: The search that gave these costs: `ReplyForecast.confirm_source`.
+        source: The engine of that search, stored as `ReplyForecast.confirm_source`.
     """
     tempting = tuple(
         replace(each, confirmed_cost=cost) for each, cost in zip(made.tempting, costs, strict=True)

@@ -1,4 +1,4 @@
-"""Completes the profile of a decision's move, which is needed to judge the reply."""
+"""Completes the profile of a decision's chosen move; the profile is needed to judge the reply."""
 
 from engine import ENGINE_VERSION, is_same_search
 from engine.decision import Decision
@@ -11,8 +11,8 @@ from engine.strategies.registry import strategy_named
 from engine.trappy import is_swindle, with_trap
 
 MAX_COMPLETION_S = 600.0
-"""Time limit for completing one profile, in seconds: far longer than any search in a game. With few pieces
-left, the transposition table lets a search reach great depths, at which a profile may never finish."""
+"""Time limit for completing one profile, in seconds; far longer than any search in a game. With few pieces
+left, the transposition table lets a search reach depths at which completing a profile may take forever."""
 
 
 def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision:
@@ -23,7 +23,7 @@ def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision
 
     Raises:
         Stopped: The flag was set before the work was done.
-        EngineMismatch: The engine version that made the decision has a different search; a profile must not
+        EngineMismatch: The decision was made by an engine version with a different search; a profile must not
             mix scores from two searches.
         RecordError: The record contradicts the result of the search.
     """

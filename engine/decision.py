@@ -1,4 +1,4 @@
-"""`Decision`: the complete, frozen record of one choice, the same in memory and in the database.
+"""`Decision`: the complete, frozen record of one choice, with the same content in memory and in the database.
 
 The record alone is enough to recompute the choice (`engine.verification.verify`) and to derive all later
 results about a trap: whether it was set, whether the opponent took the bait, and what it cost.
@@ -17,21 +17,21 @@ _SHALLOW = "glance_centi"
 _USE_STORED = "reckoning"
 """The name of `Decision.model_use` in records."""
 _STORED_NAMES = {"model_use": _USE_STORED, "strategy": "player"}
-"""Names of fields in stored records that must not change."""
+"""Stored names of renamed fields; they must not change, because old records contain them."""
 
 Size = Annotated[int, Range(0, 2**31 - 1)]
 Count = Annotated[int, Range(0, 2**63 - 1)]
 
 
 class SearchMode(StrEnum):
-    """Where a choice came from.
+    """The source of a choice.
 
-    Except in `ENGINE` and `ENGINE_MOVE` the candidates' scores are exact at the decision's depth, so that the
-    reply can be judged.
+    With any source but `ENGINE` and `ENGINE_MOVE`, the candidates' scores are exact at the decision's depth,
+    so that the reply can be judged.
     """
 
     EXACT = "exact"
-    """The candidates' full-width, fixed-depth scores."""
+    """Full-width, fixed-depth scores of the candidates."""
     STRONG = "strong"
     """A selective search."""
     BOOK = "book"
@@ -57,7 +57,7 @@ class SearchMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReplyProfile:
-    """One reply of the opponent to a candidate move."""
+    """One possible reply to a candidate move, with its scores or bounds."""
 
     reply: str
     scores_centi: tuple[int, ...]
@@ -93,9 +93,9 @@ class Candidate:
     raw_centi: int
     """The plain minimax value: the minimum s_D over the replies, from our view."""
     raw_is_bound: bool
-    """The search only proved that the raw value is at most `raw_centi`; this bound, together with any scores
-    and bounds in `replies`, ruled the move out. In the mode ``engine`` True means that the move was not
-    analysed further, and `raw_centi` is the engine's score at the root."""
+    """Whether the search only proved that the raw value is at most `raw_centi`; this bound and any scores and
+    bounds in `replies` sufficed to reject the move. In the mode ``engine``: whether the move was not analysed
+    further, so that `raw_centi` is the engine's score at the root."""
     adjusted_centi: float
     """The raw value on the params' scale, plus the bonus for the best trap except with the standard strategy.
     Centi-units, or hundredths of a per cent on the expected scale. Unless the candidate is complete, a reply
@@ -107,7 +107,7 @@ class Candidate:
     replies: tuple[ReplyProfile, ...] = ()
     """Profiles of the replies; empty if the choice needed none or the move ends the game."""
     complete: bool = False
-    """`replies` has every legal reply, with exact scores at every depth."""
+    """Whether `replies` has every legal reply, with exact scores at every depth."""
     value: float | None = None
     """The move's expected value over a person's replies (`engine.human.opponent_value`), in the unit of the
     decision's `OpponentParams`; None: not computed, because the strategy does not use it or the move exceeds
@@ -132,8 +132,8 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class DirectMove:
-    """The result of the source that chose the move when exact scores did not: a selective search, another
-    engine's own search, a book or a table."""
+    """The result of a source that chose the move without exact scores: a selective search, another engine's
+    own search, an opening book or a tablebase."""
 
     score_centi: int | None
     """Score of the chosen move (our view); a forced win or loss is beyond `WIN_CENTI`, or exactly `WIN_CENTI`
@@ -144,9 +144,9 @@ class DirectMove:
     """Confidence level of the search's cuts, in per cent; 100: full width; 0: unknown (a book or another
     engine)."""
     solved: bool
-    """The score is the game's true result."""
+    """Whether the score is the game's true result."""
     origin: str = ""
-    """The move's source and how the move was chosen from it, as text for people; empty: nothing to add."""
+    """A text that names the source and explains how it chose the move; empty: nothing to add."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ class Person:
     """What is known about the person to move."""
 
     rating: int | None = None
-    """Rating on the site's own scale; None: unknown."""
+    """The person's rating on the site's own scale; None: unknown."""
     clock_s: float | None = None
     """Time left on their clock, in seconds; None: unknown, or no clock."""
 
@@ -232,7 +232,7 @@ class ModelInfo:
 
 @dataclass(frozen=True, slots=True)
 class OpponentModelUse:
-    """How predicted replies of a person were used to choose a move."""
+    """How a prediction of a person's replies was used to choose a move."""
 
     value: OpponentParams
     person: Person
@@ -263,19 +263,19 @@ class Decision:
     depth: int
     """D: plies of the full search, counted from `position`, at least 2."""
     principal_variation: tuple[str, ...]
-    """Principal variation of plain minimax, starting with minimax's best move; or that of `pick`."""
+    """Principal variation of plain minimax or, if `pick` is set, of its source; starts with the best move."""
     nodes: Count
     """Positions that the search visited."""
     time_s: float
-    """Search time in seconds, on either side's clock, including time before a pause and pondering on the
-    reply that was then played. Excludes waiting for a thread."""
+    """Search time in seconds, on either side's clock; includes searches before a pause and pondering on a
+    reply that was later played, but not waiting for a thread."""
     profile_source: str
     """The search that produced the scores: ``reference``, ``native``, or another engine's name."""
     engine_version: str
     search_mode: SearchMode = SearchMode.EXACT
     """The source of the choice."""
     pick: DirectMove | None = None
-    """The source of the move if neither the candidates' scores nor a random choice determined it."""
+    """The result that determined the move; None: the candidates' scores or a random choice determined it."""
     source: SourceInfo | None = None
     """The other engine, if `search_mode` is ``engine`` or ``engine_move``."""
     variety_draw: VarietyDraw | None = field(default=None, metadata={OLD_NAMES: ("lot",)})
@@ -290,7 +290,7 @@ class Decision:
     trial_draw: TrialDraw | None = field(default=None, metadata={OLD_NAMES: ("draw",)})
     """The random choice, if `search_mode` is `SearchMode.TRIAL`."""
     is_pruned: bool = False
-    """Most candidates that were not chosen have been removed (`engine.pruning`)."""
+    """Whether most candidates that were not chosen have been removed (`engine.pruning`)."""
 
     @property
     def chosen(self) -> Candidate:
@@ -311,7 +311,7 @@ class Decision:
         )
 
     def to_record(self) -> dict[str, Any]:
-        """A dictionary of plain JSON values; `from_record` turns it back into an equal decision."""
+        """Convert to a dictionary of plain JSON values; `from_record` restores an equal decision from it."""
         record = asdict(replace(self, candidates=()))
         record["search_mode"] = self.search_mode.value
         if self.pick is not None and not self.pick.origin:
@@ -361,7 +361,7 @@ def _with_defaults(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_none(value: Candidate | ReplyProfile) -> dict[str, Any]:
-    """Return the fields that are not None, by name."""
+    """Return a dictionary of the fields that are not None."""
     return {
         _SHALLOW if name == "shallow_scores_centi" else name: value_of
         for name in value.__slots__
@@ -373,7 +373,7 @@ class OutcomeKind(StrEnum):
     """Classes of the opponent's reply to our move (Gordon & Reda 2006, Figure 9)."""
 
     OPTIMAL = "optimal"
-    """The reply is one of the best: its s_D equals the raw value of our move."""
+    """The reply is one of the best replies: its s_D equals the raw value of our move."""
     FELL_FOR_PAPER_TRAP = "fell"
     """The reply itself reaches the threshold of a trap (`engine.judgement`)."""
     ERRED_ELSEWHERE = "erred_elsewhere"
@@ -384,29 +384,29 @@ class OutcomeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProfileJudgement:
-    """Judgement of a chosen move with a complete profile, independent of the reply."""
+    """Judgement of a chosen move from its complete profile, independent of the reply that was played."""
 
     rule: int
     """The version of the rules (`engine.judgement.JUDGE_RULE`)."""
     is_trap: bool
-    """The move sets a trap in the paper's sense."""
+    """Whether the move sets a trap in the paper's sense."""
     trap_quality: float
-    """Quality of its best trap, in hundredths of a per cent of expected score; 0: it has none."""
+    """Quality of the move's best trap, in hundredths of a per cent of expected score; 0: no trap."""
     reply_count: int
     """Number of legal replies."""
     is_decided: bool
-    """The move wins or loses by force."""
+    """Whether the move wins or loses by force."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The opponent's answer to our move."""
+    """The opponent's reply to our move, judged."""
 
     kind: OutcomeKind
     reply: str | None
     """The opponent's move; None when unanswered."""
     fell_for_best: bool
-    """The reply is the best trap itself."""
+    """Whether the reply is the move's best trap."""
     quality: float
     """Quality of the reply as a trap, in hundredths of a per cent of expected score."""
     cost_centi: int

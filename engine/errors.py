@@ -19,7 +19,7 @@ it.
 
 
 class EngineFault(Exception):
-    """Base class of these errors."""
+    """Base class of the errors in this module."""
 
 
 class BadSettings(EngineFault, ValueError):

@@ -29,7 +29,7 @@ def expected_table(logistic_centi: float) -> bytes:
     the value of the opposite score.
 
     Args:
-        logistic_centi: s of the logistic function, in centi-units.
+        logistic_centi: The parameter s of the logistic function, in centi-units.
     """
     certain = math.log(2 * WHOLE) * logistic_centi  # less than half a hundredth of a per cent is missing
     size = min(WIN_CENTI, math.ceil(certain) + 1)

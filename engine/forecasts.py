@@ -47,13 +47,13 @@ def forecast_replies(
 
     Args:
         decision: Must have the chosen move's complete profile.
-        before: The game's latest positions, oldest first, ending with the decision's; empty: only that
-            position is known.
+        before: The game's latest positions, oldest first, ending with the decision's; if empty, only the
+            decision's position is known.
         models: Human-move models for this game; None: the probabilities come from the scores alone.
         person: The person who replies.
-        seconds: `engine.human.person_prior.estimated_side_time_s` of the game; None: unknown.
+        seconds: See `engine.human.person_prior.estimated_side_time_s`; None if the clock is unknown.
         searcher: Runs the confirming search.
-        engine: The engine that confirms its own scores; None: such scores are not confirmed.
+        engine: Confirms scores that it gave itself; if None, no engine's scores are confirmed.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
@@ -69,7 +69,7 @@ def forecast_replies(
 
 
 def decision_expectations(decision: Decision, made: ReplyForecast) -> Expectations:
-    """Compute `engine.bait_rule.expectations` from a decision's forecast.
+    """Compute the expectations (`engine.bait_rule.expectations`) from a decision and its forecast.
 
     Args:
         decision: Must have the chosen move's complete profile.
@@ -146,7 +146,7 @@ def forecast_job(
 
 
 def is_scored_by_own_search(decision: Decision, searcher: Searcher) -> bool:
-    """Whether the decision's scores come from the searcher's kind of search."""
+    """Whether a search of the same kind as the searcher's produced the decision's scores."""
     return decision.game not in ENGINE_GAMES and decision.profile_source == searcher.source
 
 

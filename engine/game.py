@@ -1,7 +1,7 @@
 """`Game`: the interface between searches and games.
 
 A *game* has rules and no search; a *search* depends on no particular game. Positions are immutable values, so
-there is nothing to undo, and moves are small integers whose text belongs to the game. A forced pass is an
+there is nothing to undo, and moves are small integers that the game turns into text. A forced pass is an
 ordinary move, so no search needs to know which game it plays.
 """
 
@@ -18,7 +18,7 @@ every forced win outranks every evaluation and better wins outrank worse ones.
 """
 
 MAX_PLIES = 8_000
-"""Plies up to which the score of a loss depends on its ply; longer games do not occur in practice."""
+"""Last ply that the score of a loss distinguishes; longer games do not occur in practice."""
 
 _IMMEDIATE_WIN_BONUS = 10_000
 
@@ -26,7 +26,7 @@ P = TypeVar("P")
 
 
 def margin_centi(score_centi: int) -> int:
-    """A score on the scale of evaluations: for a decided game, the game's own measure of the win."""
+    """Convert a decided score to the game's own measure of the win; other scores remain unchanged."""
     if abs(score_centi) < WIN_CENTI:
         return score_centi
     return score_centi - WIN_CENTI if score_centi > 0 else score_centi + WIN_CENTI
@@ -40,7 +40,7 @@ def lost_centi(ply: int) -> int:
 
 
 def ply_of_loss(score_centi: float) -> int | None:
-    """The ply at which a side has lost, from a score of `lost_centi`; None: another kind of score."""
+    """The ply at which a side lost, from a score made by `lost_centi`; None for any other score."""
     ply = WIN_CENTI + _IMMEDIATE_WIN_BONUS - round(abs(score_centi))
     return ply if 0 <= ply <= MAX_PLIES else None
 
@@ -60,17 +60,17 @@ class IllegalMove(ValueError):
 
 
 class Highlight(NamedTuple):
-    """A fact that the board should point out to a player."""
+    """A fact that the displayed board should show the player, such as a check."""
 
     kind: str
-    """Kind of the fact, for styling: ``check``, ..."""
+    """Kind of the fact, for styling, for instance ``check``."""
     squares: tuple[str, ...]
     text: str
     """A sentence for the player."""
 
 
 class Ending(NamedTuple):
-    """How a game ended by its rules."""
+    """How a game ended under its rules."""
 
     kind: str
     """The kind of end, as servers name it: ``mate``, ``stalemate`` (a draw), ``draw``, or ``variantEnd`` (a
@@ -99,7 +99,7 @@ class Game(Protocol[P]):
 
     @property
     def score_unit(self) -> str:
-        """The unit of scores for people: ``discs``, ``pawns``; empty: none."""
+        """The unit in which people read scores, for instance ``discs``; empty: none."""
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -143,7 +143,7 @@ class Game(Protocol[P]):
         """Whether this position has occurred in the game before; always false within a searched line."""
 
     def result_centi(self, position: P) -> int:
-        """Exact score of a finished game (`legal_moves` is empty): 0, or beyond `WIN_CENTI`."""
+        """Exact score of a finished game (no legal moves): 0, or at least `WIN_CENTI` in absolute value."""
 
     def ending(self, position: P) -> Ending:
         """The rule that ended a finished game (`legal_moves` is empty)."""
@@ -166,7 +166,7 @@ class Game(Protocol[P]):
         """The move in the game's usual notation."""
 
     def move_name(self, position: P, move: Move) -> str:
-        """A legal move in the notation for people, which `parse_move` also reads."""
+        """A legal move in human notation, which `parse_move` can also read."""
 
     def parse_move(self, position: P, text: str) -> Move:
         """Parse a legal move in the game's notation.
@@ -195,7 +195,7 @@ class Game(Protocol[P]):
         """Squares to click, in order, to play the move; empty for a move without squares (a pass)."""
 
     def highlights(self, position: P) -> tuple[Highlight, ...]:
-        """Facts that the board should point out to the side to move, for instance that it is in check."""
+        """Facts that the displayed board should show the side to move, for instance a check."""
 
     def plies_left(self, position: P) -> int:
         """A rough estimate of the remaining plies, at least 1, for allocating clock time."""
@@ -205,7 +205,7 @@ class Game(Protocol[P]):
 
 
 def positions(game: Game[P], moves: Iterable[str], start: P | None = None) -> Iterator[P]:
-    """The positions of a game: the start position, then one for each move.
+    """The positions of a game: the start position, followed by the position after each move.
 
     Moves after a rule has ended the game are also played (`Game.without_rule_ending`), since not every server
     applies every rule.
@@ -250,6 +250,6 @@ def legal_prefix(game: Game[P], position: P, variation: Iterable[str]) -> tuple[
 
 
 def continued_position(game: Game[P], position: P) -> P:
-    """The position to continue from if the server continues the game, whatever the rules say: see
+    """The position from which a server continues the game, even if the rules have ended it: see
     `Game.without_rule_ending`."""
     return position if game.legal_moves(position) else game.without_rule_ending(position)

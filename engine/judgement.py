@@ -6,7 +6,7 @@ its cost in *expected score*. A move sets a trap when the quality of its best tr
 the opponent falls into it with any reply that reaches the same threshold.
 
 The distance to a forced result does not count: if our move wins by force, no reply costs anything; if it
-loses by force, only replies that give the win away do. Both kinds are counted separately, as *decided*.
+loses by force, only replies that give the win away do. Statistics count such moves separately, as *decided*.
 
 `JUDGE_RULE` is increased when the meaning of anything in this module changes; it is stored with every
 outcome, and ``desdemona db recheck`` judges outcomes of older versions again.
@@ -57,7 +57,7 @@ class Judgement:
 
     @property
     def trap(self) -> ReplyVerdict | None:
-        """The best trap; None: no reply is even a small trap."""
+        """The reply with the highest quality as a trap; None if no reply has a quality above 0."""
         best = max(self.replies, key=lambda each: each.quality, default=None)
         return best if best is not None and best.quality > 0 else None
 
@@ -83,7 +83,7 @@ class Judgement:
 
 
 def expected_scale_centi(decision: Decision) -> float:
-    """s of the logistic function for expected scores: the game's value for the decision's position.
+    """The parameter s of the logistic function for expected scores, for the decision's game and position.
 
     Raises:
         BadPosition: The recorded position cannot be read.
@@ -131,7 +131,7 @@ def judge_decision(decision: Decision) -> Judgement:
 
 
 def judge_profile(decision: Decision) -> ProfileJudgement:
-    """Return a summary of what `judge_decision` finds.
+    """Judge every reply to the chosen move of a decision, and return a summary.
 
     Raises:
         IncompleteProfile: The profile is incomplete.

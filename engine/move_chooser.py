@@ -22,14 +22,14 @@ class MoveChooser:
     """Chooses moves with one strategy; used by one thread at a time, like its searcher.
 
     Args:
-        strategy: The kind of player.
+        strategy: The strategy that chooses the moves.
         game: The game to play.
         params: Parameters of the trap arithmetic.
         searcher: Finds the scores.
         strong: Settings of the strategy strong; None: the defaults.
         rng: Chooses among a book's moves; None: seeded by the operating system.
         source: The other engine for the same game, for strategies that need one.
-        models: The human-move models, for strategies that use one; None: the estimate from shallow searches.
+        models: Human-move models, for strategies that use one; if None, shallow searches replace them.
         randomised: Settings of the strategy randomised; None: the defaults.
     """
 
@@ -71,7 +71,7 @@ class MoveChooser:
         Args:
             position: An unfinished game.
             limits: Limits of the search; time and nodes are set as limits of `stop`, which measures the time.
-            stop: Ends the search early; a flag used only for this call.
+            stop: Flag that ends the search early; not used for any other call.
             avoidance: Choose at random if several moves are nearly as good; None: choose as usual.
             background: The earlier positions, and the person who will reply; None: unknown. Only strategies
                 with an opponent model use it.

@@ -56,7 +56,7 @@ class TrapParams:
 
     assessment: Assessment = Assessment.MEDIAN
     margin_centi: int = 0
-    """Lower limit on a score's size in trappiness and scale, so that even positions get a bonus too.  0 in
+    """Lower limit on a score's size in trappiness and scale, so that level positions also get a bonus.  0 in
     the paper; must be 0 on the expected scale, where sizes do not depend on scores."""
     decided: DecidedScores = DecidedScores.SWINDLE
     threshold_percent: float = 5.0
@@ -71,8 +71,8 @@ class TrapParams:
     is low, `risk_percent` alone would allow anything. Above 0; 100: no limit. Only on the expected scale.
     """
     logistic_centi: float = 0.0
-    """s of the expected scale's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
-    strategy fills in before it searches (`for_position`)."""
+    """Scale s of the logistic function 1 / (1 + exp(-score / s)) for expected scores, in centi-units; 0: the
+    game's default, which the strategy sets before the search (`for_position`)."""
 
     def __post_init__(self) -> None:
         _require(self, "margin_centi", self.margin_centi >= 0, "0 or more")
@@ -103,7 +103,7 @@ class TrapParams:
         return self.risk_share_percent / rest_percent if rest_percent else math.inf
 
     def for_position(self, expected_scale_centi: float) -> Self:
-        """A copy with the game's own logistic function, if one is needed and not set.
+        """A copy that uses the game's own logistic function, if one is needed and none is set.
 
         Args:
             expected_scale_centi: `Game.expected_scale_centi` of the position that is searched.
@@ -137,7 +137,7 @@ class OpponentParams:
     share_percent: float = 25.0
     """Maximum share of the best move's expected score that a move may give up, in per cent: if that score
     is low, `budget_percent` alone would allow anything. In addition, a move may not lose by force if another
-    move does not. Above 0; 100: no such limits."""
+    move does not. Above 0; at 100, neither limit applies."""
     least_percent: float = 2.0
     """Replies less likely than this are not searched: each counts as if it were the best. 0 with calibrated
     probabilities, which need every reply searched."""
@@ -162,7 +162,7 @@ class OpponentParams:
 
     @property
     def min_reply_p(self) -> float:
-        """The minimum probability of a reply that is searched."""
+        """The minimum probability at which a reply is searched."""
         return self.least_percent / 100
 
     def for_position(self, expected_scale_centi: float) -> Self:
@@ -208,11 +208,11 @@ class RandomisedParams:
     """Settings of the strategy `randomised` (`engine.randomised`); stored with randomised decisions."""
 
     chance: float = 0.5
-    """Probability of the move that sets a trap, from .1 to .9."""
+    """Probability of playing the move that sets a trap, from .1 to .9."""
     budget_percent: float = 2.0
     """Maximum difference between the two moves' values, in points (hundredths) of expected score."""
     most_profiles: int = 6
-    """Maximum number of moves, best first, that are searched for a move that sets no trap."""
+    """Maximum number of moves, best first, to search when looking for one that sets no trap."""
 
     def __post_init__(self) -> None:
         _require(self, "chance", 0.1 <= self.chance <= 0.9, "0.1 to 0.9")

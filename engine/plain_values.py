@@ -9,11 +9,11 @@ from types import NoneType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 OLD_NAMES = "old names"
-"""Key in a field's metadata for the field's other names in records."""
+"""Metadata key of a field; its value lists other names that records use for the field."""
 
 
 class Range(NamedTuple):
-    """The range of a whole number, in an ``Annotated`` type."""
+    """The allowed range of a number, as an argument of an ``Annotated`` type."""
 
     least: float
     most: float
@@ -34,8 +34,8 @@ def reader(kind: Any) -> Read:
     member of an enumeration.  The message begins with the names of the enclosing fields.
 
     Args:
-        kind: A dataclass, an enumeration of texts, a tuple, `str`, `bool`, `int`, `float`, or an optional or
-            annotated form of these.
+        kind: A dataclass, a `StrEnum`, a tuple, `str`, `bool`, `int`, `float`, or an optional or annotated
+            form of these.
     """
     of = get_args(kind)
     if get_origin(kind) is Annotated:

@@ -84,14 +84,14 @@ class WaitLimit:
     """Limits the wait for a program, by `time.monotonic`."""
 
     stop: StopFlag
-    """Ends the wait immediately, with `Stopped`."""
+    """When set, ends the wait immediately with `Stopped`."""
     until: float = math.inf
     """Clock time at which the wait ends, whatever the program has printed."""
     response_timeout_s: float = math.inf
     """Longest silence of the program, in seconds."""
     late: str | None = "does not answer in time"
-    """Text after the program's name in the `EngineTimeout` message if it misses `until`; None: the wait ends
-    with `Stopped` instead, because the answer is no longer wanted."""
+    """Text after the program's name in the `EngineTimeout` message if it misses `until`; if None, the wait
+    ends with `Stopped`, because the answer is no longer wanted."""
     clock: Callable[[], float] = time.monotonic
 
     def check(self, name: str, since: float) -> None:
@@ -182,14 +182,14 @@ class EngineProcess:
         return not self._lines.empty()
 
     def processor_time_s(self) -> float | None:
-        """Processor time that the program has used, with its threads and children; None: unknown."""
+        """Processor time that the program has used, with its threads and children; None if unknown."""
         return processor_time_s(self._process.pid)
 
     def send(self, line: str, wait: WaitPolicy) -> None:
         """Write a line.
 
         Raises:
-            Stopped: The wait was ended.
+            Stopped: The answer is no longer wanted.
             EngineCrashed: The program has ended.
             EngineError: The program does not read its input (`EngineTimeout` with a `WaitLimit`).
         """
@@ -212,7 +212,7 @@ class EngineProcess:
             poll_s: Interval at which to check the limits, in seconds.
 
         Raises:
-            Stopped: The wait was ended.
+            Stopped: The answer is no longer wanted.
             EngineCrashed: The program has ended.
             EngineError: The program was silent too long, or time was up (`EngineTimeout` with a `WaitLimit`).
         """
@@ -324,7 +324,7 @@ def start_error_message(program: str, directory: str | None, error: OSError | Va
     """The message about a program that does not start, including where we looked for it.
 
     Args:
-        directory: The program's working directory; None: it inherits ours.
+        directory: The program's working directory; None to inherit ours.
     """
     if not isinstance(error, OSError):
         return f"cannot start {program}: {error}"
@@ -349,7 +349,7 @@ def processor_time_s(pid: int) -> float | None:
     It includes ended children that their parents have waited for.
 
     Returns:
-        None: unknown, because the process is gone or the system has no such clock.
+        None if unknown, because the process is gone or the system has no such clock.
     """
     try:
         spent_s = time.clock_gettime(~pid << 3 | _SCHEDULED) + _ended_children_s(pid)

@@ -2,7 +2,7 @@
 
 This is a micro-randomised trial (Klasnja et al. 2015, doi:10.1037/hea0000305; Boruvka et al. 2018,
 doi:10.1080/01621459.2017.1305274). The strategy chooses as trappy does. Let T be its choice, and N the best
-move by raw value (the first in order among equals) that sets no trap. There is a random draw when:
+move by raw value (the first in order among equals) that sets no trap. A random draw is made if:
 
 - T sets a trap under the rule for Figure 9 (`engine.judgement`);
 - the profiles of T and N are complete, with two replies or more each;
@@ -42,7 +42,7 @@ MIN_VALUE, MAX_VALUE = 5 * PER_PERCENT, 95 * PER_PERCENT
 game is nearly decided."""
 
 MIN_REPLIES = 2
-"""Minimum number of replies to either move, so that an error is possible."""
+"""Minimum number of replies to either move, so that the opponent can make an error."""
 
 _SEED = re.compile(r"[0-9a-f]{16}")
 
@@ -52,7 +52,7 @@ def selects_trap(seed: str, probability: float) -> bool:
 
     Args:
         seed: 16 hexadecimal digits.
-        probability: The probability of that move.
+        probability: The probability that the draw selects that move.
 
     Raises:
         ValueError: The seed is malformed.
@@ -210,7 +210,7 @@ def _best_control(
 
 
 def _ineligibility(trap: Candidate, control: Candidate, scale_centi: float, params: RandomisedParams) -> str:
-    """Why two moves with complete profiles do not qualify for randomisation; empty: they do."""
+    """Why two moves with complete profiles do not qualify for randomisation; empty if they qualify."""
     for each in (trap, control):
         if not _is_undecided(each.raw_centi, scale_centi):
             return f"{each.move} leads to a nearly decided game"
@@ -223,7 +223,7 @@ def _ineligibility(trap: Candidate, control: Candidate, scale_centi: float, para
 
 
 def _least_score(least_value: float, scale_centi: float) -> int:
-    """The minimum score that is not lost by force and has at least that expected score."""
+    """The lowest score that is not a forced loss and corresponds to at least that expected score."""
     scores = range(-WIN_CENTI + 1, WIN_CENTI)
     return scores.start + bisect_left(
         scores, least_value, key=lambda score: expected_score(score, scale_centi)

@@ -1,4 +1,4 @@
-"""The arithmetic of the strategy tempting: pure functions on scores, in whole numbers only.
+"""The arithmetic of the strategy `tempting`: pure functions on scores, using only integers.
 
 Theory of operation.  People rarely take a bait that looks bad at every shallow depth; they take replies that
 look as good as the best ones to a shallow search. So each reply r to a move m is weighted by its scores at
@@ -36,7 +36,7 @@ MIN_DEPTH = 4
 SHALLOW_SCORES = 2
 """Number of shallow scores of a reply: s_2 and s_3."""
 UNBOUNDED = 1_000_000
-"""Bound on an unknown score: `engine.search.reference.INFINITY`."""
+"""Bound on unknown scores; equal to `engine.search.reference.INFINITY`."""
 
 RAW_SHARE, LOSS_SHARE = 1000, 600
 """Weights of the raw value and the expected loss."""
@@ -72,7 +72,7 @@ def least_score(least_expected: int, params: TemptingParams) -> int:
 
 
 def gaps_centi(params: TemptingParams, decided: DecidedScores) -> tuple[int, int]:
-    """Two maximum losses against the best move, in centi-units: for most games, and for nearly won ones."""
+    """Limits on the loss against the best move, in centi-units: for most games, for nearly won games."""
     if decided is DecidedScores.PAPER:
         return 2 * UNBOUNDED, 2 * UNBOUNDED
     gap, won_gap = (
@@ -95,8 +95,7 @@ def risk_floor_centi(best_centi: int, params: TemptingParams, decided: DecidedSc
 
 
 def contender_floor_centi(best_centi: int, params: TemptingParams, decided: DecidedScores) -> int:
-    """The minimum raw value with which a move is allowed and could be chosen over the one with the best raw
-    value.
+    """The minimum raw value at which a move is allowed and could still beat the move with the best raw value.
 
     No reply is worth more than a sure win, so adj <= 400 w(raw) + 600 WHOLE; for the best move, adj >= 1000
     w(best).
@@ -170,7 +169,7 @@ class TemptingStanding(NamedTuple):
 
 
 def max_standing(raw_centi: int, index: int, params: TemptingParams) -> TemptingStanding:
-    """The maximum of a move's standing if nothing is known about its replies."""
+    """A move's highest possible standing if nothing is known about its replies."""
     most = (RAW_SHARE - LOSS_SHARE) * to_expected_score(raw_centi, params) + LOSS_SHARE * WHOLE
     return TemptingStanding(most, raw_centi, -index)
 
@@ -178,7 +177,7 @@ def max_standing(raw_centi: int, index: int, params: TemptingParams) -> Tempting
 def standings(
     candidate: Candidate, index: int, params: TemptingParams
 ) -> tuple[TemptingStanding, TemptingStanding]:
-    """The minimum and the maximum of a move's standing, from the recorded scores and bounds of its replies.
+    """A move's lowest and highest possible standing, given the recorded scores and bounds of its replies.
 
     Raises:
         RecordError: A reply has no shallow scores, or its bounds contradict each other or the raw value.

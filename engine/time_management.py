@@ -13,7 +13,7 @@ LAG_SAFETY_FACTOR = 1.1
 """Safety factor on the measured lag."""
 
 RESERVED_MOVES = 100
-"""In a game without an increment, we reserve what this many more of our moves cost besides thinking, or fewer
+"""Number of further moves whose cost, other than thinking, we reserve in a game without an increment; fewer
 if the game must end sooner."""
 
 MAX_LAG_SHARE = 0.8
@@ -40,7 +40,7 @@ MAX_ENGINE_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class EngineClock:
-    """The clocks that another engine manages itself, in seconds."""
+    """The clocks for another engine that manages its own time, in seconds."""
 
     remaining_s: float
     """Our time left, minus the cost of the move besides thinking."""
@@ -55,22 +55,22 @@ class EngineClock:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of a search, which ends at whichever comes first."""
+    """The limits of a search; the first limit reached ends it."""
 
     depth: int
     """Deepest search in plies, at least 2."""
     time_s: float | None = None
-    """Thinking time in seconds, by the stop flag's clock; None: no time limit."""
+    """Thinking time in seconds, by the stop flag's clock; None if there is no time limit."""
     engine_clock: EngineClock | None = None
     """The clock for an engine that manages its own time; `time_s` then applies only if we choose the move."""
     nodes: int | None = None
-    """Approximate number of positions to visit; None: no such limit. Applies only to our own searches."""
+    """Approximate number of positions to visit; None if unlimited. Applies only to our own searches."""
     stretch: float = 1.0
     """Maximum ratio of wall-clock time to `time_s`, on a machine too busy to run the search all the time."""
 
     @property
     def longest_s(self) -> float | None:
-        """The time after which the search ends in any case, in seconds; None: no limit."""
+        """The time after which the search ends in any case, in seconds; None if there is no limit."""
         return self.time_s if self.engine_clock is None else self.engine_clock.longest_s
 
     def __post_init__(self) -> None:
@@ -98,11 +98,11 @@ def limits_from_clock(
 
     We reserve the cost of every move of a long game, lag included, and divide the rest. The reserve for lag
     takes at most `MAX_LAG_SHARE` of the clock; one move, with a margin for lag, takes at most
-    `MAX_MOVE_TIME_SHARE`, so even a lag of four fifths of the clock does not lose on time. We lose on time
+    `MAX_MOVE_TIME_SHARE`, so we keep time even if lag takes four fifths of it. We lose on time
     only if lag alone takes nearly all of the clock.
 
     Args:
-        remaining_s: Our time left in seconds; None: no clock.
+        remaining_s: Our time left in seconds; None without a clock.
         increment_s: Time added after each of our moves, in seconds.
         plies_left: Estimate of the remaining plies (`Game.plies_left`).
         most_plies_left: Upper bound on the remaining plies (`Game.most_plies_left`).
@@ -110,7 +110,7 @@ def limits_from_clock(
         max_time_s: Limit for one move, in seconds.
         overhead_s: Assumed lag of each move, in seconds, until the lag is measured; afterwards it only bounds
             the time for this move, which matters when the clock is nearly empty.
-        lag_s: Measured round-trip lag, in seconds, that most moves do not exceed; 0: not measured yet.
+        lag_s: Measured round-trip lag, in seconds, that most moves do not exceed; 0 if not measured yet.
         queue_per_thread: Searches of other games waiting for each thread. The move's share is divided, so
             that all searches finish by the time when this one alone would have finished.
     """
@@ -139,11 +139,11 @@ def limits_from_clock(
 def engine_clock(
     remaining_s: float, their_remaining_s: float | None, increment_s: float, overhead_s: float, lag_s: float
 ) -> EngineClock:
-    """The clocks for an engine that manages them itself.
+    """The clocks for an engine that manages its own time.
 
     Args:
         remaining_s: Our time left in seconds.
-        their_remaining_s: The opponent's time left; None: unknown, assumed to be the same.
+        their_remaining_s: The opponent's time left, or None if unknown (assumed to equal ours).
         increment_s: Time added after each move, in seconds.
         overhead_s: See `limits_from_clock`.
         lag_s: See `limits_from_clock`.

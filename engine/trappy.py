@@ -46,7 +46,7 @@ def utility(score_centi: int, params: TrapParams) -> int:
 
 
 def _size(value: float, params: TrapParams) -> float:
-    """M of Figures 3 and 5: the size relative to which a gap or a quality at that value is measured."""
+    """M in Figures 3 and 5: the size against which a gap or a quality at that value is measured."""
     if params.scale is Scale.EXPECTED:
         return 4 * params.risk_budget  # so Figure 5 gives at most the risk
     return max(abs(value), params.margin_centi)
@@ -63,7 +63,7 @@ def _risk_limited_size(value: float, params: TrapParams) -> float:
 
 
 def assess_shallow_scores(shallow: Sequence[float], assessment: Assessment) -> float:
-    """U: one number from the shallow scores o_2 .. o_(D-1), from the opponent's view (section 3.2).
+    """U: a single number for the shallow scores o_2 .. o_(D-1), in the opponent's view (section 3.2).
 
     Raises:
         ValueError: There is no shallow score.
@@ -125,8 +125,8 @@ def quality_ceiling(shallow_bound: float, final_bound: int, raw: int, params: Tr
     on the expected scale, quality grows with the score.
 
     Args:
-        shallow_bound: The assessment of the shallow scores is at least this (our view), in the scale's unit.
-        final_bound: s_D is at most this (our view), in centi-units.
+        shallow_bound: Lower bound on the assessment of the shallow scores (our view), in the scale's unit.
+        final_bound: Upper bound on s_D (our view), in centi-units.
         raw: The move's raw value, in centi-units.
     """
     low = utility(raw, params)
@@ -185,7 +185,7 @@ def bonus(quality: float, raw: int, params: TrapParams) -> float:
 
 
 class Standing(NamedTuple):
-    """Sort key of moves: the move with the highest key is played; ties go to the first move in order."""
+    """Sort key of moves: we play the move with the highest key, the first of them if several are equal."""
 
     adjusted: float
     """In the scale's unit."""
@@ -199,7 +199,7 @@ def is_swindle(candidates: Sequence[Candidate], params: TrapParams) -> bool:
 
 
 def escape_trappiness(candidate: Candidate, params: TrapParams) -> float:
-    """Trappiness of the most deceptive reply that throws away a forced win; 0: no reply does."""
+    """Trappiness of the most deceptive reply that throws away a forced win; 0 if no reply does."""
     return max(
         (
             reply_trappiness(reply.scores_centi, params)
@@ -232,7 +232,7 @@ def standing(candidate: Candidate, params: TrapParams, swindle: bool) -> Standin
 
 
 def best_standing(candidates: Sequence[Candidate], params: TrapParams, swindle: bool) -> str:
-    """The move with the highest standing, the first in order among equals."""
+    """The move with the highest standing; the first of them if several are equal."""
     known = [c for c in candidates if not c.raw_is_bound]
     return max(known, key=lambda c: standing(c, params, swindle)).move
 

@@ -28,9 +28,9 @@ class RepetitionAvoidance:
         return max(self.within_centi, self.widest_centi)
 
     def draw(self, candidates: Sequence[Candidate], number: int) -> VarietyDraw | None:
-        """The random choice for this number, from as few moves as possible; None: there is no move to choose.
+        """The move that the number selects among as few moves as possible; None if no move can be chosen.
 
-        The limit is doubled until there is a move to choose.
+        The maximum loss is doubled until there is a move to choose.
         """
         draw = VarietyDraw(self.within_centi, self.avoid, number)
         while draw_move(candidates, draw) is None:
@@ -42,7 +42,7 @@ class RepetitionAvoidance:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of weak play: how far the player sees, and how much a move may give away."""
+    """A level of weak play: how deep the player searches, and how much a move may lose."""
 
     depth: int
     """Maximum search depth in plies."""
@@ -60,7 +60,7 @@ LEVELS = (Level(2, 500), Level(2, 250), Level(2, 100), Level(3, 50), Level(4, 25
 
 
 def draw_move(candidates: Sequence[Candidate], draw: VarietyDraw) -> str | None:
-    """The move that a random number selects; None: there is no move to choose.
+    """The move that a random number selects, or None if there is no move to choose.
 
     A move's weight falls linearly with its loss relative to the best. In a decided game the result is None.
     """

@@ -10,10 +10,10 @@ def verify(decision: Decision) -> None:
     """Recompute a choice from its record alone.
 
     Checks the arithmetic of every candidate, and that no score left open by the search (raw values and
-    replies with only a proven bound, moves whose replies were not searched) could change the choice. It does
-    not check the scores themselves, nor that every legal move is present, which requires the rules and a
-    searcher. A choice that did not follow from the candidates' scores (`Decision.search_mode`) is accepted as
-    it is. The strategy makes all further checks (`engine.strategies.strategy.Strategy.verify`).
+    replies with only a proven bound, moves whose replies were not searched) could change the choice. Does not
+    check the scores themselves, nor that every legal move is present: that would require the rules and a
+    searcher. A choice that is not based on the candidates' scores (`Decision.search_mode`) is accepted
+    unchecked. The strategy makes all further checks (`engine.strategies.strategy.Strategy.verify`).
 
     Raises:
         RecordError: The recorded choice does not follow from the record; the message says where.

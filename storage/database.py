@@ -1,8 +1,8 @@
 """Opens the database and runs transactions on it.
 
 SQLite runs in WAL mode: readers never wait, and writers in this process queue for our own lock rather than
-SQLite's, which times out. A writer takes SQLite's write lock when it begins (``BEGIN IMMEDIATE``): a
-transaction that reads first and then tries to write can fail however long it waits.
+SQLite's, which times out. A writer takes SQLite's write lock when it begins (``BEGIN IMMEDIATE``), because a
+transaction that reads before it writes can fail however long it waits.
 
 Processes compete for SQLite's lock, which is not fair: each process retries every 0.1 s, and on a busy
 machine its retries can fail for a long time. The caller therefore sets a limit (`busy_timeout_s`).
@@ -66,8 +66,8 @@ ROLE_LOCK = 0xDE5D
 ROLE_CHECK_INTERVAL_S = 2.0
 """Seconds between checks that a role is still held."""
 ROLE_CHECK_TIMEOUT_S = 4.0
-"""Seconds after which an unanswered check means that the role is lost. PostgreSQL must not release the role
-earlier."""
+"""Seconds without a response to a check after which the role counts as lost. PostgreSQL must not release the
+role earlier."""
 POSTGRES_SETTINGS = {
     "tcp_keepalives_idle": "5",
     "tcp_keepalives_interval": "2",
@@ -86,10 +86,10 @@ _LOCK_HELD_QUERY = text(
 DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
 
 _DRIVER_EXCEPTIONS = (DBAPIError, PoolTimeoutError, OSError, PostgresError, InterfaceError)
-"""The drivers' exceptions; SQLAlchemy does not wrap those that asyncpg raises while connecting."""
+"""The drivers' exceptions; SQLAlchemy does not wrap exceptions that asyncpg raises while connecting."""
 
 _SNAPSHOT_ISOLATION: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-"""PostgreSQL's isolation level for reading one snapshot in a transaction, as SQLite always does."""
+"""PostgreSQL's isolation level in which a transaction reads a single snapshot, as always in SQLite."""
 
 _UNSTORABLE_VALUE_EXCEPTIONS = (OverflowError, UnicodeError)
 """The drivers' exceptions for a value that does not fit its column."""
@@ -151,7 +151,7 @@ class Database:
             create: Create a missing SQLite file.
 
         Returns:
-            The database and its schema revision, which is None if it has none of our tables.
+            The database and its schema revision; None: the database has none of our tables.
 
         Raises:
             StorageError: As for `open`.
@@ -245,7 +245,7 @@ class Database:
         return _storage_errors(self._url, "cannot use the database")
 
     async def try_writing(self) -> None:
-        """Raise `StorageError` if the database cannot be written; nothing is changed."""
+        """Raise `StorageError` if the database cannot be written to; change nothing."""
         with _storage_errors(self._url, "cannot write to the database"):
             async with self._write_turn, self._writers.begin() as session:
                 await session.execute(text("DELETE FROM events WHERE id < 0"))  # there are none
@@ -266,7 +266,7 @@ class Database:
 
     @asynccontextmanager
     async def hold_role(self, name: str) -> AsyncIterator["Role"]:
-        """Hold a role on this database, which only one program may hold at a time, while the block runs.
+        """Hold a role on this database while the block runs; only one program may hold the role at a time.
 
         If the program dies or loses its connection, the operating system or PostgreSQL releases the role.
 
@@ -317,10 +317,10 @@ class Role:
         self._backend = backend
 
     async def watch(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
-        """Watch the role until it is lost.
+        """Check regularly that the role is still held, until it is lost.
 
         Raises:
-            RoleLost: The role is no longer held, or this cannot be determined.
+            RoleLost: The role is no longer held, or the check failed.
         """
         while True:
             await sleep(ROLE_CHECK_INTERVAL_S)
@@ -333,7 +333,7 @@ class Role:
                 raise self._lost() from error
 
     async def verify(self, session: AsyncSession) -> None:
-        """Check in a transaction that the role is still held, so that nothing is written without it.
+        """Check within a write transaction that the role is still held, so that only its holder writes.
 
         Raises:
             RoleLost: The role is no longer held.
@@ -351,14 +351,14 @@ class Role:
 
 
 def _lock_path(database: str, role: str) -> str:
-    """The lock file of a role, named after the database's real path: links may give it several paths."""
+    """The lock file of a role, named after the database's real path, because links may give it several."""
     return f"{os.path.realpath(database)}.{quote(role, safe='')}.lock"
 
 
 def held_roles(database: str) -> list[str]:
     """The roles that programs currently hold on a SQLite database.
 
-    A program that requests one of these roles during this check is refused.
+    A program that requests a role while this function checks the role's lock is refused.
 
     Args:
         database: The database file.
@@ -375,7 +375,7 @@ def held_roles(database: str) -> list[str]:
 
 
 async def _close_or_leave(connection: AsyncConnection) -> None:
-    """Close a connection that may be dead; after a timeout it is left for PostgreSQL to close."""
+    """Close a connection that may be dead; after a timeout, leave it for PostgreSQL to close."""
     with suppress(TimeoutError, *_DRIVER_EXCEPTIONS):
         async with asyncio.timeout(ROLE_CHECK_TIMEOUT_S):
             await connection.close()
@@ -519,7 +519,7 @@ def _check_sqlite_file(url: URL, *, create: bool) -> None:
 
 @contextmanager
 def _opening(url: URL) -> Iterator[None]:
-    """Convert errors of the first connection, including asyncpg's TypeError for unknown options."""
+    """Convert errors that the first connection raises, including asyncpg's TypeError for unknown options."""
     try:
         with _storage_errors(url, "cannot open the database"):
             yield

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from engine.errors import EngineFault, RecordError
 
 VALUE_ERRORS = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecordError)
-"""Exceptions raised when an invalid stored value is decoded. Bugs raise the same types, so they are caught
-only around decoding, and converted to RecordError."""
+"""Exceptions raised when an invalid stored value is decoded. Bugs raise the same types, so catch these only
+around decoding, and convert them to RecordError."""
 
 _MAX_REASON_LENGTH = 200
 
@@ -26,7 +26,7 @@ class RoleLost(StorageError):
 
 
 class UnreadableRow(StorageError):
-    """A row contains text that is not UTF-8 (SQLite does not check it); the database itself works."""
+    """A row contains text that is not UTF-8 (SQLite does not check this); the database itself works."""
 
 
 class FilterError(Exception):
@@ -62,7 +62,7 @@ def reason_of(error: Exception) -> str:
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether an error means that a row has an invalid value, not that the database failed."""
+    """Whether an error means that a row has an invalid value rather than that the database failed."""
     return isinstance(error, RecordError) or is_undecodable(error)
 
 
@@ -73,13 +73,13 @@ def damage_text(error: Exception) -> str:
 
 @contextmanager
 def decoding(what: str = "") -> Iterator[None]:
-    """Raise `RecordError` if the block cannot decode a record.
+    """Raise `RecordError` if the `with` block cannot decode a record.
 
     The block should only decode; computation with the values belongs after it, so that a bug there is not
     reported as damage.
 
     Args:
-        what: The record, as the message names it, for instance ``game 12``.
+        what: The record's name in the message, for instance ``game 12``.
 
     Raises:
         RecordError: The block raised one of `VALUE_ERRORS`.

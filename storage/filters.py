@@ -53,7 +53,7 @@ _SETTINGS = re.compile(
     rf"(\w+), (\w+), margin (-?[0-9]{{1,9}}), (\w+), risk {_NUMBER}/{_NUMBER} %, threshold {_NUMBER} %"
 )
 _DIGITS = 1e-5
-"""Relative tolerance for comparing floats, because texts have only six digits."""
+"""Relative tolerance for comparing floats, because the text of settings has only six digits."""
 PHASE_PLIES = 20
 """Width of a phase of the game, in plies."""
 
@@ -112,17 +112,17 @@ class Filters:
     """The opponent's name, ignoring case."""
     opponent_is_bot: bool | None = None
     our_side: int | None = None
-    """0: we moved first; 1: the opponent did."""
+    """0 if we moved first, 1 if the opponent did."""
     match: str | None = None
     """Name of the match that a game belongs to."""
     trial: str | None = None
     """Name of the trial that a game belongs to."""
     since: datetime | None = None
-    """Only games that started at or after this time (aware)."""
+    """Only games that started at or after this time (timezone-aware)."""
     until: datetime | None = None
-    """Only games that started before this time (aware)."""
+    """Only games that started before this time (timezone-aware)."""
     ended_before: datetime | None = None
-    """Only settled games that ended before this time (aware)."""
+    """Only settled games that ended before this time (timezone-aware)."""
     min_opponent_rating: int | None = None
     """Minimum rating of the opponent; with either limit, opponents of unknown rating are left out."""
     max_opponent_rating: int | None = None
@@ -130,7 +130,7 @@ class Filters:
     opening: str | None = None
     """First moves of the game as recorded, separated by spaces."""
     has_result: bool | None = None
-    """True: games won, drawn or lost; False: games that are open, aborted or of unknown result."""
+    """True for games won, drawn or lost; False for games that are open, aborted or of unknown result."""
     phase: GamePhase | None = None
     """Only replies in this phase, and our moves before them."""
 
@@ -171,7 +171,7 @@ def of_games(filters: Filters) -> Filters:
 
 
 def phase_conditions(filters: Filters) -> list[ColumnElement[bool]]:
-    """Conditions on `DecisionRow`: the reply is in the filters' phase, if they have one."""
+    """Conditions on `DecisionRow` that select replies in the filters' phase, if the filters have one."""
     if filters.phase is None:
         return []
     first = filters.phase.number * PHASE_PLIES
@@ -179,7 +179,7 @@ def phase_conditions(filters: Filters) -> list[ColumnElement[bool]]:
 
 
 def standing_conditions() -> tuple[ColumnElement[bool], ...]:
-    """Conditions on `DecisionRow`: neither taken back nor dropped.  All statistics ignore other decisions."""
+    """Conditions on `DecisionRow` that exclude takebacks and dropped decisions, as all statistics do."""
     return DecisionRow.takeback == 0, DecisionRow.state != DecisionState.DROPPED
 
 

@@ -14,18 +14,18 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from storage.tables.base import Base
 
 INSERT_BATCH_ROWS = 500
-"""Number of rows in one statement: each uses one parameter per column, and databases allow about 32,000."""
+"""Number of rows per statement; each value is a parameter, and databases allow about 32,000 parameters."""
 
 
 async def insert_new(session: AsyncSession, table: type[Base], **values: Any) -> int | None:
-    """Insert a row and return its primary key; if a unique key exists already, only return None."""
+    """Insert a row and return its primary key; if one of its unique keys exists already, return None."""
     statement = _insert(table, session.get_bind().dialect.name)
     inserted: int | None = (await session.execute(statement, values)).scalar_one_or_none()
     return inserted
 
 
 async def insert_all_new(session: AsyncSession, table: type[Base], rows: Sequence[Mapping[str, Any]]) -> int:
-    """Insert rows in batches, skip rows with a unique key that exists already, and return the number of new
+    """Insert rows in batches, except rows with a unique key that exists already; return the number of new
     rows."""
     count = 0
     insert = _dialect_insert(table, session.get_bind().dialect.name)
@@ -42,7 +42,7 @@ async def insert_newer(session: AsyncSession, table: type[Base], **values: Any) 
         values: The values of all columns.
 
     Returns:
-        The primary key; None if nothing changed, because a row with this rule or a later rule exists.
+        The primary key; None if nothing changed, because a row with the same or a later rule exists.
     """
     statement = _insert_newer(table, session.get_bind().dialect.name)
     inserted: int | None = (await session.execute(statement, values)).scalar_one_or_none()
@@ -50,7 +50,7 @@ async def insert_newer(session: AsyncSession, table: type[Base], **values: Any) 
 
 
 def core_table(table: type[Base]) -> Table:
-    """The table behind a mapped class, so that the ORM does not process statements on it."""
+    """Return the table of a mapped class; statements on the table are not processed by the ORM."""
     core = table.__table__
     assert isinstance(core, Table)  # noqa: S101 - no class of ours is a join
     return core

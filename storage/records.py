@@ -1,4 +1,4 @@
-"""Frozen values that are passed between storage and the other packages."""
+"""Frozen dataclasses and enumerations that storage and the other packages exchange."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -18,12 +18,12 @@ def _names(kind: Any) -> list[str]:
 
 
 def from_row(kind: type[T], row: Any, **others: Any) -> T:
-    """Build a dataclass from the columns of a row that are named like the dataclass's fields.
+    """Build an instance of a dataclass from the columns of a row that have the names of its fields.
 
     Args:
         kind: The dataclass.
         row: A row of a table or of a statement.
-        others: Values for fields that the row has under another name or in another form.
+        others: Values for fields whose columns have another name or another form.
     """
     return kind(**{name: getattr(row, name) for name in _names(kind) if name not in others}, **others)
 
@@ -37,11 +37,11 @@ class GameStatus(StrEnum):
     """A game's state."""
 
     OPEN = "open"
-    """In progress, as far as we know."""
+    """In progress, as far as this program knows."""
     FINISHED = "finished"
     """Over; played to a result."""
     ABORTED = "aborted"
-    """Ended too early to count in a player's number of games; its traps and their outcomes still count."""
+    """Ended too early to be included in the number of games; its traps and their outcomes still count."""
 
 
 class GameResult(StrEnum):
@@ -101,7 +101,7 @@ class AccountKey:
 
 
 MIN_RATING, MAX_RATING = -10_000, 100_000
-"""Ratings outside this range are a site's error; no rating system comes close to these limits."""
+"""Range of plausible ratings, far wider than any rating system's; other ratings are a site's errors."""
 
 
 def plausible_rating(rating: int | None) -> int | None:
@@ -111,7 +111,7 @@ def plausible_rating(rating: int | None) -> int | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewGame:
-    """Everything known when a game begins; stored before the first move."""
+    """What is known about a game when it begins; stored before the first move."""
 
     site: str
     """See `AccountKey`."""
@@ -126,12 +126,12 @@ class NewGame:
     initial_position: str | None
     """Text of the starting position; None: the usual one."""
     our_side: int
-    """0: we move first; 1: the opponent does."""
+    """0: we move first; 1: the opponent moves first."""
     rated: bool
     speed: str
     """The speed class as the site names it."""
     clock_initial_s: int | None
-    """Initial time; None: no real-time clock."""
+    """Initial time on each clock, in seconds; None: no real-time clock."""
     clock_increment_s: int | None
     opponent_id: str
     """The site's stable key of the opponent's account."""
@@ -145,7 +145,7 @@ class NewGame:
     params: TrapParams
     engine_version: str
     selection: Mapping[str, Any]
-    """Why this strategy was chosen; plain JSON values."""
+    """How this strategy was chosen, as plain JSON values."""
     trial_id: int | None = None
     """Key of the game's trial (`storage.evidence.trials`); None: the game belongs to no trial."""
 
@@ -167,7 +167,7 @@ class NewGame:
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """Names of the strategies that a trial must compare to include this game; empty: no trial does."""
+        """Names of the strategies that a trial must compare to include this game; empty: fits no trial."""
         return self.drawn_from or ((self.strategy,) if self.draws_decisions else ())
 
     @property
@@ -188,7 +188,7 @@ class StoredGame(NewGame):
     """Every move in the server's list, including passes."""
     state: GameStatus
     is_settled: bool
-    """Whether its decisions are judged and forecast as far as possible; always false for an open game."""
+    """Whether the game's decisions are judged and forecast as far as possible; never for an open game."""
     result: GameResult | None
     """The result; None if the game is open or aborted, or the site does not report it."""
     end_reason: str | None
@@ -235,7 +235,7 @@ class TimeSource(StrEnum):
     """The source of a reply's time."""
 
     SERVER = "server"
-    """The time that the server deducted from the opponent's clock."""
+    """Measured by the server, which deducted this time from the opponent's clock."""
     MEASURED = "measured"
     """Our own measurement: the time from when our move was shown until the reply was shown, minus the known
     lag."""
@@ -252,7 +252,7 @@ class ReplyTime:
 
 @dataclass(frozen=True, slots=True)
 class StoredEvent:
-    """A recorded incident other than a move, for instance a lost connection or a declined challenge."""
+    """A recorded event other than a move, for instance a lost connection or a declined challenge."""
 
     id: int
     at: datetime
@@ -268,4 +268,4 @@ MATCH_SITE = "match"
 
 
 DERIVED = frozenset({"game_summaries", "game_baits"})
-"""Tables that are derived from other tables, and recomputed if anything in them is wrong."""
+"""Names of tables that are computed from other tables, and recomputed if any row is wrong."""

@@ -31,7 +31,7 @@ CLOCK = {"clock.limit": 300, "clock.increment": 3}
 
 @dataclass(slots=True)
 class AttackResult:
-    """What an attack requested, and what it achieved."""
+    """Summary of one attack: what it requested, and what it achieved."""
 
     asked: str
     got: str = ""
@@ -109,7 +109,7 @@ class Attacker:
     async def streams(
         self, accounts: Iterable[tuple[str, str]], each: int
     ) -> AsyncIterator[list[aiohttp.ClientResponse]]:
-        """Hold streams open for accounts, each given by its address and token."""
+        """Hold `each` streams open for every account; an account is a pair of address and token."""
         opened: list[aiohttp.ClientResponse] = []
         for address, token in accounts:
             for _ in range(each):
@@ -290,7 +290,7 @@ async def illegal_moves(attacker: Attacker) -> AttackResult:
 
 
 async def bot_accounts(attacker: Attacker) -> AttackResult:
-    """Strangers create bot accounts to push ours off the list."""
+    """Strangers create bot accounts to push our bots off the list."""
     result = AttackResult("600 bot accounts, each from its own address")
     wheres, accounts = addresses("10.71"), []
 

@@ -94,7 +94,7 @@ class Fuzz:
             self.failures[f"{response.status} {request.method} {request.path_qs[:200]}"] += 1
 
     async def _describe(self, url: str, bot_token: str, seed: int, who: str) -> str:
-        """Start games, put their ids into the description, and return the token of one player."""
+        """Start games, add their ids to the OpenAPI description, and return the token of one player."""
         async with aiohttp.ClientSession(url) as client:
 
             async def post(path: str, token: str, **data: Any) -> Any:

@@ -2,7 +2,7 @@
 
     python -m bench.arena_load.spectators [--spectators 1000] [--games 50] [--seconds 20]
 
-The arena, the players and the spectators run in one process each; each player holds a stream open and moves
+The arena, the players and the spectators each run in one process; each player holds a stream open and moves
 every second. There are three rounds: without spectators, with one, and with all of them watching one game.
 For each round, the benchmark prints the latency of the players' moves (from request to response), the delay
 until spectators receive a move, and the arena's processor time. All traffic stays on the loopback interface,
@@ -158,7 +158,7 @@ class SpectatorClient(asyncio.Protocol):
 
     Args:
         request: Bytes to send.
-        arrived: Receives, for each line, its number of moves and its time of arrival.
+        arrived: List to which each line's number of moves and arrival time are added.
         on_first: Called with the first line.
     """
 
@@ -228,7 +228,7 @@ async def watch(url: str, game: str, count: int) -> None:
 
 
 async def bench(folder: Path, spectators: int, games: int, seconds: float) -> bool:
-    """Print the table; returns whether moves were fast enough."""
+    """Print the table of results; return whether moves were fast enough."""
     sides = await _sides(folder, 2 * games)
     arena = await _start("serve", str(folder))
     try:

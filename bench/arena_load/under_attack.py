@@ -43,23 +43,23 @@ HONEST = 3
 VARIANTS = ("othello", "connect4", "standard")
 WISH_CLOCK = Clock(180, 2)
 MAX_P95_LATENCY_S = 0.2
-"""Limit on the 95th percentile of the latency of a move, in seconds."""
+"""Limit on the 95th-percentile latency of honest people's moves, in seconds."""
 PLIES = 240
 GAME = "longgame"
 REST_S = 2.0
 DOWN_S = 5.0
 MB_MORE, DESCRIPTORS_MORE = 1.1, 32
 LOG_BYTES = 100_000
-"""Maximum size of the log messages during one attack."""
+"""Maximum size, in bytes, of the messages logged during one attack."""
 
 
 class HonestPerson(Person):
-    """A person who measures the latency of each move."""
+    """A simulated person who measures the latency of every move they send."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.moves_s: list[tuple[float, float]] = []
-        """When each move was sent, and how long the response took, in seconds."""
+        """For each move, the time at which it was sent and the latency of the response, in seconds."""
         self.refused: list[str] = []
         """Requests that hit a limit and were retried."""
 
@@ -79,7 +79,7 @@ class HonestPerson(Person):
 
 @dataclass(slots=True)
 class AttackEffect:
-    """The effect of one attack."""
+    """The measured effect of one attack."""
 
     name: str
     result: AttackResult
@@ -95,7 +95,7 @@ class AttackEffect:
 
 @dataclass(slots=True)
 class AttackRun:
-    """One run in its own folder."""
+    """Runs the benchmark once, in its own folder."""
 
     folder: Path
     seconds: float
@@ -106,7 +106,7 @@ class AttackRun:
     people: list[HonestPerson] = field(default_factory=list)
 
     async def run(self) -> bool:
-        """Print the table; returns whether the arena withstood all attacks."""
+        """Print the table; return whether the arena withstood all attacks."""
         (self.folder / "data").mkdir()
         await self._prepare()
         daemon = Daemon(
@@ -140,7 +140,7 @@ class AttackRun:
         return self._judge(start, lost, kill_s)
 
     async def _prepare(self) -> None:
-        """Store a long finished game."""
+        """Store a finished game with many moves."""
         game, rng = get_rules("chess"), random.Random(6)
         moves: list[str] = []
         while len(moves) != PLIES:
@@ -214,7 +214,7 @@ class AttackRun:
         return took_s
 
     async def _lost(self, url: str) -> list[str]:
-        """Honest games that were lost on time or by absence, or were aborted."""
+        """Honest people's games that were aborted, or lost on time or by absence."""
         lost = []
         async with aiohttp.ClientSession(url, headers={"Accept": "application/json"}) as http:
             for game in self.games:

@@ -58,7 +58,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 def random_position(game: Game[Any], searcher: NativeSearcher, number: int) -> Any:
-    """Return the position with this number; it is never final, and depends only on number and evaluation."""
+    """Generate a non-final position that depends only on the given number and the evaluation."""
     rng = random.Random(f"{game.name} {number}")
     position = game.initial()
     for _ in range(rng.randrange(2, game.plies_left(position) * 9 // 10)):
@@ -75,7 +75,7 @@ def random_position(game: Game[Any], searcher: NativeSearcher, number: int) -> A
 
 
 def differences(decision: Decision, table: list[Candidate], judge: NativeSearcher) -> Iterator[str]:
-    """Differences of a decision from the full table, which must have the same parameters."""
+    """Yield the differences between a decision and the full table, which must use the same parameters."""
     params = decision.params
     try:
         verify(decision)
@@ -92,7 +92,7 @@ def differences(decision: Decision, table: list[Candidate], judge: NativeSearche
 
 
 def differences_of_move(found: Candidate, whole: Candidate, params: TrapParams) -> Iterator[str]:
-    """Differences in the record of one move: wrong scores and bounds that do not hold."""
+    """Yield the errors in the record of one move: wrong scores and bounds that do not hold."""
     raw = found.raw_centi
     if found.move != whole.move or (raw < whole.raw_centi if found.raw_is_bound else raw != whole.raw_centi):
         yield f"{found.move}: raw value {raw}, {whole.move}'s is {whole.raw_centi}"

@@ -3,8 +3,8 @@
     python -m bench.endurance.pages URL FILE [--pause 0.3]
 
 Stops when standard input is closed. Writes one JSON object per response to FILE: ``at`` (seconds since 1970),
-``page``, ``ms`` until the last byte, ``status`` (0: no response), and ``bytes``. Most pages are fetched
-twice: as a browser would, and with ``since=`` and a new date each time, so that no cache applies.
+``page``, ``ms`` until the last byte, ``status`` (0: no response), and ``bytes``. The `COMPUTED` pages are
+fetched twice: as a browser would, and with a new ``since=`` date each time, so that no cache applies.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 COMPUTED = ("works", "traps", "opponents", "games", "ratings")
-"""Pages that take the filter ``since``."""
+"""Pages that accept the ``since`` filter."""
 PLAIN = {
     "now": "/dash",
     "events": "/dash/events",
@@ -40,7 +40,7 @@ _PLY = 2
 
 
 class Reader:
-    """A browser that sends one request after the other over one connection.
+    """A simulated browser that sends its requests sequentially over one connection.
 
     Args:
         url: URL of the dashboard.
@@ -52,7 +52,7 @@ class Reader:
         self._round = 0
 
     def requests(self) -> Iterator[tuple[str, str]]:
-        """The name and address of each page in one round."""
+        """Yield the name and address of every page to fetch in the next round."""
         self._round += 1
         day = START + timedelta(days=self._round % DATES)
         yield from PLAIN.items()

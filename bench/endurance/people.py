@@ -10,7 +10,7 @@ from tests.system.person import Habits, Wish
 VARIANTS = {"othello": 4, "standard": 3, "connect4": 3, "xiangqi": 2, "chess960": 1}
 CLOCKS = (Clock(60, 0), Clock(60, 1), Clock(180, 2))
 FLAGGING = Clock(0, 1)
-"""Initial time of three seconds, so that a player who does not move loses soon."""
+"""Clock for players who lose on time: it starts at only three seconds."""
 RESIGN_AT = (2, 9)
 """Range of the number of moves after which most people resign."""
 ENDS = {
@@ -21,7 +21,7 @@ ENDS = {
     "blinks": 0.07,
     "plays on": 0.03,
 }
-"""The probability of each way in which people end their games."""
+"""The probability of each way in which a person ends a game."""
 RUDE, RATED = 0.05, 0.5
 
 

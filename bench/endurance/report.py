@@ -18,7 +18,7 @@ MAX_PAGE_SLOWDOWN = 2.0
 MIN_MS = 50.0
 """Times below this are never called slow, because a busy machine adds noise of this size."""
 MIN_FETCHES = 4
-"""A page is compared between two rests only if it was requested this many times in each."""
+"""Two rests are compared for a page only if it was requested at least this many times in each."""
 MEASURES = ("rss_mb", "pss_mb", "descriptors", "threads", "tasks", "database_mb", "wal_mb")
 
 
@@ -44,7 +44,7 @@ class EnduranceReport(Findings):
     at_once: int = 0
     seconds: float = 0.0
     results: Counter[str] = field(default_factory=Counter)
-    """Number of games by how they ended at the arena."""
+    """Number of games for each way of ending at the arena."""
     plies: int = 0
     people: int = 0
     decisions: int = 0
@@ -53,7 +53,7 @@ class EnduranceReport(Findings):
     act_s: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     """Duration of each disturbance in seconds, by name."""
     failed: list[str] = field(default_factory=list)
-    """Commands and stops that failed."""
+    """Operator commands that failed, and failed stops of the program."""
     samples: list[Sample] = field(default_factory=list)
     rests: list[Sample] = field(default_factory=list)
     """Samples taken while no game was running: at the start, after the last restart's warm-up, at the end."""
@@ -63,7 +63,7 @@ class EnduranceReport(Findings):
     hanging: list[str] = field(default_factory=list)
     lost_on_time: list[str] = field(default_factory=list)
     excused: list[str] = field(default_factory=list)
-    """Games lost on time with a clock so short that a restart of the program can use it up."""
+    """Losses on time that are excused, because a restart of the program can use up so short a clock."""
     wrong: list[str] = field(default_factory=list)
     """The findings of `desdemona db recheck`."""
     logged: list[str] = field(default_factory=list)

@@ -54,7 +54,7 @@ from tests.system.ledger import log_lines, troubles
 from tests.system.person import Person, Wish
 
 PEOPLE_PER_GAME = 0.1
-"""Number of accounts per game; most people return."""
+"""Number of accounts per game: each person plays about ten games."""
 SAMPLE_INTERVAL_S, TELL_S = 2.0, 30.0
 """Seconds between samples of the program, and between progress lines."""
 LISTENERS = 2
@@ -63,8 +63,8 @@ BACKUPS = 3
 MIN_CLOCK_S = 60
 """Clocks shorter than this many seconds may run out while the program restarts."""
 REST_S = 45.0
-"""Seconds without a game before a sample at rest: enough to close idle connections and fetch each page
-several times."""
+"""Seconds to wait without games before sampling: enough to close idle connections and fetch each page several
+times."""
 RESTS = (0.1, 0.6)
 """Fractions of the run at which all people pause: near the start, and when the last process has warmed up.
 They also pause at the end."""
@@ -163,7 +163,7 @@ class Endurance:
         return sorted(plan)
 
     async def run(self) -> EnduranceReport:
-        """Play all games, and judge the results."""
+        """Play all games, then check the results."""
         (self._folder / "backups").mkdir(exist_ok=True)
         async with self._bot:
             await self._command("trial", "trial", "start", "endurance")
@@ -192,7 +192,7 @@ class Endurance:
     # --- While it runs ----------------------------------------------------------------------------------
 
     async def _sit(self, seat: int) -> None:
-        """Play one game after another, each as a random person of this seat's group of people."""
+        """Play one game after another, each as a random member of this seat's group of people."""
         rng = random.Random(self._rng.getrandbits(32) + seat)
         mine = max(1, round(self._wanted * PEOPLE_PER_GAME / self._at_once))
         people: dict[int, Person] = {}
@@ -224,7 +224,7 @@ class Endurance:
         person.taken_back.clear()
 
     async def _act(self) -> None:
-        """Carry out the planned disturbances, one after the other."""
+        """Carry out the planned kills, stops, maintenance and pauses, one after the other."""
         acts: dict[str, Callable[[], Awaitable[None]]] = {
             "rest": self._rest,
             "kill -9": self._kill,
@@ -326,7 +326,7 @@ class Endurance:
             await process.wait()
 
     async def _listen(self) -> None:
-        """Hold the stream of changes open, as a page does."""
+        """Keep a stream of changes open, as a dashboard page does."""
         quiet = aiohttp.ClientTimeout(total=None, sock_read=60)
         async with aiohttp.ClientSession(self._dashboard, timeout=quiet) as http:
             while True:
@@ -388,7 +388,7 @@ class Endurance:
 
 
 def read_fetches(path: Path, over_at: Sequence[float], rested: Sequence[tuple[float, float]]) -> list[Fetch]:
-    """Read the page reader's output, and add the number of games that were over at each request.
+    """Read the page reader's output, and add to each request the number of games that had ended by then.
 
     Args:
         path: File with the output; its last line may be incomplete.
@@ -408,7 +408,7 @@ def read_fetches(path: Path, over_at: Sequence[float], rested: Sequence[tuple[fl
 
 
 def main() -> int:
-    """Parse the options and run; returns the exit status."""
+    """Parse the options and run; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--games", type=int, default=10_000)
     parser.add_argument("--at-once", type=int, default=16)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TASKS = "desdemona_tasks "
-"""Beginning of the line of `/metrics` with the number of asyncio tasks."""
+"""Start of the `/metrics` line that contains the number of asyncio tasks."""
 
 
 @dataclass(frozen=True, slots=True)

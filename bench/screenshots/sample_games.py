@@ -46,9 +46,9 @@ DECLINED = Clock(15, 0)
 FAVOURITE = 0.8
 """Probability that a person plays their favourite kind of game."""
 WALKS_AWAY, ASKS_TOO_MUCH = 0.01, 0.02
-"""Probabilities per game of walking away, and of a challenge that the bot declines."""
+"""Probabilities, per game, that a person walks away and that they send a challenge that the bot declines."""
 LOOK_AHEAD = {1: 3, 2: 3, 3: 2, 4: 1}
-"""Weights of the search depths of people's considered moves; their other moves are random."""
+"""Weights of the search depths that people use for considered moves; their other moves are random."""
 LOST_CENTI = 300
 """Deficit at which people resign after enough moves, in centi-units."""
 MAX_PLIES = 70
@@ -96,7 +96,7 @@ class SamplePerson(Person):
         self._local_address = address
         self._searchers: dict[str, Searcher] = {}
         self.walks_away_at: int | None = None
-        """Number of plies after which the person stops moving; None: never."""
+        """Number of plies after which the person stops moving; None if they never stop."""
         self.patience = 0
         """Number of plies before the person considers resigning."""
         self._has_lost = False

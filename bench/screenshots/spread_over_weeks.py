@@ -46,7 +46,7 @@ async def spread(url: str, weeks: float, now: datetime | None = None) -> None:
     Args:
         url: The database's URL, as in the settings; no other program may use it at the same time.
         weeks: Weeks between the first and the last game.
-        now: End of the period, with a time zone; None: the current time.
+        now: End of the period, with a time zone; None means the current time.
     """
     end = (now or datetime.now(UTC)) - timedelta(seconds=LEFT_S)
     database = await Database.open(url)
@@ -101,8 +101,8 @@ async def _move(
     """Shift the times in a table.
 
     Args:
-        statement: Selects the row's key, the game's key, and the times in the order of `names`.
-        by: The shift of each game, keyed by the game's key; other games are not shifted.
+        statement: Selects each row's key, its game's key, and its times in the order of `names`.
+        by: The shift of each game, keyed by the game's key; rows of games without an entry are unchanged.
     """
     key = sa.inspect(table).primary_key[0]
     rows = [row for row in (await session.execute(statement)).all() if row[1] in by]

@@ -1,1 +1,1 @@
-"""Benchmarks of one program at several servers."""
+"""Soak tests and experiments with the whole program on real and simulated servers."""

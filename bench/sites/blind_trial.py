@@ -4,8 +4,8 @@
         [--reveal]
 
 Scripted people play short games of Othello at an arena on this machine, in a recorded trial (with
-``--reveal``: no trial). A naive Bayes classifier, with ten-fold cross-validation, then guesses each game's
-strategy from everything that the person received except the play itself. The bot's move times are also
+``--reveal``, outside a trial). A naive Bayes classifier, with ten-fold cross-validation, then guesses each
+game's strategy from everything that the person received except the play itself. The bot's move times are also
 compared: the area under the curve is the probability that a trappy game's median time exceeds a standard
 game's, 0.5 if times reveal nothing.
 """
@@ -27,7 +27,7 @@ from tests.bot.daemon.test_program import running, settings
 from tests.bot.test_blind_trial import arms_of
 
 ALONE = 1
-"""Number of people who play at the same time. More than one would make move times depend on other games."""
+"""Number of people who play at the same time. With more than one, move times would depend on other games."""
 
 
 async def measure(folder: Path, options: argparse.Namespace) -> None:

@@ -63,7 +63,7 @@ def habits(chance: random.Random) -> Habits:
 
 
 async def play(table: Table, matches: int, seed: int) -> Counter[str]:
-    """Play this many matches, one after the other, and count how they ended, by kind."""
+    """Play the given number of matches in sequence; count them by kind and by how they ended."""
     chance = random.Random(seed)
     ends: Counter[str] = Counter()
     for number in range(1, matches + 1):

@@ -23,7 +23,7 @@ MAX_TAKEOVER_S = 15.0
 
 
 async def measure(folder: Path, url: str, kills: int) -> bool:
-    """Run and print the result; returns whether the test passed."""
+    """Run the test and print its result; return whether it passed."""
     books, site = await Database.open(url), await Database.open(f"sqlite:///{folder / 'site.db'}")
     arena = Arena(ArenaConfig(port=0, first_move_s=0), site)
     async with arena.running(["Desdemona"]) as address:
@@ -44,7 +44,7 @@ async def measure(folder: Path, url: str, kills: int) -> bool:
 
 
 def main() -> int:
-    """Parse the options and measure."""
+    """Parse the options and run the measurement."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=20)
     options = parser.parse_args()

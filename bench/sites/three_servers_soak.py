@@ -1,4 +1,4 @@
-"""One program at three servers at once, with faults and `kill -9`.
+"""Runs one program at three servers at once, with injected faults and `kill -9`.
 
     python -m bench.sites.three_servers_soak [--games 1000] [--kills 20] [--outage 300] [--seed 1]
 
@@ -213,7 +213,7 @@ class ThreeServersSoak:
         await client.close()
 
     async def _strike(self, daemon: Daemon, proxy: FaultProxy, outside: Outside) -> None:
-        """Kill the program at moments spread over two thirds of the games."""
+        """Kill the program at random moments during the first two thirds of the games."""
         total = 3 * self._each
         for at in sorted(self._rng.uniform(0.02, 0.67) * total for _ in range(self._kills)):
             while len(self._home) + len(self._abroad) + len(outside.over) < at:  # noqa: ASYNC110
@@ -364,7 +364,7 @@ async def _say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
 
 
 def main() -> int:
-    """Run in a temporary or given folder; returns the exit status."""
+    """Run the test in a given or temporary folder; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--games", type=int, default=1000)
     parser.add_argument("--kills", type=int, default=20)

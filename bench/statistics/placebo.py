@@ -6,9 +6,9 @@ analysis.
 Parts: `games` (trappy minus standard), `peeking` (no effect, and an analysis after each of 2,000 games, as in
 the program; at most 5 % may exclude 0), `decisions` (single decisions), `kinds` (persons who reply at random,
 greedily, by a shallow score, or by the people model with a known susceptibility), `falls` (falls beyond the
-people model), `fixed` (coverage at one analysis of 50, 200 and 2,000 games), `widths`. The probability that a
-person returns is proportional to their number of games. The column "nominal" is the nominal error rate of the
-intervals.
+people model), `fixed` (coverage at one analysis of 50, 200 and 2,000 games), `widths` (mean half-widths). The
+probability that a person returns is proportional to their number of games. The column "nominal" is the
+nominal error rate of the intervals.
 """
 
 import argparse
@@ -39,7 +39,7 @@ GAMES_DESIGN = SequenceDesign(PlannedN.GAMES)
 
 @dataclass(frozen=True, slots=True)
 class GameCase:
-    """One row of the table of games."""
+    """A simulated trial, printed as one row by the part `games`."""
 
     name: str
     plan: GamePlan
@@ -104,7 +104,7 @@ def fall_rates(plan: FallPlan, runs: int, games: int, seed: int) -> Rates:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Coverage of the intervals for the proportion of falls at one analysis, from 0 to 1."""
+    """Coverage, from 0 to 1, of three kinds of intervals for the proportion of falls at a single analysis."""
 
     persons: float
     """Mean P."""

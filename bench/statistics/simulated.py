@@ -24,7 +24,7 @@ NEW_SHARE = 0.3
 """Probability that a game is a person's first."""
 DRAWS = 0.1
 RATING_NOISE = 80.0
-"""Standard deviation of ratings about the person's strength, in rating points."""
+"""Standard deviation of a rating around the person's true strength, in rating points."""
 _ELO_PER_LOGIT = 400 / log(10)
 
 
@@ -36,7 +36,7 @@ def returning(
     Args:
         games: Number of games.
         rng: Random generator.
-        new_share: Probability of a new person; with 1, each person plays one game.
+        new_share: Probability of a new person; if it is 1, each person plays one game.
         most: Maximum number of persons.
     """
     new = rng.random(games) < new_share
@@ -53,7 +53,7 @@ def returning(
 
 
 def within_cap(persons: Codes, cap: int | None = CAP_GAMES) -> NDArray[np.bool_]:
-    """Mask of the games that count, that is, each person's first games."""
+    """Mask of the games that count: the first `cap` games of each person, or all if None."""
     return np.ones(len(persons), bool) if cap is None else earlier_counts(persons) < cap
 
 
@@ -73,12 +73,12 @@ class GamePlan:
     most_persons: int | None = None
     cap: int | None = CAP_GAMES
     adjusted: bool = True
-    """Whether m depends on ratings and earlier games, as in the program; False: m = 1/2."""
+    """Whether m depends on ratings and earlier games, as in the program; if False, m is 1/2."""
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Values of one endpoint and the person of each, as arrays of shape (n,), and the true value."""
+    """Values of one endpoint and the person for each value, as arrays of shape (n,), and the true value."""
 
     psi: Floats
     persons: Codes
@@ -174,7 +174,7 @@ class Kind(StrEnum):
     SHALLOW = "shallow"
     """Replies with good shallow scores are more likely."""
     MODEL = "model"
-    """The probability of a bait is the person's susceptibility; otherwise the people model chooses."""
+    """Takes a bait with the person's susceptibility as probability; otherwise the people model chooses."""
 
 
 _REPLIES = 8

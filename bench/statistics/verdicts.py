@@ -16,12 +16,12 @@ class Verdict:
     ordinary: bool
     """Mean +- 1.96 standard errors, as if values were independent."""
     first_variance: bool
-    """Our interval without the variance of persons' sums (section 1)."""
+    """Our interval without the variance of persons' sums (docs/statistics.md)."""
     ours: bool
 
 
 def verdict(values: Values, design: SequenceDesign) -> Verdict:
-    """Analyse after each value, once there are `design.least_values` values and enough persons."""
+    """Analyse a trial after each value, once it has `design.least_values` values and enough persons."""
     seen = interim_analyses(values.psi, values.persons, design)
     sd = np.sqrt(seen.spread / np.maximum(seen.n - 1, 1))
     off = np.abs(seen.mean - values.truth)
@@ -50,7 +50,7 @@ class Rates:
 
 
 def rates(verdicts: list[Verdict]) -> Rates:
-    """How often each kind of interval excluded the truth."""
+    """Return the proportion of trials in which each kind of interval excluded the truth."""
     runs = len(verdicts)
     return Rates(
         runs,

@@ -3,11 +3,11 @@
     python -m bench.storage.bookkeeping [--postgres] [--url URL] [--game othello] [--depth 6]
                                         [--games 4] [--at-once 8] [--pause 0]
 
-Before timing, trappy plays games against itself once, with forecasts. Then each game is recorded as if a
-server sent it: each decision is looked up and committed, its move is sent and confirmed, its profile is
-completed, its replies are forecast, and its outcome is recorded when the reply arrives. Times include all
-threads of this process, but not the PostgreSQL server. For comparison, the same run measures the bare
-`sqlite3` module with the same rows in four transactions.
+Before timing starts, trappy plays the games against itself, and the replies are forecast. Each game is then
+recorded as if a server sent it: each decision is looked up and committed, its move is marked as sent and as
+confirmed, its completed profile and the forecast are stored, and its outcome is recorded when the reply
+arrives. Times include all threads of this process, but not the PostgreSQL server. For comparison, the same
+run measures the bare `sqlite3` module with the same rows in four transactions.
 
 With `--at-once N`, N games are recorded concurrently, and the time from a decision to its commit is also
 reported. With `--pause`, the games wait before each decision, as real games do, so that processor caches
@@ -60,7 +60,7 @@ OTHERS = ("find", "profile", "forecast")
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """One decision of a game, and everything that is stored about it."""
+    """One decision of a game, with all data that the ledger stores for it."""
 
     ply: int
     chosen: Decision
@@ -102,7 +102,7 @@ class Watch:
 
 
 def play(name: str, depth: int) -> tuple[tuple[str, ...], list[Made]]:
-    """Play a game of trappy against itself; return its moves, and the decisions of the first side."""
+    """Play trappy against itself for one game; return all moves, and the decisions of the first player."""
     game, searcher = get_rules(name), native_searcher(name, TABLE_MB)
     player = MoveChooser(strategy_named("trappy"), game, TrapParams(), searcher)
     position, moves, decisions = game.initial(), list[str](), list[Decision]()

@@ -3,7 +3,7 @@
     python -m bench.storage.generate --url sqlite:////tmp/large.db [--decisions 1000000] [--games N]
         [--opponents N] [--seed 1]
 
-By default there is a game for every 33 decisions, and an opponent for every 10 games; some opponents play
+By default there are one game per 33 decisions and one opponent per 10 games; some opponents play
 hundreds of games. The games vary in rules (four games), players, engines, sites, speeds and months; one fifth
 belong to a trial. Some were aborted, a few are still open, some replies were taken back, some decisions lack
 a profile or a forecast, and some were randomised. Decisions, outcomes and forecasts are real, from a few
@@ -42,7 +42,7 @@ from storage.tables.games import (
 )
 
 SAMPLES = 10
-"""Number of different decisions for each kind of game; the rows repeat them."""
+"""Number of distinct decisions for each kind of game, reused in all its rows."""
 BATCH = 100
 """Number of games held in memory with their decisions."""
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -56,7 +56,7 @@ SPEEDS = {"bullet": 0.2, "blitz": 0.5, "rapid": 0.25, "classical": 0.05}
 VERSIONS = ("0.1.0+3", "0.2.0+4", "0.3.0+5")
 ABORTED, TAKEN_BACK, INCOMPLETE, UNFORESEEN, TIMED = 0.03, 0.003, 0.005, 0.003, 0.95
 OPEN_GAMES = 20
-"""Number of games at the end that are still being played."""
+"""Number of the latest games, which are still being played."""
 TRIAL_SHARE = 0.2
 Row = dict[str, Any]
 
@@ -96,7 +96,7 @@ class World:
             }
 
     def configurations(self) -> Iterator[Row]:
-        """Rows of `EngineConfigRow`: each strategy with each version of the engine."""
+        """Rows of `EngineConfigRow`: one for each strategy and engine version."""
         params = TrapParams()
         for key, (strategy, version) in enumerate(
             ((strategy, version) for strategy in (*STRATEGIES, "randomised") for version in VERSIONS), start=1
@@ -312,7 +312,7 @@ _SQUARES = [f"{column}{row}" for column in "abcdefgh" for row in range(1, 9)]
 
 
 class Writer:
-    """Inserts plain values, without converting each record again.
+    """Inserts rows of plain values, converting each distinct record only once.
 
     Args:
         connection: Connection with an open transaction.

@@ -1,4 +1,4 @@
-"""Collects the SQL statements of a task, and detects full table scans."""
+"""Collects the SQL statements that a task executes, and detects full table scans."""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 LARGE = ("decisions", "outcomes", "forecasts", "reply_times")
-"""Tables with one row per decision."""
+"""The tables that count as large: each has one row per decision."""
 Statement = tuple[str, Any]
 """A statement as the driver receives it, with its parameters."""
 
@@ -33,7 +33,7 @@ def recorded(engine: AsyncEngine) -> Iterator[list[Statement]]:
 
 
 async def full_scans(connection: AsyncConnection, statement: Statement) -> list[str]:
-    """Lines of a statement's query plan that scan a large table completely; empty if there are none.
+    """The query plan's lines that show a full scan of a large table; empty if there are none.
 
     Reading an index in order until enough rows are found does not count as a complete scan.
     """
@@ -67,7 +67,7 @@ async def plan_of(connection: AsyncConnection, statement: Statement) -> list[str
 
 
 def _is_scan(detail: str) -> bool:
-    """Whether a line of SQLite's query plan scans a large table or one of its indices."""
+    """Whether a line of SQLite's query plan shows a scan of a large table or of one of its indices."""
     words = detail.split()
     return words[:1] == ["SCAN"] and words[1] in LARGE
 

@@ -12,8 +12,8 @@ p50 divided by the p50 of a reference, reading eight columns of all games. The b
 readers of many games, and the dashboard's pages as of the start of the last game, with cached replies but
 without cached views. It prints the query plan for the slowest statement of each of the slowest `--plans`
 readers. It runs EXPLAIN on every statement, prints full scans of tables with one row per decision, and exits
-with 1 if the reader does not need every reply. Finally, it prints the processor time of reading all replies,
-with and without cached sums, and of each grouping of the replies after reading.
+with 1 if a reader that does not need every reply makes one. Finally, it prints the processor time of reading
+all replies, with and without cached sums, and of each grouping of the replies after reading.
 """
 
 import argparse
@@ -75,7 +75,7 @@ class Reader:
 
 
 def groups(by: tuple[GroupKey, ...], filters: Filters | None = None) -> Work:
-    """A reader for a grouping of `desdemona stats --by`."""
+    """Return the work of a reader that groups games as `desdemona stats --by` does."""
 
     async def work(session: AsyncSession) -> object:
         return (await read_groups(session, filters, by)).statistics()
@@ -217,12 +217,12 @@ class Measured:
     p50: float
     """Seconds."""
     is_right: bool
-    """False if the reader scans a large table completely without being allowed to."""
+    """False if the reader makes a forbidden full scan of a large table."""
     slowest: Statement | None
 
 
 async def measure(url: str, reader: Reader, repeat: int, reference_s: float | None) -> Measured:
-    """Print a line about a reader."""
+    """Measure a reader, print a line with its times, and return them."""
     engine = create_engine(parse_url(url))
     try:
         drop_pages(engine)
@@ -297,9 +297,7 @@ async def print_measures(database: Database) -> None:
 
 
 async def run(url: str, repeat: int, only: Sequence[str], plans: int) -> bool:
-    """Run the requested measurements; returns False if a reader scans a table completely although it must
-    not.
-    """
+    """Run the requested measurements; return False if a reader makes a forbidden full scan."""
     database = await Database.open(url)
     try:
         wall = time.perf_counter()

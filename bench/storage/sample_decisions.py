@@ -23,7 +23,7 @@ from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 
 DEPTHS = {"othello": 6, "chess": 5, "xiangqi": 4, "connect4": 8}
-"""The games, and the search depth of their decisions."""
+"""The search depth for the decisions of each game."""
 MODELS = {
     "othello": ModelInfo("network", "people-othello", "1f2e3d4c" * 8),
     "chess": ModelInfo("network", "maia-1500", "5a6b7c8d" * 8),

@@ -43,11 +43,11 @@ CRASH_COUNT_RESET_S = 600.0
 
 @dataclass(slots=True, eq=False)
 class _Game:
-    """A game in any phase except `Phase.UNKNOWN`."""
+    """The state of a game that is in any phase except `Phase.UNKNOWN`."""
 
     phase: Phase = Phase.UNKNOWN
     player: GameRunner | None = None
-    """The game's runner, while its ledger is open."""
+    """The game's runner; None unless the game's ledger is open."""
     challenge_id: str = ""
     """The challenge's id, if it differs from the game's."""
     was_open: bool = False
@@ -65,9 +65,9 @@ class AccountGames:
 
     Args:
         services: The services that all games share.
-        slots: The account's game slots, which games take and free.
+        slots: The account's game slots, which are taken and freed as games start and end.
         background: Runs slow tasks in the background.
-        changed: Called after every change.
+        changed: Called after every event of a game.
         played: Called with the id of each game whose end we saw, except tournament games.
     """
 
@@ -95,7 +95,7 @@ class AccountGames:
 
     @property
     def playing(self) -> list[str]:
-        """Keys of the games whose ledger is open."""
+        """Ids of the games whose ledger is open."""
         return [game_id for game_id, game in self._games.items() if game.player is not None]
 
     def player(self, game_id: str) -> GameRunner | None:
@@ -133,7 +133,7 @@ class AccountGames:
         self._games[game_id].is_tournament = started.is_tournament
 
     def is_engine_missing(self, game: str) -> bool:
-        """Whether a game needs an external engine and none is configured."""
+        """Whether this kind of game needs an external engine and none is configured for it."""
         return game in ENGINE_GAMES and self._services.engines.settings(game) is None
 
     def note_end(self, game_id: str) -> None:
@@ -144,7 +144,7 @@ class AccountGames:
         """Resume the games that are unsettled in the ledger or still running on the server.
 
         Args:
-            is_start: Hide temporary errors, because the account's stream will list the games once it opens.
+            is_start: Log temporary errors only at debug level; the account's stream will list the games.
         """
         async with self._services.database.read() as session:
             stored = await list_unsettled_games(session, self._services.owner)
@@ -162,12 +162,12 @@ class AccountGames:
             )
 
     async def resume_listed_games(self) -> None:
-        """Resume the games that the server lists; raises the errors of `Server.playing`."""
+        """Resume the games that the server lists; raises the errors of `Server.running_game_ids`."""
         for game_id in await self._server.running_game_ids():
             self.start(game_id)
 
     def free_slots(self) -> None:
-        """Free the slots of games that are over or adjourned, even if their runners are still working."""
+        """Free the slots of games that are over or adjourned, even if their runners have not finished."""
         for game_id, game in self._games.items():
             player = game.player
             resumes = game.phase in (Phase.RESUMING, Phase.ENDING_RESUMING)
@@ -305,7 +305,7 @@ class AccountGames:
                 self._apply_event(game_id, PhaseEvent.NOT_RUNNING)
 
     async def _abort_unplayable(self, game_id: str, game: _Game) -> None:
-        """Abort a game that we do not play; otherwise the opponent would wait or face a weak player."""
+        """Abort a game of a kind that we do not play; otherwise the opponent waits or faces a weak player."""
         logger.warning("game %s: aborting it, because we do not play this kind of game", game_id)
         await self._background.record_event("game_not_played_here", {"site_game_id": game_id})
         try:
@@ -369,5 +369,5 @@ class AccountGames:
 
 
 def slot_for_stored_game(game: StoredGame) -> GameSlot:
-    """Return the kind of slot that a stored game needs."""
+    """Return the slot that a stored game needs."""
     return GameSlot(game.opponent_id, game.opponent_is_bot, game.clock_initial_s is None)

@@ -47,7 +47,7 @@ BACKOFF_RESET_TIME_S = 600.0
 
 @dataclass(frozen=True)
 class SharedResources:
-    """Shared by all accounts."""
+    """Services and settings that all accounts share."""
 
     database: Database
     pool: SearchPool
@@ -57,7 +57,7 @@ class SharedResources:
     limit: SharedGameLimit
     rng: random.Random = field(default_factory=random.Random)
     is_standby: bool = False
-    """Whether to wait until an account that another program plays becomes free, and then play it."""
+    """Whether to wait while another program plays an account, and to take it over when it becomes free."""
     pause: Pause = field(default_factory=Pause)
     """Whether the operator has paused new games."""
     metrics: Metrics = field(default_factory=Metrics)
@@ -192,7 +192,7 @@ class AccountRunner:
 
     @asynccontextmanager
     async def _hold_account_role(self, name: str, site: str) -> AsyncIterator[Role]:
-        """Hold the account's role in a `with` block, which ends if the role is lost.
+        """Hold the account's role during the `with` block; cancel the block if the role is lost.
 
         Raises:
             RoleLost, RoleTaken: Raised in an exception group.
@@ -231,7 +231,7 @@ class AccountRunner:
 
 
 def role_of(name: str, site: str) -> str:
-    """The role that only one program may hold at a time (`Database.hold_role`)."""
+    """Return the name of an account's role, which one program at a time may hold (`Database.hold_role`)."""
     return f"account {name.lower()} at {site}"
 
 
@@ -245,11 +245,11 @@ async def sign_in(
     """Return our account once the server answers, or None if `stop` is set first.
 
     Args:
-        server: The adapter.
-        stop: Set to stop.
+        server: The adapter to the account's server.
+        stop: Set this event to give up.
         rng: Source of randomness for the waits between attempts.
         setting: The name of the token's setting, for messages.
-        report: Called with each failure that is followed by a retry.
+        report: Called with a message after each failure, before the retry.
 
     Raises:
         AuthError: The server does not accept the token; the message is the server's.

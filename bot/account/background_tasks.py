@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 
 class BackgroundTasks:
-    """Starts tasks and counts the unfinished ones, which shutdown must wait for.
+    """Starts tasks and tracks the unfinished ones, for which shutdown must wait.
 
     Args:
         services: The services that all games share.

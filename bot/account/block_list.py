@@ -41,7 +41,7 @@ class BlockFile:
         self._trouble = ""
 
     def names(self) -> frozenset[str]:
-        """The file's current names; if the file cannot be read now, the names last read."""
+        """The names in the file, or the names last read if it cannot be read now."""
         if not self.path:
             return self._names
         try:
@@ -115,12 +115,12 @@ class BlockUrls:
 
 
 class BlockLists:
-    """All lists of one account.
+    """All block lists that apply to one account.
 
     Args:
-        config: The settings with the file's path and the URLs.
+        config: Contains the path of the file and the URLs.
         database: Holds the accounts that the operator has blocked by command.
-        site: The site.
+        site: The site whose blocked accounts to read.
         sleep: Waits the given number of seconds.
     """
 

@@ -1,4 +1,4 @@
-"""Decides which challenges to accept, and gives reasons for declining the others.  Pure."""
+"""Decides which challenges to accept, and gives a reason for each one that is declined.  Pure."""
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -30,9 +30,9 @@ class Load:
 
     games: Sequence[GameSlot] = ()
     queued_before: Sequence[GameSlot] = ()
-    """Waiting challenges ahead of this one."""
+    """The challenges that wait ahead of the challenge to decide on."""
     bot_games: Mapping[str, int] = field(default_factory=dict)
-    """Games against programs in the last 24 hours, by program id, including those in `games`."""
+    """Number of games with each program in the last 24 hours, including those in `games`, by program id."""
     closed_reason: str = ""
     """Why no game may start at the moment; empty if games may start."""
     machine_max_games: float = math.inf
@@ -79,7 +79,7 @@ def required_slot(challenge: Challenge) -> GameSlot:
 def permanent_refusal(
     challenge: Challenge, config: ChallengesConfig, blocked: Collection[str] = ()
 ) -> Decline | None:
-    """The reason to decline an incoming challenge whatever the load; None if the load decides.
+    """Return the refusal of a challenge that must be declined whatever the load, otherwise None.
 
     Args:
         challenge: The incoming challenge.
@@ -250,7 +250,7 @@ def _decide_by_slots(slot: GameSlot, load: Load, config: ChallengesConfig) -> Wa
 
 
 def _no_slot_reason(slot: GameSlot, load: Load, config: ChallengesConfig) -> str | None:
-    """The reason why no slot is free, or None if one is."""
+    """Return the reason why no slot is free, or None if there is a free slot."""
     games = load.games
     with_them = _total_boards(each for each in games if each.opponent_id == slot.opponent_id)
     if with_them + slot.boards > config.max_games_per_opponent:

@@ -1,7 +1,7 @@
 """Answers every incoming challenge and handles the server's response to the answer.
 
 An accepted challenge holds a slot (`bot.account.game_slots`) even before the server gets the answer. The
-challenge holds the slot until the game starts, the challenge is gone, or the server reports no such game.
+challenge holds the slot until the game starts, the challenge is withdrawn, or the server has no game.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from bot.game.services import GameServices
 logger = logging.getLogger(__name__)
 
 GAME_START_TIMEOUT_S = 3.0
-"""Seconds after which the server is queried for the game of an accepted challenge that has not started."""
+"""Seconds to wait for an accepted challenge's game to start before querying the server for the game."""
 GAME_START_POLL_INTERVAL_S = 30.0
 """Seconds between further queries until the server answers; if it has no such game, the slot is freed."""
 MAX_REQUESTED_WAIT_S = 60.0
@@ -40,7 +40,7 @@ MAX_QUEUED_DECLINES = 100
 
 
 class ChallengeResponder:
-    """Sends the decisions on challenges to the server.
+    """Sends our decisions on incoming challenges to the server.
 
     Args:
         services: Shared by all games.
@@ -80,7 +80,7 @@ class ChallengeResponder:
         self._background.start(f"{label_of(challenge)}: accepting", partial(self._accept, challenge, expiry))
 
     def decline(self, challenge: Challenge, decision: Decline) -> None:
-        """Decline a challenge, after the challenges queued before it."""
+        """Queue a challenge to be declined after those already in the queue."""
         if challenge.id in self._declines:
             return
         if len(self._declines) == MAX_QUEUED_DECLINES:
@@ -113,7 +113,7 @@ class ChallengeResponder:
     # --- Yes --------------------------------------------------------------------------------------------
 
     async def _accept(self, challenge: Challenge, expiry: asyncio.Task[bool]) -> None:
-        """Retry until the server answers, the game starts, or the slot is gone."""
+        """Accept a challenge, retrying until the server answers, the game starts, or the slot is freed."""
 
         def is_held() -> bool:
             return self._slots.has_unstarted_slot(challenge.id)
@@ -167,8 +167,8 @@ class ChallengeResponder:
         Args:
             challenge: The challenge that holds or held a slot.
             why: Reason for the log.
-            was_heard: Whether an earlier acceptance may have arrived, so that the game may be about to start:
-                if True, hold the slot until the server confirms the decline.
+            was_heard: Whether an earlier acceptance may have reached the server, so that the game may start;
+                if so, hold the slot until the server confirms the decline.
         """
         if not was_heard:
             self._slots.leave(challenge.id)
@@ -230,11 +230,11 @@ class ChallengeResponder:
         is_gone: Callable[[], bool],
         queue: AbstractAsyncContextManager[None] | None = None,
     ) -> None:
-        """Decline a challenge; without an answer the challenger might wait for weeks.
+        """Decline a challenge, retrying because the challenger might otherwise wait for weeks.
 
         Args:
             challenge: The challenge.
-            decision: Why.
+            decision: The reason for declining.
             is_gone: Returns whether the challenge no longer needs an answer.
             queue: A lock to wait for before answering, if any.
         """
@@ -280,7 +280,7 @@ class ChallengeResponder:
 
 
 def _is_waiting_person(challenge: Challenge) -> bool:
-    """Whether a person is waiting at a screen for our answer."""
+    """Whether a person is probably waiting online for our answer."""
     return challenge.clock is not None and not (challenge.challenger and challenge.challenger.is_bot)
 
 

@@ -27,7 +27,7 @@ class ConnectionMonitor:
         """Why the link was last lost; empty if it is up or has never been up."""
 
     async def record_times(self, events: Any) -> AsyncIterator[Any]:
-        """Pass the events through and record their times.
+        """Yield the events unchanged, and record when they arrive.
 
         Args:
             events: An adapter's stream (`bot.servers.Server.account_events`).

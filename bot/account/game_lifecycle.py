@@ -28,7 +28,7 @@ class Phase(Enum):
     HELD_OVER = auto()
     """Like `HELD`, but the account's stream has reported the end; only the ledger remains to be closed."""
     PLAYING = auto()
-    """The game has a `GameRunner`."""
+    """A `GameRunner` plays the game."""
     RESUMING = auto()
     """The server reported a start during play; the game may be resuming after an adjournment that the game's
     own stream will report later."""
@@ -37,7 +37,7 @@ class Phase(Enum):
     ENDING_RESUMING = auto()
     """Like `ENDING`, but the stream has since reported another start."""
     UNREPORTED = auto()
-    """Played to the end, but the account's stream has not reported it; the rating change is still unknown."""
+    """Finished, but the account's stream has not reported the end; the rating change is still unknown."""
     GIVEN_UP = auto()
     """Abandoned after errors; the game is still running."""
     READING_HELD = auto()
@@ -49,7 +49,7 @@ class Phase(Enum):
     READING_OVER = auto()
     """Like `READING`, but the account's stream has reported the end."""
     UNREADABLE = auto()
-    """Abandoned and over; the result could not be read either."""
+    """Abandoned and over; the attempt to read the result has failed too."""
     ABORTING = auto()
     """A game that this program does not play; it is being aborted or has been aborted."""
 
@@ -93,11 +93,11 @@ class Action(Enum):
     BEGIN = auto()
     """Start a `GameRunner`."""
     AWAIT_END = auto()
-    """Poll the server until `PhaseEvent.NOT_RUNNING`."""
+    """Poll the server until it no longer lists the game; produces `PhaseEvent.NOT_RUNNING`."""
     ASK_RATING = auto()
     """Query the rating change if we may have missed the report; produces `PhaseEvent.RATING_KNOWN`."""
     ABORT = auto()
-    """Abort; a refusal produces `PhaseEvent.MUST_PLAY`, and a missing answer `PhaseEvent.ABORT_LATER`."""
+    """Abort the game; produces `PhaseEvent.MUST_PLAY` if refused, `PhaseEvent.ABORT_LATER` if unanswered."""
 
 
 _P, _E, _A = Phase, PhaseEvent, Action
@@ -156,7 +156,7 @@ TRANSITIONS: dict[tuple[Phase, PhaseEvent], tuple[Phase, tuple[Action, ...]]] = 
     (_P.ABORTING, _E.ABORT_LATER): (_P.UNKNOWN, ()),
     (_P.ABORTING, _E.MUST_PLAY): (_P.HELD, (_A.TAKE_SLOT, _A.SEEK_ROOM)),
 }
-"""The next phase and the actions, keyed by phase and event.  Other pairs are `IGNORED_EVENTS` or bugs."""
+"""The next phase and the actions, keyed by phase and event.  Other pairs are ignored or are bugs."""
 
 IGNORED_EVENTS: frozenset[tuple[Phase, PhaseEvent]] = frozenset(
     {
@@ -177,7 +177,7 @@ IGNORED_EVENTS: frozenset[tuple[Phase, PhaseEvent]] = frozenset(
         *((phase, _E.ABORT_LATER) for phase in Phase if phase is not _P.ABORTING),
     }
 )  # fmt: skip
-"""Pairs of a phase and an event that change nothing."""
+"""Pairs of a phase and an event that is ignored in that phase."""
 
 WAITING_PHASES = frozenset({Phase.HELD, Phase.HELD_OVER, Phase.READING_HELD, Phase.READING_HELD_OVER})
 """Phases in which a game waits for other games to end."""
@@ -191,7 +191,7 @@ def advance(phase: Phase, event: PhaseEvent) -> tuple[Phase, tuple[Action, ...]]
     """Return the next phase and the actions to perform, in order.
 
     Raises:
-        ImpossibleEvent: The pair is not in the table.
+        ImpossibleEvent: The event cannot happen in this phase.
     """
     if (phase, event) in IGNORED_EVENTS:
         return phase, ()

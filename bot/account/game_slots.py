@@ -31,7 +31,7 @@ from bot.base.events import Challenge, DeclineReason
 
 MAX_CHALLENGE_WAIT_S = 60.0
 """Maximum time in seconds for which a challenge with a real-time clock waits for a slot. After a longer
-wait, the challenger may have left without a report by lichess.org, and would miss the game."""
+wait, the challenger may have left unnoticed (lichess.org does not report it), and would miss the game."""
 
 
 MAX_REMEMBERED_GAMES = 100
@@ -60,7 +60,7 @@ class GameSlots:
     Args:
         config: The limits.
         machine_max_games: Returns how many games with a real-time clock the machine allows, including ours.
-        is_paused: Whether the operator holds back new games.
+        is_paused: Returns whether the operator has paused new games.
     """
 
     def __init__(
@@ -104,20 +104,20 @@ class GameSlots:
 
         Args:
             challenge: The incoming challenge.
-            now_s: Seconds of a monotonic clock.
+            now_s: The current time of a monotonic clock, in seconds.
         """
         if challenge.id not in self._taken and challenge.id not in self._waiting:
             self._waiting[challenge.id] = _WaitingChallenge(challenge, now_s)
 
     def leave(self, challenge_id: str) -> None:
-        """Remove a challenge that was withdrawn, refused, or never became a game.  A running game remains."""
+        """Remove a challenge that was withdrawn, refused or never started; a running game keeps its slot."""
         self._waiting.pop(challenge_id, None)
         self._queued.discard(challenge_id)
         if self.has_unstarted_slot(challenge_id):
             del self._taken[challenge_id]
 
     def accept(self, challenge_id: str, slot: GameSlot) -> None:
-        """Reserve a slot for a challenge that we will accept, or for one of our own."""
+        """Reserve a slot for a challenge that we will accept, or for a challenge that we send."""
         self._waiting.pop(challenge_id, None)
         self._queued.discard(challenge_id)
         begun = [game_id for game_id, challenge in self._became.items() if challenge == challenge_id]
@@ -129,7 +129,7 @@ class GameSlots:
         """Record that a game is running.
 
         Args:
-            game_id: Its id.
+            game_id: The game's id.
             slot: The game's slot if the game is already in the database; None uses the accepted slot, if any.
             challenge_id: The challenge's id, if it differs from the game's.
         """
@@ -182,7 +182,7 @@ class GameSlots:
 
     @property
     def waiting_slots(self) -> list[GameSlot]:
-        """The slots that waiting challenges need: people before programs, each in order of arrival."""
+        """The slots that waiting challenges need: people before programs, each group in order of arrival."""
         return [required_slot(challenge) for challenge in self._by_priority()]
 
     def queue(self, now_s: float) -> list[tuple[Challenge, float]]:
@@ -237,10 +237,10 @@ class GameSlots:
     def decide_waiting(
         self, bot_games: Mapping[str, int], now_s: float
     ) -> list[tuple[Challenge, ChallengeAnswer]]:
-        """Decide on waiting challenges: people before programs, each in order of arrival.
+        """Decide on waiting challenges: people before programs, each group in order of arrival.
 
-        An accepted challenge holds a slot from now on. A declined challenge is removed. A challenge that
-        must wait is returned only the first time.
+        An accepted challenge holds a slot from now on. A declined challenge is removed. A decision to wait is
+        returned only once per challenge.
 
         Args:
             bot_games: See `current_load`.

@@ -93,7 +93,7 @@ class Lobby:
         self._tournaments = Tournaments(services.server, self._games.is_engine_missing)
         self._apply_challenge_rules()
         self._link_changes: asyncio.Queue[str | None] = asyncio.Queue()
-        """Receives the reason when the account's link is lost, and None when it is restored."""
+        """Changes of the account's link: the reason when it is lost, and None when it is restored."""
         self._is_watching = False
         """Whether a task is watching how long challenges wait."""
         self._commands: set[asyncio.Future[Any]] = set()
@@ -175,8 +175,8 @@ class Lobby:
         self._on_change()
 
     async def wait_until_drained(self) -> None:
-        """Wait until no game with a real-time clock is running or accepted or has an open ledger, and every
-        challenge has been answered.
+        """Wait until every challenge has been answered and there is no game with a real-time clock that is
+        running, is accepted or has an open ledger.
 
         Ignores games without a real-time clock: they can last for weeks and resume after the restart.
         """
@@ -199,7 +199,7 @@ class Lobby:
 
     @property
     def closing(self) -> int:
-        """Number of finished games in `playing` that are still analysing their last decisions."""
+        """Number of finished games in `playing` whose last decisions are still being analysed."""
         players = map(self._games.player, self._games.playing)
         return sum(player is not None and player.is_over for player in players)
 
@@ -209,7 +209,7 @@ class Lobby:
 
     @property
     def queue(self) -> list[tuple[Challenge, float]]:
-        """Challenges that wait for a slot, each with the seconds that it has waited."""
+        """Challenges waiting for a slot, each with its waiting time in seconds."""
         return self._slots.queue(self._services.clock())
 
     @property
@@ -284,7 +284,7 @@ class Lobby:
                 await self._background.attempt(f"{self._server.site} account: catching up", self._resync)
 
     async def _resync(self) -> None:
-        """Query events that were missed while the link was down or were dropped from the server's queue."""
+        """Catch up on events missed while the link was down or dropped from the server's queue."""
         await self.refresh_blocks()  # another program may have changed them
         unreported = self._games.games_without_end_report()
         await self._games.resume_games()
@@ -360,11 +360,11 @@ class Lobby:
 
     @property
     def _is_slot_wanted_elsewhere(self) -> bool:
-        """Whether a challenger is waiting at another account on this machine."""
+        """Whether a challenger is waiting for a slot at another account on this machine."""
         return self._services.shared_limit.is_wanted_elsewhere(self._services.owner)
 
     async def _look_up_opponents(self) -> None:
-        """Look up the opponents of games that started without a challenge, once their ledgers are open."""
+        """Look up the opponent of each game that started without a challenge, once its ledger is open."""
         if not self._slots.games_not_stored:
             return
         async with self._services.database.read() as session:
@@ -413,7 +413,7 @@ class Lobby:
             proposal: The terms.
 
         Returns:
-            The site's key of the game.
+            The site's key for the game.
 
         Raises:
             RefusedError: The challenge was declined or could not be sent, or there is no room for a game.
@@ -460,7 +460,7 @@ class Lobby:
     async def join_tournament(self, tournament_id: str, *, password: str, team: str) -> Tournament:
         """Join a tournament for the operator.
 
-        The site then pairs us regardless of our challenge rules, even after a restart.
+        Afterwards, the site pairs us regardless of our challenge rules, even if we restart.
 
         Args:
             tournament_id: The site's id.

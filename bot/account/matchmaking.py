@@ -33,7 +33,7 @@ MATCHMAKING_REFUSAL_PAUSE_S = 3600.0
 _DAY = timedelta(hours=24)
 
 SendChallenge = Callable[[Bot, Proposal], Awaitable[Reply | None]]
-"""Sends a challenge and returns the answer; None: we withdrew the challenge because we needed its slot."""
+"""Sends a challenge and returns the answer, or None if we withdrew the challenge to free its slot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class MatchmakingHistory:
     resting: Collection[str] = ()
     """Ids of programs that declined or did not answer and are not challenged for now."""
     bot_games: Mapping[str, int] = field(default_factory=dict)
-    """Games against programs in the last 24 hours, by program id."""
+    """Numbers of games against programs in the last 24 hours, keyed by program id."""
 
 
 def are_daily_limits_reached(
@@ -77,7 +77,7 @@ def choose_opponent(
         limits: Limits on games against programs, including games in which they challenged us.
         our_name: Name of our account.
         blocked: Names and ids not to challenge, besides those in the settings.
-        rating_list: Returns the rating list that a proposal counts for.
+        rating_list: Returns the rating list for which a proposed game would count.
         rng: Source of randomness.
     """
     us = next((bot for bot in bots if is_on_name_list(bot.id, bot.name, [our_name])), None)
@@ -114,12 +114,12 @@ def _is_rating_suitable(theirs: int | None, ours: int | None, config: Matchmakin
 
 
 class Matchmaker:
-    """Sends challenges; `run` it in a task.
+    """Sends challenges while the account is idle; `run` needs its own task.
 
     Args:
-        services: Shared by all games.
+        services: The services that all games share.
         idle_time_s: Seconds since the last running game or waiting challenge; 0 while there is one.
-        ask: Sends a challenge.
+        ask: Sends a challenge and waits for the answer.
         blocked: Names and ids not to challenge, besides those in the settings.
     """
 
@@ -144,8 +144,8 @@ class Matchmaker:
     async def run(self) -> None:
         """Challenge others until cancelled; return immediately if matchmaking is disabled or unsupported.
 
-        All errors are handled here, so that they never cost a game. A refused account is reported by the
-        account's own stream.
+        All errors are handled here, so that they never cost a game. The account's own stream reports that the
+        server refuses the account.
         """
         if not self._config.enabled:
             return

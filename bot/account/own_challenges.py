@@ -89,7 +89,7 @@ class OwnChallenges:
         """Withdraw challenges that have no answer yet.
 
         Args:
-            is_needed: True: withdraw only challenges that give way to a challenger; False: withdraw all.
+            is_needed: True withdraws only the withdrawable challenges, to free a slot; False withdraws all.
         """
         for asking, is_withdrawable in list(self._open.items()):
             if is_withdrawable or not is_needed:

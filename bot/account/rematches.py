@@ -18,7 +18,7 @@ class Rematches:
     """Offers rematches according to the setting `manners.rematches`.
 
     Args:
-        services: Shared by all games.
+        services: The services that all games share.
         send: Challenges a player by id and waits for the answer, like
             `bot.account.own_challenges.OwnChallenges.send`.
     """
@@ -29,7 +29,7 @@ class Rematches:
         self._services = services
         self._send = send
         self._in_a_row: Counter[str] = Counter()
-        """Number of consecutive rematches offered, by opponent."""
+        """Numbers of consecutive rematches offered, keyed by opponent id."""
 
     async def offer(self, game_id: str) -> None:
         """Offer a rematch of a finished game if the settings allow one."""
@@ -59,7 +59,7 @@ class Rematches:
 
 
 def proposal_for(game: StoredGame) -> Proposal | None:
-    """The terms of a rematch, with the colours swapped, or None if such a game cannot have one."""
+    """The terms of a rematch, with the colours swapped, or None if the game does not qualify for one."""
     if game.opponent_is_bot or game.result is None or game.initial_position is not None:
         return None
     if game.clock_initial_s is None:

@@ -20,7 +20,7 @@ class _JoinedTournament:
 
 
 class Tournaments:
-    """Joins and leaves tournaments, and stays out of them while new games are held back.
+    """Joins and leaves tournaments, and stays out of them while new games are paused.
 
     Knows only tournaments joined since sign-in, because the site does not list earlier ones.
 
@@ -76,7 +76,7 @@ class Tournaments:
         """Leave all tournaments while `is_paused`; afterwards rejoin the tournaments still running.
 
         Raises:
-            AuthError: The server no longer accepts us.
+            AuthError: The server no longer accepts the token.
         """
         async with self._following:  # a pause may end before we have left
             for key in list(self._joined if is_paused() else self._left):

@@ -14,22 +14,22 @@ from storage.tables.types import now_utc
 REMINDER_INTERVAL_S = 4 * 3600.0
 """Seconds between reminders of a firing alarm."""
 CLEARED = "over"
-"""The state that a notice gives for an alarm that has cleared."""
+"""The state in the notice of an alarm that has cleared."""
 MAX_SNOOZE_MIN = 7 * 24 * 60.0
 _CLEARED_TEXTS = {
     AlarmState.RECOVERING: "the problem is gone",
     AlarmState.OK: f"no problem for {MIN_RECOVERY_TIME_S / 60:.0f} minutes",
 }
-"""Text of an alarm that clears; the alarm's own text describes the earlier problem."""
+"""Text for an alarm that clears, by its new state; the alarm's own text describes the earlier problem."""
 
 
 class AlarmError(DesdemonaError):
-    """Error for an unknown alarm or one that is not firing; the message lists the alarms."""
+    """Error: the alarm is unknown or not firing; the message lists the alarms."""
 
 
 @dataclass(frozen=True, slots=True)
 class AlarmStatus:
-    """One alarm, for displays."""
+    """The status of an alarm, for display."""
 
     name: str
     state: AlarmState

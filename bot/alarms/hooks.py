@@ -1,6 +1,6 @@
-"""Sends notices of alarms to a webhook, a command, or both.
+"""Sends alarm notices to a webhook, a command, or both.
 
-A hook cannot block the program, because it has a timeout. Only the first of consecutive failures is logged.
+A hook cannot block the program, because it has a timeout. Of consecutive failures, only the first is logged.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ logger = logging.getLogger(__name__)
 
 WEBHOOK_TIMEOUT_S = 10.0
 COMMAND_TIMEOUT_S = 30.0
-"""Timeout of a hook, in seconds."""
+"""Timeout of a hook command, in seconds."""
 
 Post = Callable[[str, bytes], Awaitable[None]]
 Execute = Callable[[Sequence[str], bytes, Mapping[str, str]], Awaitable[None]]
 
 
 class HookFailure(Exception):
-    """Failure of a hook; the message gives the reason but not the hook's address."""
+    """A hook failed; the message gives the reason but not the hook's address, which may be secret."""
 
 
 async def post_json(url: str, body: bytes) -> None:

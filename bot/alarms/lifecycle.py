@@ -32,7 +32,7 @@ ACTIVE_STATES = frozenset({AlarmState.FIRING, AlarmState.RECOVERING})
 
 
 class AlarmLifecycle:
-    """One alarm's state.
+    """The state machine of one alarm.
 
     Args:
         rule: The alarm's rule.
@@ -50,7 +50,7 @@ class AlarmLifecycle:
         """Time of the latest data."""
 
     def step(self, at_s: float, reading: Reading) -> bool:
-        """Take a reading; return whether the state has changed.
+        """Update the state from a new reading; return whether the state has changed.
 
         Args:
             at_s: The time of the reading; must not decrease between calls.

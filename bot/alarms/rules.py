@@ -48,7 +48,7 @@ class AlarmRule:
 
 
 def link_down(history: SampleHistory, _config: AlarmsConfig) -> Reading:
-    """Report an account that has no link to its site."""
+    """Report accounts that are not connected to their sites."""
     links = history.latest.links
     if links is None:
         return None
@@ -106,7 +106,7 @@ def _late_commits(history: SampleHistory, name: str, limit_s: float) -> Reading:
 
 
 def model_silent(history: SampleHistory, _config: AlarmsConfig) -> Reading:
-    """Report a model of human play that fails."""
+    """Report models of human play that failed several times in the last hour."""
     if history.latest.model_failures is None:
         return None
     silent = {m: n for m, n in sorted(history.model_failures(_HOUR_S).items()) if n >= MIN_MODEL_FAILURES}

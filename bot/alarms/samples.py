@@ -92,7 +92,7 @@ class SampleHistory:
         return earliest
 
     def increase(self, name: str, span_s: float) -> int:
-        """Increase of a total in `MetricTotals` over the last `span_s` seconds."""
+        """Increase of the named total of `MetricTotals` over the last `span_s` seconds."""
         return int(getattr(self.latest.tally, name) - getattr(self.before(span_s).tally, name))
 
     def model_failures(self, span_s: float) -> dict[str, int]:

@@ -89,7 +89,7 @@ class ArenaAccountAdmin:
         return f"{account.name} may play"
 
     async def ban(self, name: str) -> str:
-        """Ban an account: its token stops working, and its streams and games end (see the module).
+        """Ban an account: its token stops working, and its streams and games end (see the module docstring).
 
         Raises:
             AdminError: There is no such account, it is already banned, or it is ours.
@@ -214,7 +214,7 @@ class ArenaAccountAdmin:
         self._accounts.put(replace(await self._account(account.id), access=access))
 
     async def _end_all_activity(self, account: AccountRecord) -> int:
-        """End an account's challenges, games and streams; return the number of games."""
+        """End an account's challenges, games and streams; return the number of games ended."""
         self._lobby.cancel_all(account.id)
         games = self._referee.games_of(account.id)
         for game in games:

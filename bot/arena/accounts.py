@@ -127,7 +127,7 @@ class Accounts:
         return hash_token(token) in self._tokens
 
     async def get(self, account_id: str) -> AccountRecord | None:
-        """The account with an id, or with a name, ignoring case."""
+        """The account with the given id or name, ignoring case; None if there is none."""
         return (await self.get_all([account_id]))[0]
 
     async def get_all(self, account_ids: Iterable[str]) -> list[AccountRecord | None]:
@@ -172,7 +172,7 @@ class Accounts:
         """Create an account for a person, with a token.
 
         Args:
-            name: The name.
+            name: Name of the account.
             is_pending: Whether the arena's owner must approve the account before it may play.
 
         Raises:
@@ -190,7 +190,7 @@ class Accounts:
         return account, token
 
     async def ensure_bot(self, name: str, token: str = "") -> str:
-        """Call `add_bot`, and update the cache."""
+        """Create a bot account, or replace its token, as `add_bot` does, and update the cache."""
         token = await add_bot(self._database, name, token)
         self._forget_tokens(name.lower())
         self._remember(hash_token(token), name.lower())
@@ -225,12 +225,12 @@ class Accounts:
         self._tokens = {hashed: known for hashed, known in self._tokens.items() if known[0] != account_id}
 
     def put(self, account: AccountRecord) -> None:
-        """Update the cache with a committed change."""
+        """Cache an account after a committed change."""
         self.edition += 1
         self._known[account.id] = account
 
     def put_rating(self, account_id: str, variant: str, rating: RatingRecord | None) -> None:
-        """Update the cache with a committed rating; None stands for a newcomer's rating."""
+        """Cache an account's rating in a variant after it was committed; None means a newcomer's rating."""
         account = self._known[account_id]
         ratings = {key: old for key, old in account.ratings.items() if key != variant}
         if rating is not None:

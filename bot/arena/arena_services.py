@@ -1,4 +1,4 @@
-"""The parts of a running arena that its routes and its owner share."""
+"""The objects that the parts of a running arena share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

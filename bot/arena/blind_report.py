@@ -4,8 +4,8 @@ It shows all traps in the game, whatever strategy set them. It omits everything 
 rather than on the position: its name, settings and search (depth, time, sources, models), how it was chosen,
 and its scores of the other moves. Lists are sorted, because their order in the record follows the search.
 
-A reply's value is shown at three depths, whatever the depth of the search: shallow (two plies), a little
-deeper, and full. Three points are enough to plot the trap, and a fixed number reveals nothing.
+A reply's value is shown at three depths, whatever the depth of the search: shallow (two plies), intermediate,
+and full. Three points are enough to plot the trap, and a fixed number reveals nothing.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ _REPLY = (
 def blind_report(report: GameReport) -> dict[str, Any]:
     """The report in plain JSON values, with the keys of `GameReport.to_json` that it shows.
 
-    `blind` is true in this report only.
+    Only blind reports contain `blind`, with the value true.
     """
     share = plain_share(report.header.drawn_from)
     decisions = [blind_decision(each) for each in report.decisions]
@@ -117,7 +117,7 @@ def plain_share(players: Sequence[str]) -> float:
     """The share of games against people in which our strategy does not set traps on purpose.
 
     Args:
-        players: The strategies; each game uses one of them, chosen uniformly at random. Empty: 0.
+        players: Strategies from which each game's strategy is chosen uniformly at random; if empty, return 0.
     """
     plain = [player for player in players if player in STRATEGIES and not STRATEGIES[player].sets_traps]
     return len(plain) / max(1, len(players))
@@ -151,8 +151,8 @@ def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
 def shown_depths(decision: DecisionReport) -> tuple[int, int, int]:
     """Indices into the lists of scores by depth: the first, one in between, and the last.
 
-    The second index is the middle if the bait deceives at the first depth or at none in between; otherwise it
-    is a depth at which the bait deceives.
+    The second is the index nearest to the middle, apart from the first, at which the bait deceives; if there
+    is none, it is the middle.
     """
     last = max([len(each.scores_centi) for each in decision.replies], default=0) - 1
     middle = last // 2
@@ -163,7 +163,7 @@ def shown_depths(decision: DecisionReport) -> tuple[int, int, int]:
 
 
 def _reply(reply: ReplyReport, shown: Sequence[int], has_forecast: bool) -> dict[str, Any]:
-    """Omits the scores by depth, because their number reveals the depth of the player's search.
+    """Show three scores of a reply, not all, since their number reveals the player's search depth.
 
     Args:
         shown: Result of `shown_depths`.

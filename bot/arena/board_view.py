@@ -1,4 +1,4 @@
-"""Boards and legal moves prepared for the page, so that its scripts need no rules.  No I/O."""
+"""Boards and legal moves prepared for the page, so that its scripts need not know the rules.  No I/O."""
 
 from collections import Counter
 from typing import Any
@@ -12,10 +12,10 @@ from engine.game import Game
 
 
 def with_view(message: Json, game: ReplayedGame, side: int, *, are_clocks_stopped: bool = False) -> Json:
-    """Extend a `gameFull` or `gameState` with the view that a page draws.
+    """Extend a `gameFull` or `gameState` message with the view that the page draws.
 
     Args:
-        message: The `gameFull` or `gameState`.
+        message: The `gameFull` or `gameState` message.
         game: The game.
         side: The side of the page's player.
         are_clocks_stopped: Whether an outage stops the clocks.
@@ -27,7 +27,7 @@ def with_view(message: Json, game: ReplayedGame, side: int, *, are_clocks_stoppe
 
 
 def view(game: ReplayedGame, side: int) -> Json:
-    """The view of one player's page."""
+    """The view of a game that one player's page draws."""
     rules, record = game.variant.rules, game.record
     legal: list[Json] = []
     if not game.is_over and game.to_move == side:
@@ -45,7 +45,7 @@ def view(game: ReplayedGame, side: int) -> Json:
 
 
 def public_view(game: ReplayedGame) -> Json:
-    """The parts of a game that both players' and spectators' pages draw."""
+    """The part of the view that is the same for players and spectators."""
     rules, diffs = game.variant.rules, game.record.rating_diffs
     shown: Json = {
         **board(game.variant, game.position),
@@ -104,7 +104,7 @@ def board(variant: ArenaVariant, position: Any) -> Json:
 
 
 def replay_json(game: ReplayedGame) -> Json:
-    """All positions of a game, for stepping through it."""
+    """All positions of a game, so that a page can step through the game."""
     rules = game.variant.rules
     position = game.variant.start(game.record.initial_fen)
     steps: list[Json] = [{**board(game.variant, position), "move": None, "name": None, "squares": []}]

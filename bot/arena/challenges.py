@@ -53,7 +53,7 @@ class ArenaChallenge:
     """The challenger's network address; if it is empty, limits by address do not apply."""
     status: ChallengeStatus = ChallengeStatus.CREATED
     reason: DeclineReason | None = None
-    """Why the challenge was declined."""
+    """Why the challenge was declined; None if it was not."""
     initial_fen: str | None = None
     """The starting position chosen by the challenger, or None for the usual one."""
 

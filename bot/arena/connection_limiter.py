@@ -34,7 +34,7 @@ def max_connections() -> int:
     """Raise the limit of file descriptors as far as possible and return the number of connections to serve.
 
     Connections get a quarter of the descriptors. The rest is for connections waiting to be accepted or
-    closed, for the database, and for the bot's ends of its connections to the arena.
+    closed, for the database, and for the bot's own connections to the arena.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MAX_DESCRIPTORS)
@@ -46,7 +46,7 @@ def max_connections() -> int:
 
 
 class ConnectionLimiter:
-    """Creates the protocol for every new connection within the limits."""
+    """Creates the protocol for each new connection that the limits allow."""
 
     def __init__(
         self,

@@ -19,8 +19,8 @@ MAX_UNTIMED_MOVE_S = 24 * 3600
 """Maximum time per move, in seconds, in a game without a clock; ensures that every game ends."""
 
 MAX_GAME_PLIES = 600
-"""Number of plies after which a game is a draw. Normal games are much shorter, and the limit bounds the cost
-of processing all moves of a game."""
+"""Number of plies after which a game is a draw. Normal games are much shorter; the limit bounds the cost of
+replaying a game."""
 
 _MARK_INTERVAL_PLIES = 16
 """Interval, in moves, between cached positions; a takeback replays fewer moves than this."""
@@ -32,7 +32,7 @@ NOT_YOUR_TURN = "Not your turn, or game already over"
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """A moment, as shown by two clocks."""
+    """One moment, as read from two clocks."""
 
     now: float
     """The arena's time, in seconds."""
@@ -83,7 +83,7 @@ class ReplayedGame:
 
     @property
     def ending(self) -> str:
-        """The rule that ended the game, as a sentence; empty if it is running or ended in another way."""
+        """The rule that ended the game, as a sentence; empty if no rule has ended it."""
         rules = self.variant.rules
         if not self.is_over:
             return ""
@@ -208,7 +208,7 @@ def move(
 
 
 class StaleBoard(ArenaRefusal):
-    """A move made on an outdated board."""
+    """Error: the move was made on an outdated board."""
 
     status = 409
 
@@ -342,7 +342,7 @@ def _with_moves_played(game: ReplayedGame, moves: tuple[str, ...]) -> ReplayedGa
 
 
 def claim(game: ReplayedGame, side: int, when: Instant, *, victory: bool) -> ReplayedGame:
-    """End a game that the other side has left; the caller must first verify that it is absent."""
+    """End a game that the opponent has left; the caller must first verify that the opponent is absent."""
     _require_open(game)
     if game.clock is None:
         # As on Lichess: programs may leave such games between their moves.

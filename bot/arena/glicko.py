@@ -1,4 +1,4 @@
-"""Glicko-2 ratings: updates a player's strength from results.
+"""Glicko-2 ratings: updates a player's rating from game results.
 
 References: Glickman, "Example of the Glicko-2 system" (2013, revised 2022); the comments below use its step
     numbers.
@@ -25,7 +25,7 @@ class Rating:
     deviation: float = 350.0
     """The true strength lies within two deviations of the rating with 95 % probability."""
     volatility: float = 0.06
-    """Expected fluctuation of the strength itself."""
+    """Expected fluctuation of the true strength over time."""
 
     @property
     def is_provisional(self) -> bool:
@@ -61,7 +61,7 @@ def update_rating(
 
 
 def _new_volatility(sigma: float, phi: float, variance: float, delta: float, tau: float) -> float:
-    """Step 5: the zero of Glickman's f, by the Illinois variant of regula falsi."""
+    """Step 5: find the new volatility from the zero of Glickman's f, by the Illinois algorithm."""
     a = math.log(sigma * sigma)
 
     def f(x: float) -> float:

@@ -40,7 +40,7 @@ ID = "[A-Za-z0-9]{8}"
 GAME = f"{{game:{ID}}}"
 """Pattern of a game id in a route; challenge ids have the same form."""
 NOT_PUBLIC = "Games are not public here: only their players see them"
-"""Error for everyone but the players if `arena.public_games` is off."""
+"""Error for everyone except a game's players if `arena.public_games` is off."""
 STREAM_HEADERS: Mapping[str, str] = {
     "Content-Type": "application/x-ndjson",
     "Cache-Control": "no-store",
@@ -199,10 +199,10 @@ class RequestGate:
         return Priority.PLAYER if self._is_playing(account_id) else Priority.ANONYMOUS
 
     async def charge(self, request: web.Request, cost: float) -> None:
-        """Charge a request to its account, if the token is known, and to its address.
+        """Charge a request to its account, if its token is valid, and to its address.
 
         Args:
-            request: The request; call this again if the request turns out to need more work.
+            request: The request; `charge` it again if it turns out to need more work.
             cost: Points to charge.
 
         Raises:
@@ -229,7 +229,7 @@ class RequestGate:
             self._most_holders = 2 * len(self._holders) + 100
 
     def priority_of(self, connection: web.RequestHandler) -> Priority:
-        """The priority of a connection's client, known from its latest request."""
+        """The priority of a connection's client, as determined by its latest request."""
         return self.priority(self._holders.get(connection, ""))
 
     def make_room(self, among: Iterable[web.RequestHandler]) -> bool:
@@ -245,7 +245,7 @@ class RequestGate:
             request: The request that opens it.
             account: The stream's account, or None for a spectator, who always has the lowest priority.
             stream: The stream.
-            kind: Streams with the same account and kind carry the same messages.
+            kind: Identifies the content: streams of one account with the same kind carry the same messages.
 
         Returns:
             A function to call when the stream ends.
@@ -274,7 +274,7 @@ class RequestGate:
         return address
 
     def counted_address(self, request: web.Request, account: AccountRecord) -> str:
-        """The address whose quota an account's games use; empty for an embedded bot."""
+        """The address whose quota an account's games count against; empty for an embedded bot."""
         return "" if account.id in self.embedded else self.address(request)
 
     def address(self, request: web.Request) -> str:
@@ -360,7 +360,7 @@ async def _read_body(request: web.Request) -> None:
 
 
 async def fields(request: web.Request) -> Mapping[str, Any]:
-    """Parse the body, which is a form or a JSON object.
+    """Parse the body as a form or a JSON object, depending on its content type.
 
     Raises:
         HttpError: 400 if the body is malformed; 415 if it has another content type.

@@ -278,7 +278,7 @@ class ArenaLobby:
         """Check that an account may have another game or challenge.
 
         Raises:
-            ServerBusy: The account has reached its limit.
+            ServerBusy: The account has reached its limit of games and challenges.
         """
         waiting = (
             QuotaEntry((each.challenger.id, each.opponent.id), ((each.challenger.id, each.address),))

@@ -28,7 +28,7 @@ class Proxies:
         """The address that a request comes from, in the form returned by `limit_key`.
 
         Args:
-            peer: Address of the connection's other end.
+            peer: Address from which the connection was opened.
             forwarded: The values of the request's ``X-Forwarded-For`` headers, in order.
 
         Returns:
@@ -53,8 +53,8 @@ class Proxies:
 
 
 def limit_key(host: str) -> str:
-    """The key for an address in limits: for IPv6 its /64 network, which usually belongs to one person. Other
-    text is returned unchanged."""
+    """The key that represents an address in limits: an IPv6 address's /64 network, because it usually belongs
+    to one person, or the IPv4 address itself. Text that is not an address is returned unchanged."""
     address = _parsed(host)
     if isinstance(address, IPv6Address):
         return str(IPv6Network((address, 64), strict=False))

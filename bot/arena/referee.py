@@ -1,6 +1,6 @@
 """Runs games: keeps time, applies changes and publishes them; every change is committed before it is visible.
 
-Memory only mirrors the database, so a server that is killed loses nothing that it has acknowledged; the next
+Memory only mirrors the database, so a killed server loses no change that it has acknowledged; the next
 start resumes the open games with their clocks as they were (`bot.arena.fairness.arena_time`).
 """
 
@@ -46,11 +46,11 @@ MAX_CACHED_FINISHED_GAMES = 200
 """Number of finished games kept in memory."""
 
 PlayerSide = tuple[str, int]
-"""A game's id and a side."""
+"""A game's id and the side of one of its players."""
 
 
 class NotFound(ArenaRefusal):
-    """Error: something does not exist, or the account may not see it."""
+    """The requested object does not exist, or the account may not see it."""
 
     status = 404
 
@@ -61,7 +61,7 @@ class _LiveGame:
     def __init__(self, game: ReplayedGame, addresses: tuple[str, str]) -> None:
         self.game = game
         self.addresses = addresses
-        """The players' addresses at the start; empty if unknown after a restart or exempt from limits."""
+        """The players' addresses at the start; empty if lost in a restart or exempt from limits."""
         self.lock = asyncio.Lock()
 
 
@@ -85,7 +85,7 @@ class Referee:
             accounts: The arena's accounts.
             config: The limits, and the rules for rated games.
             clock: The arena's time in seconds.
-            wake: Event that is set when the next deadline may be earlier than before.
+            wake: An event that the referee sets when the next deadline may have become earlier.
             are_clocks_stopped: Returns whether an outage has stopped the arena's time.
             share_address: Returns whether two accounts share a network address and may belong to one person.
         """
@@ -164,7 +164,7 @@ class Referee:
         return [self._live[game_id].game for game_id in self._game_ids.get(account_id, ())]
 
     def running(self) -> Iterator[ReplayedGame]:
-        """The games that are not over."""
+        """The running games."""
         return (live.game for live in self._live.values())
 
     def is_playing(self, account_id: str) -> bool:
@@ -172,7 +172,7 @@ class Referee:
         return account_id in self._game_ids
 
     def quota_entries(self) -> Iterator[QuotaEntry]:
-        """The running games, as counted by the quotas of accounts and addresses."""
+        """The running games, in the form needed to apply the quotas of accounts and addresses."""
         for live in self._live.values():
             players = live.game.record.players
             yield QuotaEntry(players, tuple(zip(players, live.addresses, strict=True)))
@@ -326,7 +326,7 @@ class Referee:
     async def _save(
         self, record: ArenaGameRecord, ratings: Mapping[str, RatingRecord | None] = MappingProxyType({})
     ) -> None:
-        """Store a game and its players' new ratings, keyed by account; None means a newcomer's rating."""
+        """Store a game and its players' new ratings, keyed by account id; None deletes a rating."""
         async with self._database.write() as session:
             await arena.save_game(session, record)
             for account_id, rating in ratings.items():
@@ -340,7 +340,7 @@ class Referee:
     async def _rating_weight(
         self, record: ArenaGameRecord, players: tuple[AccountRecord, AccountRecord]
     ) -> tuple[float, str | None]:
-        """A finished game's weight in the ratings, and the reason if it is 0."""
+        """Return a finished game's weight in the ratings, and the reason if the weight is 0."""
         if len(record.moves) < self._config.rated_plies:
             return 0.0, UnratedReason.SHORT
         if self._share_address(*players):
@@ -355,7 +355,7 @@ class Referee:
         """Undo a game's effect on its players' ratings.
 
         Returns:
-            The game as it was before the change.
+            The game as it was before its effect was undone.
 
         Raises:
             ArenaRefusal: The game has changed no rating.
@@ -470,7 +470,7 @@ class Referee:
         self.on_change(game)
 
     def publish_clocks(self) -> None:
-        """Send the state of the clocks to all players of running games, after the clocks were stopped or
+        """Send the state of the clocks to all players of running games, after the clocks have been stopped or
         restarted."""
         for live in self._live.values():
             self._publish_state(live.game)
@@ -488,7 +488,7 @@ class Referee:
     # --- Time -------------------------------------------------------------------------------------------
 
     def next_deadline(self) -> float:
-        """When `tick` is next due, in the arena's time; infinity if never."""
+        """The arena's time at which `tick` is next due; infinity if no deadline is pending."""
         deadlines = [live.game.deadline(self._config.first_move_s) for live in self._live.values()]
         gone = [
             since + self._config.gone_s

@@ -38,7 +38,7 @@ PERSON_STREAMS, BOT_STREAMS = 8, 1
 MAX_FEN_LENGTH = 120
 """Maximum length of a challenge's FEN, in characters."""
 MAX_MOVE_NUMBER = 1000
-"""Maximum full-move number in the FEN; with a larger one all mate scores would be equal."""
+"""Maximum full-move number in a FEN; with larger numbers all mate scores would be equal."""
 
 _CHALLENGE = f"{{challenge:{ID}}}"
 
@@ -89,7 +89,7 @@ class PlayRoutes:
         return routes
 
     async def _player(self, request: web.Request) -> AccountRecord:
-        """The account of a request to the Bot API, or to the Board API (which is for people)."""
+        """The caller's account; raises if a person calls the Bot API or a bot calls the Board API."""
         account = await self._gate.account(request)
         is_for_bots = request.path.startswith("/api/bot/")
         if is_for_bots and not account.is_bot:
@@ -99,7 +99,7 @@ class PlayRoutes:
         return account
 
     async def _own_game(self, request: web.Request) -> tuple[AccountRecord, ReplayedGame, int]:
-        """The request's account, its game, and the account's side in the game."""
+        """The caller's account, the requested game, and the caller's side in it."""
         account = await self._player(request)
         game, side = await self._referee.find_own(request.match_info["game"], account)
         return account, game, side
@@ -321,7 +321,7 @@ def _variant(key: str) -> ArenaVariant:
 
 
 def _start(variant: ArenaVariant, fen: str) -> tuple[ArenaVariant, str | None]:
-    """The variant and its starting position; chess from a custom position is a separate variant.
+    """The variant to play and its FEN, if any; chess from a custom position is a separate variant.
 
     Raises:
         HttpError: 400, the position is invalid or already ends the game, or the variant forbids a FEN.

@@ -204,7 +204,7 @@ class SiteRoutes:
         return answer.send(request)
 
     async def _visible(self, request: web.Request) -> ReplayedGame:
-        """The game that a request concerns, if the visitor may see it.
+        """Find the requested game; raise an error if the visitor may not see it.
 
         Raises:
             HttpError: 403: only the players may see the game, and the visitor is not one of them.
@@ -220,10 +220,10 @@ class SiteRoutes:
     async def _of_game(
         self, request: web.Request, render: Callable[[ReplayedGame], CachedResponse], per_ply: float = 0.0
     ) -> CachedResponse:
-        """The public state of a game, cached until its next move.
+        """Render a game that the visitor may see; the response is cached until the next move.
 
         Args:
-            request: The request, which names the game.
+            request: The request; its path contains the game's id.
             render: Renders the response.
             per_ply: Cost in points per ply of the game if the response is not cached.
         """

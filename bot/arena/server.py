@@ -88,7 +88,7 @@ class ClientErrorFilter(logging.Filter):
 
 
 class Arena:
-    """The embedded server."""
+    """The arena's server, which runs inside this program."""
 
     def __init__(
         self,
@@ -99,13 +99,13 @@ class Arena:
         plain_share: float = 0.0,
         no_takebacks: Collection[str] = (),
     ) -> None:
-        """Assemble the parts, without listening yet.
+        """Assemble the server; `running` makes it listen.
 
         Args:
             config: The address and the time limits.
             database: An open database, which stays open after the arena stops.
-            clock: A clock in seconds; game clocks and all deadlines follow this clock minus outages.
-            report: Loads trap reports for the page.
+            clock: Returns the time in seconds; game clocks and all deadlines use this time minus outages.
+            report: Loads a game's trap report for the page; None: the page has no trap reports.
             plain_share: The share of our bot's games played by a strategy without traps
                 (`bot.arena.blind_report.plain_share`).
             no_takebacks: Names of our bots that never allow a takeback.
@@ -343,7 +343,7 @@ class Arena:
 
 
 def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
-    """Create a loader for trap reports from the bot's own records in the same database.
+    """Return a function that loads a game's trap report from the bot's records in this database.
 
     Args:
         reveal: Whether reports reveal the randomly assigned strategy and its random choices (the setting

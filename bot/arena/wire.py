@@ -1,4 +1,4 @@
-"""The arena's JSON, as lichess.org defines it.  No I/O."""
+"""Builds the arena's JSON in the formats of lichess.org.  No I/O."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -154,7 +154,7 @@ def chat_line(line: ChatRecord) -> Json:
 
 
 def opponent_gone(gone: bool) -> Json:
-    """`opponentGone`, sent only once a claim is possible; the wait is therefore always 0."""
+    """The event `opponentGone`, sent only when a win can be claimed, so that the wait is always 0."""
     return {"type": "opponentGone", "gone": True, "claimWinInSeconds": 0} if gone else {
         "type": "opponentGone", "gone": False
     }  # fmt: skip
@@ -164,7 +164,7 @@ def opponent_gone(gone: bool) -> Json:
 
 
 def game_event(kind: str, game: ReplayedGame, side: int, now: float) -> Json:
-    """`gameStart` or `gameFinish` for one of the players."""
+    """The event `gameStart` or `gameFinish` for one of the players."""
     return {"type": kind, "game": _game_info(game, side, now)}
 
 
@@ -271,7 +271,7 @@ def challenge(what: ArenaChallenge, viewer: str, base_url: str, online: tuple[bo
 
 
 def challenge_event(kind: str, shown: Json) -> Json:
-    """`challenge`, `challengeCanceled` or `challengeDeclined`."""
+    """The event `challenge`, `challengeCanceled` or `challengeDeclined`."""
     return {"type": kind, "challenge": shown, "compat": {"bot": True, "board": True}}
 
 

@@ -75,14 +75,14 @@ GREETING_PLACEHOLDERS = ("opponent", "bot", "game")
 FAREWELL_PLACEHOLDERS = (*GREETING_PLACEHOLDERS, "result", "traps", "fell", "slips")
 
 TOKEN_PREFIX = f"{ENV_PREFIX}TOKEN_"
-"""Prefix of an account's name in the environment variable of its token."""
+"""Prefix of the environment variables for account tokens; the account's name follows it."""
 EXAMPLE_VARIABLE = f"{ENV_PREFIX}ENGINE__MAX_DEPTH"
 _TRAP = TrapParams()
 _VALUE = OpponentParams()
 _RANDOMISED = RandomisedParams()
 
 MAX_CONFIG_BYTES = 1 << 20
-"""Largest settings or token file that is read, in bytes."""
+"""Maximum size of a settings or token file, in bytes."""
 MIN_TOKEN_LENGTH = 16
 """Minimum length of the dashboard's token, in characters."""
 
@@ -137,7 +137,7 @@ def _check_game_name(name: str) -> str:
 
 
 def _is_safe_line(text: str) -> bool:
-    """Whether a text is a single line of characters that are safe in displays, messages and file names."""
+    """Whether a text is one line, with only characters that are safe in displays, messages and file names."""
     return not any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in text)
 
 
@@ -189,8 +189,8 @@ class StorageConfig(Section):
     """Database URL: sqlite:///path (relative to the working directory) or postgresql://user@host/name. Put a
     URL with a password in the environment: DESDEMONA_STORAGE__URL."""
     games_folder: str = ""
-    """Folder in which to save each finished game as a file (PGN; GGF for Othello), in monthly subfolders;
-    empty: none. The database stores every game regardless."""
+    """Folder in which each finished game is saved as a file (PGN, or GGF for Othello), in monthly subfolders;
+    empty: no files. The database stores every game regardless."""
 
     @field_validator("url")
     @classmethod
@@ -210,7 +210,7 @@ class ArenaConfig(Section):
     host: str = Field(default="127.0.0.1", min_length=1)
     """Address to listen on: 127.0.0.1 for this machine only, 0.0.0.0 for everybody."""
     port: int = Field(default=8765, ge=0, le=65535)
-    """Port to listen on; 0: any free port."""
+    """Port to listen on; 0 means any free port."""
     public_url: WebAddress = ""
     """URL of the page for players if it is behind a proxy; empty: http://host:port."""
     trusted_proxies: tuple[AllowedNetwork, ...] = ()
@@ -218,26 +218,26 @@ class ArenaConfig(Section):
     instance "127.0.0.1" or "10.1.0.0/16". Empty: trust no header."""
     public_games: bool = True
     """Whether anybody may watch running games, replay finished ones and list games; otherwise only the
-    players may."""
+    players can."""
     keep_alive_s: float = Field(default=7.0, gt=0, le=60)
     """Seconds between keep-alive lines in a stream."""
     approve_accounts: bool = False
-    """Whether people with a new account may play only after `desdemona arena-account approve NAME`."""
+    """Whether the owner must approve new accounts of people: `desdemona arena-account approve NAME`."""
     open_bots: bool = False
     """Whether anybody may turn an account that has not played yet into a bot account; otherwise only the
-    server's owner creates them: `desdemona arena-account add-bot NAME`."""
+    server's owner can create them, with `desdemona arena-account add-bot NAME`."""
     bots_per_address: int = Field(default=3, ge=1, le=1000)
-    """With open_bots: maximum number of new bot accounts per address and day."""
+    """Maximum number of new bot accounts per address and day, if `open_bots` is true."""
     challenge_expiry_s: float = Field(default=20.0, gt=0, le=3600)
     """Seconds after which an unanswered challenge expires."""
     first_move_s: float = Field(default=30.0, ge=0, le=3600)
-    """Seconds for each side's first move, after which the game is aborted; 0: no limit."""
+    """Seconds for each side's first move, after which the game is aborted; 0 means no limit."""
     gone_s: float = Field(default=120.0, gt=0, le=3600)
     """Seconds without an open stream after which a player counts as gone and the opponent may claim the
     game."""
     accounts_per_day: int = Field(default=50, ge=1, le=100_000)
-    """Maximum new accounts for people per day from one address. Here and below, an IPv6 address stands for
-    its /64 network. The limits do not apply to the bot that runs in the same program."""
+    """Maximum number of new accounts for people, per address and day. Here and below, an IPv6 address stands
+    for its /64 network. The limits do not apply to the bot that runs in the same program."""
     games_per_account: int = Field(default=20, ge=1, le=10_000)
     """Maximum concurrent games and unanswered challenges of one account."""
     games_per_address: int = Field(default=40, ge=1, le=10_000)
@@ -261,10 +261,10 @@ class ArenaConfig(Section):
     rating changes."""
     full_games: int = Field(default=5, ge=1, le=1000)
     """Number of rated games between two players in a variant that count in full within `rating_window_h`.
-    Each further game counts half as much as the one before, down to 1/16; after that, games do not count."""
+    Each further game counts half as much as the one before, down to 1/16; later games do not count."""
     levels: tuple[Annotated[int, Field(ge=1, le=len(LEVELS))], ...] = ()
-    """Levels at which a bot plays at the arena, each with its own account and rating: 3 creates Level-3,
-    which plays the strategy gentle at level 3. Example: [1, 2, 3, 4, 5, 6]"""
+    """Levels for which the arena runs a bot with its own account and rating; 3, for instance, creates
+    Level-3, which plays the strategy gentle at level 3. Example: [1, 2, 3, 4, 5, 6]"""
     outage_grace_s: float = Field(default=10.0, ge=0, le=300)
     """Seconds for which all clocks remain stopped after an outage of the arena or its database."""
 
@@ -276,9 +276,9 @@ class ServerConfig(Section):
     """The site's protocol: arena, lichess (lichess.org), playstrategy (playstrategy.org), pychess
     (www.pychess.org) or ggs (skatgame.net, Othello)."""
     url: ServerAddress = ""
-    """Address of the server; empty: the dialect's own address, which for arena is the embedded server."""
+    """Address of the server; empty: the site's usual address or, for arena, the embedded server."""
     name: str = Field(default="Desdemona", pattern=r"^[A-Za-z0-9_-]{2,20}$")
-    """The bot's account name at the embedded arena and on GGS (there at most 8 characters)."""
+    """The bot's account name at the embedded arena and on GGS, where it has at most 8 characters."""
     token_file: str = ""
     """File with the account's token (on GGS its password); not needed for the embedded arena. Or set the
     environment variable DESDEMONA_SERVER__TOKEN."""
@@ -288,7 +288,7 @@ class ServerConfig(Section):
 
     @property
     def token_setting(self) -> str:
-        """Name of the token's setting, for messages."""
+        """Name of the setting that holds the token, for use in messages."""
         return f"accounts.{self._account}.token" if self._account else "server.token"
 
     @property
@@ -298,20 +298,20 @@ class ServerConfig(Section):
 
 
 class AccountConfig(Section):
-    """One of several accounts that the bot plays concurrently, on one or more sites, instead of [server]. The
-    tables here override individual settings of the tables of the same name, for this account only."""
+    """One of several accounts that the bot plays concurrently, on one or more sites, instead of [server]. Its
+    subtables override settings of the top-level tables with the same names, for this account only."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9_-]{2,20}$")
     """Name in the log, `check` and `run --only`; at the arena and on GGS also the account's name."""
     dialect: DialectName
-    """As in [server]."""
+    """The site's protocol, as in [server]."""
     url: ServerAddress = ""
-    """As in [server]."""
+    """Address of the server, as in [server]."""
     login: str = Field(default="", pattern=r"^([A-Za-z0-9_-]{2,20})?$")
     """The account's name at the arena or on GGS, if it differs from `name`."""
     token_file: str = ""
-    """As in [server]. Or set the environment variable DESDEMONA_TOKEN_NAME, with the account's name in
-    capital letters and _ for each -."""
+    """Token file, as in [server]. Or set the environment variable DESDEMONA_TOKEN_NAME, with the account's
+    name in capital letters and _ for each -."""
     challenges: dict[str, Any] = Field(default_factory=dict)
     assignment: dict[str, Any] = Field(default_factory=dict)
     manners: dict[str, Any] = Field(default_factory=dict)
@@ -353,7 +353,7 @@ class OpeningBook(Section):
     file: str = Field(min_length=1)
     """The book."""
     game: str = "chess"
-    """chess or one of its variants."""
+    """The book's game: chess or one of its variants."""
     colour: Literal["white", "black", "both"] = "both"
     """The side that uses the book."""
     choose: BookChoice = BookChoice.WEIGHTED
@@ -361,7 +361,7 @@ class OpeningBook(Section):
     max_ply: int = Field(default=0, ge=0, le=1000)
     """Number of plies from the start of a game in which the book is used; 0: no limit."""
     min_weight: int = Field(default=1, ge=1, le=65_535)
-    """Minimum weight; moves with a lower weight are ignored."""
+    """Minimum weight of a move; moves with a lower weight are ignored."""
 
     @field_validator("game")
     @classmethod
@@ -388,7 +388,7 @@ class EngineConfig(Section):
     max_depth: int = Field(default=10, ge=2, le=60)
     """Maximum depth of a full search, in plies."""
     max_time_s: float = Field(default=2.0, gt=0, le=3600)
-    """Longest time for a move in seconds of processor time; the clock may allow less. On a busy machine, a
+    """Maximum time for a move, in seconds of processor time; the clock may allow less. On a busy machine, a
     move may take three times as long in real time, or ten times in games without a clock."""
     overhead_s: float = Field(default=0.3, ge=0, le=60)
     """Seconds reserved on each move for network lag until the lag has been measured; afterwards, the
@@ -396,20 +396,20 @@ class EngineConfig(Section):
     ponder: bool = True
     """Whether to think about the expected reply while the opponent thinks."""
     slow_time_s: float = Field(default=10.0, gt=0, le=86_400)
-    """Longest time in seconds for a move in games without a clock, correspondence games included. These games
-    use only idle threads."""
+    """Maximum time for a move, in seconds, in games without a real-time clock, such as correspondence games.
+    These games use only idle threads."""
     table_mb: int = Field(default=64, ge=1, le=65536)
     """Size of the transposition table per worker and game, in MiB."""
     workers: int = Field(default=0, ge=0, le=1024)
-    """Concurrent searches; 0: one per core."""
+    """Maximum number of concurrent searches; 0: one per core."""
     strong_depth: int = Field(default=60, ge=2, le=120)
     """Maximum depth of the selective search of the strategy strong, in plies."""
     strong_confidence: Literal[73, 87, 95, 99, 100] = 73
-    """Confidence required by the ProbCut of the strategy strong, in per cent: 73, 87, 95, 99, or 100 (full
+    """Confidence level of ProbCut in the strategy strong, in per cent: 73, 87, 95, 99, or 100 (full
     width)."""
     max_games: int = Field(default=0, ge=0, le=1000)
-    """Maximum concurrent games with a real-time clock, over all accounts; 0: only each account's own limits
-    apply."""
+    """Maximum concurrent games with a real-time clock, over all accounts; 0 means no limit beyond those of
+    each account."""
     threads: int = Field(default=0, ge=0, le=64)
     """Threads per search of the strategy strong. 0: use the workers that are idle when the search starts, at
     most eight, until it ends."""
@@ -424,17 +424,17 @@ class EngineConfig(Section):
     """Opening book of the strategy strong for Othello; empty: none."""
     books: tuple[OpeningBook, ...] = ()
     """Opening books in Polyglot's format for strong and standard_uci; the first one with a move decides.
-    Required key: file. Optional: game (chess, or a variant of it), colour (both; white, black), choose
+    Required key: file. Optional: game (chess or a variant of it), colour (both, white or black), choose
     (weighted: at random by the weights; best: the largest weight; even: at random), max_ply (0: no limit),
     min_weight (1). Example: [{ file = "white.bin", colour = "white", choose = "best" }, { file = "all.bin",
     max_ply = 16 }]"""
     polyglot: str = ""
     """A Polyglot book for chess, used before `books`, with moves chosen at random by weight; empty: none."""
     syzygy: str = ""
-    """Folder of Syzygy endgame tablebases (*.rtbw, *.rtbz) for the strategy strong at chess; empty: none."""
+    """Folder of Syzygy tablebases (*.rtbw, *.rtbz) for the strategy strong at chess; empty: none."""
 
     def strong_options(self) -> StrongOptions:
-        """Options of the strong player (one thread if `threads` is 0); opens its books and tablebases.
+        """Open books and tablebases; return the strong player's options (one thread if `threads` is 0).
 
         Raises:
             ConfigError: A book or tablebase cannot be read.
@@ -474,8 +474,8 @@ class TrapConfig(Section):
     """How the opponent is assumed to judge a reply from its scores at smaller depths: median (people), best
     (optimistic people), last (programs that search one ply less)."""
     margin_centi: int = Field(default=_TRAP.margin_centi, ge=0, le=10_000)
-    """Lower bound on the magnitude of a score, so that equal positions get a bonus; 0 is the paper's rule,
-    and the only value allowed with the expected scale."""
+    """Lower bound on the magnitude of a score, so that equal positions get a bonus; 0, as in the paper, is
+    the only value allowed with scale expected."""
     decided: DecidedScores = _TRAP.decided
     """Behaviour in decided games: swindle (no bonus when winning; when losing, the trap that is hardest to
     see) or paper (the paper's rule)."""
@@ -486,9 +486,9 @@ class TrapConfig(Section):
     """Unit of the arithmetic: paper (the game's own scores; a trap is weighed against the size of the score)
     or expected (points of expected score, weighed against risk_percent)."""
     risk_percent: float = Field(default=_TRAP.risk_percent, gt=0, le=100)
-    """Expected scale: maximum expected score to give up for a trap, in points out of 100."""
+    """With scale expected: maximum expected score to give up for a trap, in points out of 100."""
     risk_share_percent: float = Field(default=_TRAP.risk_share_percent, gt=0, le=100)
-    """Expected scale: maximum to give up in per cent of the remaining expected score; 100: no such limit."""
+    """With scale expected: maximum to give up, in per cent of the remaining expected score; 100: no limit."""
 
     @model_validator(mode="after")
     def _params_are_sound(self) -> "TrapConfig":
@@ -516,13 +516,13 @@ class HumanConfig(Section):
     """Maximum loss in per cent of the remaining expected score; a move that loses by force is also excluded
     unless all moves lose by force. 100: no such limit."""
     min_reply_percent: float = Field(default=_VALUE.least_percent, ge=0, le=50)
-    """Replies less probable than this, in per cent, are not searched; each counts like the best
+    """Minimum probability, in per cent, of a reply to be searched; a less probable reply counts like the best
     reply. With a calibrated model, all replies are searched."""
     scale: OpponentScale = _VALUE.scale
     """Unit of a move's value: expected (points of expected score) or pawns (hundredths of a pawn or disc, at
     most checkmate_centi)."""
     checkmate_centi: int = Field(default=_VALUE.checkmate_centi, ge=1, le=100_000)
-    """Scale pawns: the value of a won game, and the maximum of any score."""
+    """With scale pawns: the value of a won game, which is also the maximum of any score."""
 
     def opponent_params(self) -> OpponentParams:
         """Convert the valuation of moves to the engine's own type."""
@@ -553,7 +553,7 @@ class RandomisedConfig(Section):
     whether to set the trap (docs/trials.md)."""
 
     probability: float = Field(default=_RANDOMISED.chance, ge=0.1, le=0.9)
-    """Probability of the move that sets the trap."""
+    """Probability of choosing the move that sets the trap."""
     budget_percent: float = Field(default=_RANDOMISED.budget_percent, gt=0, le=5)
     """Randomise only if the best move without a trap loses at most this much, in points of expected
     score out of 100."""
@@ -569,13 +569,13 @@ class UciEngine(Section):
     """An external engine for one kind of game."""
 
     game: str
-    """A game that other engines can play (see `UciConfig.engines`)."""
+    """A game that an external engine can play (see `UciConfig.engines`)."""
     command: tuple[str, ...]
     """Program and arguments."""
     protocol: str = "uci"
-    """uci, or ucci for xiangqi."""
+    """The engine's protocol: uci, or ucci for xiangqi."""
     options: dict[str, str | int | bool] = Field(default_factory=dict)
-    """Options of the engine to set."""
+    """Engine options to set, keyed by name."""
     depth: int = Field(default=10, ge=2, le=60)
     """Search depth at the root, in plies; replies are searched one ply less."""
     window_centi: int = Field(default=50, ge=0, le=10_000)
@@ -585,9 +585,9 @@ class UciEngine(Section):
     max_lines: int = Field(default=0, ge=0, le=500)
     """Maximum number of MultiPV lines per search; 0: as many as the engine allows."""
     limit: MoveLimit = MoveLimit.DEPTH
-    """What ends a search of standard_uci."""
+    """The limit that ends a search by standard_uci."""
     nodes: int = Field(default=100_000, ge=1, le=10**12)
-    """Positions to visit with limit = "nodes"."""
+    """Number of positions to visit per search if `limit` is "nodes"."""
 
     @field_validator("command", mode="before")
     @classmethod
@@ -626,8 +626,8 @@ class UciConfig(Section):
     start_s: float = Field(default=10.0, gt=0, le=600)
     """Timeout for an engine's start, in seconds."""
     silence_s: float = Field(default=30.0, gt=0, le=3600)
-    """Restart an engine that has printed nothing for this many seconds during a search; sooner if the clock
-    requires it."""
+    """Seconds without output during a search after which an engine is restarted; sooner if the clock requires
+    it."""
 
     @model_validator(mode="after")
     def _games_differ(self) -> "UciConfig":
@@ -637,7 +637,7 @@ class UciConfig(Section):
         return self
 
     def settings(self) -> tuple[EngineSettings, ...]:
-        """Convert the engines to the engine's own type."""
+        """Convert the external engines to the engine package's own type."""
         return tuple(engine.settings(self.start_s, self.silence_s) for engine in self.engines)
 
 
@@ -646,12 +646,12 @@ class OnlineConfig(Section):
     move, after your own books and tablebases."""
 
     explorer: Literal["", "masters", "lichess"] = ""
-    """Opening explorer: masters or lichess (games between the site's users); empty: none. It needs the token
-    of a lichess.org account; the bot's own token is used when it plays at lichess.org."""
+    """Opening explorer: masters or lichess (games between the site's users); empty: none. The explorer needs
+    a lichess.org account's token; the bot's own is used when the bot plays there."""
     explorer_max_ply: int = Field(default=20, ge=1, le=200)
-    """Number of plies from the start of a game in which the explorer is used."""
+    """Number of plies at the start of a game during which the explorer is used."""
     explorer_min_games: int = Field(default=20, ge=1, le=1_000_000)
-    """Ignore moves with fewer games than this; choose among the others at random in proportion to games."""
+    """Ignore moves with fewer games than this; choose among the others in proportion to their games."""
     explorer_url: WebAddress = "https://explorer.lichess.org"
     """Address of the explorer."""
     tablebase: bool = False
@@ -659,7 +659,7 @@ class OnlineConfig(Section):
     tablebase_url: WebAddress = "https://tablebase.lichess.org"
     """Address of the tablebase."""
     timeout_s: float = Field(default=1.0, gt=0, le=10)
-    """Timeout of a look-up in seconds; at most a twentieth of the time left on the clock."""
+    """Timeout of a look-up in seconds, further limited to a twentieth of the time left on the clock."""
 
     @property
     def is_used(self) -> bool:
@@ -679,10 +679,10 @@ class AssignmentRule(Section):
 
 
 class AssignmentConfig(Section):
-    """Which strategy plays against an opponent."""
+    """How the bot chooses its strategy for each game."""
 
     method: AssignmentMethod = AssignmentMethod.BALANCED
-    """balanced (randomised, equal numbers of games: a fair comparison), fixed, or rules."""
+    """balanced (random, with equal numbers of games, for a fair comparison), fixed, or rules."""
     strategy: StrategyName = "trappy"
     """The strategy for `fixed`, and for `rules` when no rule matches: standard, trappy, strong,
     opponent_model, calibrated, tempting, randomised, gentle, or trappy_uci, standard_uci, opponent_model_uci,
@@ -690,18 +690,18 @@ class AssignmentConfig(Section):
     strategies: tuple[StrategyName, ...] = Field(default=strategies_in_comparison(), min_length=1)
     """The strategies that `balanced` compares."""
     rules: tuple[AssignmentRule, ...] = ()
-    """Rules for `rules`; the first match decides. Keys: strategy, and any of game, site, speed, min_rating,
-    max_rating. Example: [{ strategy = "standard", speed = "bullet" }, { strategy = "trappy",
-    min_rating = 1600 }]"""
+    """Rules for the method `rules`; the first rule that matches the game decides. Keys: strategy, and any of
+    game, site, speed, min_rating, max_rating. Example: [{ strategy = "standard", speed = "bullet" }, {
+    strategy = "trappy", min_rating = 1600 }]"""
     level: int = Field(default=3, ge=1, le=len(LEVELS))
     """Playing strength of the strategy gentle."""
     seed: int = Field(default=0, ge=0)
-    """Random seed for `balanced`, for tests only: people who know the seed can predict the strategy. 0:
+    """Random seed for `balanced`, for tests only: people who know the seed can predict the strategy. 0 means
     the operating system's cryptographic generator, which a trial requires."""
 
     @property
     def drawn_from(self) -> tuple[str, ...]:
-        """The strategies from which one is chosen uniformly for each game; empty: no random choice."""
+        """The strategies among which `balanced` chooses at random for each game; empty: no random choice."""
         return (
             self.strategies if self.method is AssignmentMethod.BALANCED and len(self.strategies) > 1 else ()
         )
@@ -730,10 +730,10 @@ class TrialConfig(Section):
 
     reveal: bool = False
     """Whether chat, reports and pages reveal strategies that `assignment` chose at random, and random choices
-    of single moves. A fair trial needs false, and `desdemona trial start` requires it."""
+    of single moves. False is necessary for a fair trial, so `desdemona trial start` requires it."""
     hold_s: float = Field(default=2.0, ge=0, le=60)
     """In trial games, hold each move back until the time planned for it has passed, but at most this many
-    seconds; otherwise thinking times would reveal the strategy. 0: send at once."""
+    seconds; otherwise thinking times would reveal the strategy. 0: send moves at once."""
 
 
 CHALLENGER_SETTINGS = (
@@ -758,7 +758,7 @@ class ChallengesConfig(Section):
     casual: bool = True
     """Accept casual games."""
     bots: BotPolicy = BotPolicy.ACCEPT
-    """Challenges from other bots: accept, decline, or only (bots only, no people)."""
+    """How to answer challenges from bots: accept, decline, or only (people are declined)."""
     min_initial_s: int = Field(default=30, ge=0, le=10_800)
     """Minimum initial time on the clock, in seconds."""
     max_initial_s: int = Field(default=3600, ge=0, le=10_800)
@@ -768,7 +768,7 @@ class ChallengesConfig(Section):
     max_increment_s: int = Field(default=60, ge=0, le=180)
     """Maximum increment, in seconds."""
     clocks: tuple[str, ...] = ()
-    """Accept only these clocks, regardless of the ranges: seconds and increment, such as 180+2, or a speed
+    """Accept only these clocks, whatever the ranges above: seconds and increment, such as 180+2, or a speed
     (bullet, blitz, rapid, classical); empty: use the ranges."""
     unlimited: bool = True
     """Accept games without a clock."""
@@ -777,17 +777,17 @@ class ChallengesConfig(Section):
     max_days: int = Field(default=14, ge=0, le=14)
     """Maximum days per move in correspondence games."""
     bots_need_increment: bool = False
-    """Play bullet against bots only with an increment."""
+    """Accept bullet games against bots only if the clock has an increment."""
     min_rating: int = Field(default=0, ge=0, le=5000)
-    """Minimum rating of the opponent; an unknown rating passes."""
+    """Minimum rating of the opponent; an opponent of unknown rating is accepted."""
     max_rating: int = Field(default=4000, ge=0, le=5000)
-    """Maximum rating of the opponent; an unknown rating passes."""
+    """Maximum rating of the opponent; an opponent of unknown rating is accepted."""
     max_rating_difference: int = Field(default=5000, ge=0, le=5000)
-    """Maximum difference between the opponent's rating and ours; an unknown rating passes."""
+    """Maximum difference between the opponent's rating and ours; unknown ratings are accepted."""
     max_games: int = Field(default=8, ge=1, le=1000)
     """Maximum concurrent games with a real-time clock."""
     reserved_for_humans: int = Field(default=0, ge=0, le=1000)
-    """Number of `max_games` slots reserved for people."""
+    """Number of the `max_games` slots that are reserved for people."""
     max_slow_games: int = Field(default=16, ge=1, le=1000)
     """Maximum concurrent games without a real-time clock."""
     max_waiting: int = Field(default=8, ge=0, le=1000)
@@ -805,11 +805,11 @@ class ChallengesConfig(Section):
     block_file: str = ""
     """File with further opponents to decline, one per line, reloaded when it changes; empty: none."""
     block_urls: tuple[WebAddress, ...] = ()
-    """URLs of further block lists, fetched at the start and once a day: one opponent per line, or a JSON
-    list."""
+    """URLs of further block lists (one opponent per line, or a JSON list), fetched at the start and once a
+    day."""
     for_people: dict[str, Any] = Field(default_factory=dict)
-    """Overrides for people: rated, casual, clocks, unlimited, and any min_ or max_ of initial_s, increment_s,
-    days, rating, rating_difference. Example: { casual = true, min_initial_s = 60 }"""
+    """Overrides for people. Keys: rated, casual, clocks, unlimited, and min_ or max_ before initial_s,
+    increment_s, days, rating or rating_difference. Example: { casual = true, min_initial_s = 60 }"""
     for_bots: dict[str, Any] = Field(default_factory=dict)
     """Overrides for bots, with the same keys."""
 
@@ -830,7 +830,7 @@ class ChallengesConfig(Section):
         return changes
 
     def of(self, *, is_bot: bool) -> "ChallengesConfig":
-        """The settings for challenges from people, or from bots."""
+        """The settings for challenges from bots (`is_bot`) or from people."""
         changes = self.for_bots if is_bot else self.for_people
         if not changes:
             return self
@@ -866,18 +866,18 @@ class ChallengesConfig(Section):
 
 
 class MannersConfig(Section):
-    """Draws, resignation, takebacks, and games that do not start."""
+    """Draws, resignation, takebacks, rematches, and games that do not start."""
 
     draws: bool = True
-    """Whether to offer and accept draws, in games in which players can agree on a draw."""
+    """Whether to offer and accept draws in games that allow draws by agreement."""
     draw_score_centi: int = Field(default=15, ge=0, le=10_000)
     """Agree to a draw only if our scores are at most this far from 0, in hundredths of a pawn or disc."""
     draw_moves: int = Field(default=8, ge=1, le=100)
     """Number of consecutive moves for which our scores must be within `draw_score_centi` of 0."""
     draw_ply: int = Field(default=60, ge=0, le=1000)
-    """Minimum length of a game, in plies, for agreeing to a draw."""
+    """Minimum length of a game, in plies, before we agree to a draw."""
     draw_min_rating: int = Field(default=0, ge=0, le=5000)
-    """Minimum rating of a person for agreeing to a draw; bots and unknown ratings pass."""
+    """Agree to draws only with people rated at least this; bots and unknown ratings pass."""
     resign: bool = False
     """Whether to resign; off by default, because games that end early yield less data."""
     resign_score_centi: int = Field(default=900, ge=1, le=100_000)
@@ -885,19 +885,19 @@ class MannersConfig(Section):
     resign_moves: int = Field(default=5, ge=1, le=100)
     """Number of consecutive moves for which our scores must meet `resign_score_centi`."""
     resign_min_rating: int = Field(default=0, ge=0, le=5000)
-    """Minimum rating of the opponent for resigning; an unknown rating passes."""
+    """Resign only against opponents rated at least this; an unknown rating passes."""
     takebacks: int = Field(default=5, ge=0, le=1000)
     """Maximum takebacks granted per casual game against a person. We grant none to bots, in trial games, or
     in games whose strategy was assigned at random (`balanced`)."""
     takebacks_rated: bool = False
-    """Grant takebacks in rated games, too."""
+    """Whether to grant takebacks in rated games, too."""
     abort_after_s: float = Field(default=60.0, ge=0, le=3600)
     """Abort a real-time game whose opponent has not made the first move after this many seconds; 0: never."""
     rematches: int = Field(default=0, ge=0, le=100)
     """Maximum consecutive rematches to offer a person after a game with a clock, with alternating colours;
-    none at the arena, whose page shows no challenges."""
+    the bot offers none at the arena, whose page shows no challenges."""
     claim: Claim = Claim.VICTORY
-    """What to claim when the opponent has left: victory, draw, or nothing."""
+    """What to claim when the opponent has left the game: victory, draw, or nothing."""
 
 
 class MatchmakingConfig(Section):
@@ -920,9 +920,9 @@ class MatchmakingConfig(Section):
     max_rating_difference: int = Field(default=5000, ge=0, le=5000)
     """Maximum difference between the two bots' ratings."""
     per_day: int = Field(default=30, ge=1, le=200)
-    """Maximum challenges in 24 hours; lichess.org lets a bot send about 200 to other bots."""
+    """Maximum challenges in 24 hours; lichess.org allows a bot about 200 to other bots."""
     pause_after_decline_s: float = Field(default=86_400.0, ge=0, le=2_592_000)
-    """Seconds before a bot that declined or did not answer is challenged again."""
+    """Minimum seconds until we again challenge a bot that declined or did not answer."""
     block: tuple[Name, ...] = ()
     """Bots that we never challenge, by name or id."""
 
@@ -969,7 +969,7 @@ class GgsConfig(Section):
     public: bool = False
     """Whether `matchmaking` sends public requests when none of `bots` can be challenged."""
     extension_s: int = Field(default=120, ge=0, le=3600)
-    """Overtime in games that we request, in seconds; using it loses the game by 2 discs."""
+    """Overtime in games that we request, in seconds; a side that uses it loses by at least 2 discs."""
 
 
 class ChatConfig(Section):
@@ -1030,16 +1030,16 @@ class ControlConfig(Section):
 
 
 class DashboardConfig(Section):
-    """The operator's page: what the bot does, whether it works, and its controls."""
+    """The operator's page: what the bot is doing, whether its traps work, and controls."""
 
     enabled: bool = True
     """Whether `desdemona run` serves the page."""
     host: str = Field(default="127.0.0.1", min_length=1)
     """Address to listen on. Any address other than 127.0.0.1, ::1 and localhost requires a token."""
     port: int = Field(default=8766, ge=0, le=65535)
-    """Port to listen on; 0: any free port. If the port is in use, the bot plays without the page."""
+    """Port to listen on; 0 means any free port. If the port is in use, the bot plays without the page."""
     public_url: WebAddress = ""
-    """Public address behind a proxy; the page then also accepts requests for that host. Empty: none."""
+    """Public address behind a proxy; the page then also accepts requests for its host. Empty: no proxy."""
     token_file: str = ""
     """File with the token that opens the page, at least 16 characters (`openssl rand -hex 16` creates one).
     Or set the environment variable DESDEMONA_DASHBOARD__TOKEN. Without a token, anybody on this machine can
@@ -1060,16 +1060,16 @@ class AlarmsConfig(Section):
     empty: none. Put a URL with a secret in the environment: DESDEMONA_ALARMS__WEBHOOK."""
     command: tuple[str, ...] = ()
     """Program, with arguments, to run without a shell when an alarm starts to fire, every four hours, and
-    when it clears. The program receives the alarm as JSON on standard input, and the fields in ALARM_NAME,
-    ALARM_STATE, ALARM_SINCE, ALARM_TEXT, ALARM_CURE and ALARM_URL."""
+    when it clears. It receives the alarm as JSON on standard input, and its fields in the environment
+    variables ALARM_NAME, ALARM_STATE, ALARM_SINCE, ALARM_TEXT, ALARM_CURE and ALARM_URL."""
     backup_folder: str = ""
-    """Folder with the database's backups, for an alarm when the newest backup is too old; empty: no alarm."""
+    """Folder with the database's backups; an alarm fires when the newest is too old; empty: no alarm."""
     max_backup_age_h: float = Field(default=26.0, gt=0, le=8784)
     """Maximum age of the newest backup, in hours."""
     losing_streak: int = Field(default=0, ge=0, le=1000)
-    """Number of consecutive losses of an account that fires an alarm; 0: never."""
+    """Number of consecutive losses by an account at which an alarm fires; 0: never."""
     rating_drop: int = Field(default=0, ge=0, le=3000)
-    """Drop below a rating's 30-day maximum, in points, that fires an alarm; 0: never."""
+    """Drop of a rating below its 30-day maximum, in points, at which an alarm fires; 0: never."""
 
     @field_validator("command")
     @classmethod
@@ -1083,11 +1083,11 @@ class LogConfig(Section):
     """Logging."""
 
     level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
-    """Minimum level of messages to log."""
+    """Minimum level of the messages to log."""
     format: Literal["text", "json"] = "text"
-    """One line of text or one JSON object per message."""
+    """How to log each message: as a line of text, or as a JSON object."""
     file: str = ""
-    """File to append to; empty: standard error."""
+    """Log file to append to; empty: standard error."""
 
 
 class Config(BaseSettings):
@@ -1124,7 +1124,7 @@ class Config(BaseSettings):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """The settings in use that still have the previous release's names, each with its new name."""
+        """A notice, with the new name, for each setting in use under its name from the previous release."""
         return self._old_names
 
     @classmethod
@@ -1219,7 +1219,7 @@ def choose_accounts(config: Config, only: Collection[str]) -> dict[str, Config]:
 
     Args:
         config: All settings.
-        only: The accounts' names, in any case; empty: all accounts.
+        only: Names of the accounts, ignoring case; empty for all accounts.
 
     Raises:
         ConfigError: No account has such a name.
@@ -1243,7 +1243,7 @@ def load_config(path: Path | None = None) -> Config:
     """Read all settings.
 
     Args:
-        path: The file; None: config.toml in the working directory if there is one, else the defaults.
+        path: The file; None for config.toml in the working directory, or the defaults if it is missing.
 
     Raises:
         ConfigError: The message is one line with the setting, its source, and the allowed values.
@@ -1437,7 +1437,7 @@ def sections() -> dict[str, type[Section]]:
 
 
 NOT_SETTINGS = {f"{ENV_PREFIX}UNIT"}
-"""Variables with our prefix that are not settings: the instruction set of the C++ core."""
+"""Environment variables with our prefix that are not settings; UNIT selects the C++ core's instructions."""
 
 
 def _refuse_unknown_environment_variables() -> None:

@@ -18,7 +18,7 @@ class Capability(StrEnum):
     """A feature that some sites lack."""
 
     DRAW = "draw"
-    """Draw offers and answers to them."""
+    """Offering, accepting and declining draws."""
     TAKEBACK = "takeback"
     CLAIM = "claim"
     """Claims against an opponent who left."""
@@ -31,13 +31,13 @@ class Capability(StrEnum):
     TOURNAMENTS = "tournaments"
     """Tournaments that programs can join."""
     CORRESPONDENCE = "correspondence"
-    """Correspondence games (days per move). On sites without this feature, people wait at the board for the
-    moves of a game without a clock."""
+    """Correspondence games (days per move). On sites without this feature, opponents stay at the board even
+    in games without a clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteColour:
-    """A site's names for one of the two players."""
+    """A site's names for one of the two colours."""
 
     key: str
     """Key of the player in ``gameFull``, and value of ``winner``."""
@@ -82,7 +82,7 @@ class Dialect:
     shuffled_key: str = ""
     """Field of a challenge that is true for shuffled pieces; empty: shuffled games are a separate variant."""
     rated: bool | None = None
-    """Whether games are rated; None: ``gameFull`` states it."""
+    """Whether all games are rated; None: ``gameFull`` states it for each game."""
     increment_unit_s: float | None = None
     """Unit of ``winc`` and ``binc`` in seconds, if every game has a clock but ``gameFull`` does not state the
     clock; None: ``gameFull`` states the clock."""
@@ -93,19 +93,19 @@ class Dialect:
     protocol: str = "lichess"
     """The site's protocol: ``lichess`` or ``ggs``; most other fields do not apply to ``ggs``."""
     ends_on_page: bool = False
-    """Whether the stream of a game may omit the game's end, so that we must read it from the game's page at
+    """Whether a game's stream may omit how the game ended; if so, we read the ending from the game's page at
     ``/{id}`` (`bot.servers.pychess`)."""
     speaker: str = "lichess"
-    """Account name, in lower case, under which the site itself writes in a game's chat."""
+    """Name, in lower case, of the account that the site uses for its own messages in a game's chat."""
     shows_challenges: bool = True
     """Whether the site's page shows people the challenges that they receive."""
     unanswered_s: float = 60.0
     """Seconds after which we withdraw an unanswered challenge of ours."""
     rated_by_speed: frozenset[str] = frozenset({"standard"})
-    """Keys of variants with one rating per speed; any other variant has a single rating."""
+    """Keys of variants with one rating per speed; any other variant has one rating for all speeds."""
 
     def headers(self, kinds: Collection[str]) -> dict[str, str]:
-        """Headers of every request, in addition to the usual ones.
+        """Additional headers that the site requires in every request.
 
         Args:
             kinds: Games and variants that we accept (`challenges.variants`).
@@ -220,7 +220,7 @@ def get_dialect(name: str) -> Dialect:
     """The dialect of a site.
 
     Raises:
-        ConfigError: No such site; the message lists the known ones.
+        ConfigError: There is no such site; the message lists the known sites.
     """
     try:
         return DIALECTS[name]

@@ -14,7 +14,7 @@
 import errno
 
 DISK_FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Causes of a failed write that lie outside the program: a full disk, quota or file size limit."""
+"""Causes of a failed write that lie outside the program: a full disk, or a quota or file size limit."""
 
 
 class DesdemonaError(Exception):
@@ -58,7 +58,7 @@ class RefusedError(ServerError):
         super().__init__(message)
         self.status = status
         self.said = said
-        """The server's message; empty: there was none."""
+        """The server's message; empty if there was none."""
 
     @property
     def is_forbidden(self) -> bool:

@@ -1,8 +1,8 @@
 """Stores events in the database, cleaned so that every database accepts the text.
 
 The wire modules clean names, keys and chat on arrival (`bot.servers.lichess_wire`, `bot.servers.ggs.wire`).
-Other texts of an event, such as a server's message in an error, can hold anything, but PostgreSQL
-rejects zero bytes and lone surrogates. These texts are therefore cleaned here, before storage.
+Other text in an event, such as a server's error message, can contain any characters, but PostgreSQL
+rejects zero bytes and lone surrogates. All text is therefore cleaned here, before storage.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ async def log_event(
     """Call `record_event` with unprintable characters escaped.
 
     Args:
-        metrics: Counts the event; None: do not count it.
+        metrics: The metrics in which to count the event; None: do not count it.
     """
     clean = {key: printable(value) if isinstance(value, str) else value for key, value in detail.items()}
     await record_event(session, owner, kind, clean, game_id)

@@ -1,4 +1,4 @@
-"""Events of game servers, as frozen values that are independent of site and wire format.
+"""Events from game servers, as frozen values independent of the site and its wire format.
 
 Moves are in the game's own notation (``f5``, ``pass``), sides are 0 (moves first) and 1, times are seconds.
 Adapters translate each site's own terms; sessions see these terms only where a field says so.
@@ -13,7 +13,7 @@ MAX_CHAT_LENGTH = 140
 
 
 class Speed(StrEnum):
-    """Speed classes by estimated duration, limit + 40 increments (Lichess)."""
+    """Speed classes by estimated duration: initial time + 40 increments, as on Lichess."""
 
     ULTRABULLET = "ultraBullet"
     BULLET = "bullet"
@@ -58,7 +58,7 @@ class Opponent:
 
 
 CHESS960, FROM_POSITION, OTHELLO_RANDOM = "chess960", "from_position", "othello_random"
-"""Kinds of challenge in addition to the names of `engine.games`."""
+"""Kinds of challenges in addition to the game names in `engine.games`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Challenge:
 
 
 class DeclineReason(StrEnum):
-    """Reasons for declining a challenge, named by Lichess's keys."""
+    """Reasons for declining a challenge; the values are Lichess's keys."""
 
     GENERIC = "generic"
     LATER = "later"
@@ -108,7 +108,7 @@ class DeclineReason(StrEnum):
 
 
 class EndReason(StrEnum):
-    """How a game ended, across sites."""
+    """How a game ended, in terms common to all sites."""
 
     NORMAL = "normal"
     """The game ended under its rules: full board, mate, no moves."""
@@ -151,7 +151,7 @@ class Reply:
     """The outcome of one of our challenges."""
 
     challenge_id: str
-    """On most sites also the id of the game if the challenge is accepted; see `GameStarted.challenge_id`."""
+    """On most sites, an accepted challenge's game has the same id; see `GameStarted.challenge_id`."""
     accepted: bool | None
     """Whether the challenge was accepted; None: no answer yet, and the challenge is still open."""
     reason: str
@@ -183,7 +183,7 @@ class Tournament:
 
 @dataclass(frozen=True, slots=True)
 class ChallengeGone:
-    """A challenge was withdrawn, declined, or has expired."""
+    """A challenge was withdrawn or declined, or it expired."""
 
     challenge_id: str
 
@@ -224,7 +224,7 @@ class GameEnd:
 
     reason: EndReason
     winner: int | None
-    """Side that won; None: a draw, or no result when aborted."""
+    """The winning side; None: the game was drawn or aborted."""
     status: str
     """The site's own term, kept for reference."""
 
@@ -267,7 +267,7 @@ class GameSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class GameAdjourned:
-    """A game is adjourned and the site stores it: a later `GameStarted` resumes it."""
+    """The site has adjourned and stored the game; a later `GameStarted` resumes it."""
 
     reason: str
     """The site's message, or the cause."""
@@ -278,7 +278,7 @@ class MoveInfo:
     """The evaluation sent with a move to sites that accept one."""
 
     score_centi: int | None
-    """Score of the move for the side that moved, in the game's own unit; None: not disclosed."""
+    """Score of the move from the mover's view, in the game's own unit; None: not disclosed."""
     time_s: float
     """Time since the turn began, in seconds."""
 

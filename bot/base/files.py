@@ -1,4 +1,4 @@
-"""Reads and writes files named by users: reads regular files only, writes atomically.
+"""Reads files named by users, if they are regular files, and writes such files atomically.
 
 Rejects devices, because a read might never end, and pipes, because a read might wait for ever for a writer.
 """

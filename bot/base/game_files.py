@@ -9,7 +9,7 @@ from engine.formats import files, wthor
 from engine.formats.record import MAX_GAME_TEXT_LENGTH, BadGame, GameRecord
 
 _MAX_WTHOR_BYTES = 64 << 20
-"""Maximum size of a WTHOR file, in bytes: nearly a million games, seven times as many as WTHOR has."""
+"""Maximum size of a WTHOR file, in bytes; it allows for nearly a million games, seven times WTHOR's total."""
 
 
 def read_lines(file: IO[bytes], advance: Callable[[int], None] = lambda _: None) -> Iterator[str]:
@@ -32,11 +32,11 @@ def read_wthor_games(
 
     Args:
         path: The .wtb file.
-        names: The .jou and .trn files chosen by the user; by default those beside the .wtb file.
-        on_bad: Called with a one-line message when a file of names is missing.
+        names: The .jou and .trn files chosen by the user; where missing, files beside the .wtb are used.
+        on_bad: Called with a one-line message if a .jou or .trn file is missing.
 
     Raises:
-        BadGame: The file has another format, or its file of names is ambiguous.
+        BadGame: A file has the wrong format, or the choice of a file of names is ambiguous.
         OSError: A file cannot be read.
     """
     base = wthor.parse_games(read_regular(path, _MAX_WTHOR_BYTES))
@@ -50,7 +50,7 @@ def read_wthor_games(
 
 
 def _names(path: Path, suffix: str, names: list[Path], on_bad: Callable[[str], None]) -> tuple[str, ...]:
-    """Read a WTHOR file's names from the user's file of names, or from the only one in the same folder.
+    """Read a WTHOR file's names from the file chosen by the user, or else from the file in its folder.
 
     Raises:
         BadGame: The file of names is ambiguous or has another format.

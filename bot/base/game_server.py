@@ -34,9 +34,9 @@ class Account:
     name: str
     is_bot: bool
     games: int | None = None
-    """Number of games played so far; None: the site does not report the number."""
+    """Number of games played so far; None if the site does not report it."""
     about: str = ""
-    """Further information for the operator; empty: none."""
+    """Further information for the operator; empty if there is none."""
 
 
 class Server(Protocol):
@@ -55,8 +55,8 @@ class Server(Protocol):
 
     @property
     def login(self) -> str:
-        """The account's name on sites where the name is known before the login and a second login ends the
-        first; empty elsewhere."""
+        """The account's name, if it is known before the login and a second login would end the first;
+        otherwise empty."""
 
     async def account(self) -> Account:
         """Request our own account."""
@@ -76,7 +76,7 @@ class Server(Protocol):
         """Yield a `GameSnapshot` of a game, and then its events; also works for finished games.
 
         A `GameAdjourned` ends the stream, and is its only event while the game is adjourned.  Raises
-        `RefusedError` with status 404 when there is no such game, `ProtocolError` when it cannot be parsed.
+        `RefusedError` with status 404 when there is no such game, `ProtocolError` when the game is malformed.
         """
 
     async def running_game_ids(self) -> list[str]:
@@ -129,7 +129,7 @@ class Server(Protocol):
     async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
         """Challenge a player and wait for the answer; cancelling this call withdraws the challenge.
 
-        The site may not answer (`Reply.accepted` is None), or the link may be lost before the answer. If
+        The site may give no answer (`Reply.accepted` is None), or the link may be lost before the answer. If
         the game begins later, the account's events report it. A `RefusedError` with `is_forbidden` (we may
         not challenge anybody) says which permission may be missing.
         """
@@ -149,11 +149,11 @@ class Server(Protocol):
 
         Args:
             tournament_id: The site's id.
-            password: Empty: the tournament needs none.
-            team: The site's id of our team in a team battle; empty: it is not a team battle.
+            password: The tournament's password; empty if it needs none.
+            team: The site's id of our team in a team battle; empty if it is not a team battle.
 
         Raises:
-            RefusedError: We may not join; where a permission may be missing, the message names it.
+            RefusedError: We are not allowed to join; if a permission may be missing, the message names it.
         """
         raise _unsupported_error(self, "tournaments to join")
 
@@ -173,7 +173,7 @@ class Server(Protocol):
         raise _unsupported_error(self, "game records")
 
     async def rating_diff(self, game_id: str, name: str) -> int | None:
-        """Rating change of an account after a finished game; None: unrated, or not reported."""
+        """Rating change of an account after a finished game; None if unrated or not reported."""
         return None
 
     async def close(self) -> None:
@@ -185,7 +185,7 @@ def _unsupported_error(server: Server, what: str) -> RefusedError:
 
 
 async def is_game_running(server: Server, game_id: str) -> bool | None:
-    """Whether a server lists a game as running; None: it cannot answer now.
+    """Whether a server lists a game as running; None if the server cannot answer now.
 
     Raises:
         AuthError: The server no longer accepts our account.

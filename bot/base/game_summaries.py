@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 async def make_summaries(database: Database, batch: int = SUMMARY_BATCH_GAMES) -> int:
     """Summarise the finished games that lack a valid summary, with a separate transaction for each batch.
 
-    A run can be stopped at any time; the next run continues.  Games with damaged data get no summary.
+    A run can be stopped at any time; the next one continues the work.  Damaged games get no summary.
 
     Args:
         database: Open.
@@ -58,7 +58,7 @@ async def check_summaries(database: Database) -> int:
 
 
 async def unjudged_notice(database: Database) -> str:
-    """A line with the number of decisions that statistics ignore, and the command that judges them; empty
+    """Return a line that says how many decisions statistics ignore and which command judges them; empty
     if there are no such decisions.
 
     Decisions judged by an earlier release do not count as judged by the current rules.
@@ -72,7 +72,7 @@ async def unjudged_notice(database: Database) -> str:
 
 
 async def summarise_in_background(database: Database) -> None:
-    """While the program plays, compute missing summaries; statistics are slower without them."""
+    """Compute missing summaries while the program plays; statistics are slower without summaries."""
     try:
         if summaries := await make_summaries(database, SUMMARY_BATCH_GAMES_IN_PLAY):
             logger.info("missing summaries created: %d", summaries)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bot.base.config import LogConfig  # takes long to import, and most want `printable` alone
 
 OWN_PACKAGES = ("bot", "engine", "storage")
-"""Our packages, whose loggers `log.level` sets."""
+"""Our packages; `log.level` sets the level of their loggers."""
 _STANDARD_RECORD_FIELDS = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
 """Attributes of every record; other attributes come from the caller's ``extra``."""
 _LINE_LIMIT_PERIOD_S = 60.0
@@ -50,7 +50,7 @@ class ContextFilter(logging.Filter):
     """Adds account, site and game to each record, if known."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Add the fields; never drops a record."""
+        """Add the fields, and return True, so that no record is dropped."""
         for name, variable in (("account", account), ("site", site), ("game", game)):
             if value := variable.get():
                 setattr(record, name, value)
@@ -58,7 +58,7 @@ class ContextFilter(logging.Filter):
 
 
 class PrivateFileHandler(WatchedFileHandler):
-    """Appends to a file that only we may read; starts a new file when the old one has been moved away."""
+    """Appends to a file that only our user may read; starts a new file when the old one has been moved."""
 
     def _open(self) -> TextIOWrapper:
         def private(path: str, flags: int) -> int:
@@ -140,7 +140,7 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
 def set_level(level: str) -> str:
-    """Set the minimum level of our messages until the program ends; returns the previous level.
+    """Set the minimum level of our messages until the program ends; return the previous level.
 
     Raises:
         ConfigError: There is no such level.
@@ -188,7 +188,7 @@ class ErrorMemory(logging.Handler):
 
 @contextmanager
 def capture_errors() -> Iterator[ErrorMemory]:
-    """Remember the errors of our packages while the block runs."""
+    """Remember the latest error that our packages log while the `with` block runs."""
     memory = ErrorMemory()
     loggers = [logging.getLogger(name) for name in OWN_PACKAGES]
     for each in loggers:
@@ -201,7 +201,7 @@ def capture_errors() -> Iterator[ErrorMemory]:
 
 
 class LogLineLimiter:
-    """Limits the number of lines per minute."""
+    """Limits the number of similar log lines per minute."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float]) -> None:
         self._per_minute = per_minute
@@ -211,7 +211,7 @@ class LogLineLimiter:
         self._dropped = 0
 
     def next(self) -> str | None:
-        """A suffix for the next line with the number of omitted lines; None: omit this line as well."""
+        """A suffix for the next line with the number of omitted lines; None means to omit it, too."""
         now = self._clock()
         if now - self._began >= _LINE_LIMIT_PERIOD_S:
             self._began, self._lines = now, 0

@@ -17,7 +17,7 @@ from storage.maintenance.malformed import Tables, quarantine_malformed, tables_n
 logger = logging.getLogger(__name__)
 
 MIN_CHECK_INTERVAL_S = 3600.0
-"""Minimum time between two checks of all rows."""
+"""Minimum time between two checks of all rows, in seconds."""
 
 
 async def check_at_start(database: Database) -> None:
@@ -40,7 +40,7 @@ class MalformedRows:
 
     Args:
         database: The database that the pages read.
-        clock: Seconds of a monotonic clock.
+        clock: Monotonic clock, in seconds.
     """
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.monotonic) -> None:
@@ -66,7 +66,7 @@ class MalformedRows:
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Middleware: answers a request again after moving the row that could not be read."""
+        """Middleware: if a page fails to read a row, quarantine malformed rows and retry the request."""
         try:
             return await handler(request)
         except (RecordError, UnreadableRow):

@@ -62,7 +62,7 @@ class Metrics:
     """Counts events.
 
     Args:
-        registry: Registers the metrics; None: a new one.
+        registry: The registry for the metrics; None for a new one.
     """
 
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
@@ -173,7 +173,7 @@ class Metrics:
         self._events.labels(kind).inc()
 
     def follow_model_failures(self, failures: Mapping[str, int]) -> None:
-        """Update the totals that the models count themselves, keyed by game."""
+        """Update the failure totals, which the models count themselves, keyed by game."""
         for model, total in failures.items():
             new = total - self._known_failures.get(model, 0)
             self._model_failures.labels(model).inc(max(0, new))

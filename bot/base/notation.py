@@ -29,10 +29,10 @@ class Notation:
         return text
 
     def read(self, game: Game[Any], position: Any, text: str) -> str | None:  # noqa: ARG002
-        """Convert a move from the site's text to ours; None: the move does not change the position.
+        """Convert a move from the site's text to ours; None if the move does not change the position.
 
         Raises:
-            IllegalMove: The rules do not allow it.
+            IllegalMove: The rules do not allow the move.
         """
         return text
 
@@ -40,7 +40,7 @@ class Notation:
         """Convert a move from our text to the site's.
 
         Raises:
-            IllegalMove: The rules do not allow it.
+            IllegalMove: The rules do not allow the move.
         """
         return move
 
@@ -116,7 +116,7 @@ class MoveCodec:
     Args:
         notation: The site's notation.
         game: The rules.
-        start: The starting position in our notation; None: the usual one.
+        start: The starting position in our notation, or None for the usual one.
 
     Raises:
         BadPosition: The start is not a position.
@@ -134,7 +134,7 @@ class MoveCodec:
         """Convert the whole list of moves to our notation.
 
         Raises:
-            ProtocolError: The rules do not allow it.
+            ProtocolError: The rules do not allow one of the moves.
         """
         site_moves = tuple(site_moves)
         if not self._notation.needs_positions:
@@ -158,7 +158,7 @@ class MoveCodec:
     def write(self, move: str) -> str:
         """Convert a move of ours in the current position to the site's text.
 
-        An illegal move is returned unchanged: the server will refuse it.
+        An illegal move is returned unchanged, since the server will refuse it.
         """
         try:
             return self._notation.write(self._game, self._position, move)

@@ -58,7 +58,7 @@ class RateLimiter:
 
 
 class RecentUse:
-    """Each caller's use, decaying exponentially. Forgets the least recent callers.
+    """Sums each caller's use with exponential decay. Forgets the least recently seen callers.
 
     Args:
         for_s: Time constant of the decay, in seconds.
@@ -71,7 +71,7 @@ class RecentUse:
         self._uses: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def of(self, key: str) -> float:
-        """A caller's use; at a steady rate, this converges to `for_s` times the use per second."""
+        """A caller's decayed use; at a steady rate, it converges to `for_s` times the use per second."""
         used, at = self._uses.get(key, (0.0, 0.0))
         return used * math.exp((at - self._clock()) / self._for_s)
 

@@ -1,6 +1,6 @@
 """Reconnects with exponential back-off: which failures to retry, and how long to wait.
 
-`TransientError` and the plain end of a stream are retried, and any other exception passes through;
+A `TransientError` or the normal end of a stream leads to a retry, and any other exception propagates;
 `backoff_delays` determines the waits.
 """
 
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 E = TypeVar("E")
 
 FIRST_WAIT_S = 0.5
-"""Maximum of the first wait: short, because the game's clock is running."""
+"""Maximum length of the first wait, in seconds; short, because the game's clock is running."""
 MAX_RECONNECT_WAIT_S = 10.0
 """Longest wait: after a long outage, running games and challenges resume within this time plus that of one
 failed attempt (`bot.servers.lichess.CONNECT_TIMEOUT_S`)."""
@@ -35,7 +35,7 @@ connection everything and closes the other, so the programs would disconnect eac
 def backoff_delays(
     rng: random.Random, quick: int = 0, cap_s: float = MAX_RECONNECT_WAIT_S
 ) -> Iterator[float]:
-    """Yield the wait before each attempt, in seconds, without end: random, doubling, capped.
+    """Yield the wait before each attempt, in seconds, endlessly; waits are random and double up to a cap.
 
     The waits are random so that the clients of a restarted server do not all return at the same moment.
 
@@ -66,15 +66,15 @@ async def stay_connected(
     quick: int = 0,
     cap_s: float = MAX_RECONNECT_WAIT_S,
 ) -> None:
-    """Feed events to a handler, reconnecting whenever the link is lost, until `done`.
+    """Feed events to a handler, reconnecting whenever the link is lost, until `done` returns true.
 
     Args:
         connect: Opens one connection; it is always closed before the next is opened and before this function
             ends.  A None among its events is only a keep-alive.
-        handle: Called with one event after another.  A `TransientError` from it counts as a lost link: the
+        handle: Called with each event in turn.  A `TransientError` from it counts as a lost link: the
             next connection sends the complete state again.
         name: Name of the connection, for the log.
-        done: Called after each event or keep-alive and at each end of a connection; True ends this function.
+        done: Called after each event, each keep-alive and each lost link; if true, `stay_connected` returns.
         on_change: Called with the reason once when the link is lost, and with None when it is back.
         sleep: Waits the given number of seconds.
         clock: Monotonic clock, in seconds.
@@ -83,8 +83,8 @@ async def stay_connected(
         cap_s: The longest wait.
 
     Raises:
-        AuthError, RefusedError, ProtocolError: As raised by the connection or the handler: another attempt
-            would end the same way.
+        AuthError, RefusedError, ProtocolError: Raised by the connection or the handler; another attempt would
+            fail in the same way.
     """
     # Spreading out retries needs no secrecy.
     rng = rng or random.Random()  # noqa: S311

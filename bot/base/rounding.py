@@ -29,7 +29,7 @@ def plural(count: int, one: str, many: str = "") -> str:
     Args:
         count: The number.
         one: The noun in the singular.
-        many: The noun in the plural; empty: the singular with an s.
+        many: The noun in the plural; if empty, the singular with an s.
     """
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
@@ -43,9 +43,9 @@ def duration(length: timedelta | float | None, units: int = 2) -> str:
     """Format a length of time; never below 0 s.
 
     Args:
-        length: The length; a number is in seconds; None: unknown.
-        units: 2: the two largest units, for instance ``2 h 5 min``; 1: only the largest unit with a count
-            of at least two; below 10 s, seconds with one decimal.
+        length: The length, in seconds if it is a number; None if unknown.
+        units: Number of units: 2 for the two largest, as in ``2 h 5 min``; 1 for only the largest unit with a
+            count of at least two (below 10 s, seconds with one decimal).
     """
     if length is None:
         return NO_VALUE

@@ -15,7 +15,7 @@ WATCHDOG = "WATCHDOG=1"
 
 
 def notify_systemd(state: str, environment: Mapping[str, str] = os.environ) -> bool:
-    """Send one state; returns whether a service manager received it.
+    """Send one state; return whether a service manager received it.
 
     Args:
         state: One of the constants above.

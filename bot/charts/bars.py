@@ -1,4 +1,4 @@
-"""Stacked bars: the distribution of each row's cases over common categories."""
+"""Stacked bars: each shows how a row's cases are distributed over the chart's categories."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -60,9 +60,9 @@ class StackedBars:
     description: str
     """A sentence about the chart's contents for screen readers."""
     row_name: str
-    """Heading of the column of labels in the table."""
+    """Heading of the table's label column."""
     categories: tuple[BarCategory, ...]
-    """The categories; each must have a different kind, so that readers can distinguish them."""
+    """The categories; their kinds must all differ, so that readers can distinguish them."""
     rows: tuple[BarRow, ...]
     total_name: str
     """Name of the counted cases, for instance ``answered``."""
@@ -86,7 +86,7 @@ def stacked_bars(chart: StackedBars) -> Markup:
 
 
 def bar_table(chart: StackedBars) -> DataTable:
-    """The counts and shares of the bars as a table."""
+    """The bars' counts and percentages as a table."""
     head = (chart.row_name, *(each.name for each in chart.categories), chart.total_name)
     rows = []
     for row in chart.rows:
@@ -142,7 +142,7 @@ def _bar(chart: StackedBars, row: BarRow, width: float, top: float) -> Iterator[
 
 
 def _shape(left: float, right: float, top: float, *, is_first: bool, is_last: bool) -> str:
-    """A rectangle whose corners are rounded at the ends of the bar."""
+    """SVG path of one part of a bar: a rectangle, rounded only where it forms an end of the bar."""
     radius = min(_RADIUS, (right - left) / 2)
     a, b = (radius if is_first else 0.0), (radius if is_last else 0.0)
     bottom = top + _BAR

@@ -1,6 +1,6 @@
 """Draws a position with the last move, the bait and the good reply, and describes it in words.
 
-A page contains the shapes of its games once (`board_shapes`); boards refer to them.
+A page contains the shapes for its games once (`board_shapes`), and each board refers to them.
 """
 
 import math
@@ -38,7 +38,7 @@ class BoardMark:
 
     kind: MarkKind
     squares: tuple[str, ...]
-    """The squares from `Game.move_squares`; nothing is drawn if it is empty (a pass)."""
+    """The squares from `Game.move_squares`; nothing is drawn if there are none (a pass)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def board_svg(
     marks: Sequence[BoardMark] = (),
     is_large: bool = False,
 ) -> Markup:
-    """A drawing of a position; the page must contain its `board_shapes`.
+    """Return a drawing of a position; the page must contain the game's `board_shapes`.
 
     Args:
         game: The game's name.
@@ -173,7 +173,7 @@ def board_description(
 
 
 def _columns(game: str, theme: GameTheme, rows: Sequence[str]) -> int:
-    """The number of columns in these rows."""
+    """The number of columns of the board with these rows."""
     lengths = {len(row) for row in rows}
     size = (len(rows[0]) if rows else 0, len(rows))
     if len(lengths) != 1 or not 0 < size[0] <= len(ascii_lowercase) or size != _SIZES.get(theme.key, size):

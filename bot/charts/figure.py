@@ -29,12 +29,12 @@ class ChartSize(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DataTable:
-    """The numbers of a chart, as text."""
+    """The data of a chart as a table of text."""
 
     caption: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    """Each row is as long as `head`."""
+    """The rows; each has as many cells as `head`."""
     positions: tuple[float, ...] = ()
     """The position of each row on the x axis; empty if rows have no positions."""
 
@@ -53,7 +53,7 @@ def figure(
     Args:
         table: The chart's numbers.
         size: The chart's size on a wide page.
-        drawings: The wide drawing and the narrow one.
+        drawings: The wide and the narrow drawing.
         legend: The result of `legend`, if any.
         nothing: Text shown instead of drawings and table when the table has no rows.
         has_crosshair: Whether charts.js shows the values of the row at the pointer.
@@ -84,7 +84,7 @@ def drawing(
         height: Height of the drawing in its own coordinates.
         kind: ``wide`` or ``narrow``.
         title: The drawing's title.
-        description: A sentence about the drawing.
+        description: A sentence that describes the drawing to screen readers.
         parts: The elements of the drawing.
         span: For charts.js: the left and right ends of the x axis, as coordinates and as values.
         has_links: Whether the drawing contains links; if so, its role is not ``img``, which would hide links.
@@ -102,7 +102,7 @@ def drawing(
 
 
 def legend(*entries: tuple[str, str]) -> Markup:
-    """Return a legend; each entry consists of the CSS class of its sample and its text."""
+    """Return a legend; each entry is a pair: the CSS class of the sample, and the text beside it."""
     items = []
     for sample, text in entries:
         swatch = tag("svg", *_swatch(sample), class_="swatch", viewBox="0 0 24 12", aria_hidden="true")
@@ -118,7 +118,7 @@ def _swatch(sample: str) -> tuple[Markup, ...]:
 
 
 def texture(kind: str, left: float, right: float, middle: float, height: float) -> tuple[Markup, ...]:
-    """Textures that distinguish bars without colours: stripes, or a dotted line.
+    """Return a texture that distinguishes bars without colour: stripes, or a dotted line.
 
     The texture is one line with wide dashes; a pattern would need an id that is unique on the page.
     """
@@ -131,7 +131,7 @@ def texture(kind: str, left: float, right: float, middle: float, height: float) 
 
 
 def table_details(table: DataTable) -> Markup:
-    """The numbers of a chart, as a table that opens on demand."""
+    """A collapsed section of the page that contains the chart's data as a table."""
     return tag(
         "details",
         tag("summary", "as a table"),
@@ -148,7 +148,7 @@ def table_details(table: DataTable) -> Markup:
 
 
 def html_table(table: DataTable, class_: str | None = None) -> Markup:
-    """The numbers of a chart, as a table."""
+    """The HTML table of a chart's data."""
     head = tag("tr", *(tag("th", text, scope="col") for text in table.head))
     rows = []
     for index, (first, *others) in enumerate(table.rows):

@@ -6,7 +6,7 @@ STYLE = Path(__file__).parent / "static" / "charts.css"
 SHAPES_STYLE = STYLE.with_name("pieces.css")
 CHART_FILES = (STYLE, SHAPES_STYLE, STYLE.with_suffix(".js"), STYLE.with_name("boards.js"))
 FONT = STYLE.with_name("pieces.otf")
-"""Font for the letters on pieces and boards, for images drawn without system fonts.
+"""Font with the characters on pieces and boards, for drawing images without system fonts.
 
 Made with ``pyftsubset NotoSerifCJK-Bold.ttc --font-number=3 --no-hinting --layout-features=
 --name-languages=* --name-IDs=0,1,2,4,6,13,14 --text=LETTERS``, where LETTERS are those of

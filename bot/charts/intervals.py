@@ -1,4 +1,4 @@
-"""Estimates for several groups with their intervals, one below the other (a forest plot)."""
+"""Forest plots: estimates for several groups with their intervals, one below the other."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -77,7 +77,7 @@ def interval_rows(chart: IntervalChart) -> Markup:
 
 
 def interval_table(chart: IntervalChart) -> DataTable:
-    """The numbers of the chart, with a row for each group."""
+    """The chart's numbers as a table with a row for each group."""
     head = (chart.group_name, chart.value_name, chart.interval_name, chart.count_name)
     rows = tuple((row.label, *_texts(chart, row), f"{row.count:,}") for row in chart.rows)
     return DataTable(chart.title, head, rows)
@@ -132,7 +132,7 @@ def _axis(chart: IntervalChart, width: float, *, is_narrow: bool) -> tuple[Ticks
 def _grid(
     chart: IntervalChart, ticks: Ticks, axis: Axis, bottom: float, stretches: Sequence[tuple[float, float]]
 ) -> Iterator[Markup]:
-    """Lines at the ticks and at the neutral value, between the given heights, and the labels of the ticks."""
+    """Tick labels, and vertical lines at the ticks and the neutral value that span the given heights."""
 
     def lines(values: Iterable[float]) -> str:
         return "".join(f"M{axis.at(value):.1f} {a:g}V{b:g}" for value in values for a, b in stretches)
@@ -171,7 +171,7 @@ def _row(
 
 
 def _interval(chart: IntervalChart, row: IntervalRow, axis: Axis, y: float) -> Iterator[Markup]:
-    """An interval with its value: a filled dot if above neutral, a diamond if below, else an empty dot."""
+    """An interval and its value: a dot if it lies above neutral, a diamond if below, otherwise a ring."""
     if row.value is None or row.low is None or row.high is None:
         yield tag("text", "too few to say", class_="tick start", x=axis.at(chart.neutral) + 6, y=y + 4)
         return

@@ -140,7 +140,7 @@ def _x_ticks(chart: LineChart, x: Axis) -> tuple[tuple[float, str], ...]:
 
 
 def _end_labels(chart: LineChart, lines: Sequence[DrawnLine]) -> list[tuple[LineSample, str]]:
-    """The last value of each line with a label: the number, or the line's name if there are two lines."""
+    """The last value of each line, labelled with the value, or with the line's name if there are several."""
     end_labels = []
     for line in lines:
         last = next(sample for sample in reversed(line.samples) if sample.y is not None)

@@ -35,7 +35,7 @@ class ChartLine:
     """Lower ends of the intervals; None or NaN if there is no interval."""
     high: Values = ()
     band: str = ""
-    """The intervals' name in the legend: ``95 % at every moment``."""
+    """The intervals' name in the legend, for instance ``95 % at every moment``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class LineChart:
     limits: tuple[float, float] | None = None
     """The range of the y axis, extended only to the next ticks; None to cover all values and references."""
     trims_bands: bool = False
-    """Whether the axis may cut off the outermost 5 % of the intervals' ends; only without `limits`."""
+    """Whether the axis may cut off the outermost 5 % of the intervals' ends; ignored if `limits` is set."""
     size: ChartSize = ChartSize.HALF
     nothing: str = "Nothing to show yet."
     """The text shown if there are no values."""

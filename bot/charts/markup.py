@@ -16,7 +16,7 @@ def tag(name: str, /, *children: str, **attributes: str | float | None) -> Marku
 
     Args:
         name: The element's name.
-        children: Texts, which are escaped, and markup, which is not.
+        children: The element's contents: text is escaped, markup is not.
         attributes: A trailing underscore is removed (``class_``), others become hyphens (``aria_hidden``);
             attributes with the value None are omitted.
 
@@ -34,12 +34,12 @@ def tag(name: str, /, *children: str, **attributes: str | float | None) -> Marku
 
 
 def join_markup(*parts: str) -> Markup:
-    """Concatenate texts, which are escaped, and markup, which is not."""
+    """Concatenate text and markup; text is escaped, markup is not."""
     return Markup("").join(parts)
 
 
 def short_number(value: float) -> str:
-    """A coordinate with at most two decimals, without trailing zeros.
+    """Format a coordinate with at most two decimals, without trailing zeros.
 
     Raises:
         ValueError: The number is not finite.
@@ -79,12 +79,12 @@ def _separated(number: str) -> str:
 
 
 def text_width(text: str, size: float) -> float:
-    """Estimated width of a text at this font size."""
+    """Return the estimated width of a text at this font size."""
     return size * sum(1.0 if east_asian_width(each) in "FW" else _MEAN_WIDTH for each in text)
 
 
 def cut_to_width(text: str, size: float, width: float) -> str:
-    """A text, cut off with an ellipsis if it is too wide."""
+    """Return a text, shortened with an ellipsis if it is too wide."""
     if text_width(text, size) <= width:
         return text
     while text and text_width(text + "…", size) > width:

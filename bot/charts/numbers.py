@@ -22,7 +22,7 @@ _STEPS_MONTHS = (1, 2, 3, 6)
 _MONTH = 30.44 * _DAY
 _YEAR = 365.25 * _DAY
 _MONDAY = 4 * _DAY
-"""The first Monday after the POSIX epoch: 1970-01-05."""
+"""The first Monday after the POSIX epoch, 1970-01-05, as a POSIX time."""
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -33,7 +33,7 @@ class NumberStyle:
     decimals: int = 0
     """Number of decimals in tables and labels; ticks have as many as they need."""
     is_signed: bool = False
-    """Whether numbers above 0 have a plus sign, as in differences."""
+    """Whether positive numbers get a plus sign, as differences do."""
     unit: str = ""
     """Text after the number, including a space if needed: ``" s"``, ``" %"``."""
     is_grouped: bool = True
@@ -66,12 +66,12 @@ class Ticks:
     values: tuple[float, ...]
     """Rising."""
     decimals: int
-    """Number of decimals that distinguishes the ticks."""
+    """Number of decimals needed to distinguish the ticks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Maps values to coordinates of a drawing; its range comes from `span_of` or from ticks."""
+    """Maps values to coordinates in a drawing; `low` and `high` come from `span_of` or from ticks."""
 
     low: float
     high: float
@@ -101,7 +101,7 @@ def span_of(values: Iterable[float]) -> tuple[float, float]:
 
 
 def ticks_around(low: float, high: float, max_ticks: int) -> Ticks:
-    """Ticks whose first and last enclose an interval, with between one and `max_ticks` steps.
+    """Ticks from `low` or just below to `high` or just above, with 1 to `max_ticks` steps.
 
     Args:
         low: Lower end; must be finite, like `high`.

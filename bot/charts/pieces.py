@@ -88,7 +88,7 @@ _BALLS = {
     "yellow": ((0, "#fff3b0"), (0.45, "#f3c62f"), (1, "#c9970f")),
     "wood": ((0, "#fffaf0"), (0.55, "#f6e8cb"), (1, "#dfc494")),
 }
-"""Shading of discs, keyed by colour: distances from the highlight, and the colour at each."""
+"""Gradients of discs, keyed by colour: pairs of a distance from the highlight and the colour there."""
 
 
 def ball(colour: str) -> Markup:
@@ -115,7 +115,7 @@ def chessman(id_: str, kind: str, side: str) -> Markup:
 
 
 def stone(id_: str, han: str, latin: str, side: str) -> Markup:
-    """A side's inscribed disc, ``red`` or ``black``, centred on the first square.
+    """A xiangqi piece of a side, ``red`` or ``black``: an inscribed disc on the square at the origin.
 
     A small Latin letter is below the Chinese character, and replaces it on devices without a Chinese font.
     """

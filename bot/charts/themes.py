@@ -1,4 +1,4 @@
-"""The appearance of each game: its board, its pieces with their names, and the labels at the board's edges.
+"""The appearance of each game: board, pieces, names of the pieces, and labels along the board's edges.
 
 The arena's page has the same names and labels in JavaScript (bot/arena/static/board/games.js); a test
 compares the two.
@@ -25,11 +25,11 @@ class Surface(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PieceTheme:
-    """One side's kind of piece."""
+    """The appearance of one kind of piece of one side."""
 
     side: str
     name: str
-    """Name of the kind; empty if each side has only one kind."""
+    """Name of the kind of piece; empty if each side has only one kind."""
     letter: str = ""
     """The Latin letter on a piece that also shows a Chinese character."""
     han: str = ""
@@ -40,10 +40,10 @@ class GameTheme:
     """The appearance of a game in drawings."""
 
     key: str
-    """Prefix of the ids of the theme's shapes, which games with the same theme share."""
+    """Prefix of the ids of the theme's shapes; games with the same theme share the shapes."""
     surface: Surface
     pieces: Mapping[str, PieceTheme] = field(default_factory=dict)
-    """Keyed by letter in `Game.board_rows`; pieces with other letters are drawn as letters."""
+    """Pieces, keyed by their letters in `Game.board_rows`; any other letter is drawn as text."""
     edges: tuple[str, ...] = ()
     """Which edges have labels: ``top``, ``bottom``, ``left``."""
     starts_at_top: bool = False
@@ -51,7 +51,7 @@ class GameTheme:
     turns: bool = False
     """Whether the viewer's side is at the bottom; otherwise the board's orientation is fixed."""
     numbers_files: bool = False
-    """Whether files have numbers instead of letters; each side counts them from its own right."""
+    """Whether files have numbers instead of letters; each side counts files from its own right."""
 
 
 def _two_sides(kinds: Mapping[str, tuple[str, str, str]], first: str, second: str) -> dict[str, PieceTheme]:
@@ -119,7 +119,7 @@ _UNKNOWN = GameTheme(key="letters", surface=Surface.FELT, edges=("top", "left"),
 
 
 def theme_of(game: str) -> GameTheme:
-    """The theme of each game, keyed by name; other games show letters for pieces on a plain board."""
+    """Return a game's theme; a game without a theme is drawn as letters on a plain board."""
     return _THEMES.get(game, _UNKNOWN)
 
 

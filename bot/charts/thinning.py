@@ -17,7 +17,7 @@ class LineSample(NamedTuple):
     low: float | None
     """Lower end of the interval, or None if there is none."""
     high: float | None
-    """Upper end of the interval; None exactly if `low` is None."""
+    """Upper end of the interval, or None if there is none."""
 
 
 SampleColumns = NDArray[np.float64]
@@ -32,7 +32,7 @@ def samples_of(columns: SampleColumns) -> tuple[LineSample, ...]:
 
 
 def thin(columns: SampleColumns, buckets: int) -> SampleColumns:
-    """Samples of a series: the first, the last, and at most five from each of several buckets of equal width.
+    """Thin a series to its first and last sample and at most five from each of several equally wide buckets.
 
     A bucket keeps the samples with its minimum and maximum y, its minimum `low`, its maximum `high`, and its
     first gap.

@@ -76,7 +76,7 @@ async def check(config: Config, source: str = "settings") -> list[Finding]:
 
     Args:
         config: The settings.
-        source: Where the settings come from, for the operator.
+        source: Where the settings come from, as shown to the operator.
     """
     return [
         await _run_check("configuration", lambda: _configuration(config, source)),
@@ -99,7 +99,7 @@ async def check(config: Config, source: str = "settings") -> list[Finding]:
 
 
 def _games(config: Config) -> list[str]:
-    """The games that our own engine plays, for all accounts together."""
+    """The configured games of all accounts, except those that need an external engine."""
     names = dict.fromkeys(name for each in config.by_account().values() for name in each.challenges.games)
     return [name for name in names if name not in ENGINE_GAMES]
 
@@ -185,7 +185,7 @@ def _check_opponent_models(config: Config) -> str:
 
 
 def _model_mismatch_warning(models: GameModels) -> str:
-    """A warning if the calibrated model was learned with another human-move model than the one in use."""
+    """A warning if the calibrated model was trained with a human-move model other than the one in use."""
     human, calibrated = models.human.info, models.calibrated
     if human.kind == SHALLOW or calibrated is None or calibrated.trained_with_model in ("", human.name):
         return ""  # a calibrated model does not use a guess
@@ -193,7 +193,7 @@ def _model_mismatch_warning(models: GameModels) -> str:
 
 
 def _check_external_engine(config: Config, settings: EngineSettings) -> str:
-    """Decide from another engine's scores and from its own move, and verify both decisions' records."""
+    """Have each strategy for external engines choose a move, and verify the decision from its record."""
     game = get_rules(settings.game)
     small = replace(
         settings,

@@ -37,7 +37,7 @@ class CommandFormat(StrEnum):
 
 
 class ShowFormat(StrEnum):
-    """Output format of commands without rows."""
+    """Output format of commands whose result cannot be written as CSV rows."""
 
     TABLE = "table"
     JSON = "json"
@@ -70,8 +70,8 @@ def ask_database(
 
     Args:
         context: Context of the command.
-        read: The query.
-        url: The database's URL; None: the configured one.
+        read: Runs the query.
+        url: The database's URL; None means the configured database.
         upgrade: Whether to create or upgrade the database; otherwise it must already exist.
 
     Raises:
@@ -94,7 +94,7 @@ def ask_database(
 
 
 def stop_on_signals() -> "tuple[asyncio.Event, list[int]]":
-    """An event that SIGINT and SIGTERM set, and the signals received; needs a running event loop."""
+    """Return an event set by SIGINT and SIGTERM, and a list of the signals; needs a running event loop."""
     import asyncio
     import signal
 
@@ -131,7 +131,7 @@ def report_damage() -> Iterator[None]:
 
 
 def require_known(option: str, name: str | None, names: Collection[str]) -> None:
-    """Raise `UsageError` unless the option's value is one of these names."""
+    """Raise `UsageError` if an option's value is given but is not a known name."""
     if name is not None and name not in names:
         raise UsageError(f"{option}: {name!r} is not known; known: {', '.join(names)}")
 
@@ -146,7 +146,7 @@ def console() -> "Console":
 
 
 def print_parts(parts: "Iterable[Part]") -> None:
-    """Print the parts of a view."""
+    """Print a view, given as its parts, to the terminal."""
     from bot.parts.terminal import terminal
 
     screen = console()
@@ -194,14 +194,14 @@ def print_result(
 
 
 def print_csv(rows: Rows) -> None:
-    """Write flat rows as CSV with a header; nothing if there are none."""
+    """Print flat rows as CSV with a header; print nothing if there are no rows."""
     from storage.evidence.exports.csv_cells import csv_text
 
     print(csv_text(add_old_keys(rows)), end="")
 
 
 def print_json(value: object) -> None:
-    """Write a result as JSON, with null for undefined numbers: JSON has no NaN."""
+    """Print a result as JSON, with null for undefined numbers, because JSON has no NaN."""
     print(json.dumps(_replace_nan(add_old_keys(value)), indent=2, ensure_ascii=False, allow_nan=False))
 
 

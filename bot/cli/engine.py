@@ -30,7 +30,7 @@ def engine(
     context: typer.Context,
     protocol: Annotated[ProtocolName, typer.Option(help="The other program's protocol.")],
     game: Annotated[
-        str | None, typer.Option(help="For uci: chess (default) or xiangqi; other protocols have one game.")
+        str | None, typer.Option(help="Game for uci: chess (default) or xiangqi; other protocols have one.")
     ] = None,
     strategy: Annotated[
         str | None,
@@ -41,7 +41,7 @@ def engine(
         typer.Option(
             min=2,
             max=120,
-            help="Search depth if the other program sets no limit; by default as configured.",
+            help="Search depth if the other program sets no limit; by default the configured depth.",
         ),
     ] = None,
 ) -> None:

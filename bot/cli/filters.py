@@ -34,7 +34,7 @@ class _Option(NamedTuple):
     """Names of the option on the command line; empty: the field's name."""
     metavar: str | None = None
     words: tuple[str, str] | None = None
-    """The field's values for the two names of a switch; None: the option is not a switch."""
+    """The field's value for each of a switch's two names; None if the option is not a switch."""
     is_number: bool = False
 
 
@@ -82,7 +82,7 @@ def filters_of(given: Mapping[str, Any]) -> "Filters":
     """Build filters from the values of `OPTIONS`; None means that an option was not used.
 
     Raises:
-        UsageError: A name is unknown, or a value cannot be read.
+        UsageError: A name is unknown, or a value is invalid.
     """
     from storage.errors import FilterError
     from storage.evidence.queries.filter_language import parse_filters

@@ -43,7 +43,7 @@ from storage.research.archive import BATCH, add_imported_games, each_game
 _MIN_PROGRESS_BYTES = 1_000_000
 """Minimum size of a file for a progress bar."""
 _MAX_REPORTED_BAD_GAMES = 20
-"""Number of bad games per file that are reported one by one."""
+"""Maximum number of bad games per file that are reported individually."""
 
 
 class TextFormat(StrEnum):
@@ -66,8 +66,8 @@ def export_games(
         TextFormat,
         typer.Option(
             "--format",
-            help="pgn: all games except the small ones; ggf: Othello; transcript: any game, moves only; "
-            "csv, jsonl, parquet: columns, see --what.",
+            help="pgn: chess, its variants, Othello, xiangqi; ggf: Othello; transcript: any game, "
+            "moves only; csv, jsonl, parquet: columns, see --what.",
         ),
     ] = TextFormat.PGN,
     what: Annotated[
@@ -160,8 +160,8 @@ def import_games(
 ) -> None:
     """Import other people's games from GGF, PGN or WTHOR.
 
-    Each game is stored once; unreadable games are reported and skipped.  The players and tournaments of
-    WTHOR files are read from the .jou and .trn files among FILES, or beside them.  The exit status is 1 when
+    Each game is stored once; unreadable games are reported and skipped.  Names of players and tournaments in
+    WTHOR files come from .jou and .trn files among FILES or in their folders.  The exit status is 1 when
     a file cannot be read at all.
     """
     require_known("--game", game, GAMES)
@@ -196,7 +196,7 @@ class _Tally:
 async def _import_file(
     database: Database, path: Path, form: GameFormat | None, game: str | None, names: list[Path]
 ) -> _Tally:
-    """Import one file and print its counts; games stored before a failure stay."""
+    """Import one file and print its counts; after a failure, the games already stored are kept."""
     tally = _Tally()
     try:
         with open_regular(path) as file:

@@ -23,15 +23,15 @@ class LazyCommand(NamedTuple):
     function: str
     """Name of the function in that module, as for `typer.Typer.command`."""
     own_help: str = ""
-    """Line in the group's help; empty: the first paragraph of the function's docstring."""
+    """Line in the group's help; empty to use the first paragraph of the function's docstring."""
     first: tuple[str, ...] = ()
-    """Arguments inserted before the arguments of the caller."""
+    """Arguments inserted before the caller's arguments."""
     old_options: tuple[tuple[str, str], ...] = ()
     """Options of earlier releases, each with the group's command that replaces it."""
 
     @property
     def help(self) -> str:
-        """The command's line in the group's help; reads the command's module without importing it."""
+        """The command's line in the group's help, read from the module's source without importing it."""
         if self.own_help:
             return self.own_help
         spec = find_spec(self.module)
@@ -59,7 +59,7 @@ def lazy_group(
         panels: Headings of the help with the commands under each; by default one heading for all.
         old_names: Names from earlier releases (one or two words), each with its current full name. They still
             work and print a notice on standard error, but are not listed.
-        default: The command to run without a name; empty: print the help.
+        default: The command to run if none is named; empty to print the help.
         settings: Arguments of `typer.Typer`.
     """
 

@@ -40,7 +40,7 @@ CONTROL_COMMANDS = {
     "reload": LazyCommand("bot.cli.control.program", "reload"),
 }
 PAGES = {
-    "questions": "List ten questions that the pages answer.",
+    "questions": "List ten common questions, with the pages that answer them.",
     "works": "Show whether the traps work, with the trial's verdict.",
     "results": "Show results by strategy, opponent, speed or rating.",
     "traps": "List the traps that were set, and what each reply cost.",
@@ -48,7 +48,7 @@ PAGES = {
     "events": "List events: starts, errors, alarms, actions.",
     "ratings": "Show the ratings over time.",
 }
-"""Pages of the dashboard, each with its line in the help."""
+"""Pages of the dashboard, keyed by name, with their help texts."""
 PAGE_COMMANDS = {
     **{
         name: LazyCommand("bot.cli.pages.page_command", "page_command", text, (name,))
@@ -102,9 +102,9 @@ GROUPS: dict[str, tuple[dict[str, LazyCommand], str]] = {
     "arena-account": (ARENA_ACCOUNT_COMMANDS, "Administer the accounts of the arena."),
     "lab": (LAB_COMMANDS, "Run experiments, analyse games, and fit models."),
 }
-"""Groups of commands, with their purposes."""
+"""Groups of commands, keyed by name, with their help texts."""
 DEFAULTS = {"page": "questions"}
-"""The default commands of groups; other groups print their help."""
+"""Default commands, keyed by group; a group without one prints its help."""
 PANELS = {
     "Play": ("run", "check", "challenge", "tournament", "match", "engine", "upgrade-account"),
     "Watch": ("status", "control", "games", "show", "stats", "page"),
@@ -126,7 +126,7 @@ OLD_NAMES = {
     "model fit": "lab fit",
     "model": "lab",
 }
-"""Command names of version 0.2.0, each with its current name; they work for one more release."""
+"""Maps the command names of version 0.2.0 to the current names; the old ones work for one more release."""
 
 app = lazy_group(
     COMMANDS, panels=PANELS, old_names=OLD_NAMES, add_completion=False, pretty_exceptions_enable=False
@@ -145,7 +145,7 @@ def _print_version(wanted: bool) -> None:
 def main(
     context: typer.Context,
     config: Annotated[
-        Path | None, typer.Option(help="Settings file; by default config.toml in the current folder, if any.")
+        Path | None, typer.Option(help="Settings file; default: ./config.toml, if it exists.")
     ] = None,
     _version: Annotated[
         bool,

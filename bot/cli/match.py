@@ -80,11 +80,11 @@ def match_command(
 ) -> None:
     """Play a match between any two players.
 
-    Players are standard, trappy, strong, opponent_model, calibrated, tempting and human; or other programs:
-    nboard:, gtp:, uci: and ucci:.
+    A player is one of ours (standard, trappy, strong, opponent_model, calibrated, tempting or human) or
+    another program (nboard:, gtp:, uci: or ucci:).
 
     Every opening is played with both colours.  Games are stored under the site "match"; the same command
-    resumes a stopped match.  The exit status is 128 plus the number of the signal that stopped the match.
+    resumes a stopped match.  If a signal stops the match, the exit status is 128 plus its number.
     """
     for option, value in (("cpu", cpu), ("nodes", nodes)):
         if value is not None:

@@ -18,8 +18,8 @@ def recheck_command(
 ) -> None:
     """Verify every decision and judge unjudged replies.
 
-    It may run while the bot plays, and does not touch open games. It can be stopped and run again at any
-    time. The exit status is 1 when a record is wrong or a row was moved to the quarantine.
+    The command may run while the bot plays; it skips open games. It can be stopped and run again at any time.
+    The exit status is 1 if a record is wrong or a row was moved to the quarantine.
     """
     config = config_of(context)
     table_mb, models = config.engine.table_mb, config.human.model_registry()

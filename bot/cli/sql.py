@@ -32,8 +32,8 @@ def sql(
 ) -> None:
     """Run a read-only SQL query.
 
-    The views have columns that stay the same from version to version; docs/sql.md has twenty examples. It
-    may run while the bot plays.
+    The views have columns that stay the same from version to version; docs/sql.md has twenty examples.
+    Queries may run while the bot plays.
     """
     if views:
         _print_views()

@@ -32,7 +32,7 @@ def start(
         int | None,
         typer.Option(
             help="Planned number of games (default: 1000), or of decisions (default: 6000) if the "
-            "only strategy randomises single decisions. Intervals are tightest at this number."
+            "only strategy randomises single decisions. Intervals are narrowest at this number."
         ),
     ] = None,
     alpha: Annotated[
@@ -78,9 +78,9 @@ def start(
 
 def end(
     context: typer.Context,
-    name: Annotated[str | None, typer.Argument(help="Name of the trial; by default the open one.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Name of the trial (default: the open trial).")] = None,
 ) -> None:
-    """End the open trial; games in progress still belong to it."""
+    """End the open trial; games in progress still count for it."""
 
     async def work(database: "Database") -> "StoredTrial":
         from storage.evidence.trials import end_trial

@@ -104,7 +104,7 @@ class OperatorActions:
         self._started_at = now()
         self._admission = AdmissionStatus(Admission.OPEN)
         self._challenges: set[asyncio.Task[str]] = set()
-        """Challenges sent by `begin_challenge`, until their games are over."""
+        """Tasks started by `begin_challenge`; each runs until its game is over."""
 
     async def run(self, sleep: Callable[[float], Any] = asyncio.sleep) -> None:
         """End expired pauses until cancelled; then withdraw unanswered challenges.
@@ -160,7 +160,7 @@ class OperatorActions:
     async def pause(self, minutes: float | None = None, *, by: str) -> str:
         """Start no new games; running games continue, and challenges are declined as "later".
 
-        Pausing again replaces the end of the previous pause.
+        A new pause replaces the current one, including its end.
 
         Args:
             minutes: Length of the pause, more than 0 and at most `MAX_PAUSE_MIN`; None pauses until `resume`
@@ -180,7 +180,7 @@ class OperatorActions:
         return note.result
 
     async def resume(self, *, by: str) -> str:
-        """Let games start again."""
+        """Allow new games to start again."""
         async with self._audit.recording("resume", by) as note:
             self._require_not_stopping()
             if not self._program.pause.holds_back_games:
@@ -240,7 +240,7 @@ class OperatorActions:
         """Ask the site to abort a game; some sites allow this only before both sides have moved.
 
         Args:
-            game: The site's key, or a prefix of it that is unique among the running games.
+            game: The game's key at the site, or a prefix that is unique among the running games.
             account: One of our accounts, or None for any.
             by: See the class.
         """
@@ -310,7 +310,7 @@ class OperatorActions:
 
         Args:
             name: Name or id of the account to block.
-            account: Our account at the site, or None for the only one.
+            account: One of our accounts; may be None if there is only one.
             by: See the class.
         """
         async with self._audit.recording("block", by, name=name) as note:
@@ -354,14 +354,14 @@ class OperatorActions:
         """Challenge a player and wait for the end of the game; cancelling withdraws the challenge.
 
         Args:
-            name: The account's name at the site.
+            name: The player's name at the site.
             proposal: The terms.
             account: One of our accounts, or None for the only one.
             by: See the class.
-            tell: Called when the challenge is about to be sent.
+            tell: Called with a line of text just before the challenge is sent.
 
         Returns:
-            The game's key and how it ended.
+            A line with the game's key and result.
         """
         terms = {"variant": proposal.variant, "rated": proposal.rated}
         async with self._audit.recording("challenge", by, name=name, **terms) as note:
@@ -470,11 +470,11 @@ class OperatorActions:
 
 
 def word(value: object, what: str = "name") -> str:
-    """Check a name or an id that becomes part of an address or a command.
+    """Check a name or an id that will be part of a URL or a command.
 
     Args:
         value: The value to check.
-        what: The expected kind of value, for the message.
+        what: The expected kind of value, for the error message.
 
     Raises:
         ControlError: The value is not valid.

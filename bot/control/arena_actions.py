@@ -13,7 +13,7 @@ from storage.database import Database
 
 
 class ArenaAction(StrEnum):
-    """A change to an account in the arena."""
+    """An action of the arena's owner on an account."""
 
     APPROVE = "approve"
     BAN = "ban"
@@ -22,7 +22,7 @@ class ArenaAction(StrEnum):
     RENAME = "rename"
     DELETE = "delete"
     VOID_GAME = "void-game"
-    """An action on a game (by its id) instead of on an account."""
+    """Acts on a game (by its id) instead of an account."""
 
 
 class ArenaActions:
@@ -31,8 +31,8 @@ class ArenaActions:
     Args:
         config: The settings.
         database: The arena's database.
-        running: Returns the arena that is running in this program, or None. If it is None, changes are made
-            directly in the database; they are refused while another program runs the arena.
+        running: Returns the arena that is running in this program, or None. If it returns None, changes are
+            made directly in the database; they are refused while another program runs the arena.
         bots: Names of our own accounts in the arena, which no action may change.
     """
 

@@ -18,15 +18,15 @@ from storage.records import AccountKey
 logger = logging.getLogger(__name__)
 
 OPERATOR_ACTION_EVENT = "operator_action"
-"""Kind of the events."""
+"""Kind of the events that record operators' actions."""
 
 
 @dataclass
 class AuditEntry:
-    """The event of an action."""
+    """The event that records an operator's action."""
 
     owner: AccountKey
-    """The account that the action concerned, or `PROGRAM` if it concerned none."""
+    """The account that the action concerned, or `PROGRAM` if it concerned no account."""
     detail: dict[str, Any]
     """The request and the caller: ``action``, ``by``, and the arguments."""
     result: str = ""
@@ -38,7 +38,7 @@ class Audit:
 
     Args:
         database: Stores the events.
-        metrics: Counts the events; None to count nothing.
+        metrics: The metrics in which to count the events; None: do not count them.
     """
 
     def __init__(self, database: Database, metrics: Metrics | None = None) -> None:
@@ -83,5 +83,5 @@ class Audit:
 
 
 def shortened(value: object) -> object:
-    """An external value, shortened for an event."""
+    """A value from outside the program, shortened for storage in an event."""
     return value[:200] if isinstance(value, str) else value

@@ -24,7 +24,7 @@ Command = Callable[[Mapping[str, Any], Callable[[str], None]], Awaitable[None]]
 """A command, which receives the request and a function that sends a line of text to the client."""
 
 LISTEN_RETRY_INTERVAL_S = 5.0
-"""Seconds between attempts to listen."""
+"""Seconds between attempts to listen on the socket."""
 SHUTDOWN_TIMEOUT_S = 1.0
 """Maximum time in seconds for commands to finish when the program stops."""
 MAX_REQUEST_BYTES = 1 << 16
@@ -115,7 +115,7 @@ def _remove(path: Path) -> None:
 
 
 def _file_identity(path: Path) -> tuple[int, int] | None:
-    """The identity of the file at a path, or None if there is no file."""
+    """The device and inode of the file at a path, or None if there is no file."""
     try:
         status = path.stat()
     except OSError:
@@ -150,7 +150,7 @@ def _bind(path: Path) -> socket.socket:
 
 @contextmanager
 def _address(path: Path) -> Iterator[str]:
-    """The path as a socket address; goes through the folder's descriptor, because addresses must be short."""
+    """Yield a socket address for the path via the folder's descriptor, because addresses must be short."""
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         yield f"/proc/self/fd/{folder}/{path.name}"

@@ -23,7 +23,7 @@ def exposition(
         metrics: The counters, and the gauges to update.
         status: The current status.
         recent: Our recent ratings, or None if they have not been read yet.
-        failures: See `engine.human.registry.ModelRegistry.failures`.
+        failures: Failures of the models of human play (`engine.human.registry.ModelRegistry.failures`).
         firing: Whether each alarm is firing, keyed by name.
     """
     metrics.follow_model_failures({game: total for game, (total, _) in failures.items()})

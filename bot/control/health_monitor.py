@@ -58,7 +58,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RecentResults:
-    """Our recent results."""
+    """Our ratings and losing streaks."""
 
     curves: tuple[RatingCurve, ...]
     """Rating curves over the last `RATING_WINDOW_DAYS` days."""
@@ -86,7 +86,7 @@ class HealthMonitor:
         board: The alarms.
         hooks: The hooks that receive the notices.
         clock: A monotonic clock, in seconds.
-        pinged: Called after each sample while the program is healthy, for a watchdog.
+        pinged: Called after each sample if the program is healthy; feeds a watchdog.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class HealthMonitor:
 
     @property
     def trouble(self) -> str:
-        """Why the program is not healthy; empty if healthy. This code runs only if the event loop runs."""
+        """Why the program is not healthy; empty if healthy. Cannot detect a blocked event loop."""
         silent_s = self._clock() - self._written_s
         if silent_s <= MAX_WRITE_AGE_S:
             return ""
@@ -133,7 +133,7 @@ class HealthMonitor:
                 await sleep(POLL_INTERVAL_S)
 
     async def check(self) -> None:
-        """Take one sample and act on it."""
+        """Take one sample; record changes of alarms, and queue the notices that are due."""
         sample = await self._sample()
         for change in self._board.evaluate(sample):
             await self._record(change)
@@ -192,7 +192,7 @@ class HealthMonitor:
         )
 
     async def _try_read(self, what: str, work: Awaitable[T]) -> T | None:
-        """A part of the sample, or None if reading it failed; a repeated failure is logged once."""
+        """Read one part of a sample; return None on failure. Log a repeated failure as an error only once."""
         try:
             value = await work
         except Exception as error:  # no failure of the watch may stop it
@@ -248,7 +248,7 @@ def rating_name(curve: RatingCurve) -> str:
 
 
 def disk_sample(database_url: str) -> DiskSample:
-    """The disk with the SQLite database; with other databases, the disk of the working directory.
+    """Sample the disk that holds the SQLite database or, with another database, the working directory.
 
     Raises:
         OSError: The disk's usage cannot be read.

@@ -10,8 +10,8 @@ from engine.games import get_rules
 
 @dataclass(frozen=True, slots=True)
 class BaitStatus:
-    """A bait set by our last move, not answered yet. For the operator only, because the opponent can read
-    everything that is published."""
+    """A bait that our last move set and the opponent has not answered yet. For the operator only, because the
+    opponent can read everything that is published."""
 
     reply: str
     """The bait's move in the notation that people use."""
@@ -48,7 +48,7 @@ class LiveGame:
     our_turn: bool | None
     """Whether it is our turn; None if the game is over or the site has not sent it yet."""
     our_clock_s: float | None
-    """Seconds left, or None without a clock."""
+    """Seconds left on our clock, or None if the game has no clock."""
     their_clock_s: float | None
     is_over: bool
     """Whether the game is over at the site and its record is being closed."""
@@ -60,13 +60,13 @@ class LiveGame:
     overdue_s: float | None = None
     """Seconds by which our move is overdue, or None if it is not our turn."""
     bait: BaitStatus | None = None
-    """The bait of our last move while we await the reply; None if there is none or it is not known yet."""
+    """The bait set by our last move, until the reply; None if there is none or it is not known yet."""
     opponent_site_id: str = ""
     """The site's key of the opponent's account; empty until the site has sent the game."""
 
 
 def live_games(name: str, lobby: Lobby) -> list[LiveGame]:
-    """The games of an account."""
+    """Return the games in progress on an account."""
     runners = ((key, lobby.player(key)) for key in lobby.playing)
     return [_live_game(name, lobby.owner.site, key, player) for key, player in runners if player is not None]
 

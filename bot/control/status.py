@@ -1,6 +1,6 @@
 """The status of the running program, as one typed value that all displays use.
 
-All data comes from memory, except for one query that tests whether the database responds.
+All data comes from memory; the only query tests whether the database responds.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ class AdmissionStatus:
     until: datetime | None = None
     """When the pause ends by itself; None if the operator must end it, or if there is no pause."""
     by: str = ""
-    """The caller: ``socket``, ``signal``, or a user of the dashboard."""
+    """Who made the latest change: ``socket``, ``signal``, or a user of the dashboard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,11 @@ class LinkStatus:
     is_up: bool
     up_since: datetime | None
     heard_at: datetime | None
-    """Time of the last data, keep-alives included."""
+    """Time at which data, including keep-alives, last arrived."""
     event_at: datetime | None
     """Time of the last event."""
     lag_ms: int
-    """Measured round trip of a move; 0 before the first measurement."""
+    """Measured round-trip time of a move; 0 before the first measurement."""
     trouble: str
     """Why the link was last lost; empty if it is up or has never been up."""
 
@@ -238,7 +238,7 @@ async def gather_status(
         database: The database, which is sent a test query.
         started_at: When the program started.
         admission: Whether new games may start.
-        workers: See `bot.game.search_pool.SearchPool.load`.
+        workers: The load returned by `bot.game.search_pool.SearchPool.load`.
         arena: The embedded arena, or None if there is none.
         log_level: The minimum level of logged messages.
         last_error: The last error in the log.

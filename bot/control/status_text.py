@@ -53,7 +53,7 @@ def status_lines(status: Status) -> list[str]:
 
 
 def _health(status: Status) -> str:
-    """A sentence saying that all is well, or else the problems."""
+    """The problems, or a sentence saying that all is well."""
     wrong = [alarm.headline for alarm in status.firing]
     if status.database.trouble:
         wrong.append("The database does not answer.")

@@ -25,16 +25,16 @@ def plan(
     cap: int,
     endpoint: Endpoint | None,
 ) -> NewTrial:
-    """Plan a trial of the strategies among which the accounts choose at random.
+    """Plan a trial of the strategies that the accounts assign at random.
 
     Args:
         configs: The settings of each account, keyed by its name.
         name: Name of the trial.
-        planned_n: See `storage.evidence.trials.NewTrial`, also for alpha and cap; None for the default.
+        planned_n: See `storage.evidence.trials.NewTrial`, as for `alpha` and `cap`; None for the default.
         endpoint: The endpoint, or None for the default.
 
     Raises:
-        TrialError: The settings do not define a blind comparison, or a value makes no sense.
+        TrialError: The settings do not define a blind comparison, or a value is invalid.
     """
     drawing = {account: config for account, config in configs.items() if _arms_of(config)}
     if not drawing:
@@ -81,7 +81,7 @@ def plan(
 
 
 def _arms_of(config: Config) -> tuple[str, ...]:
-    """Strategies that an account compares, sorted; a single strategy only if it randomises decisions."""
+    """The strategies that an account compares, sorted; a single one only if it randomises decisions."""
     assignment = config.assignment
     match assignment.method:
         case AssignmentMethod.BALANCED:

@@ -1,4 +1,4 @@
-"""`desdemona run` and `desdemona arena`: play, or serve the arena alone, until stopped."""
+"""`desdemona run` plays games, and `desdemona arena` serves only the arena, until stopped."""
 
 import asyncio
 from typing import Annotated
@@ -20,7 +20,7 @@ def run(
 ) -> None:
     """Play until SIGINT or SIGTERM.
 
-    Also opens the arena, and prints the address of its page.  On SIGHUP, the settings are read again.
+    Also starts the arena and prints the address of its page.  SIGHUP makes the bot reload its settings.
     """
     from bot.daemon import program
 

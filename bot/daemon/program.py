@@ -1,4 +1,4 @@
-"""The daemon: opens everything, plays all accounts until a stop signal, and shuts down in order."""
+"""The daemon: opens everything, plays with all accounts until a stop signal, and shuts down in order."""
 
 import asyncio
 import gc
@@ -53,7 +53,7 @@ from storage.records import AccountKey
 logger = logging.getLogger(__name__)
 
 MAX_IO_THREADS = 32
-"""Number of threads; with too few, one account's host name look-ups would wait for another account's."""
+"""Maximum number of I/O threads; with too few, one account's host name look-ups would delay another's."""
 
 
 def run(
@@ -67,8 +67,8 @@ def run(
     Args:
         config: The settings.
         path: The settings file, which is read again on SIGHUP; see `load_config`.
-        only: Names of the accounts to play; empty: all.
-        is_standby: Whether to wait for accounts that another program plays, and take them over later.
+        only: Names of the accounts to use; empty: all.
+        is_standby: Whether to wait for accounts that another program uses, and to take them over later.
 
     Raises:
         ConfigError, AuthError, StorageError: The message is one line for the operator to act on.
@@ -85,7 +85,7 @@ def run(
 async def play(
     config: Config, path: Path | None = None, *, only: Collection[str] = (), is_standby: bool = False
 ) -> None:
-    """Open everything, play until a signal arrives, close everything; arguments and errors as in `run`."""
+    """Open everything, play until a signal, and close everything; arguments and errors as in `run`."""
     try:
         await _play(config, path, only, is_standby)
     except BaseExceptionGroup as group:
@@ -236,7 +236,7 @@ async def _notify_stopping(stop: asyncio.Event) -> None:
 
 
 async def serve_arena(config: Config) -> None:
-    """Run the arena without a bot until SIGINT or SIGTERM; its owner can send commands over the socket.
+    """Run the arena without a bot until SIGINT or SIGTERM; its owner can use the control socket.
 
     Raises:
         ConfigError: The arena cannot listen.
@@ -263,7 +263,7 @@ class ArenaHost:
     Args:
         config: The settings.
         configs: Settings of each account; accounts at the arena get their tokens from the arena.
-        database: Stores the arena's games and the exclusive role of running the arena.
+        database: Stores the arena's games, and grants the role of running the arena to one program.
         is_standby: Whether to wait while another program runs the arena on this database.
     """
 
@@ -286,11 +286,11 @@ class ArenaHost:
         self._taken: RoleTaken | None = None
         """Set on a standby while another program runs the arena."""
         self.open: Arena | None = None
-        """The arena while it runs."""
+        """The running arena; None if it is not running."""
 
     @property
     def status(self) -> ArenaStatus | None:
-        """The arena for the operator; None while it does not run."""
+        """The arena's status for the operator; None if the arena is not running."""
         if self.open is None:
             return None
         return ArenaStatus(self._config.arena.public_url or self._url, self.open.open_games)
@@ -301,7 +301,7 @@ class ArenaHost:
         return bool(self.bots)
 
     async def run(self) -> None:
-        """Run the arena until cancelled; after it has first opened, wait for resources instead of failing.
+        """Run the arena until cancelled; once it has opened, wait for missing resources instead of failing.
 
         Raises:
             ConfigError: The arena cannot listen, or a name is taken.

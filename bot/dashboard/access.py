@@ -1,4 +1,4 @@
-"""Access control of the operator's page and its controls.
+"""Access control for the operator's page and its controls.
 
 A browser on this machine lets any web page send requests to the loopback address. So the ``Host`` of every
 request must be ours (against DNS rebinding, where a foreign name resolves to this machine), and a request
@@ -29,7 +29,7 @@ SESSION_TTL_S = 30 * 86_400
 LOGIN_RATE = Rate("dashboard.login", burst=10, per_s=0.1)
 """Limit on login attempts per address."""
 TOTAL_LOGIN_RATE = Rate("dashboard.login.all", burst=100, per_s=1)
-"""Limit on login attempts of all addresses together."""
+"""Limit on login attempts from all addresses together."""
 BODY_TIMEOUT_S = 10.0
 """Maximum wait for the rest of a request, in seconds."""
 MAX_FORM_FIELDS = 50
@@ -43,7 +43,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class AccessDenied(Exception):
-    """A request is not allowed.
+    """Error: a request is not allowed.
 
     Args:
         status: HTTP status.
@@ -59,8 +59,8 @@ class Access:
     """Admits requests.
 
     Args:
-        config: Address and public address.
-        token: The token; empty: no token, which is allowed on a loopback address only.
+        config: The dashboard's settings, which contain its local and public addresses.
+        token: The token; may be empty only if the address is a loopback address.
         clock: Returns the time of a monotonic clock in seconds, for rate limits.
     """
 
@@ -121,7 +121,7 @@ class Access:
         )
 
     def sign_out(self, request: web.Request, response: web.Response) -> None:
-        """End the request's session, also for copies of its cookie, and delete the cookie."""
+        """Delete the cookie, and end the request's session so that copies of the cookie are invalid, too."""
         now = self._now()
         self._ended = {said: ends for said, ends in self._ended.items() if ends > now}
         said, ends = self._session(request)
@@ -147,7 +147,7 @@ class Access:
         return said, int(ends) if is_ours and ends.isdecimal() else 0
 
     def _has_bearer(self, request: web.Request) -> bool:
-        """Whether a program sent the token in a header, which browsers never do on their own."""
+        """Whether the request has a header with the token, which browsers never add on their own."""
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         is_it = hmac.compare_digest(token.strip().encode(errors="replace"), self._token)
         return bool(self._token) and scheme.lower() == "bearer" and is_it
@@ -186,7 +186,7 @@ def safe_redirect_path(text: str) -> str:
 
 
 async def read_form(request: web.Request) -> dict[str, str]:
-    """The fields of a form, within limits of size and time.
+    """Read the fields of a form, with limits on its size and on the time to receive it.
 
     Raises:
         AccessDenied: The body is not a form, or does not arrive.

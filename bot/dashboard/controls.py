@@ -1,7 +1,7 @@
-"""The operator's controls on the page: ``POST /dash/do`` carries out an action and goes back to the page.
+"""The operator's controls on the page: ``POST /dash/do`` carries out an action and redirects to the page.
 
-A cookie carries the outcome to that page, which shows it once. Irreversible actions have a confirmation page,
-so that no scripts are needed.
+A cookie carries the outcome to that page, which shows it once. Irreversible actions are confirmed on a
+separate page, so that no script is needed.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -20,7 +20,7 @@ from storage.errors import StorageError
 
 PATH = "/dash/do"
 ACTOR = "dashboard"
-"""The caller's name in events of actions."""
+"""The name under which the dashboard's actions appear among the events."""
 RESULT_COOKIE = "desdemona_said"
 """The cookie with the outcome of the last action."""
 RESULT_COOKIE_S = 60
@@ -47,7 +47,7 @@ class PageAction:
     fields: tuple[str, ...] = ()
     """Names of the action's form fields."""
     question: str = ""
-    """The confirmation question, with the fields in braces; empty: none."""
+    """The confirmation question, with field names in braces; empty: no confirmation is needed."""
     button: str = ""
     """The label of the confirming button."""
 
@@ -78,7 +78,7 @@ async def _snooze(actions: OperatorActions, fields: Fields) -> str:
 async def _challenge(actions: OperatorActions, fields: Fields) -> str:
     """
     Raises:
-        ControlError: The clock is invalid, or it is not specified whether the game is rated.
+        ControlError: The clock is invalid, or the form does not say whether the game is rated.
     """
     if fields["rated"] not in ("rated", "casual"):
         raise ControlError(f"rated: {fields['rated']!a:.40} is neither 'rated' nor 'casual'")

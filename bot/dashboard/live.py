@@ -1,7 +1,7 @@
 """Notifies open pages of changes, so that they reload.
 
 One task polls the database's version, and only while clients listen; each event is encoded once, and its
-bytes go to all listeners.  A slow listener loses the oldest events, because only the last event matters.
+bytes go to all listeners.  Slow listeners lose their oldest events: only the latest matters.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ _MAX_QUEUED_EVENTS = 8
 
 
 class LiveStream:
-    """The stream of changes.
+    """Streams notices of database changes to open pages.
 
     Args:
         version: The database's version (`bot.dashboard.page_cache.PageCache.version`).
@@ -40,7 +40,7 @@ class LiveStream:
         self._is_closed = False
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
-        """``GET /dash/stream``: server-sent events, ``changed`` with the version."""
+        """``GET /dash/stream``: server-sent events named ``changed``, with the version as their id."""
         if len(self._listeners) >= MAX_LISTENERS or self._is_closed:
             raise web.HTTPServiceUnavailable(reason="too many pages are open")
         response = web.StreamResponse(
@@ -90,7 +90,7 @@ class LiveStream:
 
 
 class _Listener:
-    """The queued events of a page."""
+    """An open page, with its queue of events."""
 
     def __init__(self) -> None:
         self._waiting: deque[bytes] = deque(maxlen=_MAX_QUEUED_EVENTS)
@@ -101,7 +101,7 @@ class _Listener:
         self._told.set()
 
     async def next(self) -> bytes:
-        """The next event, or a comment after a long silence."""
+        """Return the next event, or a comment if no event arrives in `KEEP_ALIVE_INTERVAL_S`."""
         if not self._waiting:
             self._told.clear()
             try:

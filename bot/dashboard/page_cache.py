@@ -14,7 +14,7 @@ from storage.evidence.queries.changes import ChangeWatch
 logger = logging.getLogger(__name__)
 
 PAGE_TIMEOUT_S = 10.0
-"""Timeout of a computation, in seconds."""
+"""Timeout for computing a page, in seconds."""
 MAX_CACHED_VIEWS = 60
 """Maximum number of views in memory. A view of ten thousand games takes a megabyte."""
 MAX_VIEW_AGE_S = 60.0
@@ -27,7 +27,7 @@ Version = tuple[int, int]
 
 
 class PageTimeout(DesdemonaError):
-    """A page takes too long; a narrower query may succeed."""
+    """The computation of a page takes too long; a narrower query may succeed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class CachedView:
 
 
 class PageCache:
-    """The views of all pages.
+    """Caches the views of all pages.
 
     Args:
         database: The source of the views.
@@ -73,7 +73,7 @@ class PageCache:
         return self._version
 
     async def get(self, page: Page, query: Query) -> CachedView:
-        """A page's view.
+        """Return a page's view, from the cache if possible.
 
         Raises:
             PageTimeout: The computation took longer than `PAGE_TIMEOUT_S`.
@@ -107,7 +107,7 @@ class PageCache:
             done.exception()  # everybody who waited for it may have gone
 
     def _forget_stale(self) -> None:
-        """Drop the views that can never be served again: versions of the database only increase."""
+        """Drop outdated views; the database's version only increases, so they can never be served again."""
         for key, each in list(self._views.items()):
             if not self._is_fresh(each, self._version):
                 del self._views[key]

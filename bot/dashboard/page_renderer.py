@@ -44,7 +44,7 @@ class RequestContext:
     """Whether to show the sign-out button."""
     unacknowledged_alarms: tuple[AlarmStatus, ...] = ()
     said: ActionResult | None = None
-    """The outcome of the reader's last action."""
+    """The outcome of the user's last action."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class PageRequest:
     parts: Mapping[str, str] = field(default_factory=dict)
     """The variable parts of the page's path."""
     table: str = ""
-    """The table for CSV; empty: the first table."""
+    """Name of the table to return as CSV; empty selects the first table."""
     context: RequestContext = field(default_factory=RequestContext)
     live: Any = None
     """See `bot.views.page.Page.live`."""
@@ -79,7 +79,7 @@ class PageRenderer:
     Args:
         pages: All pages, in the order of the menu.
         templates: See `bot.dashboard.rendering.environment`.
-        cache: The views of the pages.
+        cache: Computes and caches the pages' views.
     """
 
     def __init__(self, pages: Sequence[Page], templates: Environment, cache: PageCache) -> None:
@@ -118,7 +118,7 @@ class PageRenderer:
         return RenderedPage(text)
 
     def render(self, template: str, context: RequestContext, **values: Any) -> str:
-        """A template's text."""
+        """Render a template with the values and the elements common to all pages."""
         return self._templates.get_template(template).render(
             menu=[page for page in self._pages.values() if page.is_in_menu],
             has_session=context.has_session,
@@ -129,7 +129,7 @@ class PageRenderer:
 
 
 def filter_fields(page: Page, query: Query) -> list[FormField]:
-    """The page's filters with their values, for a form."""
+    """The form fields for the page's filters, with the query's values."""
     texts = filter_texts(query.filters)
     found = []
     for each in (FIELDS[name] for name in page.filters):

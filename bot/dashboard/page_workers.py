@@ -1,7 +1,7 @@
 """Renders pages in worker processes, because rendering in the main process would delay moves.
 
-Rendering a page takes tens to hundreds of milliseconds. On the event loop, and also in a thread (the
-interpreter runs one thread at a time), rendering would delay every move due meanwhile. The processes start
+Rendering a page takes tens to hundreds of milliseconds. Rendering on the event loop would delay every move
+due meanwhile, as would a thread (the interpreter runs one thread at a time). The processes start
 with the first request, run at a lower priority, cache the views, and use separate database connections.
 """
 
@@ -22,11 +22,11 @@ from storage.database import Database
 from storage.evidence.reading import enable_reply_cache
 
 PAGE_WORKERS = 2
-"""Number of processes: with two, one slow page delays no other. The second process starts when needed."""
+"""Number of processes: with two, a slow page does not delay others. The second starts when needed."""
 NICENESS = 5
 """Increase of the processes' niceness."""
 WORKER_TIMEOUT_S = 3 * PAGE_TIMEOUT_S
-"""Timeout of an answer in seconds; includes time in the queue and the start of a process."""
+"""Timeout for a response in seconds, including time in the queue and the start of a process."""
 
 
 class PageWorkers:
@@ -41,7 +41,7 @@ class PageWorkers:
         self._pool = ProcessPool(PAGE_WORKERS)
 
     async def answer(self, asked: PageRequest) -> RenderedPage:
-        """The answer to a request for one of `bot.views.menu.pages`.
+        """Return the response to a request for one of `bot.views.menu.pages`.
 
         Raises:
             PageTimeout: The computation took too long.
@@ -58,13 +58,13 @@ class PageWorkers:
             raise DesdemonaError("The process that renders the pages has died; try again.") from None
 
     async def close(self) -> None:
-        """End the processes, whatever they are doing."""
+        """End the processes, even while they are rendering a page."""
         await asyncio.to_thread(self._pool.close)
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A request, with the data that a new process needs."""
+    """A request, with the database URL that a new process needs."""
 
     url: str = field(repr=False)
     """Contains the password."""

@@ -1,4 +1,4 @@
-"""The dashboard as a running server: routes, errors, and the address it listens on.
+"""The dashboard's server: routes, error handling, and the address it listens on.
 
 Failures of the dashboard do not affect play: if it cannot listen, the bot continues and logs the reason once.
 """
@@ -40,15 +40,15 @@ logger = logging.getLogger(__name__)
 STATIC_FOLDER = Path(__file__).parent / "static"
 MAX_BODY_BYTES = 16 * 1024
 MAX_URL_BYTES = 1 << 16
-"""Maximum length of a page's address."""
+"""Maximum length of a request's URL, in bytes."""
 MAX_CONNECTIONS = 1024
 LOOPBACK = ("127.0.0.0/8", "::1/128")
-"""Networks whose clients may use every connection."""
+"""Networks in which a single address may use all connections."""
 LISTEN_RETRY_INTERVAL_S = 30.0
 """Seconds between two attempts to listen."""
 SHUTDOWN_TIMEOUT_S = 2.0
 _SQL_PAGE = ("/dash/ask", "/dash/api/ask", "/dash/api/ask.csv")
-"""Addresses of a page that existed in earlier releases."""
+"""Paths of a page that existed in earlier releases and has been removed."""
 _TYPES = {OutputFormat.HTML: "text/html", OutputFormat.JSON: "application/json", OutputFormat.CSV: "text/csv"}
 
 SECURITY_HEADERS = {
@@ -64,7 +64,7 @@ SECURITY_HEADERS = {
 
 
 class Dashboard:
-    """The operator's page.
+    """The server of the operator's pages.
 
     Args:
         config: The address to listen on, and access control.
@@ -73,10 +73,10 @@ class Dashboard:
         operator: The running program, for controls, alarms, metrics and health; None if there is none.
         clock: Seconds of a monotonic clock.
         sleep: Waits the given number of seconds.
-        workers: Render the pages; closed at the end. None: this process renders the pages.
+        workers: Render the pages; closed at the end. If None, this process renders the pages.
 
     Raises:
-        ConfigError: Other machines could reach the page, and there is no token.
+        ConfigError: Other machines could reach the dashboard, but no token is set.
     """
 
     def __init__(
@@ -269,7 +269,7 @@ class Dashboard:
 
     @web.middleware
     async def _answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Middleware: answers every failure with a page, or a line of JSON, that suggests a remedy."""
+        """Middleware: answer every failure with a page, or a line of JSON, that gives the reason."""
         self._busy.add(request.protocol)
         try:
             return await handler(request)
@@ -313,14 +313,14 @@ def _reason(error: Exception) -> str:
 
 
 def _set_private_headers(response: web.Response) -> web.Response:
-    """Response headers: private, and revalidated each time."""
+    """Forbid shared caches to store the response, and make browsers revalidate it each time."""
     response.headers["Cache-Control"] = "private, no-cache"
     response.enable_compression()
     return response
 
 
 def _parts(page: Page) -> str:
-    """The variable parts of a page's path, such as ``/{game}``, for the routes of its data."""
+    """Return the variable parts of a page's path, such as ``/{game}``, for the routes to the page's data."""
     return "".join(f"/{part}" for part in page.path.split("/") if part.startswith("{"))
 
 

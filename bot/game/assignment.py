@@ -11,7 +11,7 @@ from engine.strategies.registry import strategies_for, strategy_named
 BIASED_COIN_PROBABILITY = 0.75
 """Probability of choosing a strategy with fewer games, if people may know which strategy they met. Efron
 (1971, doi:10.1093/biomet/58.3.403) uses 2/3 for a whole trial. We use more, because an opponent plays few
-games and balance must be reached sooner; the next strategy still stays uncertain."""
+games and balance must be reached sooner; the next strategy remains uncertain."""
 
 BLIND_COIN_PROBABILITY = 0.6
 """The same probability in blind trials: a person who knew all earlier choices could predict the next one in
@@ -31,7 +31,7 @@ class AssignmentContext:
     speed: Speed
     opponent_rating: int | None
     against_opponent: Mapping[str, int]
-    """Number of earlier games of each strategy against this opponent; 0 for missing strategies."""
+    """Number of earlier games of each strategy against this opponent; missing strategies count as 0."""
     overall: Mapping[str, int]
     """Number of earlier games of each strategy against all opponents."""
 

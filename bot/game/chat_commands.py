@@ -43,7 +43,7 @@ class ChatFacts:
     strategy: str
     """Name of one of `engine.strategies.registry.STRATEGIES`."""
     is_over: bool
-    """Whether the game is over, so that nothing is secret any more unless `is_blind`."""
+    """Whether the game is over; if so, nothing is secret any more unless `is_blind`."""
     is_blind: bool
     """Whether the strategy stays secret after the game."""
     may_show: bool
@@ -51,7 +51,7 @@ class ChatFacts:
     latest: Decision | None = None
     """The decision behind our last move on the board; only for !eval and !trap."""
     forecast: ReplyForecast | None = None
-    """The forecast of people's replies to our last move; None: not made yet; only for !trap."""
+    """The forecast of people's replies to our last move, or None if not made yet; only for !trap."""
     earlier: Encounters = Encounters()  # noqa: RUF009 - frozen
     """Earlier games with this opponent; only for !stats."""
 

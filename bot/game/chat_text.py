@@ -23,10 +23,10 @@ _SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+")
 
 
 def greeting(config: ChatConfig, template: str, *, opponent: str, bot: str, game: str) -> str | None:
-    """The greeting at the start of a game; None if there is none.
+    """The greeting at the start of a game; None if chat is off or the template is empty.
 
     Args:
-        template: The setting for the room.
+        template: The greeting for the room, from the settings.
     """
     return _fill(config, template, opponent=opponent, bot=bot, game=game)
 
@@ -41,12 +41,12 @@ def farewell(
     result: ResultForUs,
     counts: BaitCounts,
 ) -> str | None:
-    """The farewell after a game; None if there is none.
+    """The farewell after a game; None if chat is off or the template is empty.
 
     Args:
         names_traps: Whether to include sentences about traps; they are omitted if the strategy sets no traps
             on purpose, unless the omission would reveal a secret strategy.
-        counts: Counts of the game, as on its page.
+        counts: The game's counts, as shown on its page.
     """
     template = config.farewell
     if not names_traps:

@@ -13,7 +13,7 @@ from engine.human.reply_forecast import ReplyForecast
 from storage.records import StoredDecision
 
 MAX_CACHED_DECISIONS = 4
-"""Number of decisions cached as a whole: a chess decision takes a few hundred kilobytes."""
+"""Maximum number of decisions cached in full; a chess decision takes a few hundred kilobytes."""
 
 
 @dataclass(slots=True)
@@ -21,14 +21,14 @@ class CurrentDecisions:
     """The plies of a game's current decisions, and the latest of these decisions."""
 
     plies: frozenset[int] | None = None
-    """Plies of the current decisions; None: unknown."""
+    """Plies of the current decisions; None if unknown."""
     latest: dict[int, StoredDecision] = field(default_factory=dict)
     """The latest decisions, keyed by ply."""
     forecasts: dict[int, ReplyForecast] = field(default_factory=dict)
     """The forecasts stored with the latest decisions, keyed by the decision's key."""
 
     def copy(self) -> "CurrentDecisions":
-        """A copy for a transaction to change."""
+        """Return a copy that a transaction may change."""
         return CurrentDecisions(self.plies, dict(self.latest), dict(self.forecasts))
 
     def knows_ply(self, ply: int) -> bool:

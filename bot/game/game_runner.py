@@ -78,13 +78,13 @@ MAX_NOT_FOUND_RETRIES = 4
 MAX_REFUSAL_RETRIES = 40
 """Number of queries after other refusals, over two minutes; the server may yet report the game's end."""
 GAME_LIST_TIMEOUT_S = 2.0
-"""Timeout of a query for the running games, in seconds; the stream is not requested during the query."""
+"""Timeout of a query for the running games, in seconds; the game's stream is closed meanwhile."""
 MAX_STREAM_RETRY_WAIT_S = 3.0
 """Maximum wait before a game's stream is reopened, in seconds; short, because our clock may be running."""
 
 
 class GameRunner:
-    """Plays one game; `run` it once."""
+    """Plays one game; call `run` only once."""
 
     def __init__(self, game_id: str, services: GameServices) -> None:
         self.game_id = game_id
@@ -113,11 +113,11 @@ class GameRunner:
         """The clocks as last reported by the server; `_clocks_at` is the time of the report, by our clock."""
         self._clocks_at = 0.0
         self._due: tuple[float, float] | None = None
-        """Start of our latest turn, by our clock, and its limit in seconds."""
+        """Start of our latest turn, by our clock, and the turn's time limit in seconds."""
         self._pending_bait: tuple[int, TemptingReply] | None = None
         """Ply of our latest move with a forecast, and the confirmed bait that it sets."""
         self._unknown = 0
-        """Number of consecutive answers from the server that the game does not exist."""
+        """Number of consecutive times that the server said the game does not exist."""
         self._tasks: asyncio.TaskGroup
         self._search: GameThinker
         self._side_tasks: SideTasks
@@ -131,7 +131,7 @@ class GameRunner:
 
     @property
     def stored(self) -> StoredGame | None:
-        """The game as the ledger opened it; None before the first message."""
+        """The game as it was when the ledger was opened; None before the first message."""
         return self._ledger.game if self._ledger.is_known else None
 
     @property
@@ -170,7 +170,7 @@ class GameRunner:
 
         Raises:
             RefusedError: The server refuses to abort the game.
-            ServerError: The exchange failed.
+            ServerError: The request failed.
         """
         await self._server.abort(self.game_id)
 
@@ -179,7 +179,7 @@ class GameRunner:
 
         Raises:
             RefusedError: The game has not begun or is over, or the server refuses.
-            ServerError: The exchange failed.
+            ServerError: The request failed.
         """
         if self.is_over:
             raise RefusedError("the game is over", HTTPStatus.CONFLICT)
@@ -196,7 +196,7 @@ class GameRunner:
     async def run(self) -> None:
         """Play until the server ends the game, then settle every decision and close the ledger.
 
-        A game that the server adjourns leaves its ledger open. If the ledger already has the game's end,
+        If the server adjourns the game, its ledger stays open. If the ledger already has the game's end,
         only the settling is left, and the server is not queried.
 
         Raises:
@@ -237,7 +237,7 @@ class GameRunner:
     # --- Events in, actions out -------------------------------------------------------------------------
 
     async def _listen(self) -> None:
-        """Handle the game's events until it is over.
+        """Handle the game's events until the game is over.
 
         Raises:
             RefusedError: The server keeps refusing the stream, and does not list the game as running;

@@ -78,7 +78,7 @@ logger = logging.getLogger(__name__)
 
 TAKEBACK_GRANTED = "takeback_granted"
 DECISION_UNJUDGED = "decision_unjudged"
-"""A bug left a decision without an outcome; `desdemona db recheck` may supply the outcome."""
+"""Event: a bug left a decision without an outcome; `desdemona db recheck` may supply the outcome."""
 
 _RESULTS_FOR_US = {
     GameResult.WIN: ResultForUs.WON,
@@ -94,7 +94,7 @@ class ClosedGame:
 
     verdict: ResultForUs
     counts: BaitCounts
-    """The counts on the game's page."""
+    """The game's bait counts, as shown on its page."""
 
 
 class GameLedger:
@@ -203,7 +203,7 @@ class GameLedger:
         """Look up a game that is over but not settled, without data from the server.
 
         Returns:
-            The game's end; None: there is no such game, or the server may still report the end.
+            The game's end; None if there is no such game, or if the server may still report the end.
         """
         async with self._database.read() as session:
             known = await load_game(session, self._owner, self._site_game_id)
@@ -217,7 +217,7 @@ class GameLedger:
         return GameEnd(reason, None if known.result is None else winners.get(known.result), reason.value)
 
     async def find_committed_decision(self, ply: int, position: str) -> StoredDecision | None:
-        """The current decision at a ply, if it was made in this position."""
+        """Return the current decision at a ply; if it is for another position, void it and return None."""
         if self._current_decisions.knows_ply(ply):
             stored = self._current_decisions.latest.get(ply)
         else:
@@ -233,7 +233,7 @@ class GameLedger:
         return None
 
     async def commit_decision(self, moves: tuple[str, ...], decision: Decision) -> StoredDecision | None:
-        """Commit a decision before its move is sent; None: the server now shows other moves.
+        """Commit a decision before its move is sent; return None if the server now shows other moves.
 
         If there is already a decision, return it instead, because its move may have been sent.
         """
@@ -336,7 +336,7 @@ class GameLedger:
                 self._draft.add_forecast(stored, made)
 
     async def forecast_of(self, stored: StoredDecision) -> ReplyForecast | None:
-        """The forecast of people's replies to a decision's move; None: not made yet."""
+        """The forecast of people's replies to a decision's move; None if it was not made yet."""
         async with self._database.read() as session:
             return await get_forecast(session, stored.id)
 
@@ -347,10 +347,10 @@ class GameLedger:
         return stored.decision.move if stored and stored.state is DecisionState.SENT else None
 
     async def finish_game(self, end: GameEnd, ended_at: datetime | None = None) -> GameResult | None:
-        """End the game, once; its ledger stays open.
+        """Record the end of the game, once; its ledger stays open.
 
         Args:
-            ended_at: When the game ended, timezone-aware; None: now.
+            ended_at: When the game ended, timezone-aware; None means now.
 
         Returns:
             Our result; None if there is none or the server does not report it.
@@ -571,7 +571,7 @@ class GameLedger:
 
 
 def sets_bait(decision: Decision, made: ReplyForecast) -> bool:
-    """Whether a decision's move counts as a bait: it is confirmed, and the game was not yet decided."""
+    """Whether a decision's move counts as a bait: the forecast confirms it, and the game was undecided."""
     return made.bait is not None and not judge_decision(decision).is_decided
 
 

@@ -1,6 +1,6 @@
 """Decides on draws, resignation, takebacks, aborts and claims against opponents who left.  Pure.
 
-All decisions are computed from settings and facts alone.
+All decisions depend only on the settings and the facts of the game.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from engine.game import Game
 from engine.strategies.registry import strategy_named
 
 MIN_PLIES_BETWEEN_OFFERS = 20
-"""Minimum number of plies between two draw offers of ours."""
+"""Minimum number of plies between two of our draw offers."""
 
 MIN_COUNTED_PLIES = 2
 """Minimum length of a game that counts, in plies; sites abort shorter games, even when a player resigns."""
@@ -25,7 +25,7 @@ board (Othello, at most 120 plies) soon ends anyway."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferFacts:
-    """The facts that offers and their answers depend on."""
+    """The facts on which decisions about offers and claims are based."""
 
     scores_centi: Sequence[int]
     """Scores of our decisions in the order of play, from our view; see `score_centi`."""
@@ -45,7 +45,7 @@ class OfferFacts:
 
 
 def score_centi(decision: Decision) -> int:
-    """A decision's score for the chosen move, from our view; far from 0 in a decided game (`WIN_CENTI`)."""
+    """The score of a decision's chosen move, from our view; in a decided game, far from 0 (`WIN_CENTI`)."""
     pick = decision.pick
     if pick is not None and pick.score_centi is not None:
         return pick.score_centi
@@ -101,7 +101,7 @@ def max_takebacks(facts: OfferFacts, config: MannersConfig) -> int:
 
 
 def may_grant_takebacks(assignment: AssignmentConfig, config: MannersConfig) -> bool:
-    """Whether an account's settings allow takebacks in any game."""
+    """Whether an account's settings allow takebacks at all."""
     draws_decisions = (
         assignment.method is AssignmentMethod.FIXED and strategy_named(assignment.strategy).draws_decisions
     )
@@ -109,13 +109,13 @@ def may_grant_takebacks(assignment: AssignmentConfig, config: MannersConfig) -> 
 
 
 def choose_claim(facts: OfferFacts, config: MannersConfig) -> Claim:
-    """Choose the claim against an opponent who left: the configured one, but a win if we were winning."""
+    """Return the claim against an opponent who left: as configured, but a win instead of a draw if ahead."""
     is_won = bool(facts.scores_centi) and facts.scores_centi[-1] >= config.resign_score_centi
     return Claim.VICTORY if config.claim is Claim.DRAW and is_won else config.claim
 
 
 def first_move_timeout_s(has_clock: bool, config: MannersConfig) -> float | None:
-    """Seconds to wait for the opponent's first move; None: no limit, as in games without a clock."""
+    """Seconds to wait for the opponent's first move; None means no limit, as in games without a clock."""
     return config.abort_after_s if has_clock and config.abort_after_s else None
 
 

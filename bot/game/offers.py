@@ -19,7 +19,7 @@ from engine.games import get_rules
 logger = logging.getLogger(__name__)
 
 DRAW_CONFIRMATION_S = 1.0
-"""Seconds that the server may take to report the end of the game after we have accepted a draw."""
+"""Seconds that we wait for the server to report the end of the game after we have accepted a draw."""
 
 
 class GameOffers:
@@ -29,7 +29,7 @@ class GameOffers:
         game_id: The site's id.
         services: Shared by all games.
         ledger: The game's ledger, open before the first call.
-        side_tasks: Runs tasks that moves do not wait for.
+        side_tasks: Runs tasks concurrently with the game, so that they do not delay moves.
         session: Returns the current session.
     """
 
@@ -73,7 +73,7 @@ class GameOffers:
     async def resign_or_accept_draw(self) -> GameEnd | None:
         """Resign or accept the offered draw if our decision requires it.
 
-        Tries only once: the clock is running and the move is ready.
+        A failed request is not repeated, because the clock is running and the move is ready.
 
         Returns:
             The end of the game if we resigned (some servers do not report resignations); otherwise None.
@@ -117,7 +117,7 @@ class GameOffers:
         )
 
     def _is_draw_offer_open(self) -> bool:
-        """Whether the opponent's offer still stands; if not, accepting it would make a new offer."""
+        """Whether the opponent's offer still stands; otherwise, accepting it would be an offer of our own."""
         session = self._session()
         return session.draw_offered and session.state is SessionState.WAITING
 
@@ -150,13 +150,13 @@ class GameOffers:
         await self._side_tasks.repeat_until_done(partial(ask, self._game_id))
 
     def cancel_claim(self) -> None:
-        """Drop the claim, because the opponent is back."""
+        """Cancel the pending claim, if any, because the opponent is back."""
         if self._claim is not None:
             self._claim.cancel()
             self._claim = None
 
     def watch_first_move(self) -> None:
-        """Abort the game if the opponent does not begin; called after every change of the game."""
+        """Abort the game if the opponent does not begin; called after every change in the game."""
         if not self._session().awaits_beginning:
             if self._abort is not None:
                 self._abort.cancel()

@@ -1,4 +1,4 @@
-"""Rechecks all decisions of the database: verifies each record, and judges decisions that
+"""Rechecks all decisions in the database: verifies each record, and judges decisions that
 the current rules have not judged yet.
 
 A decision lacks an outcome if a crash interrupted the completion of its profile or the judgement of its
@@ -57,7 +57,7 @@ from storage.records import DecisionState, GameStatus
 logger = logging.getLogger(__name__)
 
 RECHECK_BATCH_DECISIONS = 100
-"""Number of decisions in memory at a time: a few MB."""
+"""Number of decisions held in memory at a time; they take a few MB."""
 
 OnCount = Callable[[int], None]
 """Called with the number of decisions finished since the last call."""
@@ -100,7 +100,7 @@ class RecheckResults:
     """Decisions that still lack an outcome or a complete profile, counted by reason."""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return the report as plain JSON values."""
         quarantined = [asdict(each) for each in self.quarantined]
         plain = {each.name: getattr(self, each.name) for each in fields(self)}
         return plain | {
@@ -121,8 +121,8 @@ async def recheck(
 
     Args:
         table_mb: Size of the single search thread's transposition table for each game, in MiB.
-        counting: Takes the number of decisions and returns a progress callback; None: no progress.
-        models: Models of people for the forecasts; None: the built-in models.
+        counting: Takes the number of decisions and returns a progress callback; None to report no progress.
+        models: Models of people for the forecasts; None for the built-in models.
     """
     findings = RecheckResults()
     models = models or ModelRegistry()
@@ -147,11 +147,11 @@ async def recheck(
 
 
 class _Incomplete(Exception):
-    """A decision stays incomplete; the message says why."""
+    """Error: a decision stays incomplete; the message says why."""
 
 
 class _Recheck:
-    """The recheck of one decision."""
+    """Rechecks one decision."""
 
     def __init__(
         self,
@@ -286,7 +286,7 @@ class _Recheck:
         """Return the decision with its chosen move's complete profile.
 
         Raises:
-            RecordError: Our search contradicts the decision's record.
+            RecordError: The repeated search contradicts the decision's record.
         """
         if decision.is_complete:
             return decision

@@ -1,7 +1,7 @@
-"""Checks a decision's record against other stored data: its row, game, forecast and other random choices.
+"""Checks a decision's record against other stored data: its row, game, forecast and earlier random choices.
 
-`engine.verification.verify` recomputes the decision from the record alone, so it cannot detect a record in
-the wrong row or of another game.
+`engine.verification.verify` recomputes the decision from the record alone, so it cannot detect a record that
+is in the wrong row or belongs to another game.
 """
 
 from dataclasses import asdict
@@ -36,7 +36,7 @@ class RecordChecks:
             decision: The record in the row.
 
         Raises:
-            RecordError: They contradict each other; the message says where.
+            RecordError: The record contradicts other data; the message says where.
         """
         if found.move != decision.move:
             raise RecordError(f"move is {decision.move} in the record, but {found.move} in its row")
@@ -60,7 +60,7 @@ class RecordChecks:
             )
 
     def _positions_of(self, found: RecordedDecision) -> list[str]:
-        """The positions of a game as texts, indexed by the number of moves made."""
+        """The positions of a game as text, indexed by the number of moves made."""
         if found.game_id not in self._positions:
             if len(self._positions) == _MAX_GAMES:
                 del self._positions[next(iter(self._positions))]

@@ -21,23 +21,23 @@ from storage.records import AccountKey, GameResult, NonWinLine, StoredGame
 logger = logging.getLogger(__name__)
 
 AVOIDED_RECENT_GAMES = 2
-"""Number of latest games, per opponent and result, that must not be repeated."""
+"""Number of latest games against an opponent that must not be repeated."""
 WINDOW_PLIES = 20
 """A game counts as different if it deviates within this many plies."""
 
 MIN_COPIED_PLIES = 8
-"""A game copies an earlier game that we did not win if at least this many first plies are equal."""
+"""A game counts as a copy of an earlier non-win if at least this many initial plies are equal."""
 MAX_NON_WINS = 300
-"""Number of latest games, of each kind and account, that we did not win and must not repeat."""
+"""Number of latest games that we did not win and must not repeat, per kind of game and account."""
 MAX_LOSS_DOUBLINGS = 3
 """The allowed loss doubles with each repetition of a line, at most this many times."""
 
 Paths = Mapping[str, tuple[str, ...]]
-"""Recently played moves, keyed by the text of their position."""
+"""Recently played moves, keyed by the text of the position in which they were played."""
 
 
 async def recent_paths(database: Database, game: Game[Any], stored: StoredGame) -> Paths:
-    """The openings of the latest games against a game's opponent; none if they cannot be read.
+    """Return the openings of the latest games against a game's opponent; none if the database fails.
 
     Games without a result do not count, as on the server; otherwise two aborted games would hide the games
     that must not be repeated.
@@ -59,7 +59,7 @@ async def recent_paths(database: Database, game: Game[Any], stored: StoredGame) 
 
 
 def paths(game: Game[Any], games: Sequence[StoredGame]) -> Paths:
-    """The moves in the first `WINDOW_PLIES` plies of games, keyed by position."""
+    """Return the moves in the first `WINDOW_PLIES` plies of the given games, keyed by position."""
     paths: dict[str, tuple[str, ...]] = {}
     for stored in games:
         try:
@@ -83,12 +83,12 @@ class NonWins:
 
     def __init__(self) -> None:
         self._lines: dict[str, dict[int, tuple[NonWinLine, str]]] = {}
-        """Each line, and its moves in normal form as text, keyed by kind of game and game key."""
+        """The lines, each with its moves in normal form as text, keyed by kind of game, then by game id."""
         self._read: set[str] = set()
         """Kinds of games whose lines have been read."""
 
     async def load(self, database: Database, owner: AccountKey, game: str) -> None:
-        """Read the lines of a kind of game once; if this fails, the kind has no lines."""
+        """Read the lines of a kind of game unless they have been read; after a failure, there are none."""
         if game in self._read:
             return
         try:
@@ -116,13 +116,13 @@ class NonWins:
     def avoidance(
         self, stored: StoredGame, moves: Sequence[str], avoid: Sequence[str], within_centi: int
     ) -> RepetitionAvoidance | None:
-        """Return which moves to avoid because they would repeat an earlier game; None: nothing to avoid.
+        """Return the moves to avoid, so as not to repeat an earlier game; None if there are none.
 
         Args:
             stored: The game in the database.
             moves: Its moves so far.
             avoid: Further moves to avoid.
-            within_centi: Maximum loss of a move against the best. It doubles if the next 20 plies were
+            within_centi: Maximum loss of a move compared with the best. It doubles if the next 20 plies were
                 repeated once, quadruples if they were repeated twice, and so on.
         """
         nexts: Counter[tuple[str, ...]] = Counter()
@@ -155,13 +155,13 @@ degrees, so that the move becomes f5. Each of these changes is its own inverse."
 def _normal_form(
     game: str, start: str | None, moves: Sequence[str], after: Sequence[str] | None = None
 ) -> tuple[str, ...]:
-    """Moves in normal form: Othello games begin with f5, because the four first moves are equivalent.
+    """Convert moves to normal form: every Othello game begins with f5, as the first moves are equivalent.
 
     Args:
         game: The game's name.
         start: Its initial position, if it is not the usual one.
         moves: Moves of the game, from the first on.
-        after: Moves to convert, to or from normal form, in a game that begins with `moves`; None: `moves`.
+        after: Moves of the same game to convert to or from normal form; None: convert `moves` itself.
     """
     turned = tuple(moves if after is None else after)
     is_usual = game == "othello" and start is None

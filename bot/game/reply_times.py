@@ -1,15 +1,15 @@
 """Times the opponent's replies in one game: by the server's clock if it can be trusted, otherwise by ours.
 
 The server's time of a reply is the opponent's clock during our previous turn, minus the same clock during our
-next turn, plus the increment. Our own measurement lasts from when the server shows our move until it shows
-the reply, so that network delays cancel out. If the server shows both at once, the measurement begins when we
-send our move, and the known lag is subtracted.
+next turn, plus the increment. Our own measurement starts when the server shows our move and ends when it
+shows the reply, so that network delays cancel out. If the server shows both at once, it starts when we send
+our move, and the known lag is subtracted.
 
-The server's number is used only if it agrees with ours: it cannot be longer than the time from sending our
-move to seeing the reply, nor shorter than our measurement by more than servers' lag allowance. The numbers
-disagree if the clock has byo-yomi or a delay instead of an increment. We use our measurement for both, for
-clocks in whole seconds, and for moves before a clock starts. A reply that could not be timed (the link was
-down, the program restarted, several moves came at once) has no time.
+The server's number is used only if it agrees with ours: it cannot exceed the time from sending our move to
+seeing the reply, nor fall short of our measurement by more than the lag allowance. The two disagree if the
+clock has byo-yomi or a delay instead of an increment. We also use our measurement for clocks in whole seconds
+and for moves before a clock starts. A reply that could not be timed (the link was down, the program
+restarted, several moves came at once) has no time.
 """
 
 from collections.abc import Sequence
@@ -37,14 +37,14 @@ class ReplyTimer:
         self._moves: tuple[str, ...] | None = None
         self._is_theirs = False
         self._shown_at: float | None = None
-        """When the opponent's turn was first shown; None: not their turn, or it began before we joined."""
+        """When the opponent's turn was first shown; None if it is not their turn or began before we came."""
         self._sent: tuple[int, float] | None = None
         """Ply and moment of the latest move that we sent."""
         self._stopped_s: float | None = None
-        """The opponent's clock during our latest turn."""
+        """Time left on the opponent's clock during our latest turn; None if unknown."""
 
     def start(self, ply: int, now: float) -> None:
-        """Record that our move is about to be sent; of several attempts, the first counts."""
+        """Record that our move is about to be sent; if it is sent repeatedly, only the first time counts."""
         if self._sent is None or self._sent[0] != ply:
             self._sent = (ply, now)
 
@@ -59,16 +59,16 @@ class ReplyTimer:
         lag_s: float,
         is_prompt: bool = True,
     ) -> None:
-        """Take a state of the game from the server.
+        """Process a state of the game from the server.
 
         Args:
             moves: The complete list of moves.
             is_theirs: Whether it is the opponent's turn.
             clock_s: Time left on the opponent's clock; None: there is no clock.
             increment_s: Time that a move adds to that clock.
-            now: The moment of the state's arrival.
+            now: When the state arrived.
             lag_s: Known lag of a request to the server and back.
-            is_prompt: Whether the state arrived as soon as it changed; False: requested after a lost link.
+            is_prompt: Whether the state arrived as soon as it changed; False if requested after a lost link.
         """
         moves, before = tuple(moves), self._moves
         added = None if before is None or moves[: len(before)] != before else len(moves) - len(before)

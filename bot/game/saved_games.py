@@ -18,14 +18,14 @@ from storage.records import AccountKey, GameStatus, StoredGame
 logger = logging.getLogger(__name__)
 
 _FORMATS = {"othello": GameFormat.GGF}
-"""Formats of games that are not written as PGN."""
+"""File formats by game; games not listed are written as PGN."""
 
 
 class SavedGames:
-    """The folder of finished games; failures are logged and never affect play.
+    """Writes finished games to a folder; failures are logged and never affect play.
 
     Args:
-        folder: The folder, with one subfolder per month; created when needed.
+        folder: The folder to write to, with one subfolder per month; created when needed.
         our_name: Our side's name in the files.
     """
 
@@ -35,7 +35,7 @@ class SavedGames:
         self._is_failing = False
 
     async def save(self, database: Database, owner: AccountKey, site_game_id: str) -> None:
-        """Write a finished game, replacing its file if there is one; an aborted game is left out."""
+        """Write a finished game, replacing any earlier file of that game; skip an aborted game."""
         try:
             async with database.read() as session:
                 game = await load_game(session, owner, site_game_id)

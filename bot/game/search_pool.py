@@ -6,7 +6,7 @@ table. If a live job has waited longer than it can afford, another live job with
 early.
 
 A job may borrow the cores of idle threads, for helper threads of its own search. It keeps these cores until
-it ends, so another job of its rank may have to share a core with it. The job is stopped and restarted if
+it ends, so another job of the same rank may have to share a core with it. The job is stopped and restarted if
 a job of a higher rank needs these cores.
 """
 
@@ -43,7 +43,7 @@ class JobRank(IntEnum):
     BACKGROUND = 2
     """A result that is needed eventually."""
     SPARE = 3
-    """A result that may be needed."""
+    """A result that may or may not be needed later."""
 
 
 class JobStop(StopFlag):
@@ -54,7 +54,7 @@ class JobStop(StopFlag):
         self.queue_per_thread = queue_per_thread
         """Waiting live jobs per thread when this job began."""
         self.borrow = borrow
-        """Lends this run the cores of idle threads, at most the requested number; returns how many."""
+        """Lends this run the cores of idle threads, at most the requested number; returns the number lent."""
         self.is_paused = False
         """Whether the thread is needed for a job of a higher rank; if so, this job must raise `Stopped` and
         will be restarted."""
@@ -73,9 +73,9 @@ class _Task:
     loop: asyncio.AbstractEventLoop = field(compare=False)
     result: asyncio.Future[Any] = field(compare=False)
     stop: JobStop | None = field(compare=False, default=None)
-    """None while the job waits."""
+    """The stop flag of the current run; None while the job waits."""
     borrowed: int = field(compare=False, default=0)
-    """Number of idle threads' cores that the job uses in addition to its own."""
+    """Number of cores that the job borrows from idle threads, in addition to its own."""
     is_hurried: bool = field(compare=False, default=False)
     """Whether the job has been asked to end early."""
     cancelled: bool = field(compare=False, default=False)
@@ -93,7 +93,7 @@ class _Task:
 
 @dataclass(frozen=True, slots=True)
 class PoolLoad:
-    """How busy the search pool is."""
+    """The load of the search pool."""
 
     threads: int
     busy: int
@@ -103,14 +103,14 @@ class PoolLoad:
     waiting: int
     """Number of jobs that wait for a thread, excluding spare-time jobs."""
     waiting_moves: int = 0
-    """Number of waiting jobs that search moves of games; the others are analyses, which are not urgent."""
+    """Number of jobs in `waiting` that search for a move in a game; the rest are analyses, which can wait."""
 
 
 class SearchPool:
     """A pool of threads, each with a searcher for each game.
 
     Args:
-        workers: Number of threads; 0: one per core.
+        workers: Number of threads; 0 means one per core.
         table_mb: Size of the transposition table for each thread and game, in MiB.
         searcher: Creates a searcher from the game's name and `table_mb`.
     """
@@ -176,10 +176,10 @@ class SearchPool:
         Args:
             job: Called on one of the threads; possibly more than once unless it is a live job.
             game: Name of the searcher's game.
-            deadline: Time by which the result is needed, in seconds on the shared clock; earliest first.
+            deadline: Time limit in seconds on the shared clock; within a rank, the earliest is served first.
             rank: Jobs with a lower number are served first, whatever their deadlines.
             hurry_after_s: For a live job: each time it has waited this many seconds for a thread, a live job
-                with a later deadline must end early. None: the job can wait.
+                with a later deadline must end early. None means that the job can wait.
 
         Raises:
             Any exception that the job raises.

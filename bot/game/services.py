@@ -32,7 +32,7 @@ class MoveLookup(Protocol):
     async def find(
         self, game_name: str, position: Any, remaining_s: float | None, avoid: Collection[str] = ()
     ) -> LookupMove | None:
-        """A move for an unfinished game; None: none was found in time.
+        """Find a move for an unfinished game; return None if no move was found in time.
 
         Args:
             game_name: Name in `engine.games`.
@@ -69,11 +69,11 @@ class GameServices:
     saved_games: SavedGames | None = None
     """Writes finished games to files; None: not written."""
     online: MoveLookup | None = None
-    """Looks moves up at a site; None: no look-ups."""
+    """Looks up moves at a site; None: moves are not looked up."""
     role: Role = field(default_factory=lambda: Role(""))
-    """Our exclusive role of playing the account."""
+    """Ensures that only this process plays the account."""
     shared_limit: SharedGameLimit = field(default_factory=SharedGameLimit)
-    """The games of all accounts."""
+    """The limit on simultaneous games of all accounts together."""
     non_wins: NonWins = field(default_factory=NonWins)
     """The account's games that must not be repeated against any opponent."""
     metrics: Metrics = field(default_factory=Metrics)
@@ -87,7 +87,7 @@ class GameServices:
     def draw_number(self) -> int:
         """A random number for choosing the strategy.
 
-        It cannot be predicted from the numbers for other games, unless the settings have a seed (for tests).
+        The numbers for other games do not help to predict it, unless the settings have a seed (for tests).
         """
         if self.config.assignment.seed:
             return self.rng.getrandbits(DRAW_BITS)
@@ -96,8 +96,8 @@ class GameServices:
     def decision_seed(self, game: NewGame, position: str) -> int | None:
         """64 random bits with which the strategy may randomise a decision (`engine.randomised`).
 
-        They cannot be predicted, unless the settings have a seed (for tests); then they depend on the seed,
-        the game's key and the position. None: no decisions are randomised, or the opponent is a program.
+        The bits are unpredictable, unless the settings have a seed (for tests); then they depend on the seed,
+        the game's id and the position. None if decisions are not randomised or the opponent is a program.
         """
         if not game.draws_decisions or game.opponent_is_bot:
             return None

@@ -86,7 +86,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class StopThinking:
-    """The position being searched is no longer on the board."""
+    """Stop the search: its position is no longer on the board."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,13 +219,13 @@ class Session:
         return is_beginning and state.end is None and not self.takeback_offered
 
     def rejoin(self) -> "Session":
-        """Return the session to JOINING, so that the session reads the state again and our turn starts
-        a new search."""
+        """Return the session in state JOINING, so that it reads the state again and, on our turn, starts a
+        new search."""
         return self if self.state is SessionState.OVER else replace(self, state=SessionState.JOINING)
 
 
 def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...]]:
-    """Return the session after a message from the server, and the actions to perform, in order.
+    """Process a message from the server; return the new session and the actions to perform, in order.
 
     Raises:
         ProtocolError: The message is invalid: illegal moves, or a change of a finished game.

@@ -1,4 +1,4 @@
-"""Limits the games of all accounts together.  No I/O."""
+"""Limits the total number of concurrent games on all accounts.  No I/O."""
 
 import math
 from collections import Counter
@@ -33,8 +33,8 @@ class SharedGameLimit:
         """Update the number of an account's games.
 
         Args:
-            account: Any key.
-            games: Running or accepted games with a real-time clock.
+            account: Any hashable key that identifies the account.
+            games: Number of running or accepted games with a real-time clock.
             on_change: Called when another account has fewer games than before, or a challenger waits there.
             has_challenger: Whether a challenger waits for a game at this account.
         """

@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 
 class SideTasks:
-    """Small tasks that run during a game; after its end, unfinished tasks are not awaited.
+    """Runs small tasks during a game; tasks unfinished at its end are not awaited.
 
     Args:
         game_id: For the log.

@@ -1,4 +1,4 @@
-"""One game's searches: time limits from the clock, a thread of the pool, pondering on the opponent's time.
+"""Runs one game's searches in a pool thread, within clock limits, and ponders on the opponent's time.
 
 A search may begin before our turn, for the position after the expected reply (pondering). The search is the
 same as after the reply, with the same limits, but it starts earlier. If the opponent plays this reply, the
@@ -59,7 +59,7 @@ class Turn:
     """Our clock as the server reported it."""
 
     remaining_s: float | None
-    """Time left when the turn began; None: no clock."""
+    """Time left when the turn began; None without a clock."""
     received_at: float | None
     """When the report arrived, by the services' clock; None while the turn is only expected and the
     clock is stopped."""
@@ -70,7 +70,7 @@ class PositionToMove:
     """A position of a game in which we are to move."""
 
     stored: StoredGame
-    """The game in the ledger."""
+    """The game as stored in the ledger."""
     game: Game[Any]
     position: Any
     moves: Sequence[str] = ()
@@ -78,12 +78,12 @@ class PositionToMove:
 
     @property
     def text(self) -> str:
-        """The position's text."""
+        """The position in the game's notation."""
         return self.game.position_text(self.position)
 
     @property
     def level(self) -> Level | None:
-        """The level that the game began with; None: its strategy has no levels."""
+        """The level that the game began with; None if its strategy has no levels."""
         number = self.stored.selection.get("level")
         return LEVELS[number - 1] if isinstance(number, int) and 1 <= number <= len(LEVELS) else None
 
@@ -204,7 +204,7 @@ class MoveSearch:
         return Background(tuple(before), self._person)
 
     def _limits(self, queue_per_thread: float) -> Limits | None:
-        """The limits according to the clock, minus the time spent; None: no time is left."""
+        """The limits according to the clock, minus the time spent; None if no time is left."""
         services, turn = self._services, self._turn
         engine = services.config.engine
         left_s = turn.remaining_s
@@ -236,8 +236,8 @@ class GameThinker:
     """Runs one game's searches.
 
     Args:
-        services: Shared by all games.
-        tasks: The group that pondering runs in.
+        services: The services that all games share.
+        tasks: The task group in which to ponder.
     """
 
     def __init__(self, services: GameServices, tasks: asyncio.TaskGroup) -> None:
@@ -247,9 +247,9 @@ class GameThinker:
         """Estimated time on our clock when the last decision was found."""
         self._ahead: _PonderSearch | None = None
         self._paths: Paths | None = None
-        """Openings to avoid; None: not looked up yet."""
+        """Openings to avoid; None until they are looked up."""
         self._seeds: dict[tuple[int, str], int] | None = None
-        """Random bits for randomised decisions, keyed by ply and position; None: not looked up yet."""
+        """Random bits for randomised decisions, keyed by ply and position; None until looked up."""
 
     async def decide(
         self,
@@ -258,7 +258,7 @@ class GameThinker:
         received_at: float,
         their_remaining_s: float | None = None,
     ) -> Decision:
-        """Find a move; cancelling stops the search.
+        """Find a move; cancelling this call stops the search.
 
         Args:
             at: The position to search.
@@ -297,7 +297,7 @@ class GameThinker:
         return decision
 
     def max_move_time_s(self, at: PositionToMove, remaining_s: float | None) -> float:
-        """The maximum time for a move, in seconds, after which the operator sees the move as late.
+        """Maximum time for a move, in seconds; the operator's page reports a slower move as late.
 
         The limit is the planned time, extended by at least `LATE_MOVE_GRACE_S` in case the machine is busy.
         """
@@ -338,7 +338,7 @@ class GameThinker:
         )
 
     def _avoidance(self, at: PositionToMove) -> RepetitionAvoidance | None:
-        """Instructions to avoid earlier games; None: there are no such games, or repetition is allowed."""
+        """How to avoid repeating earlier games; None if there are none or repetition is allowed."""
         within_centi = self._services.config.engine.variety_centi
         if within_centi == 0:
             return None
@@ -376,7 +376,7 @@ class GameThinker:
             return await list_seeds(session, stored.id)
 
     def _seed(self, at: PositionToMove) -> int | None:
-        """The random bits for a position of the game; None: nothing is randomised.
+        """The random bits for a position of the game; None if nothing is randomised.
 
         The bits are the same for every search of the position, so a takeback causes no new random choice.
         """
@@ -440,7 +440,7 @@ def _engine_manages_clock(services: GameServices, at: PositionToMove) -> bool:
 
 
 def expected_reply(decision: Decision) -> str | None:
-    """The reply with the highest probability in the decision's model, or else with the best score.
+    """The most probable reply according to the decision's model, or otherwise the reply with the best score.
 
     None if neither is known or the move ends the game. Among equal replies, choose the one in the principal
     variation, or else the first in the record.

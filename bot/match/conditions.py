@@ -33,7 +33,7 @@ class AdjudicationRule:
     """When to end a game before the rules do."""
 
     centi: int
-    """Lead that is required for adjudication, in centi-units."""
+    """Lead required for adjudication, in centi-units."""
     plies: int
     """Number of consecutive evaluations, of both players, that must agree on the leader."""
 
@@ -50,7 +50,7 @@ class Terms:
     a: PlayerSpec
     b: PlayerSpec
     clock: GameClock | None = None
-    """The clock; None: no clock, but a time or depth per move."""
+    """The clock, or None if each move has a time or depth limit instead."""
     move_s: float | None = None
     """Seconds per move, unless the player's specification sets another value."""
     depth: int | None = None
@@ -58,11 +58,11 @@ class Terms:
     grace_s: float = 1.0
     """Seconds by which a move may exceed its time before the player loses; not used with a clock."""
     adjudication: AdjudicationRule | None = None
-    """Adjudication; None: games end by their rules."""
+    """The adjudication rule, or None if games always end by their own rules."""
     openings: str
     """Source of the openings: the seed or a file's fingerprint."""
     engine_version: str = SEARCH_REVISION
-    """Search revision of our own players and of the search that balances openings."""
+    """Revision of the search that our own players use and that balances openings."""
 
     def __post_init__(self) -> None:
         if self.clock is not None and self.move_s is not None:
@@ -108,7 +108,7 @@ class Terms:
 
     @property
     def limits_our_cpu(self) -> bool:
-        """Whether the limits of one of our players are in processor time."""
+        """Whether any of our players has limits in processor time."""
         return any(isinstance(spec, OurSpec) and spec.cpu_s is not None for spec in (self.a, self.b))
 
     def to_json(self) -> dict[str, Any]:

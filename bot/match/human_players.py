@@ -46,7 +46,7 @@ class HumanPlayer:
         self._rng = random.Random(seed)  # noqa: S311 - needs no secrecy
 
     def new_game(self, start: Any = None) -> None:
-        """Begin a game from a position; None: the usual start."""
+        """Begin a game from a position, or from the usual start if None."""
         self._line.begin(start)
 
     def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:  # noqa: ARG002
@@ -85,7 +85,7 @@ class HumanPlayer:
 
 
 def apply_temperature(probabilities: Sequence[float], temperature: float) -> list[float]:
-    """Weights: probabilities to the power of 1 / temperature; at 0, only the most probable move counts."""
+    """Raise probabilities to the power 1 / temperature; at temperature 0, only the largest one counts."""
     best = max(probabilities)
     if temperature == 0:
         return [float(index == probabilities.index(best)) for index in range(len(probabilities))]

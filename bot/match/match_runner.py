@@ -31,9 +31,9 @@ class Match:
     """Number of games; even, because each opening is played twice."""
     seed: int
     openings: Sequence[Opening] | None = None
-    """One opening per pair, repeated from the first if there are too few; None: generated from the seed."""
+    """One opening per pair, reused in order if there are too few; None to generate them from the seed."""
     sprt: Sprt | None = None
-    """Test that may end the match early; None: no test."""
+    """Test that may end the match early; None for no test."""
 
     def task(self, number: int) -> GameTask:
         """The task for the game with this number."""
@@ -48,7 +48,7 @@ class MatchStanding:
     match: Match
     result: Result
     tested: SprtResult | None
-    """State of the test; None: the match has no test."""
+    """State of the test; None if the match has no test."""
     resumed: int
     """Number of games played before this start."""
 
@@ -73,7 +73,7 @@ async def run_match(
     """Play the remaining games of a match.
 
     Args:
-        workers: The workers; they stay open.
+        workers: The workers that play the games; they stay open afterwards.
         stop: Ends the match early; running games are dropped, and played again when the match resumes.
 
     Raises:
@@ -115,7 +115,7 @@ async def run_match(
 
 
 def _outcome(future: asyncio.Future[MatchGameRecord]) -> MatchGameRecord:
-    """Return the finished game.
+    """Return the finished game of a completed future.
 
     Raises:
         MatchError: No worker can play the game.

@@ -7,7 +7,7 @@ from engine.game import Game, positions
 
 
 class MoveList:
-    """Builds each position once, although a player receives the whole move list for every move.
+    """Builds each position only once, although the whole move list is passed in for every move.
 
     Args:
         game: The rules.
@@ -19,14 +19,14 @@ class MoveList:
         self._positions: list[Any] = [game.initial()]
 
     def begin(self, start: Any = None) -> None:
-        """Begin a game from a position; None: the usual start."""
+        """Begin a game from a position, or from the usual start if `start` is None."""
         self._moves, self._positions = [], [self._game.initial() if start is None else start]
 
     def positions(self, moves: Sequence[str]) -> Sequence[Any]:
         """See `engine.game.positions`.  Callers must not change the result.
 
         Raises:
-            IllegalMove: As `engine.game.positions`.
+            IllegalMove: A move is illegal.
         """
         known = len(self._moves)
         if list(moves[:known]) != self._moves:

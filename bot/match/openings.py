@@ -1,7 +1,7 @@
-"""Openings for matches: from a file, or nearly balanced ones from a seed; each is played with both colours.
+"""Openings for matches, from a file or random and nearly balanced; each is played with both colours.
 
 If one side starts far ahead, a pair of games says little about the players; and from the usual start,
-deterministic players would repeat the same game. In games at odds, however, the same player gives odds with
+deterministic players would repeat the same game. In odds games, however, the same player gives odds with
 both colours.
 """
 
@@ -29,17 +29,17 @@ _BAR = "|"
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """How a game begins."""
+    """The opening of a game: a starting position, and moves from it."""
 
     start: str | None
-    """First position, as `Game.position_text` writes it; None: the usual start."""
+    """Starting position in the format of `Game.position_text`; None means the usual start."""
     moves: tuple[str, ...]
     """Moves played from `start`, in the game's notation."""
     second: "Opening | None" = None
-    """Opening of the game in which A moves second; None: the same opening."""
+    """Opening of the game in which A moves second; None means the same opening."""
 
     def of_game(self, number: int) -> "Opening":
-        """The opening of the game with this number; in even games, A plays the side that moves first."""
+        """Return the opening of the game with this number; A moves first in games with even numbers."""
         return self if number % 2 == 0 or self.second is None else self.second
 
 
@@ -72,7 +72,7 @@ def random_opening(game_name: str, seed: int, index: int, plies: int | None = No
     Args:
         seed: The match's seed.
         index: The pair's number; openings of different pairs are independent.
-        plies: Number of moves; None: the game's default.
+        plies: Number of moves; None means a random number in the game's default range.
 
     Raises:
         MatchError: No balanced opening was found.
@@ -107,13 +107,13 @@ def random_opening(game_name: str, seed: int, index: int, plies: int | None = No
 def read_openings(data: bytes, game_name: str, where: str, max_plies: int | None = None) -> list[Opening]:
     """Read openings from a file: positions or move lists, one per line, or games (GGF, PGN).
 
-    A line with two openings, separated by a bar, is for games at odds: the first opening is for the game in
+    A line with two openings, separated by a bar, is for odds games: the first opening is for the game in
     which A moves first, the second for the game in which A moves second.
 
     Args:
         data: The file's contents.
         where: The file's name for error messages.
-        max_plies: Maximum number of moves to take from each opening; None: all.
+        max_plies: Maximum number of moves to take from each game; None means no limit.
 
     Raises:
         MatchError: The file has no openings, or an opening ends the game; the message gives the reason.
@@ -151,7 +151,7 @@ def shuffle_openings(openings: list[Opening], seed: int) -> list[Opening]:
 
 
 def fingerprint(openings: list[Opening]) -> str:
-    """A fingerprint of openings; equal lists have equal fingerprints."""
+    """Return a hash of a list of openings; equal lists have equal hashes."""
     text = "\n".join(_fingerprint_text(opening) for opening in openings)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -162,7 +162,7 @@ def _fingerprint_text(opening: Opening) -> str:
 
 
 def position_after(game: Game[Any], opening: Opening) -> tuple[Any, Any]:
-    """The game's first position and the position after the opening.
+    """Return the starting position and the position after the opening.
 
     Raises:
         BadPosition, IllegalMove: The opening is not legal.
@@ -208,7 +208,7 @@ def _from_record(game: Game[Any], record: GameRecord | BadGame, what: str, max_p
 
 
 def _start_text(game: Game[Any], position: Any) -> str | None:
-    """The position; None for the usual start, because some protocols support no other start."""
+    """Return the position's text; None for the usual start, because some protocols support no other."""
     text = game.position_text(position)
     return None if text == game.position_text(game.initial()) else text
 

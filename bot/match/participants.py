@@ -40,15 +40,15 @@ logger = logging.getLogger(__name__)
 _MOVE_OVERHEAD_S = 0.02
 """Seconds reserved per move on a clock; small, because there is no network lag."""
 _MIN_RESPONSE_TIMEOUT_S = 0.5
-"""Extra wait in seconds for a program on a clock; the clock decides whether the move was late."""
+"""Extra seconds to wait for a program on a clock; the clock decides whether the move was late."""
 _MAX_PROFILE_NODE_FACTOR = 20
 """Maximum ratio of positions visited for a game's profiles to positions visited to choose its moves."""
 _MIN_PROFILE_NODE_LIMIT = 5_000_000
-"""Number of positions that profiles may always visit."""
+"""Number of positions that a game's profiles may visit regardless of that ratio."""
 
 
 class Participant(Protocol):
-    """Plays one side in game after game."""
+    """Plays one side of a match, game after game."""
 
     @property
     def name(self) -> str:
@@ -146,7 +146,7 @@ class OurPlayer:
         )
 
     def _processor_time_s(self) -> float | None:
-        """Processor time used so far, including an external engine."""
+        """Processor time used so far, including that of the external engine, if there is one."""
         ours_s = processor_time_s()
         if self._source is None or ours_s is None:
             return ours_s
@@ -161,8 +161,8 @@ class OurPlayer:
     def complete_decisions(self) -> list[tuple[int, Decision]]:
         """Return the decisions with completed profiles, so that every reply can be judged.
 
-        With few pieces left, a search with a node limit reaches any depth, and a profile at that depth might
-        never finish. Therefore `_MAX_PROFILE_NODE_FACTOR` limits the search; some profiles stay incomplete.
+        With few pieces left, a search within a node limit may reach a depth at which a profile would never
+        finish. Therefore `_MAX_PROFILE_NODE_FACTOR` limits the search; some profiles stay incomplete.
         """
         stop = StopFlag()
         searched = sum(decision.nodes for _, decision in self.decisions)
@@ -202,7 +202,7 @@ class OurPlayer:
 
 
 def _engine_source(spec: OurSpec, game_name: str) -> EngineSource | None:
-    """The running external engine of a player that needs one."""
+    """Start the player's external engine; None if the player needs none."""
     settings = spec.engine_for(game_name)
     if settings is None:
         return None

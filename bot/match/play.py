@@ -37,7 +37,7 @@ class End(StrEnum):
     RULES = "normal"
     RESIGNATION = "resignation"
     TIME = "time"
-    """A move took longer than its time plus the grace, or a clock ran out."""
+    """A move took longer than its time plus the grace time, or a clock ran out."""
     CRASH = "crash"
     """A player exited, refused a command, or failed in another way."""
     ILLEGAL = "illegal move"
@@ -54,7 +54,7 @@ class GameTask:
     """The game's number in its match, from 0.  A moves first in even games, B in odd ones."""
     seed: int
     opening: Opening | None
-    """None: a random opening from the seed."""
+    """The opening; None for a random opening generated from the seed."""
     keeps_decisions: bool = True
     """Whether the output includes A's decisions, each with its complete profile."""
 
@@ -74,7 +74,7 @@ class ResourceUse:
     told_depths: int = 0
     """Number of moves with a reported depth; not every player reports one."""
     cpu_s: float = 0.0
-    """Processor time, all threads together."""
+    """Processor time in seconds, summed over all threads."""
     told_cpu: int = 0
     """Number of moves with known processor time."""
     nodes: int = 0
@@ -92,17 +92,17 @@ class ResourceUse:
 
     @property
     def mean_depth(self) -> float | None:
-        """Mean depth per move; None: the player never reported a depth."""
+        """Mean depth per move; None if the player never reported a depth."""
         return self.depths / self.told_depths if self.told_depths else None
 
     @property
     def mean_cpu_s(self) -> float | None:
-        """Mean processor time per move, over all threads; None: unknown."""
+        """Mean processor time per move, summed over all threads, in seconds; None if unknown."""
         return self.cpu_s / self.told_cpu if self.told_cpu else None
 
     @property
     def mean_nodes(self) -> float | None:
-        """Mean number of nodes per move; None: the player never reported nodes."""
+        """Mean number of nodes per move; None if the player never reported nodes."""
         return self.nodes / self.told_nodes if self.told_nodes else None
 
 
@@ -134,7 +134,7 @@ class FinishedGame:
     """A's discs minus B's, only for a game of Othello that ended by the rules."""
     end: End
     loser: int | None
-    """Player 0 (A) or 1 (B) if that player lost by time, crash, illegal move or resignation."""
+    """The player, 0 (A) or 1 (B), who lost by time, crash, illegal move or resignation; otherwise None."""
     reason: str
     """An explanation in words; empty if `end` suffices."""
     used: tuple[ResourceUse, ResourceUse]
@@ -248,7 +248,7 @@ class _Adjudicator:
     plies: int = 0
 
     def add(self, side: int, evaluation_centi: int | None) -> bool:
-        """Add a side's evaluation of its position; return whether to end the game."""
+        """Record a side's evaluation of its position; return whether to end the game."""
         if self.terms is None:
             return False
         score = (evaluation_centi or 0) * (1 if side == 0 else -1)

@@ -53,13 +53,13 @@ class OurSpec:
     threads: int = 1
     contempt_centi: int = 0
     sources: tuple[tuple[str, str], ...] = ()
-    """The books and tables of the strategy strong: names in `ROOT_SOURCES`, and paths."""
+    """Books and tables for the strategy `strong`, as pairs of a name in `ROOT_SOURCES` and a path."""
     people: ModelSettings = field(default_factory=ModelSettings)
     """Models of people, and the risk limits for relying on them."""
     rating: int | None = None
     """The opponent's rating that the models receive; None: unknown."""
     engine: EngineSettings | None = None
-    """The external engine of a player that needs one, with settings for chess (see `engine_for`)."""
+    """Settings of the player's external engine (see `engine_for`); None if it needs none."""
 
     def engine_for(self, game_name: str) -> EngineSettings | None:
         """The settings of the external engine for a game.
@@ -84,7 +84,7 @@ class ExternalSpec:
     cpu_s: float | None = None
     nodes: int | None = None
     name: str | None = None
-    """The opponent's name in the database; None: the text."""
+    """The player's name in the database; `text` if None."""
     directory: str | None = None
     """The program's working directory; None: the current one."""
     response_timeout_s: float = 30.0
@@ -110,10 +110,10 @@ class HumanSpec:
     """Probabilities are raised to the power of 1 / temperature: values below 1 favour probable moves; at 0,
     only the most probable move is played."""
     shallow: ShallowOptions | None = None
-    """Options of the estimate that predicts these people's moves without a model (`engine.human.shallow`);
-    None: a model predicts them, or the default options."""
+    """Options of the estimate that predicts these people's moves if there is no model
+    (`engine.human.shallow`); None for the default options."""
     name: str | None = None
-    """The opponent's name in the database; None: the text."""
+    """The player's name in the database; `text` if None."""
     depth: int | None = None
     move_s: float | None = None
     cpu_s: float | None = None
@@ -140,8 +140,8 @@ def parse_spec(text: str) -> PlayerSpec:
         human[:KEY=VALUE,KEY=VALUE...]
         PROTOCOL:COMMAND[; KEY=VALUE]...        PROTOCOL: nboard, gtp, uci, ucci
 
-    The command is split by a shell's rules but without a shell; a semicolon ends it.  docs/matches.md lists
-    the keys.
+    The command is split into words as in a shell, but no shell runs; a semicolon ends it. docs/matches.md
+    lists the keys.
 
     Raises:
         MatchError: The text is not a specification; the message says what is wrong.
@@ -162,10 +162,10 @@ def parse_spec(text: str) -> PlayerSpec:
 
 
 def game_of(a: PlayerSpec, b: PlayerSpec, wanted: str | None) -> str:
-    """The name of the game that two players play.
+    """Choose the game for two players, and return its name.
 
     Args:
-        wanted: The requested game; None: the default game of the external programs' protocols, else Othello.
+        wanted: The requested game; None for the default of the external engine's protocol, or else Othello.
 
     Raises:
         MatchError: The two players cannot both play the game.
@@ -200,7 +200,7 @@ def game_of(a: PlayerSpec, b: PlayerSpec, wanted: str | None) -> str:
 
 @contextmanager
 def _spec_errors(text: str, key: str = "") -> Iterator[None]:
-    """Report bad values as a `MatchError` that names the player, and the key if there is one."""
+    """Report invalid values as a `MatchError` that names the player, and the key if there is one."""
     try:
         yield
     except ValueError as error:
@@ -215,12 +215,12 @@ class _Part(Enum):
     PARAMS = auto()
     PEOPLE = auto()
     VALUE = auto()
-    """A field of the settings of models."""
+    """A field of `OpponentParams`."""
     SOURCES = auto()
     SHALLOW = auto()
     ENGINE = auto()
     OPTIONS = auto()
-    """An option of the engine."""
+    """An option of the external engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,16 +302,16 @@ def _keys_of(kind: Strategy) -> Mapping[str, _Key]:
 def _settings(
     text: str, parts: Sequence[str], keys: Mapping[str, _Key], of_others: Mapping[str, _Key] | None = None
 ) -> dict[_Part, dict[str, Any]]:
-    """The values of ``KEY=VALUE`` texts, keyed by part and field.
+    """Parse ``KEY=VALUE`` texts into values, keyed by part and field.
 
     Args:
         text: The whole specification, for messages.
         parts: The ``KEY=VALUE`` texts; a single blank text means that there are none.
         keys: The keys that the player accepts.
-        of_others: Keys of all strategies, for messages that name the strategy of a key.
+        of_others: Keys of all strategies, for error messages that say which strategy accepts a key.
 
     Raises:
-        MatchError: A key is unknown or repeated, a value is bad, or two limits exclude each other.
+        MatchError: A key is unknown or repeated, a value is invalid, or two limits exclude each other.
     """
     settings: dict[_Part, dict[str, Any]] = {part: {} for part in _Part}
     given: dict[str, str] = {}

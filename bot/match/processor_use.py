@@ -12,7 +12,7 @@ _games = 0
 
 @contextmanager
 def game_in_process() -> Iterator[bool]:
-    """Count a game that this process plays; yields whether it is the only one."""
+    """Count a game that this process plays; yield whether it is the only game."""
     global _games
     with _lock:
         _games += 1
@@ -30,5 +30,5 @@ def processor_time_s() -> float | None:
 
 
 def used_s(before_s: float | None, after_s: float | None) -> float | None:
-    """Time between two readings; unknown if one of the readings is unknown."""
+    """Return the processor time between two readings, or None if either reading is None."""
     return None if before_s is None or after_s is None else max(0.0, after_s - before_s)

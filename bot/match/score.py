@@ -2,8 +2,8 @@
 
 Two games from one opening are not independent, because an opening that favours a side favours it in both.
 Pairs are independent, so every interval and test here is based on pairs, each with a score in {0, 1/4, 1/2,
-3/4, 1} (half the sum of A's points). If openings differ in how much they favour a side, using pairs rightly
-gives smaller intervals than counting single games.
+3/4, 1} (half the sum of A's points). If openings differ in how much they favour a side, analysing pairs
+correctly gives narrower intervals than analysing single games.
 """
 
 import math
@@ -55,7 +55,7 @@ class Result:
 
 
 def elo_from_score(share: float) -> float | None:
-    """Elo difference for an expected score; None: no difference is large enough."""
+    """Elo difference for an expected score; None for 0 and 1, which require an infinite difference."""
     if not 0 < share < 1:
         return None
     return 400 * math.log10(share / (1 - share))
@@ -70,9 +70,9 @@ def score_interval(pairs: Sequence[float]) -> tuple[float, float]:
     """95 % interval of the expected score, from the scores of pairs.
 
     A Wilson interval (see `storage.evidence.intervals`), also valid at 0 % and 100 %, with the effective
-    sample size n / c, where c is the variance of the pairs relative to that of a coin with the same mean. c
-    counts as 1 when there are only wins or only losses, and as at least 1 / n, because equal pairs do not
-    prove that the next pair will be equal.
+    sample size n / c, where c is the variance of pair scores divided by the variance of a coin with the same
+    mean. c is set to 1 if there are only wins or only losses, and to at least 1 / n otherwise, because equal
+    scores so far do not prove that the next score will be equal.
 
     Raises:
         ValueError: There are no pairs.

@@ -1,13 +1,13 @@
 """Sequential probability ratio test (SPRT) between two Elo differences, over pairs of games.
 
 A generalised SPRT (Wald 1945; Michel Van den Bergh, "The generalized sequential probability ratio test",
-2017): the log-likelihood ratio is that of the distributions of pair scores nearest to the observed one (by
-maximum likelihood) whose means are the scores expected at elo1 and at elo0.  With p the observed shares of
-the scores a, the nearest distribution with mean s is p / (1 + t (a - s)), with t such that the mean is s.
+2017): the log-likelihood ratio compares two distributions of pair scores, those nearest to the observed one
+(by maximum likelihood) whose means are the scores expected at elo1 and at elo0. If p are the observed shares
+of the scores a, the nearest distribution with mean s is p / (1 + t (a - s)), with t such that the mean is s.
 
 Pairs are evaluated in the order of their numbers, not in the order in which they end: short games are often
-losses, so that order would bias the test. The test ends at the first pair at which the ratio reaches a bound;
-later pairs are ignored.
+losses, so counting pairs as they end would bias the test. The test ends at the first pair at which the ratio
+reaches a bound; later pairs are ignored.
 """
 
 import math
@@ -29,9 +29,9 @@ class Sprt:
     """Two hypotheses and their error rates."""
 
     elo0: float
-    """H0: A is stronger by at most this."""
+    """H0: A is stronger by at most this Elo difference."""
     elo1: float
-    """H1: A is stronger by at least this."""
+    """H1: A is stronger by at least this Elo difference."""
     alpha: float = 0.05
     """Probability of accepting H1 when H0 is true."""
     beta: float = 0.05
@@ -71,8 +71,8 @@ class SprtResult:
 
     sprt: Sprt
     seen: tuple[int, ...]
-    """Number of pairs with each of `PAIR_SCORES`, up to the pair that decided the test or the first pair not
-    yet played."""
+    """Number of pairs with each of `PAIR_SCORES`; includes the pair that decided the test, but no pair after
+    the first unfinished pair."""
     llr: float
     """Log-likelihood ratio after these pairs."""
     verdict: SprtVerdict
@@ -141,7 +141,7 @@ def judge(sprt: Sprt, games: Mapping[int, FinishedGame], before: SprtResult | No
 
 
 def _solve_likelihood_tilt(shares: Sequence[float], expected: float) -> float:
-    """The t in the module's docstring: the root of the decreasing sum of p (a - s) / (1 + t (a - s))."""
+    """Find t of the module's docstring, the root of the decreasing sum of p (a - s) / (1 + t (a - s))."""
     low, high = -1 / (1 - expected), 1 / expected  # beyond these a probability would not be positive
     for _ in range(50):
         middle = (low + high) / 2

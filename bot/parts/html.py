@@ -28,7 +28,7 @@ def html_of(part: Part, csv: Callable[[str], str]) -> Markup:
 
     Args:
         part: The part to render.
-        csv: Returns the CSV URL of the rows with the passed name.
+        csv: Takes the name of a set of rows, and returns the URL of the rows as CSV.
     """
     return Markup(getattr(_macros(), type(part).__name__)(part, csv))  # noqa: S704 - the macros escape
 
@@ -98,12 +98,12 @@ def _board(board: Board, *, is_large: bool = False) -> Markup:
 
 
 def _shapes(boards: Iterable[Board | None]) -> Markup:
-    """The SVG shapes that the boards share; None stands for a missing board."""
+    """The SVG shapes that the given boards use; boards that are None are ignored."""
     return board_shapes({board.game for board in boards if board is not None})
 
 
 def _marks_on(board: Board) -> dict[str, str]:
-    """The meaning of each kind of mark that the board has."""
+    """The meanings of the kinds of marks that occur on the board, keyed by kind."""
     kinds = {mark.kind for mark in board.marks}
     return {kind: words for kind, words in _MARKS.items() if kind in kinds}
 

@@ -71,7 +71,7 @@ class TablePart:
     records: str = ""
     """Name of the table's CSV rows, or empty if it has none."""
     style: str = "stacked"
-    """CSS class: ``stacked`` with ``compact`` or ``games``, ``shares``, ``long`` or ``facts``."""
+    """CSS classes: ``stacked``, ``stacked compact``, ``stacked games``, ``shares``, ``long`` or ``facts``."""
     key: str = ""
     """The table's anchor on the page; empty to derive it from the title."""
 
@@ -113,7 +113,7 @@ class FormField:
     label: str
     value: str = ""
     choices: tuple[tuple[str, str], ...] = ()
-    """Values and their labels; empty for a free-text field."""
+    """The options, each with its value and label; empty for a free-text field."""
     longest: int = 140
     """Maximum length of the text, in characters."""
     kind: str = "text"
@@ -152,14 +152,14 @@ class Card:
     name_link: str
     """URL of the opponent's page, or empty if unknown."""
     detail: str
-    """Text beside the name: a rating."""
+    """The rating, shown beside the name."""
     board: Board | None
-    """None if the board is unknown."""
+    """The board, or None if it is unknown."""
     said: tuple[tuple[str, str], ...]
     """Sentences, each with its CSS class: ``""``, ``saying``, ``saying trap`` or ``saying late``."""
     about: str
     tag: tuple[str, str] = ("", "")
-    """A tag and its colour; the tag gives the outcome in a word or two, or our strategy."""
+    """A tag (the outcome in a word or two, or our strategy) and its colour."""
     mood: str = ""
     """The kind of reply: ``taken``, ``slip`` or ``held``; empty if there was no reply."""
     link: tuple[str, str] = ("", "")
@@ -195,11 +195,11 @@ class Pill:
     """The pill's colour: ``quiet``, ``good``, ``warn`` or ``bad``."""
     link: str = ""
     is_health: bool = False
-    """Whether the pill shows if a part works; if True, it also has a mark and, for screen readers, a word."""
+    """Whether the pill says if a part works; such a pill also has a mark and, for screen readers, a word."""
 
     @property
     def text(self) -> str:
-        """The whole text."""
+        """The pill's whole text."""
         return " ".join(filter(None, (self.before, self.strong, self.after)))
 
 
@@ -213,13 +213,13 @@ class Heading:
     lead: str = ""
     """Further explanation after the sentence."""
     state: tuple[str, str] = ("", "")
-    """Words before everything else, with their colour: ``good``, ``warn`` or ``bad``."""
+    """Words at the very beginning, with their colour: ``good``, ``warn`` or ``bad``."""
     crumbs: tuple[tuple[str, str], ...] = ()
     """Breadcrumbs: texts with their URLs; an empty URL means no link."""
     link: str = ""
     """URL of the opponent's page if `text` is an opponent's name."""
     detail: str = ""
-    """Text beside the name: a rating."""
+    """The rating, shown beside the name."""
     pills: tuple[Pill, ...] = ()
     pills_name: str = ""
 
@@ -252,7 +252,7 @@ class Note:
     title: str = ""
     """Heading of the paragraph, or empty."""
     is_card: bool = False
-    """Whether to draw a frame around it, for instance if it replaces a list."""
+    """Whether to draw a frame around the paragraph, for instance if it replaces a list."""
     link: tuple[str, str] = ("", "")
     """A link beside the title: text and URL."""
 
@@ -297,13 +297,13 @@ class BoardPart:
     """A large board with links to the previous and next boards."""
 
     board: Board | None
-    """None if the board is unknown."""
+    """The board, or None if it is unknown."""
     pager: Pager
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A description of what one of our moves led to."""
+    """A description of one of our moves and its consequences."""
 
     before: str
     """A line above the title."""
@@ -323,7 +323,7 @@ class ListedMove:
 
     name: str
     link: str = ""
-    """URL of our decision: for this move, or for the move of ours that it answers; empty if there is none."""
+    """URL of our decision on this move or, for a reply, on our move before it; empty if there is none."""
     is_ours: bool = False
     is_shown: bool = False
     mark: str = ""

@@ -31,7 +31,7 @@ class Console:
         self.is_broken = False
         """Whether our answers can no longer be written, usually because the other end has closed the pipe."""
         self.write_error: OSError | None = None
-        """The error of the failed write."""
+        """The error raised by the first failed write; None if there was none."""
 
     def lines(self) -> Iterator[str]:
         """Yield the commands, stripped, until the input ends."""

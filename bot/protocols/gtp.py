@@ -220,7 +220,7 @@ class Gtp:
         return game.play(position, PASS) if game.legal_moves(position) == (PASS,) else None
 
     def _add(self, position: Any, move: int) -> None:
-        """Play a move in the current position, or in the position after a pass."""
+        """Play a move and store the new position, preceded by `position` if a pass led to it."""
         after = self._game.play(position, move)
         if position != self._position:
             self._positions.append(position)

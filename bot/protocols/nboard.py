@@ -32,8 +32,8 @@ logger = logging.getLogger(__name__)
 NAME = "Desdemona"
 
 _SOLVES_BEYOND = 8
-"""Endings at most this many plies longer than the requested depth are solved. Solving takes about as long as
-the search, because no positions need to be evaluated."""
+"""Endings that exceed the requested depth by at most this many plies are solved. Solving takes about as long
+as a search to that depth, because it evaluates no positions."""
 _SOLVED_WITHOUT_A_CLOCK = 24
 """Maximum number of empty squares to solve without a time limit; more may take minutes."""
 _MAX_ANALYSIS_SOLVE_PLIES = 20
@@ -142,7 +142,7 @@ class NBoard:
     def _begin(
         self, worker: Executor, search: Callable[[ConsoleSearch, GgfGame, Any, int | None], None]
     ) -> None:
-        """Start a search and drop the running one."""
+        """Drop the running search, if any, and start another."""
         self._drop()
         if self._record is None:
             self._console.say("status There is no game to think about")
@@ -196,7 +196,7 @@ class NBoard:
         return self._driver.clamp_depth(self._driver.default_depth if depth is None else depth)
 
     def _is_near_the_end(self, position: Any, depth: int, has_clock: bool) -> bool:
-        """Whether strategy strong should solve the ending at this depth; a clock can still interrupt it."""
+        """Whether strategy strong should try to solve the ending; a clock can still interrupt the attempt."""
         left = self._game.plies_left(position)
         most = depth + _SOLVES_BEYOND if has_clock else min(depth + _SOLVES_BEYOND, _SOLVED_WITHOUT_A_CLOCK)
         return self._driver.settings.strategy.searches_selectively and left <= most
@@ -222,7 +222,7 @@ class NBoard:
         task.say_last("status")
 
     def _solve(self, task: ConsoleSearch, reported: tuple[MoveLine, ...], position: Any) -> None:
-        """Report the exact results of the reported moves, and of all moves better than the worst of these."""
+        """Report exact results of the reported moves, and of other moves better than the worst of them."""
         traps = {line.move: line for line in reported}
         legal = map(self._game.move_text, self._game.legal_moves(position))
         order = [*traps, *(move for move in legal if move not in traps)]

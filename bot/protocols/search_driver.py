@@ -1,4 +1,4 @@
-"""Runs our strategies for the protocols: chooses a move within limits, or reports after each depth.
+"""Runs our strategies for the protocols: chooses one move within limits, or analyses depth by depth.
 
 With a clock, it chooses moves as the bot does on a server (`engine.move_chooser.MoveChooser`). Only strategy
 strong differs: here it need not judge the opponent's replies, so it spends all its time on the search.
@@ -27,7 +27,7 @@ from engine.time_management import MIN_TIME_S, Limits, limits_from_clock
 from engine.trappy import with_trap
 
 MOVE_OVERHEAD_S = 0.05
-"""Default allowance for time lost per move, for instance in the pipe or on a busy machine, in seconds."""
+"""Default allowance, in seconds, for time lost per move, for instance in the pipe or on a busy machine."""
 
 _MAX_SEARCH_S = 86_400.0  # no limit of our own: the clock decides how long a move may take
 _MAX_LINE_NODES = 20_000  # for the rest of a variation: two milliseconds
@@ -49,7 +49,7 @@ class FrontEndSettings:
     depth: int | None = None
     """Default search depth in plies; None for the strategy's own depth."""
     full_depth: int = 10
-    """Depth in plies of the strategies other than strong."""
+    """Depth in plies of all strategies except strong, unless `depth` is set."""
     move_s: float = 2.0
     """Default time per move in seconds, used if the GUI sets neither time nor depth."""
 
@@ -73,11 +73,11 @@ class MoveLine:
     variation: tuple[str, ...]
     """The principal variation; its first move is `move`."""
     percent: int | None = None
-    """Confidence in per cent of a search to the game's end (100 if the result is exact); else None."""
+    """Confidence in a search to the game's end, in per cent (100 = exact); None for other searches."""
     trap: str | None = None
-    """The reply that is the best trap; None if no trap was found or none was searched for."""
+    """The reply that falls into the best trap; None if no trap was found or looked for."""
     quality_centi: float = 0.0
-    """Quality of the trap, in the unit of the params' scale."""
+    """Quality of the trap, in the unit of the configured scale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class SearchDriver:
         self._table_mb = 0
         self._models: tuple[ModelRegistry, GameModels] | None = None
         self.background = Background()
-        """The earlier positions and the opponent, used by strategies with a model of people."""
+        """The earlier positions and the opponent, for strategies that use a human-move model."""
 
     def forget(self) -> None:
         """Clear the transposition table for a new game."""
@@ -183,7 +183,7 @@ class SearchDriver:
     # --- One move ---------------------------------------------------------------------------------------
 
     def decide(self, position: Any, limits: Limits, stop: StopFlag) -> SearchReport:
-        """Choose a move; this always returns one.
+        """Choose a move; always return one, even if stopped immediately.
 
         Args:
             position: Must not be final.
@@ -295,7 +295,7 @@ class SearchDriver:
     def deepen(
         self, position: Any, depth: int, stop: StopFlag, lines: int = 1, moves: Sequence[Move] = ()
     ) -> Iterator[SearchReport]:
-        """Yield a report for each depth, at least one even if stopped immediately.
+        """Yield a report after each depth, and at least one even if stopped immediately.
 
         Args:
             position: Must not be final.
@@ -489,7 +489,7 @@ class RestrictedGame:
 
 
 def winning_margin(score_centi: int) -> float | None:
-    """Margin of a won game in discs, negative for a lost one; None if the score is not decided."""
+    """Margin of a decided score in discs, negative for a loss; None if the score is not decided."""
     if abs(score_centi) < WIN_CENTI:
         return None
     return margin_centi(score_centi) / 100

@@ -4,7 +4,7 @@ The two protocols are nearly identical, but UCCI counts xiangqi's ranks from 0 t
 ``name`` and ``value`` and scores without ``cp``, and gives clocks as ``time``, ``increment`` and ``opptime``,
 in seconds unless the option ``usemillisec`` is on.
 
-The reading thread answers ``stop`` immediately with the move from the last finished depth.
+The thread that reads commands answers ``stop`` immediately with the move from the last finished depth.
 """
 
 import logging
@@ -53,7 +53,7 @@ class GoCommand:
     """A parsed ``go`` command."""
 
     numbers: dict[str, int] = field(default_factory=dict)
-    """Numeric arguments by name, in the protocol's units."""
+    """Numeric arguments, keyed by name, in the protocol's units."""
     moves: tuple[str, ...] = ()
     """Restrict the search to these moves; empty for all."""
     is_infinite: bool = False
@@ -88,7 +88,7 @@ class OfferedOption:
 
     @property
     def text(self) -> str:
-        """The option's declaration in the greeting, after its name."""
+        """The part of the option's declaration that follows its name in the greeting."""
         limits = f" min {self.low} max {self.high}" if self.kind == "spin" else ""
         default = f" default {self.default}" if self.kind != "button" else ""
         return f"type {self.kind}{default}{limits}" + "".join(f" var {choice}" for choice in self.choices)
@@ -260,7 +260,7 @@ class Uci:
         return " ".join(names[1:] if names[:1] == ["name"] else names), " ".join(words[at + 1 :])
 
     def _settings_with(self, values: dict[str, str]) -> FrontEndSettings:
-        """The settings that these option values produce.
+        """The settings that correspond to the option values.
 
         Raises:
             BadSettings: Two of the options are incompatible.
@@ -382,7 +382,7 @@ class Uci:
         return () if len(wanted) == len(legal) else tuple(sorted(wanted))
 
     def _limits(self, go: GoCommand, position: Any) -> Limits | None:
-        """Depth and time limits; None means no time limit."""
+        """The limits of depth and time; None if there is no time limit."""
         numbers, settings = go.numbers, self._settings
         depth = self._driver.clamp_depth(numbers.get("depth", settings.default_depth))
         overhead_s = int(self._values["moveoverhead"]) / 1000

@@ -23,5 +23,5 @@ class Lag:
         return sorted(self._took_s)[math.ceil(self.LAG_QUANTILE * len(self._took_s)) - 1]
 
     def add(self, took_s: float) -> None:
-        """Add a round trip in seconds."""
+        """Add the duration of a round trip, in seconds."""
         self._took_s.append(min(took_s, self.MAX_SAMPLE_S))

@@ -63,7 +63,7 @@ CALL_TIMEOUT_S = 10.0
 CHAT_TIMEOUT_S = 4.0
 """Timeout of a chat message in seconds; short, because it delays the messages queued behind it."""
 CONNECT_TIMEOUT_S = 5.0
-"""Timeout for connecting a stream, in seconds; shorter than for requests, because waiting does not help."""
+"""Timeout for connecting a stream, in seconds; short, because trying again is better than waiting."""
 KEEP_ALIVE_SLACK_S = 5.0
 """A stream is considered dead this many seconds after a missed keep-alive."""
 MOVE_RETRY_WAIT_S = 2.0
@@ -344,7 +344,7 @@ class LichessServer:
         timeout_s: float | None = None,
         accept: str = "application/json",
     ) -> bytes:
-        """Read an answer to its end, because only the end shows that the server has finished the request."""
+        """Send a request and read the whole answer, whose end shows that the server has finished."""
         what = f"{method} {path}"
         timeout_s = min(self._call_timeout_s, timeout_s or math.inf)
         try:
@@ -538,7 +538,7 @@ class LichessServer:
             return (await self._request("GET", path, accept="text/html")).decode(errors="replace")
 
     async def _no_state(self, game_id: str) -> ServerError:
-        """Return the error for a live stream that does not send its game's state."""
+        """Return the error for a stream that stays open but does not send its game's state."""
         what = f"game {game_id}: no state in {FULL_STATE_TIMEOUT_S:g} s"
         if await is_game_running(self, game_id) is False:
             return RefusedError(f"{what}, and the game is not running", 404)
@@ -578,8 +578,8 @@ class LichessServer:
             method: HTTP method.
             path: Path to request.
             form: Form fields to send.
-            silence_s: For an endless stream: yield an empty line when it opens, consider it lost after this
-                many seconds without a complete line, and drop an incomplete last line. None: a finite answer.
+            silence_s: None for a finite answer. For an endless stream, the longest time without a complete
+                line, in seconds; an empty line is yielded at the start, and a last partial line is dropped.
             answer_s: Timeout until the answer begins, in seconds; None for the default.
             in_turn: Whether the request waits in the queue and blocks it until the answer begins.
         """
@@ -660,7 +660,7 @@ def _user_agent(account: str = "") -> str:
 
 
 def _timing_trace(clock: Callable[[], float], on_answer: Callable[[float], None]) -> aiohttp.TraceConfig:
-    """Measures the time from each request until its answer begins."""
+    """Return a trace configuration that measures the time from each request until its answer begins."""
     timing = aiohttp.TraceConfig()
 
     async def begin(_session: object, context: Any, _params: object) -> None:

@@ -40,7 +40,7 @@ class TooManyRequests(TransientError):
 
     @property
     def quiet_s(self) -> float:
-        """How long all other requests must also wait, in seconds.
+        """Seconds for which all other requests must wait, too.
 
         A named limit, for instance on games between programs, applies to one kind of request and may last a
         day; other requests resume after the minute that the API demands.
@@ -56,8 +56,8 @@ def read_error(
 
     Args:
         status: HTTP status of the answer.
-        headers: The headers, as the case-insensitive mapping of either client.
-        body: The body: JSON, or the text of an intermediate proxy.
+        headers: Headers of the answer, in the case-insensitive mapping of either HTTP client.
+        body: Body of the answer; JSON from the site, any text from an intermediate proxy.
         what: Description of the request for the message, such as ``POST /api/...``.
         secret: Text to mask in case the server repeats it.
     """

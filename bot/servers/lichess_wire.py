@@ -55,14 +55,14 @@ _MAX_MOVE_NUMBER = 1000
 """Cap on the full-move number of a starting position. Mate scores count the game's moves, and beyond a few
 thousand (`engine.game.MAX_PLIES`) all mates would score the same."""
 _MAX_NAME_LENGTH = 64
-"""Maximum number of characters kept of a name; more than any site allows, and the size of the database
-column."""
+"""Names are cut to this many characters, the size of the database column; no site allows longer
+names."""
 MAX_MOVES = 2000
 """Maximum number of moves; lichess.org ends games after 600, and reading more would delay other games."""
 
 MAX_BRACKETS = 500
-"""Maximum number of opening brackets per line. More deeply nested JSON may parse but then fail to be
-logged."""
+"""Maximum number of opening brackets per line. More deeply nested JSON can be parsed, but logging it may
+fail."""
 _MAX_RECEIVED_CHAT_LENGTH = 1000
 """Maximum number of characters kept of a chat message."""
 _MAX_DAYS = 14
@@ -89,7 +89,7 @@ T = TypeVar("T")
 
 
 def read_line(line: bytes, most_brackets: int = MAX_BRACKETS) -> Mapping[str, Any] | None:
-    """Parse one line of an ND-JSON stream; None for a keep-alive.
+    """Parse one line of an ND-JSON stream; return None for a keep-alive.
 
     Args:
         line: The line without its line break.
@@ -231,7 +231,7 @@ class GameReader:
         self.last: GameState | None = None
         """The latest state, or None before the snapshot."""
         self.script: MoveCodec | None = None
-        """The game's moves, or None before the snapshot."""
+        """The codec for the game's moves, or None before the snapshot."""
 
     @property
     def started(self) -> bool:
@@ -244,7 +244,7 @@ class GameReader:
         return self.last is not None and self.last.end is not None
 
     def read(self, message: Mapping[str, Any]) -> GameEvent | None:
-        """Convert one message; None for types that we do not use and for states before the snapshot."""
+        """Convert one message; return None for types that we do not use and states before the snapshot."""
         match message.get("type"):
             case "gameFull":
                 return self.snapshot(message)
@@ -276,7 +276,7 @@ class GameReader:
         Args:
             moves: All moves, in the stream's format.
             status: The status, in the stream's format.
-            winner: The side that won; None for neither.
+            winner: The side that won; None if neither side won.
 
         Raises:
             ProtocolError: A move is illegal.
@@ -437,7 +437,7 @@ def _player_id(raw: Mapping[str, Any], dialect: Dialect) -> str:
 
 
 def _variant_key(raw: Mapping[str, Any]) -> str:
-    """The key of the variant, or the variant's name on sites without keys."""
+    """Return the variant's key, or its name on sites without keys; empty if there is neither."""
     variant = raw.get("variant")
     key = variant.get("key", variant.get("name")) if isinstance(variant, dict) else None
     return _clean(key) if isinstance(key, str) else ""
@@ -449,7 +449,7 @@ def _is_tournament(raw: Mapping[str, Any]) -> bool:
 
 
 def _start(raw: Mapping[str, Any], variant: SiteVariant | None) -> str | None:
-    """The starting position in our notation; None for the usual one.
+    """Return the starting position in our notation; None for the usual start.
 
     Raises:
         BadPosition: The text is not a position of the game.
@@ -490,7 +490,7 @@ def _speed(raw: Mapping[str, Any], clock: Clock | None) -> Speed:
 
 
 def read_rating_diff(record: Mapping[str, Any], name: str) -> int | None:
-    """The change in an account's rating, from the exported record of a finished game.
+    """Return an account's rating change from the exported record of a finished game.
 
     Args:
         record: The site's JSON from ``/game/export``.
@@ -508,7 +508,7 @@ def read_rating_diff(record: Mapping[str, Any], name: str) -> int | None:
 
 
 def as_object(value: object) -> Mapping[str, Any]:
-    """A JSON object.
+    """Return the value, which must be a JSON object.
 
     Raises:
         ProtocolError: The value is not an object.
@@ -526,7 +526,7 @@ def _moves(raw: Mapping[str, Any]) -> list[str]:
 
 
 def need(raw: Mapping[str, Any], key: str, kind: type[T]) -> T:
-    """One field of a message.
+    """Return a required field of a message.
 
     Raises:
         ProtocolError: The field is missing or of the wrong type.
@@ -543,7 +543,7 @@ def _optional(raw: Mapping[str, Any], key: str, kind: type[T]) -> T | None:
 
 
 def _number(raw: Mapping[str, Any], key: str) -> int | None:
-    """An optional integer; None for any other value."""
+    """Return an integer field; None if it is missing or not an integer."""
     value = raw.get(key)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
@@ -561,18 +561,18 @@ def _clamp(time: int, longest: int) -> int:
 
 
 def _rating(raw: Mapping[str, Any], key: str) -> int | None:
-    """A rating or rating change within limits: JSON integers are unbounded, but database columns are not."""
+    """Return a rating or rating change; None if it is missing or exceeds `_MAX_RATING`."""
     value = _number(raw, key)
     return None if value is None or abs(value) > _MAX_RATING else value
 
 
 def _clean(text: str, longest: int = _MAX_NAME_LENGTH) -> str:
-    """Make text safe for all databases and for chat; a lone surrogate, for example, cannot be encoded."""
+    """Shorten text, and replace unprintable characters, such as lone surrogates, which cannot be encoded."""
     return "".join(char if char.isprintable() else "\ufffd" for char in text[:longest])
 
 
 def _identifier(raw: Mapping[str, Any], key: str) -> str:
-    """An id that is safe in a URL's path."""
+    """Return a field that must be an id and is therefore safe in a URL's path."""
     value = need(raw, key, str)
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", value):
         raise ProtocolError(f"field {key!r} is not an id", raw)
@@ -580,5 +580,5 @@ def _identifier(raw: Mapping[str, Any], key: str) -> str:
 
 
 def _game_id(raw: Mapping[str, Any]) -> str:
-    """The game id in an event of the account; some sites use another field."""
+    """Return the game id in an account event; the name of its field depends on the site."""
     return _identifier(raw, "gameId" if "gameId" in raw else "id")

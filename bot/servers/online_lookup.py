@@ -33,9 +33,9 @@ MAX_CLOCK_SHARE = 0.05
 MAX_FAILURES = 3
 """Number of consecutive failures after which a service is skipped for a while."""
 FAILURE_PAUSE_S = 300.0
-"""Length of the pause after such failures, in seconds; after a 429 the service sets the length."""
+"""Length of the pause after repeated failures, in seconds; after a 429 the service sets the length."""
 REFUSED_PAUSE_S = 3600.0
-"""Length of the pause, in seconds, if a service demands a token or does not exist."""
+"""Length of the pause after a service demands a token or turns out not to exist, in seconds."""
 MAX_PIECES = 7
 """Maximum number of pieces in the tablebase, including the kings."""
 
@@ -96,7 +96,7 @@ class CircuitBreaker:
 
 
 class OnlineLookup:
-    """The two services; create this object inside a running event loop.
+    """The explorer and the tablebase; create this object inside a running event loop.
 
     Args:
         config: The enabled services and their limits.
@@ -228,7 +228,7 @@ class OnlineLookup:
 def open_lookup(config: Config) -> OnlineLookup | None:
     """The services enabled in the settings; None if there are none.
 
-    The token of a lichess.org account is never sent to another site's explorer.
+    The lichess.org token is never sent to another site's explorer.
 
     Raises:
         ConfigError: The token cannot be read.

@@ -17,11 +17,11 @@ from bot.servers.lichess_wire import MAX_BRACKETS, MAX_MOVES, GameReader, as_obj
 logger = logging.getLogger(__name__)
 
 RESUME_TIMEOUT_S = 3.0
-"""Timeout for the page when we resume a game, in seconds; short, because the opponent may move meanwhile."""
+"""Timeout in seconds for the page when we resume a game; short, because the opponent's moves must wait."""
 MAX_PAGE_REQUESTS = 5
 """Number of page requests, one per stream line, after which a game's end is considered unknown."""
 CLOCK_EXPIRY_SLACK_S = 30.0
-"""Seconds to wait, after a clock must have run out, before the game counts as over."""
+"""After both clocks must have run out, seconds to wait before the game counts as over."""
 
 END_WORDS: Mapping[int, str] = {
     0: "aborted",
@@ -39,7 +39,7 @@ END_WORDS: Mapping[int, str] = {
     13: "variantEnd",  # claimed
 }
 """The Lichess ``status`` for each status in a PyChess game record (GameStatus in PyChess's source); negative
-ones mean that the game is running."""
+numbers mean that the game is running."""
 _WINNERS = {"1-0": 0, "0-1": 1}
 _MAX_QUOTED_LENGTH = 1000
 """Maximum number of characters of a page quoted in an error."""
@@ -101,7 +101,7 @@ def _attribute(page: str, name: str) -> str:
 
 
 def _record(page: str) -> Mapping[str, Any]:
-    """The game record in a page: JSON in an attribute."""
+    """Parse the game record of a page, which is JSON in an HTML attribute."""
     record = read_line(_attribute(page, "board").encode(errors="replace"), MAX_MOVES + MAX_BRACKETS)
     if record is None:
         raise ProtocolError("a page without a game", page[:_MAX_QUOTED_LENGTH])
@@ -161,7 +161,7 @@ class PychessGame:
             yield snapshot
 
     def _with_end_by_clock(self, event: GameEvent | None) -> GameEvent | None:
-        """The next event, or an unknown end if a clock must have run out since the last event."""
+        """Return the event; if it is None and both clocks must have run out, return an unknown end."""
         if event is not None:
             self._heard_at = self._clock()
             return event
@@ -172,7 +172,7 @@ class PychessGame:
         return self._reader.ended("unknown") if is_over else None
 
     async def _end_if_known(self) -> GameState | None:
-        """The end of a game according to its page; None if it is running or the page is unusable."""
+        """The end of the game according to its page; None if the game is running or the page is unusable."""
         try:
             async with asyncio.timeout(RESUME_TIMEOUT_S):  # the next lines of the stream wait
                 return read_end(await self._read(), self._reader)
@@ -181,7 +181,7 @@ class PychessGame:
             return None
 
     async def _end(self, unknown: GameState) -> GameState | None:
-        """The end according to the page, or an end without a result; None to retry at the next line."""
+        """Return the page's end or, if the page cannot tell, `unknown`; None: retry at the next line."""
         try:
             recorded = read_end(await self._read(), self._reader)
             if recorded is not None:

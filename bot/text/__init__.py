@@ -1,1 +1,1 @@
-"""Sentences, numbers and verdicts as text, the same on pages, in the terminal and in reports."""
+"""Formats sentences, numbers and verdicts in the same way for pages, the terminal and reports."""

@@ -11,7 +11,7 @@ from engine.expected import WHOLE
 MAX_NAME_LENGTH = 40
 """Maximum length of a person's name within a sentence."""
 DEPTH_PHRASES = (Sentence("at depth 2"), Sentence("a little deeper"), Sentence("deep"))
-"""The depths named in a blind report; their number must not reveal the depth of the search."""
+"""Phrases for depths in a blind report; their number must not reveal the search depth."""
 _NUMBERS = (
     *(None, None, Sentence("two"), Sentence("three"), Sentence("four"), Sentence("five"), Sentence("six")),
     *(Sentence("seven"), Sentence("eight"), Sentence("nine"), Sentence("ten")),
@@ -20,12 +20,12 @@ _SHARES = (
     *(Fraction(1, many) for many in range(10, 1, -1)),
     *(Fraction(some, many) for some, many in ((2, 5), (3, 5), (2, 3), (3, 4), (4, 5), (9, 10))),
 )
-"""Shares that have names; the share nearest to a probability is used, or the first of two equally near."""
+"""The shares that sentences name; a probability is rounded to the nearest, in a tie to the first."""
 _MIN_NEARLY_ALL_PROBABILITY = 0.95
 
 
 def people_play(probability: float) -> Sentence:
-    """Express a probability as subject and verb of a clause: ``one player in three plays``."""
+    """Express a probability as the subject and verb of a clause: ``one player in three plays``."""
     if probability >= _MIN_NEARLY_ALL_PROBABILITY:
         return Sentence("nearly every player plays")
     share = min(_SHARES, key=lambda each: abs(float(each) - probability))
@@ -55,7 +55,7 @@ def probability_text(probability: float | None) -> str:
 
 
 def score_part(text: str | None) -> TextPart:
-    """Format a score with a true minus sign and a mate in words; a dash if there is none."""
+    """Format a score with a true minus sign, and a mate in words; a dash if there is no score."""
     if not text:
         return NO_VALUE
     if text.startswith("#"):
@@ -67,7 +67,7 @@ def score_part(text: str | None) -> TextPart:
 
 
 def score_text(text: str | None) -> str:
-    """`score_part` in English."""
+    """The text of `score_part` in English."""
     return str(score_part(text))
 
 
@@ -82,7 +82,7 @@ def cost_part(text: str | None, unit: str) -> TextPart:
 
 
 def cost_text(text: str | None, unit: str) -> str:
-    """`cost_part` in English."""
+    """The text of `cost_part` in English."""
     return str(cost_part(text, unit))
 
 
@@ -114,7 +114,7 @@ def bait_comparison(
         bait: The bait.
         best: The best reply to name.
         bests: All replies as good as the best one.
-        steps: Indices of the scores by depth to show, as in a blind report; empty for all.
+        steps: Indices of the depths to show, as in a blind report; empty for all.
 
     Returns:
         A sentence; None if no shallower search is known or the bait looks worse at every depth.
@@ -150,7 +150,7 @@ def _plies_ahead(plies: Sequence[int]) -> Sentence:
 
 
 def bait_costs(cost: int) -> Sentence:
-    """Format the cost of a bait, which is stored in hundredths of a per cent."""
+    """Format the cost of a bait, given in hundredths of a per cent."""
     return Sentence("It costs {share}.", {"share": game_share(cost / WHOLE)})
 
 

@@ -99,7 +99,7 @@ _MARKS: Mapping[str, Sentence] = {
 
 @dataclass(frozen=True, slots=True)
 class MomentFact:
-    """One reply worth mentioning."""
+    """A fact about one reply: a label, the move and a comment."""
 
     kind: str
     """``trap``, ``fell``, ``slip``, ``good`` or ``best``."""
@@ -128,14 +128,14 @@ class MomentVerdict:
     """Whether there was a bait."""
     title: Sentence
     story: tuple[TextPart, ...]
-    """Paragraphs of the whole verdict, including `baits` and `outcome`."""
+    """All paragraphs of the verdict, including `baits` and `outcome`."""
     baits: tuple[TextPart, ...]
     """One entry per bait: its probability, appearance and cost."""
     outcome: TextPart | None
     """The opponent's reply, or None if unknown."""
     facts: tuple[MomentFact, ...]
     marks: tuple[MomentMark, ...]
-    """Marks on the board that the opponent faced."""
+    """Marks to show on the board that the opponent faced."""
     entry: Sentence | None
     """The trap in one sentence, for a list of all traps; None if there is no trap."""
 
@@ -196,7 +196,7 @@ class _Moment:
     """Confirmed baits, the first being *the* bait; empty in decided positions."""
     bests: tuple[ReplyReport, ...]
     best: ReplyReport | None
-    """The best reply to name: the reply played if it is in `bests`, otherwise the first of `bests`."""
+    """The reply to call the best: the reply played if it is in `bests`, otherwise the first of `bests`."""
     played: ReplyReport | None
 
     @property
@@ -239,15 +239,15 @@ def judge_moment(
     is_blind: bool = False,
     steps: Sequence[int] = (),
 ) -> MomentVerdict:
-    """Judge a move.
+    """Judge one of our moves and the reply to it.
 
     Args:
-        decision: The move.
+        decision: The report on the move.
         name: The opponent's name.
         bot: The bot's name.
         unit: The unit of scores (`Game.score_unit`).
         is_blind: Whether to hide the strategy and its method.
-        steps: Indices of the scores by depth that a blind report shows.
+        steps: Indices of the depths whose scores a blind report shows.
     """
     moment = _moment(decision, name, bot, unit)
     kind = _kind(moment)

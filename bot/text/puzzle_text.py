@@ -18,7 +18,7 @@ def _in_hundred(probability: float) -> Sentence:
 
 
 def hint_text(name: str, probability: float) -> Sentence:
-    """Name the bait before the person answers."""
+    """The hint, which names the bait and says how often people play it."""
     return Sentence(
         "Not {move}: it tempts, {often}.", {"move": MoveText(name), "often": _in_hundred(probability)}
     )

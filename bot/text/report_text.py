@@ -1,4 +1,4 @@
-"""Summarises a game's traps in sentences: their number, and how the opponent did."""
+"""Summarises a game's traps in sentences: how many there were and how the opponent replied."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from bot.text.trap_report import DecisionReport
 from engine.expected import WHOLE
 
 _MAX_SHORT_GAME_MOVES = 20
-"""A game with fewer moves of ours than this counts as short: it is expected to have few traps."""
+"""If we make fewer moves than this, the game counts as short and is expected to have few traps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class ReportSummary:
 
     traps: int
     saw: int
-    """Traps that the opponent answered with the best reply."""
+    """Number of traps that the opponent answered with the best reply."""
     baits_taken: int
     slips: int
     story: JoinedText

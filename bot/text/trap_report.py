@@ -55,7 +55,7 @@ class CandidateReport:
     adjusted_centi: float
     """Trappy minimax's score, from our view, in the unit of the params' scale."""
     adjusted_text: str
-    """A score, or on the expected scale a share of the point: ``63.4 %``."""
+    """The value as a score, or on the expected scale as a share of the point, such as ``63.4 %``."""
     quality_centi: float
     trap: str | None
     trap_name: str | None
@@ -96,7 +96,7 @@ class ReplyReport:
     cost_text: str
     """Loss compared with the best reply, as text; empty if the reply is the best or only a bound is known."""
     shallow_text: str | None
-    """The opponent's most favourable score below the full depth; None if there is no shallower score."""
+    """The score most favourable to the opponent below the full depth; None if there is no shallower score."""
     shallow_plies: int | None
     """Depth in plies of the search that gave `shallow_text`."""
     probability: float | None
@@ -165,7 +165,7 @@ class DrawReport:
 
 @dataclass(frozen=True, slots=True)
 class DecisionReport:
-    """One of our moves."""
+    """The report on one of our decisions."""
 
     ply: int
     number: int
@@ -187,7 +187,7 @@ class DecisionReport:
     model: ModelInfo | None
     """The model that gave the replies' probabilities; None if none was used."""
     trouble: str
-    """The reason why the strategy could not use its opponent model; empty if it could."""
+    """Why the strategy could not use its opponent model; empty if it could."""
     depth: int
     time_s: float
     state: str
@@ -222,7 +222,7 @@ class DecisionReport:
 
 @dataclass(frozen=True, slots=True)
 class GameReport:
-    """A game with all of our decisions."""
+    """The report on a game, with all of our decisions."""
 
     header: StoredGame
     sets_traps: bool
@@ -233,7 +233,7 @@ class GameReport:
     decisions: tuple[DecisionReport, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values; the header's fields are beside ``sides`` and ``decisions``."""
+        """Return plain JSON values; the header's fields are at the top level."""
         header = asdict(self.header)
         for name in ("started_at", "ended_at"):
             value = getattr(self.header, name)

@@ -1,4 +1,4 @@
-"""States the verdict on a trial in sentences, the same on pages, in the terminal and in reports."""
+"""Sentences that state the verdict on a trial, identical on pages, in the terminal and in reports."""
 
 from bot.base.rounding import percent, plural
 from bot.text.values_text import number, signed_number
@@ -14,7 +14,7 @@ _SAYS = {
     ),
     TrialOutcome.EARNED: ("A trap earns {by}more than it gives up", "A trap earns {by}less than it gives up"),
 }
-"""Sentences for an interval above 0 and for one below 0; ``by`` is empty or ends with a space."""
+"""Sentences for intervals above 0 and for intervals below 0; ``by`` is empty or ends with a space."""
 _UNITS = {TrialOutcome.SCORE: "per 100 games", TrialOutcome.COST: "per reply"}
 _BROKEN = {
     "draw": "the random assignment differs from the recorded probabilities by more than chance allows",
@@ -47,7 +47,7 @@ def label(verdict: TrialVerdict, finding: IntervalFinding | None = None) -> str:
 
 
 def headline(verdict: TrialVerdict) -> str:
-    """State the verdict in one sentence, which names a difference only if the verdict finds one."""
+    """State the verdict in one sentence, with the size of the difference if the verdict finds one."""
     if verdict.mean is None or verdict.finding not in (IntervalFinding.MORE, IntervalFinding.LESS):
         return f"{label(verdict)}."
     more, less = _SAYS[verdict.outcome]
@@ -57,7 +57,7 @@ def headline(verdict: TrialVerdict) -> str:
 
 
 def evidence(verdict: TrialVerdict) -> str:
-    """State the interval and its sample sizes, or what is still missing for an interval."""
+    """State the interval and its sample sizes, or why there is no interval yet."""
     if verdict.low is None or verdict.high is None:
         return _missing(verdict)
     low, high = (signed_number(100 * limit, _digits(verdict)) for limit in (verdict.low, verdict.high))
@@ -111,7 +111,7 @@ def _per(verdict: TrialVerdict) -> str:
 
 
 def _digits(verdict: TrialVerdict) -> int:
-    """Number of decimals for points; one more for differences of costs, which are ten times smaller."""
+    """Number of decimals of points: one more for costs, because their differences are ten times smaller."""
     return 1 if verdict.outcome is TrialOutcome.SCORE else 2
 
 

@@ -12,5 +12,5 @@ def opponent_path(site: str, site_id: str) -> str:
 
 
 def query_text(query: Mapping[str, Any]) -> str:
-    """A query string in sorted order, so that equal filters give equal URLs."""
+    """A query string with sorted parameters, so that equal filters give equal URLs."""
     return urlencode(sorted((name, str(value)) for name, value in query.items() if str(value)))

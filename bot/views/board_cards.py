@@ -10,11 +10,11 @@ from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
 
 LOW_CLOCK_S = 60.0
-"""A clock with fewer seconds than this is shown as low."""
+"""The page shows a clock as low if fewer seconds than this are left."""
 
 
 def board_card(game: LiveGame) -> Card:
-    """The card of a running game."""
+    """Build the card that shows a running game."""
     rating = "unrated" if game.opponent_rating is None else str(game.opponent_rating)
     kind = STRATEGIES.get(game.strategy)
     where = {"game": game.key, "account": game.account}

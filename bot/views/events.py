@@ -1,4 +1,4 @@
-"""Events by kind and reason, how games ended, and response times of the bot and the sites."""
+"""Events by kind and reason, the ways in which games ended, and response times of bot and sites."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -43,7 +43,7 @@ SPAN_DAYS = ("30", "1", "7", "90", "365")
 """The selectable time spans, in days; the first is the default."""
 PER_PAGE = 50
 LAG_DAYS = 7
-"""The sites' response times are measured in games that began within this many days."""
+"""Response times are measured in games that began at most this many days ago."""
 KIND_LABELS = {
     "alarm": "alarm changed state",
     OPERATOR_ACTION_EVENT: "operator's action",
@@ -64,13 +64,13 @@ KIND_LABELS = {
     "takeback_granted": "takeback granted",
     "undecided_move": "move not chosen by this program",
 }
-"""Kinds of events in words; any other kind is shown unchanged."""
+"""Display names of event kinds; other kinds are shown with spaces in place of underscores."""
 _YES_NO = {True: "yes", False: "no"}
 
 
 @dataclass(frozen=True, slots=True)
 class EventsView:
-    """The content of the page."""
+    """The content of the page Events."""
 
     days: int
     site: str
@@ -81,7 +81,7 @@ class EventsView:
     latest: tuple[LoggedEvent, ...]
     times: tuple[SiteTimes, ...]
     number: int
-    """Number of the page of latest events; the first is 1."""
+    """Number of the shown page of latest events; the first page is 1."""
     has_more: bool
     endings: tuple[EndingCount, ...] = ()
     thinking: tuple[ThinkingTimes, ...] = ()
@@ -211,13 +211,13 @@ class EventsView:
 
     @property
     def _pager(self) -> Pager:
-        """The total number of pages is unknown; we only know whether there is a next page."""
+        """Links to newer and older events; the total number of pages is unknown."""
         newer = self._at(number=self.number - 1) if self.number > 1 else ""
         older = self._at(number=self.number + 1) if self.has_more else ""
         return Pager(self.number, None, newer, older, ("Newer", "Older"))
 
     def _at(self, **changes: Any) -> str:
-        """The URL of this page with some parameters changed; the first page of events by default."""
+        """Return this page's URL with changed parameters; unless changed, it shows the latest events."""
         return f"?{query_text({'days': self.days, 'kind': self.kind, 'site': self.site, **changes})}"
 
     @staticmethod
@@ -255,7 +255,7 @@ class EventsView:
 
 
 def _alarm(alarm: AlarmStatus) -> Control:
-    """Show an alarm with its buttons."""
+    """Build the entry for an alarm, with its buttons."""
     told = [f"acknowledged by {alarm.acknowledged_by}"] if alarm.acknowledged_by else []
     told += [f"snoozed until {time_text(alarm.snoozed_until)} UTC"] if alarm.snoozed_until else []
     is_new = alarm.is_unacknowledged and not alarm.is_warning

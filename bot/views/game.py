@@ -1,4 +1,4 @@
-"""One game with its moves, and every detail of each of our decisions."""
+"""One game with its moves and all details of our decisions."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -79,7 +79,7 @@ class GameView:
     """Mark of the displayed decision; None if we made no decision at this ply."""
     moment: Moment | None
     moment_damage: str
-    """Why `moment` is missing; empty if its record is valid or there is no decision."""
+    """Why the decision's record is unreadable; empty if it is valid or there is no decision."""
     rows: tuple[str, ...]
     """The board before the ply; empty if unknown."""
 
@@ -144,7 +144,7 @@ class GameView:
         return Story("", "No decision of ours is recorded", "", (said,))
 
     def _record(self, mark: MoveMark) -> TablePart:
-        """How the move reached the server, and the time that each side took."""
+        """When the move was decided, sent and confirmed, and the time that each side took."""
         times = zip(
             ("Decided", "Sent", "Confirmed"), (mark.created_at, mark.sent_at, mark.confirmed_at), strict=True
         )
@@ -306,7 +306,7 @@ async def load(database: Database, query: Query) -> GameView:
 
 
 async def _stored(session: Any, query: Query) -> StoredGame:
-    """Load the game that a URL names.
+    """Load the game with the id in the request's URL.
 
     Raises:
         PageNotFound: The game does not exist.
@@ -332,7 +332,7 @@ def _first_ply(marks: Sequence[MoveMark]) -> int:
 
 
 def _replay(stored: StoredGame, ply: int) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], str]:
-    """The sides, the names of the moves, the board before a ply, and why some of these are missing."""
+    """The sides, move names and board before a ply, and the reason if any of these is missing."""
     game = GAMES.get(stored.game)
     if game is None:
         return (), stored.moves, (), f"this program does not know the rules of {stored.game!a:.40}"

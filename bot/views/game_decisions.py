@@ -1,4 +1,4 @@
-"""A whole game with all our decisions, one after another, as `desdemona show` prints it."""
+"""A whole game with all our decisions in order, as `desdemona show` prints it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -84,7 +84,7 @@ def _counts(moments: Sequence[Moment]) -> str:
 
 
 def _baits(moments: Sequence[Moment]) -> list[Part]:
-    """Return a table with a row for each bait; notes if there are no baits or moves are not judged yet."""
+    """Return a table with one row per bait, and notes if there are no baits or some moves await judgement."""
     played = [each for each in moments if not each.is_dropped]
     waiting = sum(not each.is_judged for each in played)
     decided = sum(each.is_judged and each.decision.is_decided is True for each in played)

@@ -59,7 +59,7 @@ _COLUMNS = (
 
 
 def result_label(state: str, result: str | None) -> tuple[str, str]:
-    """The result of a game in one word, and its colour (``good``, ``trap`` or empty)."""
+    """Return a short label for a game's result, and its colour (``good``, ``trap`` or empty)."""
     if state == "open":
         return "being played", ""
     if state == "aborted":
@@ -74,7 +74,7 @@ def games_table(games: Sequence[GameLine], title: str, records: str, *, names_op
         games: The games, in the order to show.
         title: Title of the table.
         records: As in `TablePart`.
-        names_opponents: Whether the first column names the opponent; otherwise it names the game's rules.
+        names_opponents: Whether the first column names the opponent; otherwise it names the game played.
     """
     first = ("Opponent", "Game") if names_opponents else ("Game", "Rating")
     rows = []
@@ -140,7 +140,7 @@ def stored_games_table(games: Sequence[StoredGame], flags: "Flags | None" = None
 
 
 def stored_record(game: StoredGame, flags: Sequence[str]) -> dict[str, Any]:
-    """A game as plain values, including why it is suspect."""
+    """Convert a stored game to plain values, including the reasons why it is suspect."""
     return {
         "site": game.site,
         "account": game.account,
@@ -160,7 +160,7 @@ def stored_record(game: StoredGame, flags: Sequence[str]) -> dict[str, Any]:
 
 
 def game_record(game: GameLine) -> dict[str, Any]:
-    """A game as plain values."""
+    """Convert a line of the game list to plain values."""
     return {**asdict(game), "started_at": iso_time(game.started_at)}
 
 

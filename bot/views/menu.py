@@ -1,4 +1,4 @@
-"""All pages in menu order."""
+"""Lists all dashboard pages, in menu order."""
 
 from bot.control.actions import OperatorActions
 from bot.views import game, games, opponents, ratings, results, traps, trial_verdict

@@ -57,8 +57,7 @@ class Moment:
     decision: DecisionReport
     verdict: MomentVerdict
     values: tuple[tuple[float, ...], ...]
-    """Value of each reply to the opponent by depth (from 2 plies), as expected score from 0 to 1; empty if
-    unknown."""
+    """The opponent's expected score (0 to 1) after each reply, by depth from 2 plies; empty if unknown."""
 
     @property
     def marks(self) -> tuple[BoardMark, ...]:
@@ -95,7 +94,7 @@ class Moment:
 
     @property
     def is_dropped(self) -> bool:
-        """Whether the server never accepted the move."""
+        """Whether the game ended before the server accepted the move."""
         return self.decision.state == "dropped"
 
     @property
@@ -126,7 +125,7 @@ class Moment:
 
     @property
     def story(self) -> Story:
-        """The verdict on the move, and the verdict in the paper's sense."""
+        """Our verdict on the move, followed by the verdict in the paper's sense."""
         told, verdict = self.decision, self.verdict
         effort = f"{_search(told)}, {told.time_s:.2f} s"
         before = f"Move {told.number} · we played {told.name} · {effort}"
@@ -270,7 +269,7 @@ class Moment:
 
     @property
     def forecast_table(self) -> TablePart:
-        """How people were expected to reply."""
+        """A table of how people were expected to reply."""
         told = self.decision
         rows: list[tuple[str, str]] = []
         if told.forecast is not None:
@@ -334,11 +333,11 @@ def _paper_trap(decision: DecisionReport) -> str:
 
 
 async def read_moments(session: AsyncSession, keys: Sequence[tuple[int, int]]) -> list[Moment | str]:
-    """Load some of our moves; a damaged record yields a text with the reason instead.
+    """Load our moves with the given keys; a damaged record yields the reason as text instead.
 
     Args:
         session: Session of the transaction.
-        keys: Keys of each move's game and decision.
+        keys: Game key and decision key of each move.
 
     Raises:
         StorageError: The database failed.
@@ -392,7 +391,7 @@ def moment_of(
     Args:
         stored: The game in which the move was made.
         report: Report on the move.
-        values: As in `Moment`; empty for no chart.
+        values: As in `Moment`; without them, there is no chart.
     """
     unit, name = get_rules(stored.game).score_unit, short_name(stored.opponent_name)
     return Moment(

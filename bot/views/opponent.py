@@ -61,11 +61,11 @@ from storage.evidence.statistics.reply_progress import (
 from storage.records import BaitOutcome
 
 MAX_GAMES_SHOWN = 10
-"""Number of games on one page."""
+"""Number of games per page of the list."""
 CARDS = 6
-"""Number of baits shown; those with the highest expected loss are selected."""
+"""Maximum number of baits shown; the baits with the highest expected loss are chosen."""
 MAX_RATING_CURVES = 4
-"""Number of kinds of games whose ratings are plotted; those with the most games are selected."""
+"""Maximum number of rating charts; the kinds of games with the most games are chosen."""
 _OPPONENT_FILTERS = ("opponent", "opponents", "site", "match")
 """Filters that this page does not offer, because it shows one opponent at one site."""
 _PERCENT = NumberStyle(1, unit=" %")
@@ -97,11 +97,11 @@ _QUALITIES = tuple(
 
 @dataclass(frozen=True, slots=True)
 class OpponentView:
-    """The content of the page."""
+    """The content of an opponent's page."""
 
     report: OpponentReport
     cards: tuple[TrapCard, ...]
-    """Cards of the baits that the opponent took."""
+    """Cards of baits that the opponent took."""
     listed: tuple[GameLine, ...]
     """The opponent's games, newest first, including aborted ones."""
     paging: Paging
@@ -148,7 +148,7 @@ class OpponentView:
 
     @property
     def _pills(self) -> tuple[Pill, ...]:
-        """Describe the opponent in a few facts."""
+        """Short facts about the opponent."""
         account, line = self.report.account, self.report.line
         pills = [Pill("program" if account.is_bot else "person")]
         if line is not None:
@@ -190,7 +190,7 @@ class OpponentView:
 
     @property
     def _results_parts(self) -> tuple[Part, ...]:
-        """The sections to show if the opponent has games."""
+        """The sections that are shown only if the opponent has games."""
         drawn = [each for each in self.report.progress if _has_chart_data(each)]
         trends = (Beside((_trend(each, is_cost=False), _trend(each, is_cost=True))) for each in drawn)
         ratings = tuple(map(_rating, self.report.ratings[:MAX_RATING_CURVES]))
@@ -288,7 +288,7 @@ class OpponentView:
 
     @property
     def returns(self) -> str:
-        """Describe how often the opponent has played: days, last day, and gaps."""
+        """Describe when the opponent has played: number of days, last day, and gaps between days."""
         visits, gaps = self.report.visits, self.report.gaps
         if not visits:
             return ""
@@ -395,7 +395,7 @@ class OpponentView:
 
     @property
     def _why_no_challenge(self) -> str:
-        """Why the opponent cannot be challenged."""
+        """The reason why the opponent cannot be challenged."""
         site = self.report.account.site
         dialect = DIALECTS.get(site)
         if (
@@ -502,7 +502,7 @@ def _block_cells(name: str, block: ProgressBlock) -> tuple[TableCell | str, ...]
 
 
 def _quality(found: ReplyQuality) -> tuple[TableCell | str, ...]:
-    """The number of replies, the share of errors and the mean cost, with intervals."""
+    """Return table cells: number of replies, share of errors and mean cost, with intervals."""
     if not found.is_shown:
         return number(found.replies), "too few", "too few"
     errors = (found.error_share, found.error_low, found.error_high)

@@ -1,4 +1,4 @@
-"""Lists opponents with their games, returns, and baits taken."""
+"""Lists opponents with their games, scores, and baits taken."""
 
 from dataclasses import asdict, replace
 from datetime import UTC, datetime

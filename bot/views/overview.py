@@ -60,7 +60,7 @@ _SHARE = NumberStyle(unit=" %")
 
 @dataclass(frozen=True, slots=True)
 class NowView:
-    """The content of the page: data from the database, plus the program's status, which each request adds."""
+    """The page's content: data from the database, to which each request adds the program's status."""
 
     days: tuple[Day, ...]
     baits: tuple[BaitEvent, ...]
@@ -247,7 +247,7 @@ def now_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
     Args:
-        actions: The running program; None if the page shows only the database.
+        actions: Access to the running program; None if the page shows only the database.
     """
     live = None if actions is None else actions.status
     return Page(

@@ -63,7 +63,7 @@ def _lead(status: Status) -> str:
 
 
 def sites_and_uptime_text(status: Status) -> str:
-    """Name the sites at which the program plays, and its uptime."""
+    """Describe where the program is playing, and give its uptime."""
     sites = list(dict.fromkeys(each.site or each.name for each in status.accounts))
     where = f"Playing at {_listed(sites)}" if sites else "No account is active"
     return f"{where}; up for {duration(status.at - status.started_at)}."

@@ -29,7 +29,7 @@ class View(Protocol):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The view as parts, for people."""
+        """The content as parts, which are rendered as HTML."""
         ...
 
     @property
@@ -38,7 +38,7 @@ class View(Protocol):
         ...
 
     def to_json(self) -> Mapping[str, Any]:
-        """Return plain JSON values: every number that the page shows."""
+        """Return every number that the page shows, as plain JSON values."""
         ...
 
     def tables(self) -> Mapping[str, Rows]:
@@ -73,7 +73,7 @@ class Query:
         return int(text)
 
     def choice(self, name: str, choices: Sequence[str]) -> str:
-        """A page parameter with a fixed set of values; the default is the first.
+        """The value of a page parameter that has a fixed set of values; the first is the default.
 
         Args:
             name: Name of the parameter.
@@ -125,7 +125,7 @@ class Page:
     live_field: str = "status"
     """The field of the loaded view (a dataclass) that the result of `live` replaces."""
     under: str = ""
-    """The menu page to which this page belongs; empty for the page itself."""
+    """Name of the menu page to which this page belongs; empty for a menu page."""
     download: Callable[[Database, Query], Awaitable[Download]] | None = None
     """Creates the file served at ``/download`` below the page's path, if any; raises what `load` raises."""
 

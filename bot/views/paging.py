@@ -60,7 +60,7 @@ class Paging:
         return f"?{query_text({**self.texts, **changes})}"
 
     def to_json(self) -> dict[str, Any]:
-        """Describe in words which page this is."""
+        """Return the page number and the total numbers of pages and entries as JSON values."""
         return {"page": self.page, "pages": self.pages, "count": self.count}
 
     def choice(self, title: str, name: str, words: Mapping[str, str], chosen: str) -> Choice:
@@ -76,7 +76,7 @@ class Paging:
         return Choice(title, tuple(options))
 
     def below(self, filters: Filters, *, is_shown: bool) -> tuple[Part, ...]:
-        """The pager below the list, and a note if rows are left out.
+        """The pager below the list, and a note if the filters exclude engine matches.
 
         Args:
             filters: The filters of the list.
@@ -85,7 +85,7 @@ class Paging:
         return (*self.pager(is_shown=is_shown), *without_matches(filters))
 
     def pager(self, *, is_shown: bool) -> tuple[Part, ...]:
-        """Links to the neighbouring pages, or a note that the list has no such page."""
+        """Links to the neighbouring pages; a note if the page does not exist; nothing for an empty list."""
         if is_shown:
             return (Pager(self.page, self.pages, self.earlier, self.later),)
         if self.count:

@@ -47,7 +47,7 @@ def _figure(curve: RatingCurve) -> ChartPart:
 
 
 def ratings_view(curves: Sequence[RatingCurve], now: datetime) -> PartsView:
-    """Build the view of these curves."""
+    """Build the ratings page from the curves."""
     change = {id(curve): curve.change_since(now - _RATING_CHANGE_PERIOD) for curve in curves}
     table = TablePart(
         "Now",

@@ -37,7 +37,7 @@ def share(group: GroupStatistics) -> float | None:
 
 
 def results_view(by: str, groups: Sequence[GroupStatistics], texts: Mapping[str, str]) -> PartsView:
-    """Build the view of these groups.
+    """Build the view of the results by group.
 
     Args:
         by: The grouping, as written in the URL.

@@ -48,7 +48,7 @@ from storage.records import BaitOutcome
 CARDS = 12
 """Number of baits on one page."""
 TAKEN = "taken"
-"""Name of the sort order of `list_repeated`."""
+"""Name of the sort order for which `list_repeated` reads the baits."""
 ORDERS = {
     BaitOrder.EXPECTED_LOSS.value: "greatest expected loss",
     BaitOrder.COST.value: "most costly",
@@ -85,7 +85,7 @@ class TrapCard:
 
     @property
     def _tag(self) -> str:
-        """The outcome in a word or two."""
+        """A short label for the outcome."""
         if self.is_repeated:
             return f"{number(self.taken)} of {number(self.encounters)} took it"
         if self.bait.is_taken is None:
@@ -100,14 +100,14 @@ class TrapCard:
 
     @property
     def _is_slip(self) -> bool:
-        """Whether the reply avoided the bait but was another error."""
+        """Whether the reply avoided the bait but was a different error."""
         if self.is_repeated or self.bait.is_taken is None:
             return False
         return is_slip((self.bait.reply_cost or 0) * WHOLE, is_taken=self.bait.is_taken, is_decided=False)
 
     @property
     def _description_lines(self) -> Iterator[tuple[str, str]]:
-        """Describe the bait's probability, how it looks, its cost, and the opponent's reply."""
+        """Sentences about our move, its baits and the opponent's reply, each with a CSS class."""
         bait, told = self.bait, self.moment
         style = "saying trap" if bait.is_taken else "saying"
         if told is None:
@@ -127,7 +127,7 @@ class TrapCard:
 
     @property
     def card(self) -> Card:
-        """Show the bait in human notation."""
+        """The card that shows the bait, with moves in human notation."""
         bait, link = self.bait, f"/dash/games/{self.bait.game_id}?ply={self.bait.ply}#moment"
         return Card(
             name=bait.opponent,
@@ -143,7 +143,7 @@ class TrapCard:
 
     @property
     def row(self) -> dict[str, Any]:
-        """The bait as plain values."""
+        """The bait as a dictionary of plain values."""
         return {
             **asdict(self.bait),
             "at": iso_time(self.bait.at),
@@ -193,7 +193,7 @@ def _heading(all_: BaitGroup, *, is_filtered: bool) -> Heading:
 
 
 def _shares(title: str, head: str, groups: Sequence[tuple[str, BaitGroup]], records: str) -> TablePart:
-    """Show the rate of baits taken, by group."""
+    """Build a table with the share of baits taken in each group."""
     columns = (Column(head, is_text=True), Column("Met"), Column("Taken"), Column("Expected"))
     rows = tuple(
         (
@@ -229,12 +229,12 @@ def traps_view(
     paging: Paging,
     filters: Filters,
 ) -> PartsView:
-    """Build the view of these baits.
+    """Build the view of the gallery.
 
     Args:
         counts: Totals over all baits that pass the filters.
         cards: The cards on this page of the list.
-        outcome: Outcome of the listed baits; None for any.
+        outcome: Outcome of the listed baits; None: all outcomes.
         order: Sort order of the list, one of `ORDERS`.
         paging: Pagination of the list.
         filters: The filters.

@@ -19,7 +19,7 @@ from storage.evidence.statistics.group_rows import read_groups
 from storage.evidence.statistics.groups import GroupKey, GroupStatistics, flat_row
 
 RANDOMISED_FILTERS = ("strategy", "version", "settings")
-"""Filters by randomised properties; they would make the remaining games incomparable."""
+"""Filters by randomised properties; games selected by them could not be compared fairly."""
 _NO_TRIAL = Heading(
     "Nobody knows yet.",
     lead="Only games of a trial are compared, but no trial has started. `desdemona trial start NAME` begins "
@@ -44,7 +44,7 @@ def works_view(
 
     Args:
         report: Report of the trial; None if no trial has been started.
-        groups: All games that pass the filters, by game and player.
+        groups: Statistics of all games that pass the filters, by game and player.
         filters: The filters, as written in the URL.
     """
     parts = (_NO_TRIAL,) if report is None else trial_parts(report, filters)
@@ -64,7 +64,7 @@ def works_view(
 
 
 def _trial_fields(report: TrialReport) -> dict[str, Any]:
-    """The trial's part of the page's JSON."""
+    """Return the part of the page's JSON that describes the trial."""
     return {
         "name": report.trial.name,
         **trial_json(report),

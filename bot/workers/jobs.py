@@ -35,7 +35,7 @@ async def finished_jobs(
     Args:
         start: Submits a job to a worker and returns its future.
         name: Returns a job's name for messages.
-        stop: Ends the run early.
+        stop: Set this event to end the run early.
         ahead: Number of jobs handed out per worker at a time.
 
     Yields:

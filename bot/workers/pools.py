@@ -28,17 +28,17 @@ class Workers(Protocol):
     """Runs functions in parallel."""
 
     deaths: tuple[type[BaseException], ...]
-    """Exceptions that a task's future raises if its worker died."""
+    """Exceptions that a task's future raises if its worker dies."""
 
     def capacity(self) -> int:
         """Number of tasks that can currently run in parallel; with a cluster, the call may block."""
 
     def run(self, work: Callable[[T], R], task: T) -> "Future[R]":
-        """Run a module-level function on a task in a worker."""
+        """Run `work`, a module-level function, in a worker with `task` as its argument."""
 
 
 class LocalWorkers(ProcessPool):
-    """Processes on this machine."""
+    """Worker processes on this machine."""
 
     deaths: tuple[type[BaseException], ...] = (WorkerDied,)
 

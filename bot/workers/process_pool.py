@@ -25,7 +25,7 @@ R = TypeVar("R")
 logger = logging.getLogger(__name__)
 
 _KILL_TIMEOUT_S = 10.0
-"""Maximum time, in seconds, for a killed process to end; a disk or network drive may block it."""
+"""Maximum time to wait for a killed process to end, in seconds; a slow disk or network drive may block it."""
 
 
 class WorkerDied(Exception):

@@ -33,7 +33,7 @@ class GgfClock:
     def parse(cls, text: str) -> Self:
         """Parse a clock; for a running clock, ``04:59,0:0//02:00,0:0``, return the times left.
 
-        The numbers after the commas count moves; the server omits the default: ``30:00,N//05:00,N10``.
+        The numbers after the commas count moves; the server omits defaults: ``30:00,N//05:00,N10``.
 
         Raises:
             BadClock: The text is not a clock.
@@ -61,7 +61,7 @@ class GgfClock:
         return "/".join(map(time_text, times if with_extension else times[:2]))
 
     def left_s(self, used_s: float, moves: int) -> float:
-        """Time left after this many moves and this much time used, without the grace period."""
+        """Time left after `moves` moves that used `used_s` seconds together, without the grace period."""
         return self.initial_s + self.increment_s * moves - used_s
 
 

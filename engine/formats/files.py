@@ -9,11 +9,11 @@ from engine.formats import ggf, pgn, transcripts, wthor
 from engine.formats.record import MAX_GAME_TEXT_LENGTH, BadGame, GameRecord, split_lines
 
 FORMAT_DETECTION_BYTES = 4096
-"""Bytes from the start of a file that suffice for `detect_format`."""
+"""Number of bytes from the start of a file that `detect_format` needs."""
 
 
 class GameFormat(StrEnum):
-    """A text format for games."""
+    """A file format for games."""
 
     GGF = "ggf"
     PGN = "pgn"
@@ -22,7 +22,7 @@ class GameFormat(StrEnum):
 
 
 TEXTS = (GameFormat.GGF, GameFormat.PGN, GameFormat.TRANSCRIPT)
-"""Formats that we can also write."""
+"""The text formats, which we can also write."""
 
 
 def decode(data: bytes) -> str:

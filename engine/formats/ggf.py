@@ -34,7 +34,7 @@ _ENDINGS = {"r": RESIGNED, "t": TIMEOUT, "s": AGREED}
 _TAG = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*\[([^\]]{0,10000})\]")
 _END = re.compile(r"\s*;\s*\)")
 _MAX_MOVES = 400
-"""Upper limit for the moves of a game: 60 placements, as many passes, and a few that `replay` will report."""
+"""Upper limit for the moves of a game: 60 placements, 60 passes, and a few extra, which `replay` reports."""
 _MAX_NUMBER = 1e9
 """Upper limit for any number in a game."""
 _HEADER = frozenset(
@@ -74,7 +74,7 @@ class GgfGame:
     """All moves, including passes, beginning with the side to move in `start`."""
     result: str | None = None
     """Result as written (RE), black's discs minus white's minus the komi: ``+12.000``, ``-64.000:r``;
-    `stated_result` reads it. None: unfinished (``?``)."""
+    `stated_result` reads it. None if unfinished (``?``)."""
     date: str = ""
     """Date as written (DT); GGS puts the time of printing here, not the time of the game."""
     place: str = ""
@@ -85,7 +85,7 @@ class GgfGame:
     """Clock as written (TB, or TI for both): ``05:00//02:00``."""
     white_clock: str = ""
     komi: float | None = None
-    """Discs deducted from black's result (KM); None: not a komi game, or not fixed yet."""
+    """Discs deducted from black's result (KM); None if there is no komi or it is not fixed yet."""
     black_komi_move: GgfMove | None = None
     """Bid of a komi game: the first move and its value (KB)."""
     white_komi_move: GgfMove | None = None
@@ -186,7 +186,7 @@ def write(game: GgfGame) -> str:
 
 
 def replay(game: GgfGame) -> OthelloPosition:
-    """The position after the last move.
+    """Return the position after the last move.
 
     Raises:
         BadGgf: The rules do not allow a move; the message has the move and its number.
@@ -198,7 +198,7 @@ def replay(game: GgfGame) -> OthelloPosition:
 
 
 def stated_result(game: GgfGame) -> GgfResult | None:
-    """The result that the game states; None: the game is unfinished.
+    """The result that the game states; None if the game is unfinished.
 
     Raises:
         BadGgf: The result is invalid.
@@ -212,7 +212,7 @@ def stated_result(game: GgfGame) -> GgfResult | None:
 
 
 def played_result(game: GgfGame) -> float | None:
-    """Black's result from the moves: discs (empty squares to the winner) minus the komi; None: unfinished.
+    """Black's result from the moves: discs (empty squares to the winner) minus komi; None if unfinished.
 
     Raises:
         BadGgf: See `replay`.
@@ -262,7 +262,7 @@ def to_record(game: GgfGame) -> GameRecord:
 def from_record(record: GameRecord) -> GgfGame:
     """Convert a record to a GGF game.
 
-    Its event and round become tags (EV, RO), and its other tags are written in capitals; tags that GGF cannot
+    The event and the round become tags (EV, RO), and other tags are written in capitals; tags that GGF cannot
     represent are dropped.
 
     Raises:
@@ -451,7 +451,7 @@ def _number(text: str, what: str) -> float:
 
 
 def _decimals(number: float, least: int) -> str:
-    """A number with at least this many decimals, or more if rounding would change it."""
+    """Format a number with this many decimals, or more if rounding would change it."""
     text = f"{number:.{least}f}"
     return text if float(text) == number else format(Decimal(repr(number)), "f")
 

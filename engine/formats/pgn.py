@@ -2,13 +2,13 @@
 
 * Chess is in SAN, or in UCI notation as some programs write it; variants have their usual names (tag
   ``Variant``); the tag ``FEN`` gives other start positions. python-chess supplies rules and SAN.
-* Othello has squares for moves and ``--`` (or nothing) for a pass; its result is black's discs, then white's:
+* Othello moves are squares, and a pass is ``--`` or omitted; the result is black's discs, then white's:
   ``34-30``. Move numbers are skipped (some sites number plies); moves take precedence over the stated result.
 * Xiangqi has ``Game "Chinese Chess"``, the tag ``Red``, and moves in ICCS notation, ``H2-E2``; the notation
   of the World Xiangqi Federation (``C2=5``) is also read. Moves in Chinese characters are not read.
 
-Variations, annotations and comments are skipped, except ``[%eval]`` and ``[%emt]``: evaluations (the first
-side's view, in discs or pawns; no mates) and seconds for a move.
+Variations, annotations and comments are skipped, except ``[%eval]`` and ``[%emt]``: evaluations (from the
+first side's view, in discs or pawns; no mates) and seconds per move.
 (https://www.saremba.de/chessgml/standards/pgn/pgn-complete.htm)
 """
 
@@ -216,7 +216,7 @@ def _movetext(body: str) -> _Movetext:
 
 
 def _game_from_tags_or_result(tags: Mapping[str, str], moves: _Movetext) -> str | None:
-    """The game according to the tags or the form of the result; None: chess, or no game is stated."""
+    """The game according to the tags or the form of the result; None if it is chess or not stated."""
     for tag in ("Game", "GameType", "Variant"):
         if named := _NAMES.get(tags.get(tag, "").lower()):
             return named
@@ -255,7 +255,7 @@ def _record(name: str, tags: Mapping[str, str], text: _Movetext) -> GameRecord:
     left = dict(tags)
 
     def take(*names: str) -> str:
-        """Return the first of these tags that has a value; mark all of them as used."""
+        """Return the value of the first of these tags that has one; mark all of them as used."""
         required = [left.pop(name, "") for name in names]
         return next((value for value in required if value not in _UNKNOWN_TAG_VALUES), "")
 

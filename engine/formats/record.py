@@ -1,4 +1,4 @@
-"""`GameRecord`: a game in no particular format, with players, place, moves and result."""
+"""`GameRecord`: a game independent of file formats, with players, place, moves and result."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _OTHELLO = Othello()
 _SQUARES = len(SQUARES)
 
 MAX_GAME_TEXT_LENGTH = 16 << 20
-"""Upper limit for the characters of one game, annotations included."""
+"""Maximum number of characters in the text of one game, annotations included."""
 
 RESIGNED, TIMEOUT, AGREED = "resigned", "timeout", "agreed"
 
@@ -23,7 +23,7 @@ class BadGame(ValueError):
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of a text. `str.splitlines` also splits at characters found within words in old texts."""
+    """Split a text into lines; `str.splitlines` would also split at characters within words of old texts."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
@@ -43,7 +43,7 @@ class GameRecord:
     margin: float | None = None
     """Othello: the first side's disc lead at the end, minus komi; empty squares count for the winner."""
     ending: str = ""
-    """`RESIGNED`, `TIMEOUT`, `AGREED`; empty: by the rules, or unknown."""
+    """`RESIGNED`, `TIMEOUT` or `AGREED`; empty: the game ended under its rules, or in an unknown way."""
     event: str = ""
     place: str = ""
     round: str = ""
@@ -61,7 +61,7 @@ class GameRecord:
 
 
 def clean(text: str) -> str:
-    """A text on one line, without characters that move a terminal's cursor or that a database rejects."""
+    """Put a text on one line; remove characters that move a terminal's cursor or that databases reject."""
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
@@ -80,7 +80,7 @@ def is_margin(margin: float, komi: float = 0.0) -> bool:
 
 
 def values_or_empty(values: Iterable[float | None]) -> tuple[float | None, ...]:
-    """One value for each move, or an empty tuple when all are None."""
+    """The values as a tuple, one for each move; empty if all values are None."""
     numbers = tuple(values)
     return numbers if any(value is not None for value in numbers) else ()
 
@@ -139,7 +139,7 @@ def squares_to_moves(
 
 
 def played(moves: Iterable[str], start: OthelloPosition) -> OthelloPosition:
-    """Othello's position after these moves, passes included.
+    """The Othello position after these moves, which must include passes.
 
     Raises:
         BadGame: A move is illegal; the message has its number.

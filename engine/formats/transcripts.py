@@ -48,12 +48,12 @@ def write(record: GameRecord) -> str:
 
 
 def is_remark(line: str) -> bool:
-    """Whether a line between games is not a game: empty, a comment (``#``) or a tag (``[``)."""
+    """Whether a line contains no game because it is empty, a comment (``#``) or a tag (``[``)."""
     return not line.strip() or line.lstrip()[0] in "#["
 
 
 def first_unparsed_word(line: str) -> str:
-    """The first word of an Othello line that is neither a move nor a number; empty: none."""
+    """The first word of an Othello line that is neither a move nor a number; empty if there is none."""
     rest = re.sub(r"\b\d+\b|[^\w\s]", " ", _RUN.sub(" ", line.lower()))
     return next(iter(rest.split()), "")
 

@@ -52,12 +52,12 @@ class WthorFile:
     year: int
     """Year in which the games were played."""
     depth: int
-    """Empty squares from which the theoretical scores assume perfect play."""
+    """Number of empty squares from which the theoretical scores assume perfect play."""
     count: int
     _data: bytes
 
     def games(self) -> Iterator[WthorGame | BadWthor]:
-        """Every game in order; for an invalid game, the reason (a square or a score)."""
+        """Every game in order; for a game with an invalid square or score, the reason."""
         for number in range(self.count):
             tournament, black, white, score, theoretical, moves = _GAME.unpack_from(
                 self._data, _HEADER.size + _GAME.size * number

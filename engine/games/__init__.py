@@ -1,4 +1,4 @@
-"""The registry of games, by name."""
+"""The registry of games, keyed by name."""
 
 from typing import Any
 

@@ -19,7 +19,7 @@ from engine._native import ChessEvaluation, ChessSearch
 from engine.games.linear_weights import Groups, LinearWeights, own_weights
 
 DANGERS = 32
-"""Levels of king danger."""
+"""Number of levels of king danger."""
 
 THREATS = (
     "queen_hangs", "queen_by_pawn", "queen_by_minor", "rook_hangs", "queen_by_rook", "rook_by_pawn",
@@ -83,7 +83,7 @@ def weights() -> LinearWeights:
 
 @cache
 def native_evaluation() -> ChessEvaluation:
-    """The weights in the core's format, shared by all searches of the process."""
+    """The weights in the core's format; all searches in the process share them."""
     return ChessEvaluation(weights().to_bytes())
 
 
@@ -98,11 +98,11 @@ def evaluate_centi(position: str) -> int:
 
 
 def middle(board: chess.Board) -> int:
-    """The game phase from the pieces on the board: 64 is the middlegame, 0 the endgame."""
+    """The game phase according to the pieces on the board, from 64 (middlegame) to 0 (endgame)."""
     pieces = (3, board.knights | board.bishops), (5, board.rooks), (10, board.queens)
     return min(64, sum(value * mask.bit_count() for value, mask in pieces))
 
 
 def expected_scale_centi(board: chess.Board) -> float:
-    """Return s in the expected result 1 / (1 + exp(-score / s)) of a game between equals, in centipawns."""
+    """Return s, in centipawns, such that equal players score 1 / (1 + exp(-score / s)) on average."""
     return weights().expected_scale_centi(middle(board))

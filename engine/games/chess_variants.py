@@ -43,7 +43,7 @@ _REJECTED_STATUS = (
     | chess.STATUS_RACE_OVER
     | chess.STATUS_RACE_MATERIAL
 )
-"""Errors of python-chess that rules and engines cannot handle; other errors can be in possible positions."""
+"""Position errors that rules and engines cannot handle; reachable positions can have the other errors."""
 
 
 class ChessVariant(StandardChess):

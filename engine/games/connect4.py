@@ -24,14 +24,14 @@ LINES = tuple(
 
 
 class Connect4Position(NamedTuple):
-    """The discs of each side as bits: bit ``7 * column + row`` is a square, with row 0 at the bottom."""
+    """The discs of each side as bits: bit ``7 * column + row`` stands for a square; row 0 is the lowest."""
 
     mover: int
     waiter: int
 
 
 def has_four(discs: int) -> bool:
-    """Whether there are four in a line."""
+    """Whether four of these discs are in a line."""
     for step in _STEPS:
         pairs = discs & discs >> step
         if pairs & pairs >> 2 * step:
@@ -40,7 +40,7 @@ def has_four(discs: int) -> bool:
 
 
 class Connect4(PlainGame[Connect4Position]):
-    """Four in a line win; red begins.  A move is the bit number of the square where the disc lands."""
+    """A line of four wins; red begins.  A move is the bit number of the square where the disc lands."""
 
     name = "connect4"
     score_unit = ""
@@ -63,7 +63,7 @@ class Connect4(PlainGame[Connect4Position]):
         return tuple(place for place in range(COLUMNS * _HEIGHT) if free >> place & 1)
 
     def native_position(self, position: Connect4Position) -> tuple[int, int]:
-        """The position in the core's format: discs of the mover, discs of the other."""
+        """The position in the core's format: the mover's discs, the opponent's discs."""
         return position.mover, position.waiter
 
     def play(self, position: Connect4Position, move: Move) -> Connect4Position:

@@ -56,7 +56,7 @@ def from_card(card: Mapping[str, Any], groups: Groups) -> LinearWeights:
     """Read the weights from a card.
 
     Raises:
-        BadWeights: The card has different groups, or a value that is not a weight.
+        BadWeights: The card does not have these groups, or has a value that is not a valid weight.
     """
     held = card["weights"]
     if list(held) != list(groups):

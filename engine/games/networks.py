@@ -1,9 +1,9 @@
 """Networks that correct the evaluation in the strong search of chess and xiangqi: their files and sizes.
 
-A network sees the pieces from each side's view, and its output is added to the linear evaluation;
+A network's inputs are the pieces from each side's view; its output is added to the linear evaluation;
 engine/native/network.hpp documents the computation and the file's layout. The files are compressed,
 ``chess_network.xz`` and ``xiangqi_network.xz``, and the cards beside them, ``chess_network.json`` and
-``xiangqi_network.json``, document how they were learned (`lab.training.networks`).
+``xiangqi_network.json``, document how the weights were learned (`lab.training.networks`).
 """
 
 import lzma
@@ -17,15 +17,15 @@ INPUT_UNIT, OUTPUT_UNIT, SCORE_UNIT = 255, 64, 400
 """Must match engine/native/network.hpp."""
 
 INPUTS = {"chess": 2 * 6 * 64, "xiangqi": 2 * 7 * 90}
-"""Inputs of a network, by game."""
+"""Number of inputs of a network, by game."""
 
 
 def read(path: Path) -> bytes:
-    """Read a network from a file, in the core's format.
+    """Read a network file and decompress it to the format of the native core.
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: The file is not compressed in the networks' format.
+        ValueError: The file is not compressed with LZMA.
     """
     try:
         return lzma.decompress(path.read_bytes())

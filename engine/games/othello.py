@@ -42,7 +42,7 @@ def moves_mask(mover: int, waiter: int) -> int:
 
 
 def flips_mask(mover: int, waiter: int, square: int) -> int:
-    """Bitboard of the discs flipped by a disc placed on the square; 0: not a legal placement."""
+    """Bitboard of the discs flipped by a disc placed on the square; 0 if the placement is illegal."""
     placed = 1 << square
     if placed & (mover | waiter):
         return 0
@@ -59,7 +59,7 @@ def flips_mask(mover: int, waiter: int, square: int) -> int:
 
 
 class OthelloPosition(NamedTuple):
-    """Discs of the side to move, discs of the other, and the colour of the side to move."""
+    """Discs of the side to move, discs of the other side, and the colour of the side to move."""
 
     mover: int
     waiter: int

@@ -1,8 +1,8 @@
-"""Converts centidiscs to the expected game result, for displays and for adding up probabilities.
+"""Converts centidiscs to the expected game result, for display and for weighting by probabilities.
 
 The expected result is 1 / (1 + exp(-score / s)), with s = 252 + 9.0 * empty squares: with 40 squares empty, a
-lead of one disc is worth 54 %, of six discs 73 %; with 14 empty, 57 % and 83 %.  Fitted on 2026-11-24 with
-the weights of that day, by the command ::
+lead of one disc is worth 54 %, of six discs 73 %; with 14 empty, 57 % and 83 %.  The constants were fitted on
+2026-11-24, with the evaluation weights of that day, by the command ::
 
     python -m lab.training.othello_result --games 4000
 
@@ -10,7 +10,7 @@ The fit used 121,541 positions of 3,200 games that the engine played against its
 random moves, with the last 12 squares solved. On the 30,362 positions of 800 further games the log-loss is
 0.374 nats (0.375 with s = 532 throughout, 0.693 for a constant 1/2), and the fit is well calibrated::
 
-        promised  0.030 0.148 0.251 0.350 0.451 0.550 0.652 0.750 0.852 0.970   (means of the tenths)
+        expected  0.030 0.148 0.251 0.350 0.451 0.550 0.652 0.750 0.852 0.970   (means of the deciles)
     observed  0.027 0.141 0.267 0.347 0.418 0.550 0.640 0.726 0.847 0.971
 
 The fit is valid for equal players who search to the score's depth. Scores are more certain for deeper
@@ -29,7 +29,7 @@ BOARD = 60
 
 
 def scale_centi(empties: int) -> float:
-    """Lead in centidiscs at which the odds of winning are e to 1, with this many empty squares."""
+    """The lead, in centidiscs, at which the odds of winning are e to 1, for a number of empty squares."""
     return BASE_CENTI + PER_EMPTY_CENTI * max(0, min(BOARD, empties))
 
 
@@ -37,12 +37,12 @@ def expected_result(score_centi: float, empties: int) -> float:
     """Expected result of a game between equal players, from the same side's view as the score.
 
     Args:
-        score_centi: A search's score, in centidiscs; beyond `WIN_CENTI` the game is decided.
+        score_centi: Score from a search, in centidiscs; from `WIN_CENTI` on the game is decided.
         empties: Empty squares of the position.
 
     Returns:
-        From 0 (lost) to 1 (won); a draw is 1/2. It never falls when the score rises, and both sides' results
-        add up to 1.
+        From 0 (lost) to 1 (won); a draw is 1/2. The result never falls when the score rises, and the two
+        sides' results add up to 1.
     """
     if score_centi < 0:
         return 1.0 - expected_result(-score_centi, empties)

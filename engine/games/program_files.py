@@ -1,4 +1,4 @@
-"""Reads the program's own files of weights, which are in the same folder as the games' code."""
+"""Reads the weight files that are part of the program, in the same folder as the games' code."""
 
 import lzma
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def read_compressed_file(name: str) -> bytes:
     """The contents of a compressed file.
 
     Raises:
-        DamagedFile: The file cannot be read, or is not compressed in the usual format.
+        DamagedFile: The file cannot be read, or is not compressed with LZMA.
     """
     with open_program_file(name) as file:
         return lzma.decompress(file.read_bytes())

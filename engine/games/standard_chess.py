@@ -29,7 +29,7 @@ from engine.game import (
 from engine.games import chess_evaluation
 
 FIFTY_MOVE_RULE_PLIES = 100
-"""Number of plies without a capture or a pawn move that ends a game."""
+"""Number of consecutive plies without a capture or a pawn move after which a game ends."""
 MAX_FEN_PLY = 9_999
 """Largest ply count in a FEN; move numbers do not increase beyond it."""
 
@@ -215,7 +215,7 @@ class StandardChess:
         return position.board.san(_move(move))
 
     def parse_move(self, position: ChessPosition, text: str) -> Move:
-        """A legal move from UCI; castling may be written as the king taking its rook in every position."""
+        """Parse a legal move in UCI notation; castling may always be written as the king taking its rook."""
         if re.fullmatch("[PNBRQ]@[a-h][1-8]", text):
             move = _number(chess.Move.from_uci(text))
             if move in position.legal:
@@ -294,7 +294,7 @@ class StandardChess:
         return FIFTY_MOVE_RULE_PLIES * (captures + steps + 1)
 
     def _read_fen(self, fields: list[str]) -> chess.Board:
-        """The board of a FEN.
+        """Return the board that a FEN describes.
 
         Raises:
             BadPosition: The text is not a FEN, or not a position that rules and searches can handle.
@@ -308,7 +308,7 @@ class StandardChess:
 
 
 def _game_start(board: chess.Board) -> ChessPosition:
-    """A game's position without history, because the last move was irreversible."""
+    """Return a position at which a game's history starts, because the last move was irreversible."""
     if not board.castling_rights:
         board.chess960 = False  # it only affects how castling is written
     board.fullmove_number = min(MAX_FEN_PLY, board.fullmove_number)
@@ -320,7 +320,7 @@ def _fen(board: chess.Board) -> str:
 
 
 def _read_fen(fields: list[str]) -> chess.Board:
-    """The board of a FEN of four, five or six fields.
+    """Return the board that a FEN of four, five or six fields describes.
 
     Raises:
         BadPosition: Not a FEN, or not a position that rules and searches can handle: one king each, at most

@@ -1,4 +1,4 @@
-"""Rules of tic-tac-toe: small enough for exhaustive search, so tests can check the searches against it."""
+"""Rules of tic-tac-toe, which is small enough for tests to compare the searches with exhaustive search."""
 
 from typing import NamedTuple
 

@@ -47,7 +47,7 @@ _NAMES = dict(
 _WXF_LETTERS = dict(zip(_KINDS, "PAEHCRK", strict=True))
 _MAX_PIECES_OF_KIND = dict(zip(_KINDS, (5, 2, 2, 2, 2, 2, 1), strict=True))
 _ELEPHANT_POINTS = {(2, 0), (6, 0), (0, 2), (4, 2), (8, 2), (2, 4), (6, 4)}
-"""File, and rank counted from the owner's home row."""
+"""The points that elephants can reach: file, and rank counted from the owner's home rank."""
 
 
 def _at(file: int, rank: int) -> int | None:
@@ -55,7 +55,7 @@ def _at(file: int, rank: int) -> int | None:
 
 
 def _steps(square: int, steps: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-    """The squares at these offsets (files, ranks) from a square, without those off the board."""
+    """Return the squares at the given offsets (files, ranks) from a square, if they are on the board."""
     targets = (_at(square % FILES + files, square // FILES + ranks) for files, ranks in steps)
     return tuple(target for target in targets if target is not None)
 
@@ -69,7 +69,7 @@ _RAYS = tuple(
 
 
 def _horse_steps(square: int) -> tuple[tuple[int, tuple[int, ...]], ...]:
-    """For each square, pairs of a horse's leg, which must be empty, and the target squares behind it."""
+    """Return pairs of a horse's leg, which must be empty, and the target squares behind the leg."""
     pairs = []
     for files, ranks in _SIDEWAYS:
         for leg in _steps(square, [(files, ranks)]):
@@ -83,7 +83,7 @@ _HORSES_TO = tuple(
     tuple((start, leg) for start in range(90) for leg, targets in _HORSE[start] if square in targets)
     for square in range(90)
 )
-"""For each square, pairs of a square from which a horse attacks it, and that horse's leg."""
+"""For each square, the squares from which a horse attacks it, each with that horse's leg."""
 _GUARDS = tuple(
     frozenset({square, *(s for ray in _RAYS[square] for s in ray), *(leg for _, leg in _HORSES_TO[square])})
     for square in range(90)
@@ -92,14 +92,14 @@ _GUARDS = tuple(
 
 
 class _PieceTables(NamedTuple):
-    """The properties of a piece's moves that depend only on its colour and square."""
+    """Move tables of a piece of a given kind and colour, computed in advance."""
 
     points: frozenset[int]
     """Squares that the piece can ever reach."""
     steps: tuple[tuple[int, ...], ...]
     """For each square, the targets of a soldier, advisor or general."""
     elephant_steps: tuple[tuple[tuple[int, int], ...], ...]
-    """For each square, pairs of an elephant's eye, which must be empty, and the target behind it."""
+    """For each square, pairs of an eye, which must be empty, and the elephant's target behind the eye."""
 
 
 def _piece_tables(piece: str) -> _PieceTables:
@@ -133,7 +133,7 @@ def _piece_tables(piece: str) -> _PieceTables:
 
 
 def _eye_and_target(square: int, files: int, ranks: int) -> list[tuple[int, int]]:
-    """The eye and the target of an elephant's move; empty if it leaves the board."""
+    """Return the eye and the target of an elephant's move; empty if the move leaves the board."""
     way = _steps(square, [(files, ranks), (2 * files, 2 * ranks)])
     return [(way[0], way[1])] if len(way) == 2 else []
 
@@ -142,7 +142,7 @@ _TABLES = {piece: _piece_tables(piece) for piece in _KINDS + _KINDS.lower()}
 
 
 def _targets(board: Sequence[str], square: int) -> Iterator[int]:
-    """Pseudo-legal targets of a piece: the safety of its general is not checked."""
+    """Yield the pseudo-legal targets of a piece, without checking its general's safety."""
     piece = board[square]
     kind = piece.upper()
     if kind in "RC":
@@ -198,15 +198,15 @@ class XiangqiPosition(NamedTuple):
 
     board: str
     side: int
-    """0: red (moves first) is to move; 1: black."""
+    """The side to move: 0 for red, which moves first, and 1 for black."""
     quiet_plies: int
     """Plies since the last capture."""
     ply: int
     """Plies since the game began, from the move number of the FEN."""
     past: tuple[EarlierPosition, ...]
-    """The game's positions since its last capture or soldier's advance: no earlier position can recur."""
+    """The game's positions since its last capture or soldier's advance; earlier positions cannot recur."""
     line: tuple[Move, ...] | None
-    """None in a game.  Within a search: the moves since its root, or since the last irreversible one.
+    """In a search, the moves since its root or since the last irreversible move; None in a game.
 
     `past` has the game's positions up to and including the root, but not those of the line, so a position's
     score does not depend on the path by which a search reached it.  A position that is in `past` twice ends
@@ -227,7 +227,7 @@ def _is_irreversible(board: str, move: Move) -> bool:
 
 
 def _perpetual_check(checks: Sequence[bool]) -> int:
-    """The loser by perpetual check: -1 the side to move at even indices, 1 the other, 0 neither (or both).
+    """Return -1 if the side to move at even indices loses by perpetual check, 1 if the other does, else 0.
 
     Args:
         checks: For each position between two occurrences of a position, whether the side to move is in check.
@@ -280,7 +280,7 @@ class Xiangqi:
         return XiangqiPosition(after, 1 - side, quiet, ply + 1, past, line)
 
     def native_position(self, position: XiangqiPosition) -> str:
-        """The position in the core's format, which is text."""
+        """Return the position in the core's format, which is text."""
         return self.position_text(position)
 
     def for_search(self, position: XiangqiPosition) -> XiangqiPosition:
@@ -316,7 +316,7 @@ class Xiangqi:
         return xiangqi_evaluation.evaluate_centi(self.position_text(position))
 
     def score_text(self, score_centi: float, position: XiangqiPosition) -> str:
-        """A score in soldiers, ``+0.35``, or the number of moves to the win or loss, ``#3`` and ``#-3``."""
+        """Return a score in soldiers (``+0.35``), or the moves to a win (``#3``) or to a loss (``#-3``)."""
         if abs(score_centi) < WIN_CENTI:
             return f"{score_centi / 100:+.2f}"
         last_ply = ply_of_loss(score_centi)
@@ -336,9 +336,9 @@ class Xiangqi:
     def move_name(self, position: XiangqiPosition, move: Move) -> str:
         """The notation of the World Xiangqi Federation: ``C2=5``, ``H8+7``, ``R+-1``.
 
-        Files are counted from the mover's right; ``+`` is forwards, to the target's file or by a number of
-        ranks. Of two pieces on one file ``+`` names the front one; soldiers that remain ambiguous
-        are numbered from the front, ``17+1``.
+        Files are counted from the mover's right. ``+`` is a move forwards; the target's file or the number of
+        ranks follows. Of two pieces on one file, ``+`` names the front one; if soldiers remain ambiguous,
+        they are numbered from the front: ``17+1``.
         """
         board, side = position.board, position.side
         start, target = move & 127, move >> 7
@@ -455,7 +455,7 @@ class Xiangqi:
         return piece.islower() if side else piece.isupper()
 
     def _board_moves(self, position: XiangqiPosition) -> tuple[Move, ...]:
-        """The moves that are legal if no repetition or counter has ended the game."""
+        """Return the moves that are legal unless a repetition or the move counter has ended the game."""
         board, side = position.board, position.side
         after = list(board)
         guards = _GUARDS[board.index("k" if side else "K")]
@@ -489,8 +489,8 @@ class Xiangqi:
     def _repetition(cls, position: XiangqiPosition) -> int | None:
         """The mover's result (1, 0 or -1) if a third occurrence ends the game; otherwise None.
 
-        In a game all moves since the first occurrence count; in a line only the game's moves between the
-        first and the second occurrence, whatever moves of the line led to the third.
+        In a game, all moves since the first occurrence count. In a line, only the game's moves between the
+        first and the second occurrence count, whatever moves of the line led to the third.
         """
         board, past, line = position.board, position.past, position.line
         times = cls._earlier(position)

@@ -15,7 +15,7 @@ from engine._native import XiangqiEvaluation, XiangqiSearch
 from engine.games.linear_weights import Groups, LinearWeights, own_weights
 
 PLACES = 50
-"""The board folded along its middle file: five times the rank, plus the distance from the edge."""
+"""Squares of a board folded along its middle file; index: five times the rank plus distance from the edge."""
 
 DANGERS = 20
 """Number of levels of general danger."""
@@ -62,7 +62,7 @@ GROUPS: Groups = {
     "tempo": 1,
     "in_check": 1,
 }
-"""The groups of features; ranks are seen from the side whose feature is counted."""
+"""The groups of features with their sizes; ranks are counted from the side that has the feature."""
 
 
 @cache
@@ -87,13 +87,13 @@ def _core() -> XiangqiSearch:
 
 
 def evaluate_centi(position: str) -> int:
-    """Static evaluation of an unfinished game's `Game.position_text`, in centi-soldiers for the side to
-    move."""
+    """Evaluate an unfinished game's position (`Game.position_text`) without search, in centi-soldiers for the
+    side to move."""
     return _core().evaluate(position)
 
 
 def middle(board: str) -> int:
-    """The game phase from the attackers on the board: 64 is the middlegame, 0 the endgame.
+    """Compute the game phase from the attacking pieces on the board: 64 is the middlegame, 0 the endgame.
 
     Args:
         board: 90 letters.
@@ -105,5 +105,5 @@ def middle(board: str) -> int:
 
 
 def expected_scale_centi(board: str) -> float:
-    """The s in the expected result 1 / (1 + exp(-score / s)) of a game between equals, in centi-soldiers."""
+    """Return s, in centi-soldiers, in the expected result 1 / (1 + exp(-score / s)) between equal players."""
     return weights().expected_scale_centi(middle(board))

@@ -53,7 +53,7 @@ _REPLY_FEATURES = (
 _CONTEXT = ("rating", "beyond", "clock", "phase", "balance", "choice")
 _CROSSED = ("loss", "gap_first", "gap_best", "drop_best")
 HUMAN_FEATURES = ("ln_p", *(f"ln_p*{what}" for what in _CONTEXT))
-"""The features that need a human-move model; zero without a model."""
+"""The features that need a human-move model; they are zero without a model."""
 FEATURES = (
     *_REPLY_FEATURES,
     *(f"{name}*{what}" for name in _CROSSED for what in _CONTEXT),
@@ -77,7 +77,7 @@ def trappiness_of(gaps: NDArray[Any], sizes: NDArray[Any]) -> NDArray[np.float64
 
 
 def profile_array(candidate: Candidate) -> NDArray[np.float64]:
-    """Scores of all replies by depth, from our view.
+    """Return the scores of all replies (rows) by depth (columns), from our view.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
@@ -97,9 +97,9 @@ def reply_features(
 
     Args:
         scores_centi: Replies by depths, s_2 .. s_D, from our view.
-        logistic_centi: s of the logistic function that converts them to expected scores.
+        logistic_centi: Scale s of the logistic function that converts scores to expected scores.
         plies_left: `Game.plies_left` of the position in which the person is to reply.
-        human: Each reply's probability according to a human-move model; None: there is no model.
+        human: Each reply's probability according to a human-move model; None if there is no model.
         person: The person who replies.
     """
     theirs = -np.asarray(scores_centi, np.float64)  # the person's view from here on
@@ -139,7 +139,7 @@ def reply_features(
 
 
 def _context_features(best: float, replies: int, plies_left: int, person: Person) -> dict[str, float]:
-    """The features that all replies share, between about -2 and 2; 0 if unknown."""
+    """Return the features that all replies share, mostly from -2 to 2; a feature is 0 if unknown."""
     rating, clock_s = person.rating, person.clock_s
     return {
         "rating": 0.0 if rating is None else max(-2.0, min(2.0, (rating - DEFAULT_RATING) / 400)),
@@ -154,7 +154,7 @@ def _context_features(best: float, replies: int, plies_left: int, person: Person
 
 
 class CalibratedModel:
-    """A trained model as `engine.human.reply_model.ReplyModel`.  Used by one thread at a time.
+    """A trained model as `engine.human.reply_model.ReplyModel`.  Only one thread may use it at a time.
 
     Raises:
         BadModel: The network is of a different kind, or uses different features.
@@ -206,7 +206,7 @@ class CalibratedModel:
         return {reply.reply: float(p) for reply, p in zip(candidate.replies, probabilities, strict=True)}
 
     def probabilities(self, features: NDArray[np.float32], has_human: bool) -> NDArray[np.float64]:
-        """The softmax over the replies of one position.
+        """Return the probabilities of the replies to one position: the softmax of their utilities.
 
         Raises:
             BadModel: The network rejects these features, or its output is malformed.
@@ -220,9 +220,9 @@ class CalibratedModel:
 
 
 def open_calibrated(path: Path) -> CalibratedModel:
-    """Open the model in a file.
+    """Open a model file.
 
     Raises:
-        BadModel: The model is missing or unusable; the message names it and says what is wrong.
+        BadModel: The file is missing or unusable; the message names the file and the reason.
     """
     return CalibratedModel(OnnxNetwork.open(path))

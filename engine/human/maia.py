@@ -24,7 +24,7 @@ GAME = "chess"
 MIN_LEGAL_MASS = 0.997
 """Minimum total probability that a valid network gives to the legal moves in well-known openings."""
 _MIN_MASS_ANYWHERE = 1e-4
-"""This minimum in other positions: valid networks sometimes overlook a check or a pin almost entirely."""
+"""The same in other positions: valid networks sometimes overlook a check or a pin almost entirely."""
 _OPENINGS = (
     "startpos",
     "startpos moves e2e4",
@@ -70,7 +70,7 @@ class MaiaModel:
         if rating and not (rating.isascii() and rating.isdigit() and len(rating) <= 4):
             raise BadModel(f"{network.where}: {rating[:20]!r} is not a rating")
         self.rating = int(rating) if rating else None
-        """Rating of the people that the model imitates; None: unknown."""
+        """Rating of the people whom the model imitates; None if unknown."""
         self._is_tried = False
 
     def start(self) -> float:
@@ -162,12 +162,12 @@ class EncodedPositions:
 class MaiaFamily:
     """Several networks, each for people of one rating; between two ratings we interpolate.
 
-    Weights are linear in the difference of the ratings; below the lowest and above the highest network, only
-    that network counts. Used by one thread at a time.
+    Weights are linear in the difference of the ratings; below the lowest and above the highest rating, only
+    the nearest network counts. Used by one thread at a time.
 
     Args:
         models: Each for a different rating.
-        unrated: Rating assumed for people without a known one.
+        unrated: Rating assumed for people whose rating is unknown.
 
     Raises:
         BadModel: There are no models, or a rating is unknown or occurs twice.

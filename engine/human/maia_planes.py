@@ -1,13 +1,13 @@
 """Maia's input planes, and the index of each move in its output.
 
-Planes and indices are as in lc0. The board is seen from the side to move: row 0 is its own first rank, files
-are never mirrored; for black the ranks are flipped and colours swapped, also in earlier positions.
+Planes and indices are as in lc0. The board is seen from the side to move: row 0 is its own first rank; files
+are never mirrored. For black, ranks are flipped and colours swapped, also in earlier positions.
 
-Planes, each of 8 x 8: for each of the 8 latest positions, the present one first, 13: own pawns, knights,
-bishops, rooks, queens, king, the same for the other side, and all ones if that position has occurred before.
-Then castling rights (queen's and king's side), own and the other's; whether black is to move; plies since
-the last capture or pawn move, unscaled; zeros; ones.  Positions before the game's start are empty if it began
-at the usual start; otherwise the oldest known position is repeated.
+Planes are 8 x 8. The 8 latest positions, the present one first, have 13 planes each: own pawns, knights,
+bishops, rooks, queens and king; the same for the other side; all ones if that position has occurred before.
+Then follow castling rights (queen's and king's side), own and the other's; whether black is to move; plies
+since the last capture or pawn move, unscaled; zeros; ones.  Positions before the game's start are empty if
+the game began at the usual start; otherwise the oldest known position is repeated.
 
 Outputs are indexed ``plane * 64 + from``; the from-square is seen from the mover's side.  Planes 0 to 55:
 queen moves, N, NE, E, SE, S, SW, W, NW, by 1 to 7 squares each; 56 to 63: knight moves; 64 to 72: promotions
@@ -28,7 +28,7 @@ from engine.games.standard_chess import ChessPosition
 PLANES = 112
 HISTORY = 8
 MOVES = 1858
-"""Size of the raw move output."""
+"""Size of the move output: number of slots used by at least one move."""
 
 _EACH = 13
 NOW = (*range(_EACH), *range(HISTORY * _EACH, PLANES))
@@ -36,18 +36,18 @@ NOW = (*range(_EACH), *range(HISTORY * _EACH, PLANES))
 PAST = tuple(range(_EACH, HISTORY * _EACH))
 """Indices of the earlier positions' planes among the 112."""
 EMPTY = 110
-"""The plane that is always zero."""
+"""Index of the plane that is always zero."""
 _RULE_50 = _EACH + 5  # of the planes of the present
 _ALL = (1 << 64) - 1
 _START = chess.STARTING_BOARD_FEN
 _RIGHTS = {color: chess.BB_RANK_1 if color == chess.WHITE else chess.BB_RANK_8 for color in chess.COLORS}
 _PROMOTED = (None, 2, 0, 1, None)  # by the game's numbers: none, queen, rook, bishop, knight
 _TURN = 0o70 | 0o70 << 6
-"""Flips the ranks of both squares of a move number."""
+"""XOR mask that flips the ranks of both squares of a move number."""
 
 
 def _answer_slots() -> NDArray[np.int64]:
-    """For each move number (of `engine.games.standard_chess`) its slot, plane * 64 + from; -1: none."""
+    """Return the slot, plane * 64 + from, of each move number of `engine.games.standard_chess`; -1: none."""
     directions = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
     knights = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2))
     slots = np.full(5 << 12, -1, np.int64)
@@ -86,7 +86,7 @@ SLOTS, _PLACES = _tables()
 
 
 def _masks(position: ChessPosition) -> tuple[int, ...]:
-    """Bitboards of White's pieces by kind, Black's pieces by kind, and the repetition plane."""
+    """Return bitboards of White's pieces by kind, of Black's pieces by kind, and of the repetition plane."""
     board = position.board
     kinds = (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings)
     white, black = board.occupied_co[chess.WHITE], board.occupied_co[chess.BLACK]
@@ -98,7 +98,7 @@ def _masks(position: ChessPosition) -> tuple[int, ...]:
 
 
 def _castling(board: chess.Board, color: chess.Color) -> tuple[int, int]:
-    """Castling rights of a side on the queen's and on the king's side: all ones or zero."""
+    """Return a side's queenside and kingside castling rights, each as a mask of all ones or zero."""
     rights = board.castling_rights & _RIGHTS[color]
     if not rights:
         return 0, 0
@@ -128,8 +128,8 @@ def encode(histories: Sequence[Sequence[ChessPosition]]) -> InputPlanes:
     by each of its moves, their shared past is also encoded once.
 
     Args:
-        histories: Each has the latest positions of a game (at least one), oldest first; the
-            move is predicted for the last one.
+        histories: The latest positions of each game (at least one), oldest first; a move is
+            predicted for the last position.
     """
     rows: dict[int, int] = {}
     masks: list[tuple[int, ...]] = []
@@ -175,10 +175,10 @@ def _bits(masks: NDArray[np.uint64]) -> NDArray[np.float32]:
 
 
 def places(positions: Sequence[ChessPosition]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Indices of the legal moves in the output.
+    """Return the indices of the legal moves in the output.
 
     Args:
-        positions: Each with at least one legal move.
+        positions: The positions; each must have at least one legal move.
 
     Returns:
         The number of moves of each position, and the indices (0 to 1857) of all these moves in one array.

@@ -1,7 +1,7 @@
-"""The interface of human-move models: queries, answers, and the checks on an answer.
+"""The interface of human-move models: queries, predictions, and checks of the predictions.
 
 A model gives the probability that a person plays each legal move.  A model may be a third-party network, so
-`predictions_of` checks its answers before anything uses them.
+`predictions_of` checks its predictions before they are used.
 """
 
 import math
@@ -24,7 +24,7 @@ MASS_TOLERANCE = 1e-3
 
 
 class BadModel(Exception):
-    """The model is unreadable or gives malformed answers; the message names it and says what is wrong."""
+    """The model is unreadable or its predictions are malformed; the message names it and says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +55,28 @@ class HumanModel(Protocol):
     def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
         """The probability of each legal move in each position, in the game's fixed order.
 
-        Call it through `predictions_of`, which skips positions without a choice and checks the answers.
+        Call this only through `predictions_of`, which skips forced moves and checks the predictions.
 
         Args:
             asks: The queries; each position has at least two legal moves.
 
         Raises:
-            BadModel: The model gives no answer.
+            BadModel: The model fails to make a prediction.
         """
 
 
 def predictions_of(
     model: HumanModel, game: Game[Any], asks: Sequence[PredictionQuery]
 ) -> list[tuple[float, ...]]:
-    """A model's checked answers: for every position, numbers from 0 to 1 that add up to 1.
+    """A model's checked predictions: for each position, numbers from 0 to 1 that add up to 1.
 
     Args:
         model: A model for the game.
         game: The game's rules.
-        asks: Queries for any positions; the answer is empty for a finished game, and 1 for an only move.
+        asks: Queries for any positions; the result is empty for a finished game, and 1 for a forced move.
 
     Raises:
-        BadModel: The model's answer is not a probability distribution.
+        BadModel: The model's prediction is not a probability distribution.
     """
     sizes = [len(game.legal_moves(ask.positions[-1])) for ask in asks]
     open_ = [index for index, size in enumerate(sizes) if size > 1]

@@ -19,8 +19,8 @@ def open_model(path: Path, *, narrow: bool = False) -> HumanModel:
     rating; other models in the folder are ignored.
 
     Args:
-        narrow: For a folder, use only the networks adjacent to a person's rating, not a mean over several
-            (`engine.human.rating_average`).
+        narrow: For a folder, whether to use only the networks adjacent to a person's rating, rather than a
+            mean over several (`engine.human.rating_average`).
 
     Raises:
         BadModel: The model is missing or unusable; the message names it and says what is wrong.

@@ -28,7 +28,7 @@ MAX_MODEL_BYTES = 256 << 20
 
 _FATAL_ONLY = 4
 _SHOWN_METADATA = ("name", "licence", "source")
-"""Metadata that appears in logs and on terminals."""
+"""Keys of the metadata that appears in logs and on terminals."""
 MAX_NAME_LENGTH = 80
 """Length limit for a network's name, in characters."""
 
@@ -63,7 +63,7 @@ def read_model_file(path: Path, max_bytes: int = MAX_MODEL_BYTES) -> bytes:
 
 
 class OnnxNetwork:
-    """A network that can be evaluated.  Used by one thread at a time.
+    """A network that can be evaluated; use it in one thread at a time.
 
     Args:
         data: The content of an ONNX file.
@@ -202,7 +202,7 @@ def _metadata(model: ProtobufFields) -> tuple[dict[str, str], str]:
 
 
 def _control_flow(model: ProtobufFields) -> str:
-    """The construct in the network that might not terminate; empty: none.
+    """The construct in the network that might not terminate; empty if there is none.
 
     Every occurrence of a field is read, because parsers merge repeated fields.  Weights are skipped: we read
     ``node`` of GraphProto (field 1), ``op_type`` (4) and ``attribute`` (5) of NodeProto, and the graphs of

@@ -1,8 +1,8 @@
-"""Opponent-model search: selects moves and replies to search, and values the moves against a person.
+"""Opponent-model search: selects moves and replies to search, and computes the moves' expected values.
 
 One `OpponentModelSearch` serves one decision. It returns moves with values (`engine.human.opponent_value`).
 `from_profiler` takes the scores from our own search, `from_engine` from another program, which searches only
-moves that can matter.
+the moves that may be chosen.
 """
 
 import logging
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _QUERIES_PER_STOP_CHECK = 16
-"""Network queries between checks of the stop flag (about 4 ms); single queries would cost far more."""
+"""Number of network queries per check of the stop flag (about 4 ms); single queries would cost far more."""
 
 FindProfiles = Callable[[str, Sequence[str]], Sequence[ReplyProfile]]
 """A function that uses another program to find the profiles of some replies to our move."""
@@ -37,7 +37,7 @@ FindProfiles = Callable[[str, Sequence[str]], Sequence[ReplyProfile]]
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """What a strategy knows besides the position."""
+    """What a strategy knows about a decision in addition to the position."""
 
     before: tuple[Any, ...] = ()
     """The game's latest positions before this one, oldest first."""
@@ -55,7 +55,7 @@ class ModelHealth:
 
     @property
     def failures(self) -> tuple[int, int]:
-        """Number of failures since the start, and since the last query that worked."""
+        """Number of failures since the program started, and since the last successful query."""
         with self._lock:
             return self._total, self._failures
 
@@ -86,7 +86,7 @@ class GameModels:
 
     human: HumanModel
     calibrated: ReplyModel | None = None
-    """The calibrated model, for strategies that use one; None: they use the human-move model."""
+    """The model for strategies that use a calibrated model; None: these use the human-move model."""
     value: OpponentParams = field(default_factory=OpponentParams)
     health: ModelHealth = field(default_factory=ModelHealth)
     person_prior: "PersonPrior | None" = None
@@ -94,7 +94,7 @@ class GameModels:
 
 
 class OpponentModelSearch:
-    """Predicted replies and expected values for one decision.
+    """Predicts replies and computes expected values of moves for one decision.
 
     Args:
         game: The rules.
@@ -104,7 +104,7 @@ class OpponentModelSearch:
             one.
         params: Parameters of the trap arithmetic, with the game's own logistic function.
         background: The earlier positions, and the person who will reply.
-        stop: Ends the decision; checked before each batch of model queries.
+        stop: Flag that stops the decision; checked before each batch of model queries.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class OpponentModelSearch:
         return str(error)
 
     def model_use(self, trouble: str = "") -> OpponentModelUse:
-        """How the models were used, for the record of a decision.
+        """Describe the use of the models, for the record of a decision.
 
         Args:
             trouble: Why no model was used; empty: no problem.
@@ -164,7 +164,7 @@ class OpponentModelSearch:
     # --- Scores of our own search -----------------------------------------------------------------------
 
     def from_profiler(self, profiler: Profiler, depth: int) -> list[Candidate]:
-        """Candidates with the values of all moves within the budget, from exact scores.
+        """Return the candidates; moves within the risk budget have values, computed from exact scores.
 
         Raises:
             BadModel: A model gives no valid answer.
@@ -173,7 +173,7 @@ class OpponentModelSearch:
         return self.with_values(profiler.raw_candidates_above(depth, self._floor), profiler, depth)
 
     def with_values(self, found: list[Candidate], profiler: Profiler, depth: int) -> list[Candidate]:
-        """Like `from_profiler`, but given plain candidates, whose raw values within the budget must be exact.
+        """Like `from_profiler`, for given candidates; their raw values within the budget must be exact.
 
         Raises:
             BadModel: See `from_profiler`.
@@ -202,7 +202,7 @@ class OpponentModelSearch:
     def from_engine(
         self, values: Mapping[str, int], over: Collection[str], search: FindProfiles, most: int
     ) -> tuple[list[Candidate], int]:
-        """Candidates with the values of all moves within the budget; the best move has its complete profile.
+        """Return the candidates; moves within the risk budget have values, the best has a complete profile.
 
         The program searches the likely replies to each move within the budget.  It searches the remaining
         replies only for the chosen move; if these lower the move's value, another move may be chosen.
@@ -212,7 +212,7 @@ class OpponentModelSearch:
                 game; in the game's move order.
             over: Moves that end the game.
             search: Searches replies with the other program.
-            most: Maximum number of moves to search, the best first.
+            most: Maximum number of moves to search, in descending order of root score.
 
         Returns:
             The candidates, and the lowest root score of a move that was searched.
@@ -254,7 +254,7 @@ class OpponentModelSearch:
         return candidates, min(values[move] for move in looked)
 
     def _first_replies(self, move: str, value_centi: int, *, is_over: bool) -> Sequence[str]:
-        """The replies that another program searches first."""
+        """The replies that the other program searches first."""
         if is_over or (value_centi < WIN_CENTI and self._game.is_repeated(self._position_after(move))):
             return ()
         return self._reply_texts(move) if value_centi >= WIN_CENTI else self._replies_to_search(move)
@@ -276,7 +276,7 @@ class OpponentModelSearch:
         return [self._game.move_text(reply) for reply in self._game.legal_moves(after)]
 
     def _replies_to_search(self, move: str) -> list[str]:
-        """The replies to search for a move's value: all with a calibrated model, otherwise likely ones."""
+        """The replies that a move's value requires: all with a calibrated model, otherwise likely replies."""
         texts = self._reply_texts(move)
         if self.needs_all_replies:
             return texts
@@ -285,7 +285,7 @@ class OpponentModelSearch:
         return [text for text, p in zip(texts, probabilities, strict=True) if p >= self.value.min_reply_p]
 
     def _with_value(self, candidate: Candidate, looked: Mapping[str, ReplyProfile]) -> Candidate:
-        """The candidate with its replies' probabilities and the value that follows from them.
+        """Return the candidate with its replies' probabilities and the resulting expected value.
 
         Args:
             looked: The searched replies, keyed by move text; empty for a move that ends the game or repeats a
@@ -326,7 +326,7 @@ class OpponentModelSearch:
         return self._after[move]
 
     def _query_human_model(self, moves: Iterable[str]) -> None:
-        """Query the human-move model about the replies to the moves not queried yet, a few at a time."""
+        """Predict the replies to the given moves, except those already predicted, a few moves at a time."""
         new = [move for move in moves if move not in self._predicted]
         if not self._asks_human:
             return
@@ -354,7 +354,7 @@ def _best(candidates: Iterable[Candidate]) -> int:
 
 
 def query_model(name: str, answer: Callable[[], T]) -> T:
-    """A model's answer; any exception becomes a `BadModel`.
+    """Query a model; convert any exception to `BadModel`.
 
     Raises:
         BadModel: The model gives no answer.

@@ -5,7 +5,7 @@ reply is weighted by its probability according to a model (as in "When Suboptima
 
     value(m) = sum over r of p(r | m) w(s_D(m, r))
 
-Replies that are hardly ever played are not searched; each counts as w(raw(m)), as if it were the best.
+Replies that are hardly ever played are not searched; each counts as w(raw(m)), like the best reply.
 (With calibrated models, which need complete profiles, every reply is searched.) An expectation is not a
 guarantee, so only moves with a small guaranteed loss get a value: those that give up at most a budget of
 expected score, and at most a share of the best move's expected score (`risk_floor_centi`). No move
@@ -32,7 +32,7 @@ _FAR = 30.0
 
 
 def utility(score_centi: int, params: OpponentParams) -> int:
-    """Convert a score to the unit of values; monotonic: it never falls when the score rises.
+    """Convert a score to the unit of values; a higher score never has a lower utility.
 
     Raises:
         BadSettings: The logistic function has not been filled in yet (`OpponentParams.for_position`).
@@ -49,12 +49,12 @@ def _expected(score_centi: int, params: OpponentParams) -> int:
 
 
 def expectation(probabilities: Iterable[float], utilities: Iterable[float], rest: float) -> float:
-    """The mean utility to us over the replies.
+    """The mean of our utility over the replies.
 
     Args:
         probabilities: Probability of each reply.
         utilities: Utility of each reply, in the same order.
-        rest: Utility of each of the other replies, which share the remaining probability.
+        rest: Utility of every other reply; these replies share the remaining probability.
 
     Returns:
         The mean, rounded to a millionth of the unit so that summation order cannot decide between equals.
@@ -65,14 +65,14 @@ def expectation(probabilities: Iterable[float], utilities: Iterable[float], rest
 
 
 def is_reply_likely(reply: ReplyProfile, params: OpponentParams) -> bool:
-    """Whether a reply is likely enough to count with its own utility."""
+    """Whether a reply is likely enough for its own utility to count."""
     return reply.probability is not None and reply.probability >= params.min_reply_p
 
 
 def value_of(candidate: Candidate, params: OpponentParams) -> float:
     """A move's value from the probabilities and scores of its replies.
 
-    A move without probabilities has its guaranteed value: it ends the game or repeats a position of the game.
+    A move that ends the game or repeats a position of the game has no probabilities; its value is guaranteed.
     A repetition is not expected to provoke an error, because the opponent did not err there before.
 
     Raises:
@@ -89,7 +89,7 @@ def value_of(candidate: Candidate, params: OpponentParams) -> float:
 
 
 def risk_floor_centi(best_centi: int, params: OpponentParams) -> int:
-    """The minimum guaranteed score that is within the budget, given the best score.
+    """The minimum guaranteed score that the risk budget allows, given the best score.
 
     Args:
         best_centi: The best raw value, in centi-units.
@@ -100,7 +100,7 @@ def risk_floor_centi(best_centi: int, params: OpponentParams) -> int:
 
 
 def _share_floor_centi(best_centi: int, params: OpponentParams) -> int:
-    """The minimum score that `share_percent` allows, given the best score; a forced loss is allowed only if
+    """The minimum score that `share_percent` allows below the best score; forced losses are allowed only if
     every move loses by force.
 
     The minimum follows from f(x) >= (1 - share) f(best), where f is the logistic function.
@@ -122,7 +122,7 @@ def is_won(candidates: Sequence[Candidate]) -> bool:
 
 
 def choose_by_value(candidates: Sequence[Candidate]) -> str:
-    """The move with the highest value; ties go to the higher raw value, then to the first in order.
+    """The move with the highest value; ties are broken by the higher raw value, then by the move order.
 
     If no move has a value, because there is a forced win or no model, the highest raw value decides.
     """
@@ -134,15 +134,15 @@ def choose_by_value(candidates: Sequence[Candidate]) -> str:
 
 
 def is_chosen_by_value(decision: Decision) -> bool:
-    """Whether the values decided; otherwise (a forced win, or no model) plain minimax did."""
+    """Whether expected values determined the choice; otherwise (forced win or no model) plain minimax did."""
     return any(candidate.value is not None for candidate in decision.candidates)
 
 
 def verify_values(decision: Decision) -> None:
     """Recompute the expected values of a decision from its record alone.
 
-    Checks that exactly the moves within the budget below the best have a value; that bounds suffice for the
-    others; and that probabilities are valid and come from a named model.
+    Checks that exactly the moves within the risk budget have a value; that the bounds of all other moves
+    exclude them; and that probabilities are valid and come from a named model.
 
     Raises:
         RecordError: The recorded values do not follow from the record; the message says where.

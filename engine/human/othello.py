@@ -62,7 +62,7 @@ _BATCH_SIZE = 128
 
 
 class NetworkInputs(NamedTuple):
-    """What the network sees of each position, as arrays of equal length.
+    """The data of each position from which `encode` makes the network's input, as arrays of equal length.
 
     The last ply is omitted (both boards are 0) when it was a pass or is unknown.
     """
@@ -76,7 +76,7 @@ class NetworkInputs(NamedTuple):
     """The discs that were flipped by the disc in `placed`."""
 
     def turned(self, turn: NDArray[np.int64]) -> "NetworkInputs":
-        """Map each position by its own symmetry."""
+        """Apply to each position the symmetry given for it in `turn`."""
         return NetworkInputs(*(turned(boards, turn) for boards in self))
 
     def of(self, chosen: NDArray[np.integer] | NDArray[np.bool_]) -> "NetworkInputs":
@@ -122,7 +122,7 @@ def _after(own: Boards, other: Boards, square: NDArray[np.integer]) -> NDArray[n
 
 
 def network_inputs(asks: Sequence[PredictionQuery]) -> NetworkInputs:
-    """The network's view of each query: the last position and the one before it, if known."""
+    """Extract the data of each query's last position, and of the last ply if that is known."""
     rows = [_seen(ask.positions) for ask in asks]
     columns = np.array(rows, dtype=np.uint64).reshape(len(rows), 4).T
     return NetworkInputs(*np.ascontiguousarray(columns))

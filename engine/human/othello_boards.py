@@ -42,7 +42,7 @@ def moves_masks(mover: Boards, waiter: Boards) -> Boards:
 
 
 def flips_masks(mover: Boards, waiter: Boards, placed: Boards) -> Boards:
-    """The discs flipped by a disc placed on an empty square; 0: not a legal placement.
+    """The discs flipped by a disc placed on an empty square; 0 if the placement is illegal.
 
     Args:
         placed: Boards with one bit each, on an empty square.
@@ -102,11 +102,11 @@ def square_bits(squares: NDArray[np.integer]) -> Boards:
 
 
 TURNED = _turned()
-"""Shape (8, 64): the image of each square under each symmetry."""
+"""The image of each square under each symmetry, shape (8, 64)."""
 
 
 def upright(own: Boards, other: Boards) -> NDArray[np.bool_]:
-    """Which symmetries map each position to its canonical orientation, shape (8, n).
+    """Whether each symmetry maps each position to its canonical orientation, shape (8, n).
 
     The canonical image has the smallest bitboard of occupied squares and, among equals, the smallest bitboard
     of own discs, so it is the same for all equivalent positions. There are several such symmetries if the

@@ -39,7 +39,7 @@ def keys_of(own: Boards, other: Boards) -> Boards:
 
 @dataclass(frozen=True)
 class OpeningTable:
-    """The table; every array may be empty."""
+    """The table of opening moves; every array may be empty."""
 
     keys: Boards
     """Keys of the positions, ascending."""
@@ -118,7 +118,7 @@ class OpeningTable:
 
         Args:
             keys: Keys of positions in upright orientation.
-            probabilities: Probabilities of their squares, shape (n, 64), each row adding up to 1.
+            probabilities: The network's probability of each square, shape (n, 64); each row adds up to 1.
         """
         if not len(self.keys):
             return probabilities

@@ -2,7 +2,7 @@
 
 A base model (a calibrated model or a human-move network) predicts average replies. Two numbers describe how a
 person differs: b = e^x, how closely they follow the base model, and k, how much of the replies' true cost
-they see in addition. With the base model's p0 and the cost c of each of n replies (exponential tilting)::
+they see in addition. For n replies with the base model's probabilities p0 and costs c (exponential tilting)::
 
     p(r | x, k) = (1 - u) p0(r)^b exp(-k c(r)) / sum + u / n
 
@@ -70,7 +70,7 @@ def costs_of(candidate: Candidate, logistic_centi: float, depth: int) -> tuple[f
 
 @dataclass(frozen=True, slots=True)
 class PriorGrid:
-    """The points (x, k) at which a prior has its weights."""
+    """The points (x, k) to which a prior assigns weights."""
 
     x: tuple[float, ...]
     k: tuple[float, ...]
@@ -94,7 +94,7 @@ class PriorGrid:
 
 @dataclass(frozen=True, slots=True)
 class RatingScale:
-    """How a rating becomes the features ``rating`` and ``new``."""
+    """Converts a rating to the features ``rating`` and ``new``."""
 
     origin: str
     """The rating scale of the data that the prior was fitted to, as readable text."""
@@ -103,7 +103,7 @@ class RatingScale:
     most: Annotated[float, Range(0.0, 100.0)]
     """The rating feature is clipped to plus or minus this value."""
     games: Annotated[int, Range(0, 1_000_000)]
-    """Number of rated games after which a rating counts in full; 0: always."""
+    """Number of rated games after which a rating counts in full; if 0, every rating does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +143,13 @@ class BasePrior:
     grid: PriorGrid
     scale: RatingScale
     rated: Gaussian | None
-    """The prior for people with a rating; None: the same as for people without one."""
+    """The prior for people with a rating; None if it is the same as for people without one."""
     unrated: Gaussian
 
 
 def base_key(model: ModelInfo, human: ModelInfo | None = None) -> str:
     """Identifies a base model by SHA-256: a human-move model, or a calibrated model and the human-move model
-    whose predictions it received (None: it received none)."""
+    whose predictions it received (None if there was none)."""
     return model.sha256 if human is None else f"{model.sha256}+{human.sha256}"
 
 
@@ -160,9 +160,9 @@ def features_of(
 
     Args:
         names: A subset of `FEATURES`.
-        rating: The person's rating; None: unknown, treated as the centre of the scale.
-        seconds: See `estimated_side_time_s`; None: unknown, treated as neither bullet nor rapid.
-        games: Rated games behind the rating; None: unknown, treated as enough.
+        rating: The person's rating, or None if unknown (treated as the centre of the scale).
+        seconds: See `estimated_side_time_s`; None if unknown (treated as neither bullet nor rapid).
+        games: Number of rated games behind the rating, or None if unknown (treated as enough).
     """
     full = 1.0 if games is None or scale.games == 0 else min(1.0, games / scale.games)
     z = 0.0 if rating is None else full * (rating - scale.centre) / scale.unit
@@ -211,7 +211,7 @@ def tilted_rows(
 
 @dataclass(frozen=True, slots=True)
 class PersonPrior:
-    """A card: a game's priors, by base model.  Immutable, so any number of threads may share it."""
+    """A card: one game's priors, keyed by base model.  Immutable, so any number of threads may share it."""
 
     game: str
     version: str
@@ -250,8 +250,8 @@ class PersonPrior:
                 probabilities are returned unchanged.
             probabilities: Probabilities from that model.
             costs: `costs_of` with `BasePrior.depth`, in the same order.
-            rating: The rating on the site's scale; None: unknown.
-            seconds: `estimated_side_time_s` of the game; None: unknown.
+            rating: The rating on the site's scale, or None if unknown.
+            seconds: `estimated_side_time_s` of the game, or None if unknown.
 
         Raises:
             ValueError: The number of costs differs from the number of probabilities.

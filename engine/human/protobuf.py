@@ -5,7 +5,7 @@ from collections.abc import Collection
 from engine.human.model import BadModel
 
 ProtobufFields = dict[int, list[int | bytes]]
-"""Each field's values in order: numbers (unsigned) or the bytes of strings and embedded messages."""
+"""The values of each field, by field number: unsigned numbers, or bytes of strings and messages."""
 
 
 def message(data: bytes, where: str, wanted: Collection[int] | None = None) -> ProtobufFields:
@@ -13,8 +13,8 @@ def message(data: bytes, where: str, wanted: Collection[int] | None = None) -> P
 
     Args:
         data: The complete message.
-        where: The message's name in errors.
-        wanted: Field numbers; other fields are skipped, which takes no memory.  None: all.
+        where: Name of the message, for error messages.
+        wanted: Numbers of the fields to parse; other fields are skipped.  None: parse all.
 
     Raises:
         BadModel: The message is malformed.

@@ -21,7 +21,7 @@ RATING_KERNEL_WIDTH = 300.0
 
 
 class RatingAverage:
-    """The mean of a model's predictions for several ratings.  Used by one thread at a time.
+    """The mean of a model's predictions for several ratings; use it in one thread at a time.
 
     Args:
         model: A model that depends on the rating.
@@ -46,7 +46,7 @@ class RatingAverage:
         return self._model.max_history_positions
 
     def rating_weights(self, rating: int | None) -> list[float]:
-        """The weight of each rating for a person; they add up to 1."""
+        """The weights of the ratings for a person; they add up to 1."""
         inside = max(self._ratings[0], min(self._ratings[-1], DEFAULT_RATING if rating is None else rating))
         weights = [math.exp(-abs(each - inside) / RATING_KERNEL_WIDTH) for each in self._ratings]
         total = math.fsum(weights)

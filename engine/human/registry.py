@@ -27,12 +27,12 @@ T = TypeVar("T", HumanModel, ReplyModel)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSettings:
-    """Settings: which models to use, and how to value moves with them."""
+    """Settings that say which models to use and how to value moves with them."""
 
     models: tuple[str, ...] = ()
     """Files or folders of human-move models, at most one for each game."""
     calibrated: tuple[str, ...] = ()
-    """Files of calibrated models, at most one for each game, instead of the program's own."""
+    """Files of calibrated models, at most one for each game; they replace the program's own models."""
     value: OpponentParams = field(default_factory=OpponentParams)
 
 
@@ -49,7 +49,7 @@ def _open_reply_model(path: Path) -> ReplyModel:
 
 
 class ModelRegistry:
-    """The program's models, with one copy of each per thread that uses it.
+    """The program's models; each thread that uses a model has its own copy.
 
     Args:
         settings: The models to use.
@@ -80,12 +80,12 @@ class ModelRegistry:
 
     @property
     def games(self) -> tuple[str, ...]:
-        """The games of the model files in the settings."""
+        """The games for which the settings name a model file."""
         return tuple(sorted({*self._humans, *self._calibrated}))
 
     def failures(self) -> dict[str, tuple[int, int]]:
-        """Games whose models have been used, each with the number of failures since the start and the
-        number of failures since the last query that worked."""
+        """Count, for each game whose models have been used, the failures since the program started and the
+        failures since the last successful query."""
         with self._lock:
             return {game: health.failures for game, health in sorted(self._health.items())}
 
@@ -106,7 +106,7 @@ class ModelRegistry:
                     self._idle[game_name].append(models)
 
     def models_record(self, game_name: str) -> dict[str, Any]:
-        """A game's models and their weights, as plain JSON values.
+        """Describe a game's models and the settings for valuing moves, as plain JSON values.
 
         Raises:
             BadModel: A model cannot be opened.
@@ -167,7 +167,7 @@ class ModelRegistry:
         return self._open_reply_model(own) if own.exists() else None
 
     def _taken(self, opened: dict[str, tuple[Path, T | None]], game_name: str) -> tuple[Path, T | None]:
-        """A game's model file and, on the first call only, the model opened at the start."""
+        """Return a game's model file and, on the first call only, the model that was opened at startup."""
         with self._lock:
             path, first = opened[game_name]
             opened[game_name] = path, None

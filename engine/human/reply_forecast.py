@@ -1,4 +1,4 @@
-"""The record of a forecast of people's replies to a move (`engine.bait_rule`), and statistics of it."""
+"""Records and statistics of forecasts of people's replies to a move (`engine.bait_rule`)."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
@@ -21,7 +21,7 @@ class TemptingReply:
     deceives_at: tuple[int, ...]
     """Depths in plies at which the reply looks at least as good as every best reply, ascending."""
     confirmed_cost: int | None = None
-    """Cost of the reply in the confirming search; None: there was no such search."""
+    """Cost of the reply in the confirming search; None if there was no such search."""
 
     @property
     def is_confirmed(self) -> bool:
@@ -57,9 +57,9 @@ class ReplyForecast:
     tempting: tuple[TemptingReply, ...]
     """Tempting replies according to the decision's own search, in the order of the profile."""
     confirm_depth: int
-    """Plies of the confirming search, counted from the decision's position; 0: it took too long."""
+    """Depth of the confirming search in plies from the decision's position; 0 if it took too long."""
     confirm_source: str = ""
-    """The engine of the confirming search, as in `Decision.profile_source`; empty: none, or not recorded."""
+    """The engine of the confirming search, as in `Decision.profile_source`; empty if none was recorded."""
     other: "ReplyForecast | None" = None
     """The forecast for the move that a trial did not select (`Decision.trial_draw`), without confirmation."""
 
@@ -100,7 +100,7 @@ class ReplyForecast:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Self:
-        """The forecast, from a record that `to_record` wrote.
+        """Restore a forecast from a record written by `to_record`.
 
         Raises:
             RecordError: The record lacks a field, has an unknown one, or has a value of the wrong type.
@@ -125,7 +125,7 @@ def _with_stored_names(record: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """Statistics of a reply, both according to the forecast and for a person who moves at random."""
+    """Expected statistics of a reply, according to the forecast and for a person who moves at random."""
 
     error_uniform: float
     """Share of the replies that are errors."""
@@ -138,7 +138,7 @@ class Expectations:
     fall_uniform: float
     """Share of the replies that are traps in the paper's sense (`engine.judgement`)."""
     fall_expected: float
-    """Probability that the reply is such a trap."""
+    """Probability that the reply is a trap in that sense."""
     bait_uniform: float
     """Share of the replies that take a bait."""
     bait_expected: float

@@ -38,19 +38,19 @@ class ReplyModel(Protocol):
     ) -> dict[str, float]:
         """Estimate the probability of each reply, keyed by the reply's text; the probabilities add up to 1.
 
-        Do not call this directly: call `checked_probabilities`.
+        Call `checked_probabilities` instead of calling this directly.
 
         Args:
             game: The rules.
             after: The position after our move, in which the person is to reply.
             candidate: Our move with its complete profile (`Candidate.complete`): every legal reply, in the
-                game's order, with all its scores. Raw value: the minimum of the replies' last scores.
+                game's order, with all its scores. Its raw value is the minimum of the replies' last scores.
             human: Each legal reply's probability according to a human-move model, in the same order; None:
                 there is no model.
             person: The person who replies.
 
         Raises:
-            BadModel: The model gives no answer.
+            BadModel: The model fails to make a prediction.
         """
 
 
@@ -67,14 +67,14 @@ def checked_probabilities(
     human: tuple[float, ...] | None,
     person: Person,
 ) -> dict[str, float]:
-    """A model's checked answer: one number from 0 to 1 for each reply; the numbers add up to 1.
+    """A model's checked prediction: one number from 0 to 1 for each reply; the numbers add up to 1.
 
-    A single reply is certain; a move that ends the game has no replies.
+    A forced reply has probability 1; after a move that ends the game, the result is empty.
 
     Raises:
         IncompleteProfile: The candidate's profile is incomplete.
         ValueError: `human` does not match the candidate's replies.
-        BadModel: The model's answer is not a probability distribution.
+        BadModel: The model's prediction is not a probability distribution.
     """
     replies = [reply.reply for reply in candidate.replies]
     candidate.require_whole()

@@ -30,10 +30,10 @@ class ReplyPrediction:
     model: ModelInfo
     """A calibrated model or a human-move network."""
     human: ModelInfo | None
-    """The human-move network whose predictions a calibrated `model` received; None: none, or `model` is the
-    network."""
+    """The human-move network whose predictions a calibrated `model` received; None if it received none or
+    `model` is the network."""
     version: str
-    """SHA-256 of the card that tilted the prediction; empty: not tilted."""
+    """SHA-256 of the card that tilted the prediction; empty if not tilted."""
 
 
 def predict_replies(
@@ -53,11 +53,11 @@ def predict_replies(
         candidate: Our move with its complete profile.
         models: The game's models (`engine.human.registry.ModelRegistry.lend`).
         person: The person who replies.
-        seconds: `engine.human.person_prior.estimated_side_time_s` of the game; None: unknown.
+        seconds: `engine.human.person_prior.estimated_side_time_s` of the game; None if unknown.
 
     Returns:
-        None: there is neither a calibrated model nor a human-move network, or none of them answers (only the
-        first failure in a row is logged), or the move has no legal replies.
+        None if there is neither a calibrated model nor a human-move network, or none of them answers (only
+        the first failure in a row is logged), or the move has no legal replies.
 
     Raises:
         IncompleteProfile: The candidate's profile is incomplete.
@@ -111,7 +111,7 @@ def _of_calibrated(
     human: tuple[float, ...] | None,
     person: Person,
 ) -> tuple[ModelInfo, tuple[float, ...], ModelInfo | None] | None:
-    """The calibrated model, its answer, and the network whose predictions it received."""
+    """Return the calibrated model's info and answer, and the info of the network that it was given."""
     model = models.calibrated
     if model is None:
         return None

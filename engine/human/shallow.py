@@ -2,7 +2,7 @@
 
 Each reply's value is the mean expected score over searches of the first few depths; its probability grows
 with this mean (softmax), and a small share is spread evenly over all replies, because people overlook things.
-The model has only these two parameters, and works for any game.
+The model has only three parameters (`ShallowOptions`) and works for any game.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ TABLE_MB = 1
 
 @dataclass(frozen=True, slots=True)
 class ShallowOptions:
-    """How deep people search, and how strongly they follow that search.
+    """How deep people are assumed to search, and how strongly the search determines their moves.
 
     Fitted on 2026-11-22 by ``python -m bench.shallow_people`` to 1,503 human moves in chess and 1,502 in
     Othello: two plies give 2.43 and 1.32 nats per move, four 2.32 and 1.24, a uniform distribution 3.28 and
@@ -38,12 +38,12 @@ class ShallowOptions:
     """
 
     plies: int = 2
-    """People are assumed to search 1, 2 .. this many plies, the first being the reply; 0: they see nothing,
-    and all replies are equally likely."""
+    """People are assumed to search 1, 2 .. this many plies, the first being the reply; 0 means that
+    all replies are equally likely."""
     percent: float = 6.0
     """Difference in expected score, in percentage points, that makes a reply e times as likely."""
     share_percent: float = 5.0
-    """Percentage spread evenly over all replies."""
+    """Percentage of the probability that is spread evenly over all replies."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.plies <= 10:
@@ -55,12 +55,12 @@ class ShallowOptions:
 
 
 class ShallowModel:
-    """A `HumanModel` of any game, based on shallow searches.
+    """A `HumanModel` for any game, based on shallow searches.
 
     Args:
-        game_name: Name in `engine.games`.
+        game_name: The game's name in `engine.games`.
         options: The model's parameters.
-        searcher: A searcher for that game; None: create one.
+        searcher: A searcher for that game; if None, the model creates one.
     """
 
     max_history_positions = 1

@@ -35,7 +35,7 @@ FORMAT = "desdemona book"
 VERSION = 1
 
 BookKey = tuple[int, int]
-"""Discs of the side to move and of the other, canonical."""
+"""Discs of the side to move and of the other side, in canonical form."""
 
 _MAX_LOSS_CENTI = 50
 """Maximum loss of a played move compared with the best."""
@@ -61,7 +61,7 @@ class BookMove(NamedTuple):
     games: int = 0
     """Number of games in which the move was played; 0 in a book that is not built from games."""
     mean_result: float | None = None
-    """Mean result of those games for the side to move: 1 won, 0 lost; None: no game was finished."""
+    """Mean result of those games for the side to move (1 won, 0 lost); None if no game was finished."""
 
 
 def turned_board(board: int, symmetry: int) -> int:
@@ -141,7 +141,7 @@ class Book:
         return len(self._entries)
 
     def moves(self, position: OthelloPosition) -> tuple[BookMove, ...]:
-        """The position's moves in the book, best first, ties in the game's order; empty: no such position."""
+        """The position's moves in the book, best first, ties in the game's order; empty if unknown."""
         key, symmetries = canonical(position.mover, position.waiter)
         back = _INVERSE_SYMMETRY[symmetries[0]]
         moves = [move._replace(move=turned(move.move, back)) for move in self._entries.get(key, ())]
@@ -152,7 +152,7 @@ class Book:
         return f"a book of {len(self)} positions"
 
     def choose(self, position: OthelloPosition, rng: random.Random) -> LookupMove | None:
-        """A random move that is nearly as good as the book's best (see `engine.lookup.source.RootSource`).
+        """Choose a random move nearly as good as the book's best (see `engine.lookup.source.RootSource`).
 
         A move's weight falls linearly with its loss relative to the best move and, in books from games, grows
         with the number of games. Moves to equivalent positions share one weight.

@@ -41,7 +41,7 @@ class BookMoveChoice:
     game: str = "chess"
     """The game: chess or one of its variants."""
     side: int | None = None
-    """Use the book only for this side: 0 White, 1 Black; None: for both."""
+    """Side for which to use the book (0: White, 1: Black); None for both sides."""
     choice: BookChoice = BookChoice.WEIGHTED
     max_ply: int | None = None
     """Number of plies at the start of a game in which to use the book; None: no limit."""
@@ -50,7 +50,7 @@ class BookMoveChoice:
 
 
 class PolyglotBook:
-    """A book on disk; immutable, so all players share it."""
+    """A book on disk; immutable, so that all players can share it."""
 
     def __init__(self, reader: chess.polyglot.MemoryMappedReader, use: BookMoveChoice, name: str) -> None:
         self._reader = reader

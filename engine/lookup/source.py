@@ -8,7 +8,7 @@ from engine.game import Move
 
 
 class BadSource(ValueError):
-    """The file or folder is not a book or table, or is damaged; the message names it and the fault."""
+    """The file or folder is not a book or table, or is damaged; the message states its name and the fault."""
 
 
 class LookupMove(NamedTuple):
@@ -16,7 +16,7 @@ class LookupMove(NamedTuple):
 
     move: Move
     mode: SearchMode
-    """`Decision.search_mode` of a decision that plays it."""
+    """`Decision.search_mode` of a decision that plays this move."""
     pick: DirectMove
 
 
@@ -28,7 +28,7 @@ class RootSource(Protocol):
         """A description for display: ``a book of 523 positions``."""
 
     def choose(self, position: Any, rng: random.Random) -> LookupMove | None:
-        """A move for an unfinished game; None: the source does not have the position.
+        """A move for an unfinished game; None if the source does not have the position.
 
         Args:
             position: A position of the source's game, with earlier moves if they matter to the rules.

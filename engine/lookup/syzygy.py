@@ -23,7 +23,7 @@ _NO_ANSWER = (LookupError, OSError, ValueError, struct.error, AssertionError)
 
 
 class _Outcome(IntEnum):
-    """The outcome after a move of ours, worst first."""
+    """Outcomes of our moves, worst first."""
 
     LOST = -2
     SAVED_BY_RULE = -1
@@ -44,7 +44,7 @@ class _TableResult(NamedTuple):
 
 
 class SyzygyTables:
-    """Tables in a folder; immutable, so all players share them."""
+    """The tables in a folder; immutable, so that all players can share them."""
 
     def __init__(self, tables: chess.syzygy.Tablebase, most_pieces: int) -> None:
         """
@@ -61,7 +61,7 @@ class SyzygyTables:
         """Open all the tables in a folder, after checking each file's first bytes and size.
 
         Raises:
-            BadSource: There is no such folder, it lacks tables of either kind, or a file is not a table.
+            BadSource: There is no such folder, it lacks WDL or DTZ tables, or a file is not a table.
         """
         try:
             if not folder.is_dir():

@@ -9,7 +9,7 @@ import sys
 
 
 def weak_code(listing: str) -> list[str]:
-    """The weak (W) and unique (u) symbols in what `nm` prints; weak data (V) carries no instructions."""
+    """The weak (W) and unique (u) symbols in `nm` output; weak data (V) contains no instructions."""
     return [line.split()[-1] for line in listing.splitlines() if line.split()[-2:-1] in (["W"], ["u"])]
 
 

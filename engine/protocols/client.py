@@ -37,11 +37,11 @@ class EngineReply:
     variation: tuple[str, ...] = ()
     depth: int | None = None
     nodes: int | None = None
-    """Number of positions visited, as reported by the engine; None: not reported."""
+    """Number of positions visited, as reported by the engine; None if not reported."""
 
 
 class EngineProtocol(ABC):
-    """One running program behind one protocol.
+    """A running engine program that speaks one protocol.
 
     Any call may raise `engine.protocols.link.EngineError`, or `engine.stop.Stopped` if its stop flag is set.
     """
@@ -81,7 +81,7 @@ def last_move_line(move: str, lines: Sequence[EngineReply]) -> EngineReply | Non
 def move_wait(
     question: MoveRequest, game: Game[Any], settings: ExternalSettings, stop: StopFlag
 ) -> WaitLimit:
-    """Limit the wait for a move: its time plus a margin; if its time is unlimited, total time and silence."""
+    """Limit the wait to the move's time plus a margin; if that is unlimited, limit total time and silence."""
     limit_s, now = question.allowance.limit_s(game.side_to_move(question.position)), time.monotonic()
     if limit_s is not None:
         return WaitLimit(stop, now + limit_s + settings.response_timeout_s)

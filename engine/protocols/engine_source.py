@@ -67,7 +67,7 @@ class EngineMove:
     """The line that the engine expects."""
     info: SourceInfo
     replies: tuple[ReplyProfile, ...] | None
-    """The engine's profiles of all replies; None: there was no time for them."""
+    """The engine's profiles of all replies, or None if there was no time for them."""
     raw_centi: int
     """The lowest final score of the replies; without profiles or replies, the engine's own score or 0."""
     depth: int
@@ -76,14 +76,14 @@ class EngineMove:
 
 @dataclass(frozen=True, slots=True)
 class MoveScores:
-    """An engine's scores for some moves and the best move, from searches to one depth, for the side to
-    move."""
+    """An engine's scores for some moves and for the best move, at one depth and from the mover's point of
+    view."""
 
     name: str
     """The engine's own name."""
     best_centi: int
     scores_centi: tuple[int, ...]
-    """The score of each move; none is above the best score."""
+    """The score of each move; no score is above the best move's."""
 
 
 class EngineHealth:
@@ -95,7 +95,7 @@ class EngineHealth:
         self._failures = 0
         self._not_before = -math.inf
         self.trouble: EngineError | None = None
-        """The latest failure; None: the engine is working."""
+        """The latest failure, or None if the engine is working."""
 
     @property
     def may_start(self) -> bool:
@@ -130,7 +130,7 @@ class EngineSource:
         settings: The engine, and the limits of its searches.
         health: Shared by all processes of one engine.
         connect: A function that starts the engine.
-        game: The game's rules; None: the rules of `settings.game`.
+        game: The game's rules; by default those of `settings.game`.
         clock: A monotonic clock, in seconds.
     """
 
@@ -152,16 +152,16 @@ class EngineSource:
 
     @property
     def trouble(self) -> EngineError | None:
-        """The engine's latest failure; None: it is working."""
+        """The engine's latest failure, or None if it is working."""
         return self._health.trouble
 
     @property
     def name(self) -> str | None:
-        """The engine's own name; None: it is not running."""
+        """The engine's own name, or None if it is not running."""
         return None if self._link is None else self._link.name
 
     def processor_time_s(self) -> float | None:
-        """Processor time that the running engine has used; None: unknown, or it is not running."""
+        """Processor time that the running engine has used; None if unknown or if it is not running."""
         return None if self._link is None else self._link.processor_time_s()
 
     def open(self) -> None:
@@ -188,12 +188,12 @@ class EngineSource:
             params: Parameters of the trap arithmetic.
             limits: With a clock, the depth is the greatest that can be completed in time; `depth` counts only
                 without a clock.
-            stop: Ends the analysis early.  The caller sets its deadline to that of `limits`.
+            stop: Ends the analysis early.  The caller sets the flag's deadline to that of `limits`.
             om_search: Values the moves, for a strategy with an opponent model, and selects the replies that
-                count; None: the moves within the window get complete profiles.
+                count; None if all moves within the window are to get complete profiles.
 
         Returns:
-            None: the engine had no result in time, or failed (the failure is logged).
+            None if the engine had no result in time or failed (the failure is logged).
 
         Raises:
             BadModel: A model gives no answer.
@@ -221,7 +221,7 @@ class EngineSource:
             stop: Ends the search early; the result is then the best move so far.
 
         Returns:
-            None: the engine had no move in time, or failed (the failure is logged).
+            None if the engine had no move in time or failed (the failure is logged).
         """
         began = self._clock()
         clock, longest_s = limits.engine_clock, limits.longest_s
@@ -259,7 +259,7 @@ class EngineSource:
             longest_s: Total time limit of the searches, in seconds.
 
         Returns:
-            None: the engine had no result in time, or failed (the failure is logged).
+            None if the engine had no result in time or failed (the failure is logged).
 
         Raises:
             Stopped: The flag was set before the work was done.
@@ -293,8 +293,7 @@ class EngineSource:
     # --- Starting and failing ---------------------------------------------------------------------------
 
     def _run_with_engine(self, work: Callable[[Link], T], stop: StopFlag, start_until: float) -> T | None:
-        """The result of `work` with the running engine; None: the engine is not running yet, failed or was
-        stopped.
+        """The result of `work` with the running engine; None if it is not running yet, failed or was stopped.
 
         Args:
             work: May raise `EngineError` and `Stopped`.
@@ -310,7 +309,7 @@ class EngineSource:
         return None
 
     def _running_link(self, wait: WaitLimit) -> Link | None:
-        """The running engine; None: its back-off is not over.
+        """The running engine, or None if its back-off is not over.
 
         If the wait ends early, the start continues, so that the engine may be ready for the next move.
 
@@ -474,7 +473,7 @@ class EngineSource:
         return BestMoveRequest(text, depth=depth)
 
     def _own_move(self, link: Link, position: Any, answer: EngineOutput) -> EngineMove:
-        """The move in an answer, not judged yet.
+        """The move in an answer, without profiles of its replies.
 
         Raises:
             EngineError: The answer has no move, or an illegal one.
@@ -505,7 +504,7 @@ class EngineSource:
     def _with_reply_profiles(
         self, position: Any, found: EngineMove, limits: Limits, stop: StopFlag, until: float
     ) -> EngineMove:
-        """The move with the profiles of all replies, if there is time."""
+        """Add the profiles of all replies to the move, if there is time."""
         game = self._game
         after = game.play(position, game.parse_move(position, found.move))
         if not game.legal_moves(after):
@@ -535,7 +534,7 @@ class EngineSource:
         """Replies' s_2 .. s_D: the opponent's scores at depths 1 .. D-1, seen from our side.
 
         Args:
-            wanted: The replies to search; None: all.
+            wanted: The replies to search, or None for all.
         """
         legal = tuple(self._game.move_text(move) for move in self._game.legal_moves(after))
         replies = legal if wanted is None else tuple(wanted)
@@ -582,7 +581,7 @@ class _RootPosition:
     over: dict[str, int]
     """Scores of the moves that end the game, from our view."""
     om_search: OpponentModelSearch | None
-    """Values the moves; None: profiles must be complete."""
+    """Values the moves; None if profiles must be complete instead."""
 
 
 @dataclass(slots=True)
@@ -626,12 +625,12 @@ class EnginePool:
         self._is_closed = False
 
     def settings(self, game_name: str) -> EngineSettings | None:
-        """The settings of a game's engine; None: the game has none."""
+        """The settings of a game's engine, or None if the game has no engine."""
         return self._settings.get(game_name)
 
     @contextmanager
     def lend(self, game_name: str) -> Iterator[EngineSource | None]:
-        """Lends a game's engine for the duration of the context; None: the game has none."""
+        """Lend a game's engine for the duration of the context; None if the game has no engine."""
         settings = self._settings.get(game_name)
         if settings is None:
             yield None

@@ -46,10 +46,10 @@ class ExternalEngine:
         self._restarts = 0
 
     def new_game(self, start: Any = None) -> None:
-        """Begin a game; starts the program if it is not running.
+        """Begin a game, and start the program if it is not running.
 
         Args:
-            start: The first position; None: the usual start.
+            start: The first position; None for the game's usual starting position.
 
         Raises:
             EngineError: The program does not start, or cannot start from this position.
@@ -77,8 +77,8 @@ class ExternalEngine:
 
         Raises:
             Stopped: The flag was set.
-            EngineError: There is no move; the class gives the reason. The program is then ended; the next
-            call restarts it.
+            EngineError: The program returned no move; the exception's class gives the reason. The program is
+            then ended; the next call restarts it.
             ValueError: The game is over.
             IllegalMove: One of the moves is illegal.
         """

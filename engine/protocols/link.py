@@ -9,7 +9,7 @@ from engine.time_management import EngineClock
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """One search, with an empty transposition table."""
+    """Parameters of one search, which starts with an empty transposition table."""
 
     position: str
     """`Game.position_text`."""
@@ -17,13 +17,13 @@ class SearchRequest:
     lines: int
     """Number of best moves to show (MultiPV)."""
     moves: tuple[str, ...] = ()
-    """The only moves to search; empty: all."""
+    """The moves to search; empty means all legal moves."""
 
 
 @dataclass(frozen=True, slots=True)
 class BestMoveRequest:
-    """A search for the engine's own best move, with an empty transposition table; it ends at the first limit,
-    or when the wait ends."""
+    """A search for the engine's own best move, with an empty transposition table; it ends at the first
+    limit that it reaches, or when the caller stops waiting."""
 
     position: str
     """`Game.position_text`."""
@@ -32,7 +32,7 @@ class BestMoveRequest:
     nodes: int | None = None
     """Positions."""
     clock: EngineClock | None = None
-    """The clocks, which the engine manages itself."""
+    """The state of the clocks; the engine manages its own time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class InfoLine:
 
     depth: int
     value: int
-    """Centi-units, or, when `is_mate`, moves to mate: N, the side to move mates with its Nth move; -N, it is
-    mated by the other side's Nth move; 0, it is already mated."""
+    """Centi-units or, if `is_mate`, moves to mate: N if the side to move mates with its Nth move, -N if it is
+    mated by the other side's Nth move, 0 if it is already mated."""
     is_mate: bool
     variation: tuple[str, ...]
     """The principal variation in the game's notation; its first move is the move that has this score."""
@@ -56,12 +56,12 @@ _MAX_PLAUSIBLE_DEPTH = 999
 
 
 def plausible_nodes(nodes: int | None) -> int | None:
-    """The number of nodes that an engine reports; None: missing or implausible."""
+    """Return a reported number of nodes, or None if it is missing or implausible."""
     return nodes if nodes is not None and 0 <= nodes <= _MAX_PLAUSIBLE_NODES else None
 
 
 def plausible_depth(depth: int | None) -> int | None:
-    """The depth in plies that an engine reports; None: missing or implausible."""
+    """Return a reported depth in plies, or None if it is missing or implausible."""
     return depth if depth is not None and 0 <= depth <= _MAX_PLAUSIBLE_DEPTH else None
 
 
@@ -70,10 +70,10 @@ class EngineOutput:
     """All output of an engine during one search."""
 
     lines: tuple[InfoLine, ...]
-    """In order of arrival; the same move and depth may occur more than once."""
+    """The lines in order of arrival; the same move and depth may occur more than once."""
     nodes: int
     best: str | None = None
-    """The move that the engine would play; None: it named no move."""
+    """The move that the engine would play; None if it named no move."""
 
 
 ANSWER_S = 0.5
@@ -89,7 +89,7 @@ class Link(Protocol):
 
     @property
     def max_lines(self) -> int:
-        """Largest MultiPV value."""
+        """The largest MultiPV value that the engine allows."""
 
     def processor_time_s(self) -> float | None:
         """See `engine.process.EngineProcess.processor_time_s`."""
@@ -102,7 +102,7 @@ class Link(Protocol):
 
         Args:
             ask: The search to run.
-            wait: Limits the wait; its end is not an error of the engine (`WaitLimit.late` is None).
+            wait: Limits the wait; reaching the limit is no error of the engine (`WaitLimit.late` is None).
 
         Raises:
             Stopped: The wait ended early; the engine stops its search and is ready for another search.
@@ -110,4 +110,4 @@ class Link(Protocol):
         """
 
     def close(self, *, quickly: bool = False) -> None:
-        """End the engine, with a short grace period unless `quickly`; further calls do nothing."""
+        """End the engine, after a short grace period unless `quickly` is set; further calls do nothing."""

@@ -104,7 +104,7 @@ class NBoardClient(EngineProtocol):
 def clock_text(allowance: Allowance, side: int, moves_left: int) -> str:
     """Return a clock on which no time has been used and the time left is the mover's allowance.
 
-    The protocol has no time per move; instead, the clock gets that time for each remaining move.
+    The protocol has no time per move; instead, the clock shows that time times the remaining moves.
     """
     if allowance.remaining_s is not None:
         seconds = allowance.remaining_s[side]
@@ -121,7 +121,7 @@ def _whole(seconds: float) -> int:
 
 
 def read_search(line: str) -> EngineReply | None:
-    """Parse a thinking line, ``search F5d6 +0.50 0 12`` or ``book ...``; None: unreadable."""
+    """Parse a thinking line, ``search F5d6 +0.50 0 12`` or ``book ...``; None if it is unreadable."""
     words = line.split()
     if len(words) < 4 or words[0] not in ("search", "book"):
         return None

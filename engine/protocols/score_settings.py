@@ -18,30 +18,30 @@ class MoveLimit(StrEnum):
     """Limits of an engine's search for its own best move."""
 
     DEPTH = "depth"
-    """A number of plies: `EngineSettings.depth`."""
+    """A number of plies, given by `EngineSettings.depth`."""
     NODES = "nodes"
-    """A number of positions: `EngineSettings.nodes`."""
+    """A number of positions, given by `EngineSettings.nodes`."""
     CLOCK = "clock"
     """The engine's own time management."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineSettings:
-    """One engine for one game."""
+    """The settings of one engine for one game."""
 
     game: str
     """One of `UCI_GAMES`."""
     command: tuple[str, ...]
-    """Program and arguments."""
+    """The engine's program and its arguments."""
     protocol: str = "uci"
     """One of `PROTOCOLS`; engines of chess and its variants speak ``uci``."""
     options: tuple[tuple[str, str], ...] = ()
     """Names and values of engine options to set."""
     depth: int = 10
-    """Deepest search of the root, at least 2; the replies are searched one ply less."""
+    """Maximum search depth at the root, at least 2; the replies are searched one ply less."""
     window_centi: int = 50
-    """A move is analysed if its root score is at most this far below the best. The best is the highest root
-    score, corrected downwards if the replies to the analysed moves show it to be too high."""
+    """A move is analysed if its root score is at most this far below the best. The best score is the highest
+    root score, corrected downwards if the replies to the analysed moves show it to be too high."""
     candidates: int = 8
     """Maximum number of moves analysed; the best moves are chosen."""
     max_lines: int = 0
@@ -49,7 +49,7 @@ class EngineSettings:
     limit: MoveLimit = MoveLimit.DEPTH
     """The limit of the search for the engine's own best move; our time limits may end it earlier."""
     nodes: int = 100_000
-    """Positions to visit with the limit ``nodes``."""
+    """Number of positions to visit if the limit is ``nodes``."""
     start_s: float = 10.0
     """Timeout for the engine's start, in seconds."""
     response_timeout_s: float = 30.0

@@ -8,10 +8,10 @@ from engine.protocols.link import InfoLine
 
 
 def plies_played(position_text: str) -> int:
-    """Plies since the game began, from the text of a chess or xiangqi position (`FEN moves m1 m2 ...`).
+    """Return the plies since the game began, from a chess or xiangqi position (`FEN moves m1 m2 ...`).
 
     Raises:
-        ValueError: The FEN lacks its side or its move number.
+        ValueError: The FEN lacks the side to move or the move number.
     """
     fen, moves = split_position_text(position_text)
     if len(fen) < 6:
@@ -21,7 +21,7 @@ def plies_played(position_text: str) -> int:
 
 
 def split_position_text(position_text: str) -> tuple[list[str], list[str]]:
-    """The fields of a position's FEN (some games have more than six), and the moves after it."""
+    """Return the fields of a position's FEN (some games have more than six) and the moves after the FEN."""
     words = position_text.split()
     end = next((at for at, word in enumerate(words) if word in ("moves", "line")), len(words))
     return words[:end], [word for word in words[end:] if word not in ("moves", "line")]
@@ -44,10 +44,10 @@ def score_to_centi(value: int, is_mate: bool, ply: int) -> int:
 def scores_by_depth(
     lines: Iterable[InfoLine], moves: Sequence[str], depth: int, ply: int
 ) -> dict[str, tuple[int, ...]]:
-    """Each move's scores at depths 1 .. `depth`, from the side to move's view.
+    """Return each move's scores at depths 1 .. `depth`, from the side to move's view.
 
-    Each line belongs to its stated depth; the last line for a move and depth is used. After three seconds
-    of search, Stockfish repeats the whole list with every update, with old and new depths mixed.
+    Each line counts for the depth that it states; of several lines for a move and depth, the last counts.
+    After three seconds of search, Stockfish repeats the whole list with every update, mixing depths.
 
     If the engine omits a depth for a move, the score of the previous depth is used or, if there is none, the
     first score reported. The same applies to depths that are missing because the engine ended its search
@@ -55,7 +55,7 @@ def scores_by_depth(
 
     Args:
         lines: The engine's output.
-        moves: The moves searched.
+        moves: The moves that the engine was asked to search.
         depth: The requested depth.
         ply: Plies from the start of the game to the searched position.
 

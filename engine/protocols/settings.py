@@ -1,4 +1,4 @@
-"""Which program to start, and the limits for a move."""
+"""Settings of an external program, and the limits for one move."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -20,7 +20,7 @@ protocol can limit processor time: we send the command when such a limit is reac
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalSettings:
-    """One program, for one game."""
+    """An external program that plays one game."""
 
     game: str
     protocol: str
@@ -61,8 +61,8 @@ class ExternalSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
-    """The limits of one move: nodes, processor time, a clock, a time or a depth; only a depth can go with a
-    clock or a time."""
+    """The limits of one move: nodes, processor time, a clock, a time or a depth; only a depth can be
+    combined with a clock or a time."""
 
     remaining_s: tuple[float, float] | None = None
     """Clocks in seconds, by side (`Game.side_to_move`); None: no clock."""
@@ -71,7 +71,7 @@ class Allowance:
     move_s: float | None = None
     """Seconds for this move; None: unspecified."""
     depth: int | None = None
-    """Deepest search in plies; None: unspecified.  GTP cannot express it; NBoard requires it: we send 12."""
+    """Maximum depth in plies; None: unspecified (12 for NBoard, which requires a depth).  Not for GTP."""
     nodes: int | None = None
     """Approximate number of positions to visit; None: unspecified. Allowed for other programs only with a
     protocol in `STOPPABLE_PROTOCOLS`."""

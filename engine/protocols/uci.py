@@ -1,4 +1,4 @@
-"""The client of UCI and UCCI programs, as lines of text, for searches of any kind.
+"""Client for UCI and UCCI programs: exchanges lines of text, for searches of any kind.
 
 The two protocols are nearly the same.  UCI counts xiangqi's ranks from 1 to 10, UCCI from 0 to 9, and UCCI
 writes options without ``name`` and ``value``.
@@ -118,8 +118,8 @@ class UciProgram:
 
         Args:
             fen: The fields of its FEN.
-            wait: Limits the wait.
-            always: Send it even if the program already knows it.
+            wait: Limits the time to wait for the program.
+            always: Send the option even if its value has not changed.
         """
         is_chess960 = not set(fen[2]) <= set("KQkq-")
         if "uci_chess960" in self.options and (always or is_chess960 != self._is_chess960):
@@ -149,7 +149,7 @@ class UciProgram:
         Args:
             text: The position's `Game.position_text`.
             moves: Moves played from that position.
-            wait: Limits the wait.
+            wait: Limits the time to wait for the program.
         """
         fen, earlier = split_position_text(text)
         self.process.send(
@@ -176,7 +176,7 @@ class UciProgram:
 
         Args:
             take: Called with each line about the search, parsed by `read_info`.
-            wait: Limits the wait.
+            wait: Limits the time to wait for the program.
             poll_s: Interval at which to check the limits, in seconds.
         """
         while not _is_end(said := self.process.receive(wait, poll_s)):
@@ -191,12 +191,12 @@ class UciProgram:
         return self.from_wire(words[1]) if has_move else None
 
     def move_list(self, before: str, moves: Sequence[str]) -> str:
-        """The text `before`, then the moves in the protocol's notation; empty text if there are no moves."""
+        """Return `before` and the moves in the protocol's notation; an empty text if there are no moves."""
         shift = -1 if self.is_ucci else 0
         return " ".join([before, *(shift_ranks(move, shift) for move in moves)]) if moves else ""
 
     def from_wire(self, move: str) -> str:
-        """A move in the game's notation."""
+        """Convert a move from the protocol's notation to the game's."""
         return shift_ranks(move, 1) if self.is_ucci else move
 
 

@@ -36,7 +36,7 @@ class _ProcessorTimeLimit:
     """Waits until a program has used a set amount of processor time; an `engine.process.WaitPolicy`."""
 
     wait: WaitLimit
-    """The limit that ends the wait in any case."""
+    """The limit that ends the wait even if the processor time is not used up."""
     used_s: Callable[[], float | None]
     """Returns the processor time that the program has used since it started."""
     until_s: float

@@ -1,4 +1,4 @@
-"""Scores of many moves from an engine over UCI or UCCI, as an `engine.protocols.link.Link`."""
+"""An `engine.protocols.link.Link` that obtains the scores of many moves from a UCI or UCCI engine."""
 
 import time
 from dataclasses import dataclass, field
@@ -23,10 +23,10 @@ _CLEARING = ("newgame", "clearhash")  # UCCI has no ucinewgame; its options diff
 
 
 class UciLink:
-    """An engine over UCI or UCCI; see `engine.protocols.link.Link`.
+    """A link to a UCI or UCCI engine; see `engine.protocols.link.Link`.
 
     Raises:
-        EngineError: The engine does not start, does not greet in time, or lacks a feature that we need.
+        EngineError: The engine does not start, does not identify itself in time, or lacks a required feature.
     """
 
     def __init__(self, settings: EngineSettings) -> None:
@@ -83,7 +83,7 @@ class UciLink:
         return EngineOutput(tuple(heard.lines), heard.nodes, heard.best)
 
     def _listen(self, heard: "_SearchOutput", wait: WaitLimit) -> None:
-        """Collect a search's output to its end."""
+        """Collect a search's output until the search ends."""
         heard.best = self._engine.best_of(self._engine.listen(heard.take, wait))
 
     def _receive_best_move(self, heard: "_SearchOutput") -> None:

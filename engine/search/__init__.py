@@ -1,1 +1,1 @@
-"""Exact search, from the readable reference to the C++ core, and reply profiles."""
+"""Exact search (a readable reference, and the C++ core's interface), and reply profiles."""

@@ -115,7 +115,7 @@ class Profiler:
         return [with_trap(candidate, self._params, swindle) for candidate in candidates]
 
     def pruned_candidates(self, depth: int) -> list[Candidate]:
-        """Candidates that give the same choice, without profiles of moves that no bonus could make best."""
+        """Candidates that suffice for the choice, without profiles of moves that no bonus could make best."""
         params = self._params
         raws = [self.raw_value(move, depth) for move in self.moves]
         candidates = [
@@ -138,7 +138,7 @@ class Profiler:
         return self.reply_profiles(move, self.replies_to(move), depth)
 
     def reply_profiles(self, move: Move, replies: Sequence[Move], depth: int) -> tuple[ReplyProfile, ...]:
-        """s_2 .. s_D of the given replies, from our view."""
+        """The scores s_2 to s_D of the given replies, from our view."""
         known = self._exact
         lacking: dict[int, list[Move]] = {}
         for reply in replies:

@@ -10,7 +10,7 @@ from engine.game import Game
 from engine.stop import StopFlag, Stopped
 
 INFINITY = 1_000_000
-"""Larger than any score."""
+"""A bound larger than any score."""
 
 
 class Searcher(Protocol):
@@ -39,7 +39,7 @@ class Searcher(Protocol):
 def minimax(game: Game[Any], position: Any, depth: int) -> int:
     """Plain minimax in negamax form, without a window (Gordon & Reda 2006, Figure 1).
 
-    As for every search, the position comes from `Game.for_search`.
+    As for every search, the position must come from `Game.for_search`.
     """
     moves = game.legal_moves(position)
     if not moves:
@@ -90,7 +90,7 @@ def exact_score(searcher: Searcher, position: Any, depth: int, stop: StopFlag) -
 def principal_variation(
     game: Game[Any], searcher: Searcher, position: Any, depth: int, stop: StopFlag
 ) -> tuple[str, ...]:
-    """The line of both sides' best moves; among equals, the first in the game's move order.
+    """The line of both sides' best moves; among equally good moves, the first in the game's order.
 
     The scores along the line are searched again; a transposition table still holds almost all of them.
     """

@@ -12,7 +12,7 @@ class SearchResult:
     score_centi: int
     """Score in centi-units for the side to move: an estimate, unless `solved` or `confidence` is 100."""
     depth: int
-    """Depth in plies of the deepest completed search; for a solved game, all the remaining plies."""
+    """Depth in plies of the deepest completed search; for a solved game, the number of remaining plies."""
     confidence_percent: int
     """Confidence, in per cent, that a full-width search would agree with each cut; 100: no selective cuts."""
     solved: bool

@@ -38,11 +38,11 @@ class NativeGame(Game[P], Protocol[P]):
     """A game that the C++ core also supports."""
 
     def native_position(self, position: P) -> Any:
-        """The position in the form that the core's search takes."""
+        """Return the position in the form that the core's search takes."""
 
 
 class NativeSearcher:
-    """The C++ core's search of one game behind the common interface."""
+    """The C++ core's search for one game, with the common interface `Searcher`."""
 
     source = "native"
 
@@ -62,10 +62,10 @@ class NativeSearcher:
     def scores_after(
         self, position: Any, moves: Sequence[Move], least: int, most: int, stop: StopFlag
     ) -> list[tuple[int, ...]]:
-        """Exact scores of the positions after the given legal moves, by searches of `least` .. `most` plies.
+        """Return the exact scores of the positions after legal moves, by searches of `least` .. `most` plies.
 
         Returns:
-            For each move the scores that `exact_score` finds, from the view of the side to reply.
+            For each move, the same scores as from `exact_score`, from the view of the side to reply.
 
         Raises:
             Stopped: The flag was set before or during the search.
@@ -76,7 +76,7 @@ class NativeSearcher:
     def trappy_candidates(
         self, position: Any, depth: int, params: TrapParams, stop: StopFlag
     ) -> list[Candidate]:
-        """Candidates that give the same choice as the full table.
+        """Return candidates that give the same choice of move as the full table.
 
         The chosen move's adjusted value may be lower than in the full table, but is high enough to be chosen;
         `engine.completion.complete` computes the exact value. Bounds replace the omitted scores and prove the
@@ -125,7 +125,7 @@ class NativeSearcher:
         Args:
             position: The root of a search (`Game.for_search`).
             depth: D, at least `engine.tempting.MIN_DEPTH`.
-            params: Determine how to treat positions in which every move loses by force.
+            params: Trap settings, which say how to treat positions in which every move loses by force.
             tempting: The strategy's settings, including the logistic function.
             stop: Ends the search.
 
@@ -178,20 +178,20 @@ class NativeSearcher:
         contempt_centi: int = 0,
         nodes: int | None = None,
     ) -> SearchResult:
-        """The best move within the limits, from selective search: for strong play, not for trap analysis.
+        """Find the best move within the limits by selective search; for strong play, not for trap analysis.
 
         Args:
             position: A position in which the game is not over.
             depth: Maximum depth in plies, 1 to `Game.deepest_search`.  Othello: a depth of at least the
                 number of empty squares solves the endgame if time allows, and always if `time_s` is None.
-            time_s: Time limit in seconds, by the flag's clock; None: no limit. No iteration starts that
+            time_s: Time limit in seconds, on the clock of `stop`; None: no limit. No iteration starts that
                 would exceed the limit.
-            stop: Ends the search early; it then returns its best result so far.
-            confidence_percent: Othello only: required confidence of a selective cut, 73, 87, 95 or 99. 100:
-                full width, like `search`.
-            threads: With more than one, the result is not deterministic.
+            stop: Ends the search early; the search then returns its best result so far.
+            confidence_percent: Othello only: required confidence of cuts, 73, 87, 95 or 99, or 100 for a
+                full-width search like `search`.
+            threads: Number of threads; with more than one, the result is not deterministic.
             contempt_centi: How far below zero a draw scores for the side to move, in games with draws.
-            nodes: Approximate number of positions to visit; None: no limit.
+            nodes: Approximate maximum number of positions to visit; None: no limit.
 
         Raises:
             Stopped: The flag was set before the search had any result.
@@ -275,7 +275,7 @@ NATIVE_GAMES: dict[str, Callable[[int], Searcher]] = {
 
 
 def make_searcher(game_name: str, table_mb: int) -> Searcher:
-    """The fastest exact searcher for a game, with a transposition table of `table_mb` MB if it uses one.
+    """Return the fastest exact searcher for a game; its transposition table, if any, has `table_mb` MB.
 
     Raises:
         KeyError: There is no such game.

@@ -1,1 +1,1 @@
-"""The strategies, one object each, with their requirements, choice of moves, and verification of records."""
+"""The strategies: one object each, with its requirements, choice of moves, and verification of records."""

@@ -8,7 +8,7 @@ from engine.strategies.standard import Standard
 
 @dataclass(frozen=True, kw_only=True)
 class Gentle(Standard):
-    """Searches few plies; chooses at random among the nearly best moves (`engine.variety.Level`)."""
+    """Searches only a few plies, and chooses at random among nearly best moves (`engine.variety.Level`)."""
 
     has_level: ClassVar[bool] = True
     is_compared: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""Strategies whose moves do not come from our exact scores; these scores only judge the replies."""
+"""Strategies that do not choose moves by our exact scores; the scores only serve to judge the replies."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -17,12 +17,12 @@ _REPLY_SEARCH_DEPTH = 8
 _REPLY_SEARCH_SHARE = 0.05
 
 LOOKUP_MODES = (SearchMode.BOOK, SearchMode.TABLEBASE, SearchMode.EXPLORER, SearchMode.ONLINE_TABLEBASE)
-"""The search modes of moves from books and tables."""
+"""The modes recorded for moves from opening books and tablebases."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class KnownMoves(Standard):
-    """Plays the moves of books and tables for the positions in them."""
+    """Plays a book or tablebase move in every position that a book or tablebase covers."""
 
     looks_up: ClassVar[bool] = True
     is_compared: ClassVar[bool] = False
@@ -40,7 +40,7 @@ class KnownMoves(Standard):
         return context.with_exact_choice(decision)
 
     def standard_decision(self, context: MoveContext) -> Decision:
-        """The standard strategy's choice, from a search that suffices to judge the replies."""
+        """The standard strategy's choice, from a search just deep enough to judge the replies."""
         most = context.own_limits()
         most = replace(share_of(most, _REPLY_SEARCH_SHARE), depth=min(most.depth, _REPLY_SEARCH_DEPTH))
         return self.decision_from(context, *context.deepen(RAW_ANALYSIS, most))

@@ -40,7 +40,7 @@ MIN_SEARCH_S, MAX_SEARCH_S = 0.001, 1e6
 
 @dataclass(frozen=True, slots=True)
 class StrongOptions:
-    """Settings of the strategy strong; for a game without a selective search, it uses full-width search."""
+    """Settings of the strategy strong, which uses full-width search in games without a selective search."""
 
     depth: int = 60
     """Maximum depth of the selective search in plies, 2 to 120, if there is a clock."""
@@ -67,9 +67,9 @@ class Resources:
     rng: random.Random
     """Chooses among a book's moves."""
     engine: EngineSource | None
-    """Another engine for the same game; None: none is available, or the strategy needs none."""
+    """Another engine for the same game, or None if none is available or the strategy needs none."""
     models: GameModels | None
-    """Human-move models for the game; None: the estimate from shallow searches."""
+    """Human-move models for the game; None to use the estimate from shallow searches."""
     randomised: RandomisedParams
 
 
@@ -77,7 +77,7 @@ class Analysis(NamedTuple):
     """An analysis of the moves by iterative deepening."""
 
     candidates_at: Callable[[Profiler, int], list[Candidate]]
-    """Analyses every legal move to a given depth, as far as the choice depends on it."""
+    """Analyses every legal move to a given depth, as far as is needed for the choice."""
     is_costly: bool
     """Whether it costs more than raw values; if so, it is used only in an iteration that may be the last."""
 
@@ -90,7 +90,7 @@ class _Budget(NamedTuple):
     """The budget of iterative deepening: seconds by the stop flag's clock, or nodes."""
 
     most: float
-    """Infinite: only the depth is limited."""
+    """Infinite if only the depth is limited."""
     spent: Callable[[], float]
     """The amount spent so far, in the same unit."""
     used: Callable[[], float]
@@ -131,13 +131,13 @@ class MoveContext:
     limits: Limits
     stop: StopFlag
     began_s: float
-    """Time on the flag's clock from which the limits count."""
+    """Start time of the limits, on the stop flag's clock."""
     avoidance: RepetitionAvoidance | None
-    """How to avoid a line that was played before; None: no line to avoid."""
+    """How to avoid a line that was played before; None if there is no line to avoid."""
     background: Background
     """The game's history, and the person who will reply."""
     seed: int | None
-    """64 random bits for a randomised decision; None: no randomisation."""
+    """64 random bits for a randomised decision; None if the decision is not randomised."""
 
     def with_share(self, share: float) -> Self:
         """The context with a share of its time and nodes."""
@@ -198,7 +198,7 @@ class MoveContext:
         return None
 
     def draw_for_variety(self) -> Decision | None:
-        """Choose at random among the best moves of a plain search; None: there is no move to choose.
+        """Choose at random among the best moves of a plain search; None if there is no move to choose.
 
         Always None in games that need another engine, because the core's scores are too weak for these games.
         """
@@ -216,7 +216,7 @@ class MoveContext:
         return self.decision(move, candidates, depth, search_mode=SearchMode.VARIETY_DRAW, variety_draw=draw)
 
     def ask_engine(self, query: Callable[[EngineSource, Limits], T | None]) -> T | None:
-        """Request a move from the other engine; None: there is no engine, or no answer in time.
+        """Request a move from the other engine; None if there is no engine or no answer in time.
 
         In games that need another engine, the engine gets a second try, because our own search is too weak.
         """
@@ -245,7 +245,7 @@ class MoveContext:
     # --- Exact scores -----------------------------------------------------------------------------------
 
     def own_limits(self) -> Limits:
-        """The limits of a search by our own exact scores."""
+        """The limits of a search with our own exact scores."""
         limits = self.limits
         return Limits(min(limits.depth, self.use.game.deepest_search), limits.time_s, nodes=limits.nodes)
 

@@ -1,4 +1,4 @@
-"""Strategies that use another engine's scores or moves (UCI, UCCI), or our own while it does not answer."""
+"""Strategies that use a UCI or UCCI engine's scores or moves, or our own if that engine does not answer."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from engine.trappy import with_trap
 
 @dataclass(frozen=True, kw_only=True)
 class OnEngineScores(Strategy):
-    """A mixin that lets a strategy use the engine's scores instead of ours."""
+    """A mixin that lets a strategy use an external engine's scores instead of ours."""
 
     asks_engine: ClassVar[bool] = True
     is_compared: ClassVar[bool] = False

@@ -19,7 +19,7 @@ _NO_TIME = "there was no time to query the model"
 
 @dataclass(frozen=True, kw_only=True)
 class OpponentModel(Strategy):
-    """Values moves with `engine.human.opponent_value`; while no model answers, plays like standard."""
+    """Values moves with `engine.human.opponent_value`; plays like standard while the model is unavailable."""
 
     sets_traps: ClassVar[bool] = True
     models_opponent: ClassVar[bool] = True
@@ -57,7 +57,7 @@ class OpponentModel(Strategy):
         super().verify_choice(decision)
 
     def verify_scores(self, decision: Decision) -> None:
-        """See `Strategy.verify_scores`; if the record has values, their check covers all scores."""
+        """See `Strategy.verify_scores`; if the record has expected values, verifies them and all scores."""
         if is_chosen_by_value(decision):
             self.verify_choice(decision)
         else:

@@ -52,7 +52,7 @@ def _verify_replies(candidate: Candidate, depth: int) -> None:
 
 
 def verify_pruned_candidates(decision: Decision, *, counts_bonus: bool, swindle: bool) -> None:
-    """Check that no score left open by the search could change a choice made by raw or adjusted values.
+    """Check that no score known only as a bound could change a choice by raw or adjusted values.
 
     Args:
         decision: The record.
@@ -60,7 +60,7 @@ def verify_pruned_candidates(decision: Decision, *, counts_bonus: bool, swindle:
         swindle: Whether every move loses by force (`engine.trappy.is_swindle`).
 
     Raises:
-        RecordError: Another move could have a higher standing.
+        RecordError: Another move could have a higher value than the chosen move.
     """
     params, candidates = decision.params, decision.candidates
     chosen = candidates.index(decision.chosen)

@@ -1,4 +1,4 @@
-"""The strategies that the program knows, by name."""
+"""The registry of the program's strategies."""
 
 from engine.errors import BadSettings
 from engine.games import ENGINE_GAMES

@@ -1,4 +1,4 @@
-"""Minimax by alpha-beta, at full strength or at a level below."""
+"""Alpha-beta minimax, at full strength or at a lower level."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from engine.strategies.strategy import Strategy
 
 @dataclass(frozen=True, kw_only=True)
 class Standard(Strategy):
-    """Plays the move with the highest raw value, the first in order among equals."""
+    """Plays the move with the highest raw value; among equal moves, the first."""
 
     is_compared: ClassVar[bool] = True
 

@@ -1,4 +1,4 @@
-"""`Strategy`: a kind of player."""
+"""Defines `Strategy`, the base class of all strategies."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ class Strategy(ABC):
 
     `engine.move_chooser.MoveChooser` runs a strategy under limits. Records, settings and messages carry the
     strategy's name; code never compares names, but uses the properties of the strategy of that name
-    (`engine.strategies.registry`). A new strategy is one module and a line in the registry.
+    (`engine.strategies.registry`). Adding a strategy takes one module and a line in the registry.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Strategy(ABC):
     plays_engine_moves: ClassVar[bool] = False
     """Whether the strategy plays the best move of the other engine's own search."""
     plays_engine_games: ClassVar[bool] = False
-    """Whether it also plays the games that need another engine (`engine.games.ENGINE_GAMES`)."""
+    """Whether the strategy also plays the games that need another engine (`engine.games.ENGINE_GAMES`)."""
     draws_decisions: ClassVar[bool] = False
     """Whether, against people, the strategy decides some moves between trap and no trap at random
     (`engine.randomised`)."""
@@ -58,7 +58,7 @@ class Strategy(ABC):
     # --- Choosing ---------------------------------------------------------------------------------------
 
     def for_position(self, expected_scale_centi: float) -> Self:  # noqa: ARG002
-        """The strategy with the game's own logistic function, if its own settings include one.
+        """Return the strategy with the game's own logistic function, if its settings include such a function.
 
         Args:
             expected_scale_centi: `Game.expected_scale_centi` of the position.
@@ -85,7 +85,7 @@ class Strategy(ABC):
 
         Args:
             context: The position and the limits.
-            people: Values the moves; None: no human-move model.
+            people: Values the moves; None if there is no human-move model.
 
         Raises:
             BadModel: A model gives no answer.
@@ -104,7 +104,7 @@ class Strategy(ABC):
 
     @abstractmethod
     def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:
-        """The analysis that the choice depends on."""
+        """Return the analysis on which the choice depends."""
 
     @abstractmethod
     def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:
@@ -126,8 +126,8 @@ class Strategy(ABC):
 
         Raises:
             RecordError: The choice does not follow from the record; the message says where.
-            BadSettings: The record lacks parameters that its own arithmetic needs.
-            IncompleteProfile: The record lacks scores that it needs.
+            BadSettings: The record lacks parameters that the strategy's arithmetic needs.
+            IncompleteProfile: The record lacks scores that the check needs.
         """
         if decision.trial_draw is not None:
             raise RecordError(

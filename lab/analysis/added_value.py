@@ -3,7 +3,7 @@
 Two conditional logits (McFadden 1974) predict which of a position's replies is played. The smaller one uses
 the logarithm of a model's probability, the cost, and how far the reply scores below the others at shallower
 depths; the larger one adds the paper's trappiness in its three forms, alone and times the cost. Both are
-fitted on four fifths of the persons and evaluated on the others, so the larger one need not score better.
+fitted on four fifths of the persons and evaluated on the rest, so the larger one need not score better.
 """
 
 from collections.abc import Mapping
@@ -23,21 +23,21 @@ Floats = NDArray[np.float64]
 FOLDS = 5
 _SHALLOW_FEATURES = ("gap_first", "gap_median", "gap_best", "gap_last")
 _NEWTON_STEPS, _PENALTY = 12, 1.0
-"""Maximum number of Newton steps (ten suffice), and the ridge penalty on standardised features."""
+"""Maximum number of Newton steps (ten suffice), and ridge penalty on standardised features."""
 _EQUAL = 1e-9
 _MIN_P = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
 class AddedValue:
-    """The gain from adding trappiness to one model of people."""
+    """The gain from adding trappiness to the logit based on one model of people."""
 
     model: str
     """Name of the model whose probabilities both logits use."""
     nats: Estimate
     """Mean -ln p(reply) under the smaller logit, in nats per reply."""
     gain: Estimate
-    """Reduction of `nats` by the larger logit."""
+    """Amount by which `nats` is smaller under the larger logit."""
 
 
 def added_by_trappiness(
@@ -79,13 +79,13 @@ def _column(people: Population, name: str) -> Floats:
 
 
 def folds_by_person(persons: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
-    """The fold of each position; each person is assigned to a random one of the `FOLDS` folds."""
+    """Return the fold of each position; each person is assigned to one of the `FOLDS` folds at random."""
     count = int(persons.max()) + 1
     return np.asarray(np.random.default_rng(seed).permutation(count)[persons] % FOLDS)
 
 
 def held_out(features: Floats, rows: ReplyRows, folds: NDArray[np.int64]) -> Floats:
-    """-ln p of each position's reply, by a logit fitted on the other folds.
+    """Return -ln p of each position's reply under a logit fitted on the other folds.
 
     Args:
         features: One row per reply, used in place of the features in `rows`.
@@ -102,7 +102,7 @@ def held_out(features: Floats, rows: ReplyRows, folds: NDArray[np.int64]) -> Flo
 
 
 def _logit(features: Floats, rows: ReplyRows) -> Floats:
-    """The weights of a conditional logit, found by Newton's method; steps that worsen the fit are halved."""
+    """Fit a conditional logit by Newton's method, halving steps that worsen the fit; return its weights."""
     weights = np.zeros(features.shape[1])
 
     def likelihood(at: Floats) -> float:

@@ -22,7 +22,7 @@ _MAX_KEYS = 500  # per statement
 
 @dataclass(frozen=True, slots=True)
 class AnalysisSettings:
-    """One way of analysing positions; results with the same settings are comparable."""
+    """Settings of an analysis; results with the same settings are comparable."""
 
     game: str
     source: str
@@ -32,12 +32,12 @@ class AnalysisSettings:
     engine_version: str
     """Version of our engine's search."""
     settings: dict[str, Any]
-    """The other engine's further options, as plain JSON values; empty for the native one."""
+    """The other engine's protocol and options, as plain JSON values; empty for our own engine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysedPosition:
-    """A move that a person answered, with every legal reply and the reply played.
+    """A move to which a person replied, with every legal reply and the reply played.
 
     *We* are the side that moved; the *person* is the side that replied.
     """
@@ -85,7 +85,7 @@ class StoredPosition:
     """Date of the game, as written in the source."""
     found: AnalysedPosition
     human: tuple[float, ...] | None
-    """The requested model's probability for each reply; None if it has not predicted this position."""
+    """The requested model's probability for each reply; None if the model has not predicted this position."""
     name: str = ""
     """Name of the person, as written in the source; empty if unknown."""
     time_control: str = ""
@@ -94,7 +94,7 @@ class StoredPosition:
 
 @dataclass(frozen=True, slots=True)
 class AnalysisCount:
-    """The size of an analysis."""
+    """An analysis with its numbers of positions and games."""
 
     id: int
     analysis: AnalysisSettings
@@ -131,7 +131,7 @@ async def count_analyses(session: AsyncSession, game: str | None = None) -> list
 
 
 async def list_analysed_plies(session: AsyncSession, analysis_id: int) -> set[tuple[str, int]]:
-    """The replies that have been analysed: pairs of a game's `content_key` and the ply."""
+    """The replies that have been analysed, each as a game's `content_key` and the ply of the reply."""
     statement = (
         select(ImportedGameRow.content_key, AnalysedPositionRow.ply)
         .join(ImportedGameRow, ImportedGameRow.id == AnalysedPositionRow.imported_game_id)
@@ -217,9 +217,9 @@ async def keep_model(session: AsyncSession, info: ModelInfo) -> int:
 
 
 async def list_models(session: AsyncSession, analysis_id: int) -> list[tuple[int, ModelInfo]]:
-    """The models with predictions for an analysis's positions, and their keys.
+    """The models that have predicted positions of an analysis, each with its key.
 
-    The model that was added to this database last comes first.
+    The models are sorted by when they were added to this database, the latest first.
     """
     predicted = (
         select(PredictionRow.model_id)
@@ -243,7 +243,7 @@ async def predictions(session: AsyncSession, analysis_id: int, model_id: int) ->
 async def positions_without_prediction(
     session: AsyncSession, analysis_id: int, model_id: int, most: int
 ) -> list[tuple[int, AnalysedPosition, GameRecord]]:
-    """At most `most` positions that a model has not predicted yet, with keys and games."""
+    """At most `most` positions that a model has not predicted yet, each with its key and its game."""
     statement = (
         select(AnalysedPositionRow, ImportedGameRow)
         .join(ImportedGameRow, ImportedGameRow.id == AnalysedPositionRow.imported_game_id)

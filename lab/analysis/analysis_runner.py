@@ -32,7 +32,7 @@ from storage.database import Database
 _QUEUED_MOVES_PER_WORKER = 4
 """Number of moves queued for each worker."""
 _MAX_INITIAL_FAILURES = 3
-"""Maximum number of failed moves before the first success."""
+"""The run fails after this many failed moves without any success."""
 _PREDICTED_AT_ONCE = 64
 
 OnCount = Callable[[int], None]
@@ -62,11 +62,11 @@ async def run_analysis(
     """Analyse the moves that have no stored result in this analysis.
 
     Args:
-        engine: The engine to use; None: the native search.
+        engine: The engine to use; None means the native search.
         stop: Event that ends the run early; stored results are kept.
 
     Returns:
-        The analysis's key, and the tally of its moves.
+        The key of the analysis, and the tally of the moves.
 
     Raises:
         AnalysisError: The analysis cannot continue.
@@ -115,7 +115,7 @@ async def predict(
     """Add a model's reply probabilities to positions that lack them, and return the number of positions.
 
     Raises:
-        BadModel: The model fails to answer.
+        BadModel: The model cannot predict the replies to a position.
     """
     async with database.write() as session:
         model_id = await keep_model(session, model.info)
@@ -140,7 +140,7 @@ async def predict(
 
 
 def query_of(model: HumanModel, found: AnalysedPosition, record: GameRecord) -> PredictionQuery:
-    """The query to the model for a position, with as much of the game's history as the model uses."""
+    """Return the model's query for a position, with as much of the game's history as the model uses."""
     latest: deque[object] = deque(maxlen=model.max_history_positions)
     for ply, (position, _) in enumerate(steps(record)):
         latest.append(position)
@@ -197,7 +197,7 @@ def _by_source(games: Sequence[GivenGame]) -> Iterator[list[GivenGame]]:
 
 
 def analysed(game_id: int, each: AnsweredMove, found: ProfiledMove) -> AnalysedPosition:
-    """Convert a worker's result to a stored position of the game with this key."""
+    """Convert a worker's result to a position to store under the given game key."""
     return AnalysedPosition(
         game_id=game_id,
         ply=each.ply,

@@ -17,10 +17,10 @@ from storage.research.archive import content_key
 START = 1500.0
 """Rating before the first game."""
 K_NEW, K = 80.0, 24.0
-"""The factor K during a player's first `NEW_GAMES` games, and afterwards.
+"""The factor K during a player's first `NEW_GAMES` games, and the factor K afterwards.
 
-Of eight settings, this one had the lowest log-loss on the results of WTHOR 2006-2015 (2026-11-25): .5705. K
-of 60 for 20 games and then 24 gives .5731; 40 for 20 games and then 20: .5766; a constant 32: .5793.
+Of eight settings, this one had the lowest log-loss on the results of WTHOR 2006-2015 (2026-11-25): .5705.
+Factors of 60 (20 games) and 24 gave .5731; 40 (20 games) and 20 gave .5766; a constant 32 gave .5793.
 """
 NEW_GAMES = 40
 SETTLED_GAMES = 20
@@ -30,7 +30,7 @@ _PER_POINT = math.log(10.0) / 400.0
 
 @dataclass(frozen=True, slots=True)
 class RatedResult:
-    """The data of a game that rating computation needs."""
+    """The part of a game's record from which ratings are computed."""
 
     key: str
     """The game's `storage.research.archive.content_key`."""
@@ -42,15 +42,15 @@ class RatedResult:
 
 @dataclass(frozen=True, slots=True)
 class EloStanding:
-    """A player's rating before a game."""
+    """A player's rating and number of games before a game."""
 
     rating: float
     games: int
-    """Number of games that the rating is based on."""
+    """Number of games on which the rating is based."""
 
 
 def rated_result(record: GameRecord) -> RatedResult | None:
-    """A recorded game's result; None if the year, the result or a name is missing, or the names are equal."""
+    """Extract a game's result; None if the year, the result or a name is missing, or the names are equal."""
     year, (first, second) = year_of(record.date), record.players
     if year is None or record.points is None or not first or not second or first == second:
         return None
@@ -61,7 +61,7 @@ def standings(results: Iterable[RatedResult]) -> dict[str, tuple[EloStanding, El
     """The standings of both players before each game, by game key.
 
     Args:
-        results: The results, with years in any order, and games within a year in the order of play.
+        results: The results; years may be in any order, but each year's games must be in the order of play.
     """
     now: dict[str, EloStanding] = {}
     standings = {}
@@ -77,7 +77,7 @@ def standings(results: Iterable[RatedResult]) -> dict[str, tuple[EloStanding, El
 def with_ratings(
     positions: Iterable[StoredPosition], known: Mapping[str, tuple[EloStanding, EloStanding]]
 ) -> list[StoredPosition]:
-    """Replace people's ratings with reconstructed ones, or with None before `SETTLED_GAMES` games.
+    """Replace people's ratings with reconstructed ratings, or with None before `SETTLED_GAMES` games.
 
     Args:
         known: The standings by game key, as returned by `standings`.

@@ -36,7 +36,7 @@ def errors_by_experience(
             None: unknown.
 
     Returns:
-        The bands; none if numbers of games are unknown. Ignores replies of programs and of unnamed people.
+        The bands, without replies of programs and unnamed people; none if numbers of games are unknown.
     """
     if games_before is None:
         return ()

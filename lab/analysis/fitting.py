@@ -1,7 +1,7 @@
 """Fits a calibrated model to a database's analyses, and rejects it if it is no improvement.
 
 A new model is accepted only if it predicts unseen moves significantly better than the model that it replaces,
-in cross-validation over whole games. The part for positions without a human-move model must not be
+in cross-validation over whole games. The part for positions without a human-move model must not become
 significantly worse.
 """
 
@@ -99,8 +99,8 @@ def fit(
     """Fit a model and validate it.
 
     Args:
-        against: The model to beat; None: the human-move model, or, without one, equal probabilities for
-        all replies.
+        against: The model to beat; by default the human-move model or, without one, equal probabilities for
+            all replies.
         on_step: Called with the name of each step before it begins.
 
     Raises:

@@ -64,7 +64,7 @@ class Bin:
 
 
 class BootstrapStatistic:
-    """A statistic with its value in each resample."""
+    """The value of a statistic for all cases, and its value in each resample."""
 
     def __init__(self, value: float, draws: Floats) -> None:
         self._value = value
@@ -124,7 +124,7 @@ class Resamples:
         return self.mean(-np.where(hits, np.log(inside), np.log(1 - inside)))
 
     def auc(self, scores: Floats, hits: Bools) -> BootstrapStatistic:
-        """Probability that a hit scores above a miss; ties count half (Mann-Whitney)."""
+        """AUC: the probability that a hit scores above a miss; ties count half (Mann-Whitney)."""
         order = np.argsort(scores, kind="stable")
         hit, groups, ordered = hits[order].astype(np.float64), self._groups[order], scores[order]
         starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
@@ -158,7 +158,7 @@ def reliability(probabilities: Floats, hits: Bools, persons: Ints) -> list[Bin]:
 
 
 def person_share(hits: Bools, persons: Ints) -> PersonShare:
-    """A proportion with its interval from leaving out one person at a time (the jackknife).
+    """A proportion with its jackknife interval, which leaves out one person at a time.
 
     If none or all of the cases are hits, leaving a person out changes nothing; Wilson's interval with one
     case per effective person is used instead.
@@ -179,14 +179,14 @@ def person_share(hits: Bools, persons: Ints) -> PersonShare:
 
 
 def estimate_of(found: FixedInterval) -> Estimate:
-    """Convert a fixed-sample interval to an estimate, with NaN for undefined values and too few persons."""
+    """Convert a fixed-sample interval to an estimate; NaN replaces undefined or hidden numbers."""
     found = hide_with_few_persons(found)
     low, high, value = (math.nan if each is None else each for each in (found.low, found.high, found.value))
     return Estimate(value, low, high)
 
 
 def mean_of(values: Floats, persons: Ints) -> Estimate:
-    """The mean of a value over all cases, with its interval from leaving out one person at a time."""
+    """The mean of a value over all cases, with its jackknife interval (one person left out at a time)."""
     return estimate_of(fixed_mean(values, persons))
 
 

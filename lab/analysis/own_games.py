@@ -32,11 +32,11 @@ def with_predictions(
     """Add a model's predictions to positions; the model receives as much of the game history as it uses.
 
     Args:
-        given: The positions with their games; the model is queried game by game.
-        on_count: Called with the number of positions just done.
+        given: The positions with their games; the model is queried once per game.
+        on_count: Called after each query with the number of positions in it.
 
     Returns:
-        The positions in the same order, without a prediction where the current rules forbid a stored reply.
+        The positions in the same order; no prediction if the legal replies now differ from the stored ones.
 
     Raises:
         BadModel: The model fails to answer.
@@ -67,7 +67,7 @@ def _positions(record: GameRecord) -> list[Any]:
 
 
 def _query(model: HumanModel, game: Game[Any], played: list[Any], found: AnalysedPosition) -> PredictionQuery:
-    """The query for a position, without its history if the stored moves do not lead to the position."""
+    """Build the query for a position; omit the history if the stored moves do not lead to the position."""
     root = game.parse_position(found.position)
     after = game.play(root, game.parse_move(root, found.move))
     known = played[: found.ply + 1]
@@ -82,7 +82,7 @@ def _by_reply(
     probabilities: tuple[float, ...],
     replies: tuple[ReplyProfile, ...],
 ) -> tuple[float, ...] | None:
-    """The probabilities in the profile's order of replies, which may differ from the game's."""
+    """Sort the probabilities like the profile's replies; None if these are not today's legal replies."""
     position = query.positions[-1]
     of = dict(zip(map(game.move_text, game.legal_moves(position)), probabilities, strict=True))
     if of.keys() != {each.reply for each in replies}:
@@ -91,9 +91,9 @@ def _by_reply(
 
 
 async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[tuple[StoredPosition, GameRecord]]:
-    """Yield the bot's moves that have a complete profile and that a person answered, in the order of play.
+    """Yield the bot's moves that have a complete profile and a person's reply, in the order of play.
 
-    Each position comes with its game's moves and has no predictions.  Games against bots are left out.
+    Each position comes with the record of its game and has no predictions. Games against bots are left out.
     """
     last = 0
     while True:

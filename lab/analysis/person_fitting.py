@@ -1,8 +1,8 @@
 """Fits the prior of the people model to a database's analyses, and evaluates it on other persons.
 
 Persons are split at random into halves: the prior is learned from one half and evaluated on the other
-(log-loss, and expected errors divided by actual errors), with intervals from resampling persons. A prior that
-gains nothing is rejected.
+(log-loss, and expected errors divided by actual errors), with intervals from resampling persons. A prior
+without a significant gain is rejected.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -107,7 +107,7 @@ class Band:
     gains: dict[str, Estimate]
     """Nats per reply gained by the tilt, for each prior (``unrated`` and ``rated``)."""
     ratios: dict[str, Estimate]
-    """The same ratio as `ratio`, after the tilt."""
+    """The value of `ratio` after the tilt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def replies_of(
     standings: Mapping[str, tuple[EloStanding, EloStanding]] | None,
     experience: Mapping[str, int] | None,
 ) -> PersonReplies:
-    """The replies of the persons in a population.
+    """Return the replies in a population whose persons are known.
 
     Args:
         probabilities: The base model's probability for each reply.
@@ -295,7 +295,7 @@ def _require_enough(data: PersonReplies, halves: Ints) -> None:
 
 
 def _part(data: PersonReplies, positions: Ints) -> PersonReplies:
-    """The data of some positions, with the persons renumbered."""
+    """Select some positions of the data, and renumber their persons."""
     given = data.replies
     counts = np.diff(np.append(given.starts, len(given.costs)))[positions]
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)

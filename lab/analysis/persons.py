@@ -28,8 +28,8 @@ def person_key(stored: StoredPosition) -> str:
 
 
 def seconds_of(time_control: str) -> float | None:
-    """`engine.human.person_prior.estimated_side_time_s` of a time control as written in PGN or GGF files;
-    None: unknown.
+    """The `engine.human.person_prior.estimated_side_time_s` of a time control written as in PGN or GGF files;
+    None if unknown.
     """
     if match := _INCREMENT.fullmatch(time_control):
         return estimated_side_time_s(float(match[1]), float(match[2] or 0))
@@ -43,14 +43,14 @@ def seconds_of(time_control: str) -> float | None:
 
 
 def rating_bands(ratings: Sequence[float | None]) -> dict[str, NDArray[np.bool_]]:
-    """The Boolean mask for each rating band, by name; the last band contains people without a rating."""
+    """A Boolean mask for each rating band, keyed by its name; the last band contains unrated people."""
     known = _numbers(ratings)
     found = _bands("rated", known, (-np.inf, *RATING_STEPS, np.inf))
     return found | {"without a rating": np.isnan(known)}
 
 
 def games_bands(games: Sequence[float | None]) -> dict[str, NDArray[np.bool_]]:
-    """The Boolean mask for each band of earlier games, by name; unknown numbers are in no band."""
+    """A mask for each band of earlier-game counts, keyed by name; unknown counts are in no band."""
     return _bands("games before:", _numbers(games), (0, *GAMES_STEPS, np.inf))
 
 

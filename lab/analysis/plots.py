@@ -68,7 +68,7 @@ def _areas(pyplot: Any, found: Study) -> Any:
 
 
 def _reliability(pyplot: Any, found: Study) -> Any:
-    """Plot the models' predicted and actual frequencies, by decile."""
+    """Plot each model's predicted frequencies against the actual ones, by decile."""
     sides: list[tuple[str, Sequence[PredictorQuality]]] = [
         ("this bad reply is played", found.bad_reply),
         ("this position provokes an error", found.error),

@@ -71,7 +71,7 @@ class Population:
 
     @property
     def has_human(self) -> bool:
-        """Whether there are predictions of a human-move model."""
+        """Whether there are predictions by a human-move model."""
         return bool(self.models)
 
     @property

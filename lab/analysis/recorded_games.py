@@ -29,7 +29,7 @@ class GivenGame:
 
     record: GameRecord
     key: str
-    """The record's `storage.research.archive.content_key`."""
+    """The game's key: the `storage.research.archive.content_key` of its record."""
     clocks_s: tuple[float, ...]
     """The mover's remaining time after each move, in seconds; empty if unknown."""
     source: str
@@ -99,7 +99,7 @@ def year_of(date: str) -> int | None:
 
 
 def is_within(number: float | None, least: int | None, most: int | None) -> bool:
-    """Whether a year or rating is within the limits (None: no limit); an unknown number fails any limit."""
+    """Whether a year or rating is within the limits (None for no limit); an unknown one fails any limit."""
     if least is None and most is None:
         return True
     return number is not None and (least is None or number >= least) and (most is None or number <= most)
@@ -116,7 +116,7 @@ def half_of(key: str, seed: int) -> int:
 
 
 def half_of_person(name: str, seed: int) -> int:
-    """Assign a person to half 0 or 1 of all persons."""
+    """Assign a person to half 0 or 1 of all people."""
     return _draw(seed, name, "person") & 1
 
 
@@ -129,7 +129,7 @@ def read_games(
     """Read the records of one game (such as chess) from files, in order, skipping records of other games.
 
     Args:
-        form: The files' format; None: detect it from each file's contents.
+        form: The files' format; None to detect it from each file's contents.
         on_bad: Called with a one-line message for each of the first few unreadable games of a file.
 
     Raises:
@@ -156,7 +156,7 @@ def read_games(
 
 
 def first_copies(games: Sequence[GivenGame]) -> list[GivenGame]:
-    """Drop games with the same `GivenGame.key`: files may overlap or be named twice."""
+    """Keep the first game with each `GivenGame.key`, because files may overlap or be given twice."""
     found: dict[str, GivenGame] = {}
     for given in games:
         found.setdefault(given.key, given)
@@ -217,7 +217,7 @@ def _answered(
     most: int,
     on_batch: Callable[[int], None],
 ) -> Iterator[AnsweredMove]:
-    """The first `most` moves that allow at least two replies."""
+    """The first `most` of the wanted moves that allow at least two replies."""
     plies: dict[int, list[int]] = {}
     for at, ply in wanted:
         plies.setdefault(at, []).append(ply)

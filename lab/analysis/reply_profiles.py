@@ -1,4 +1,4 @@
-"""A worker's job: to compute the profile of every reply to one move."""
+"""A worker's job: computes the profile of every reply to one move."""
 
 import threading
 import time
@@ -25,7 +25,7 @@ _per_thread = threading.local()  # searchers and engines are for one thread at a
 
 
 class AnalysisError(DesdemonaError):
-    """An analysis cannot begin or continue; the message says why."""
+    """Error: an analysis cannot begin or continue; the message says why."""
 
 
 class _Engine:
@@ -47,7 +47,7 @@ class ProfileTask:
     move: str
     depth: int
     engine: EngineSettings | None
-    """The engine to use; None: the native search."""
+    """The external engine to use; None for our native search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def _native(task: ProfileTask) -> tuple[tuple[ReplyProfile, ...], int]:
 
 
 def _engine(task: ProfileTask, settings: EngineSettings) -> tuple[tuple[ReplyProfile, ...], int]:
-    """Profile the replies with another engine: depths 1 .. D-1 after our move, with scores from our side."""
+    """Profile the replies with another engine at depths 1 .. D-1 after our move; scores are from our side."""
     game = get_rules(task.game)
     position = game.parse_position(task.position)
     after: Any = game.play(position, game.parse_move(position, task.move))

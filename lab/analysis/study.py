@@ -43,7 +43,7 @@ from storage.evidence.inference.persons import effective_persons
 
 CALIBRATED, ALONE = "calibrated model", "calibrated, no human-move model"
 PAPER = "trappiness, median"
-"""Name of the predictor from the paper."""
+"""Name of the paper's predictor."""
 
 Probabilities = dict[str, NDArray[np.float64]]
 
@@ -86,23 +86,23 @@ class Study:
     baits: BaitTable | None
     """Tempting replies, with the primary endpoint; None: not requested."""
     experience: tuple[ErrorBand, ...]
-    """Errors by number of games that people had played previously; empty if unknown."""
+    """Errors by the number of games that the person had played before; empty if unknown."""
     mean_loss: Estimate
     nll: dict[str, Estimate]
-    """By model name: mean negative log-likelihood of the replies played."""
+    """Mean negative log-likelihood of the replies played, keyed by model name."""
     top1: dict[str, Estimate]
-    """By model name: how often the model's most probable reply was played."""
+    """How often the model's most probable reply was played, keyed by model name."""
     figure9: tuple[Figure9, ...]
     human_models: tuple[str, ...]
     """Names of the human-move models among the predictors; the first one is the calibrated model's input."""
     temptation: dict[str, tuple[Temptation, ...]]
     """Frequencies of traps and other replies by cost, for each trap definition (`trap_kinds`)."""
     bad_reply: tuple[PredictorQuality, ...]
-    """The predictors of "this bad reply is played", over all bad replies."""
+    """Quality of the predictors of "this bad reply is played", over all bad replies."""
     added: tuple[AddedValue, ...]
     """The gain from trappiness over each model of people; empty if there are too few persons."""
     error: tuple[PredictorQuality, ...]
-    """The predictors of "this position provokes an error", over all positions with a bad reply."""
+    """Quality of the predictors of "this position provokes an error", over positions with a bad reply."""
 
     def to_json(self) -> dict[str, Any]:
         """The study as plain JSON values."""
@@ -126,7 +126,7 @@ def study(
     Args:
         calibrated: A calibrated model that was not fitted to these games; None: there is none.
         baits: The table of tempting replies (`lab.analysis.tempting_replies.bait_table`).
-        tilted: Reply probabilities by models tilted to the person, by name, for errors by experience.
+        tilted: Reply probabilities of models tilted to the person, keyed by model, for errors by experience.
         games_before: As for `lab.analysis.experience.errors_by_experience`; None if unknown.
         threshold_percent: Minimum quality of a trap that counts as set (`TrapParams.threshold_percent`).
         resamples: Number of resamples of persons, for the intervals of AUC, Brier score and log-loss.

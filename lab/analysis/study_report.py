@@ -17,7 +17,7 @@ _NO_INTERVAL = "[-]"
 
 
 def study_text(found: Study) -> str:
-    """The whole study as text."""
+    """Return the whole study as text."""
     models = [
         f"  {name}: log-loss {_number(found.nll[name], 4)}, top-1 accuracy {_percent(found.top1[name])}"
         for name in found.nll
@@ -71,7 +71,7 @@ def fitted_text(fitted: FittedModel) -> str:
 
 
 def person_text(fitted: FittedPrior) -> str:
-    """A people model's prior and its measurement as text."""
+    """Return a people model's prior and its evaluation as text."""
     prior = fitted.prior
     lines = [
         f"over {fitted.base.name}, costs at depth {prior.depth}; learned from {fitted.replies} replies by "
@@ -100,7 +100,7 @@ def person_text(fitted: FittedPrior) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Align the first column to the left and the others to the right."""
+    """Format rows as a table with the first column aligned left and the others aligned right."""
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     lines = []
     for row in rows:
@@ -255,7 +255,7 @@ def _estimate(each: Estimate, form: str) -> str:
 
 
 def _value(each: Estimate, form: str) -> str:
-    """The value without its interval; a dash if undefined."""
+    """Return the value without its interval, or a dash if the value is undefined."""
     return "-" if math.isnan(each.value) else f"{each.value:{form}}"
 
 

@@ -68,7 +68,7 @@ class BaitRow:
     people: str
     """``all`` or a rating band."""
     is_confirmed: bool
-    """True: the row counts confirmed baits; False: all candidate baits."""
+    """Whether the row counts only confirmed baits, rather than all candidate baits."""
     offered: PersonShare
     """Share of moves that set a bait."""
     played: PersonShare
@@ -84,7 +84,7 @@ class BaitRow:
 
 @dataclass(frozen=True, slots=True)
 class BaitTable:
-    """The tempting replies in a population."""
+    """How often people played the tempting replies in a population."""
 
     primary: BaitRow
     """The study's primary endpoint: the first model's ratio for all people, for confirmed baits if confirming
@@ -125,9 +125,9 @@ def forecasters(
     """Forecast the replies in all positions with all available forecasters; no candidate is confirmed yet.
 
     Args:
-        calibrated: A calibrated model that was not fitted to these games; None: there is none.
+        calibrated: A calibrated model that was not fitted to these games; None if there is none.
         human: The model that made the positions' predictions; None if they have no predictions.
-        prior: The prior that tilts predictions to the person; None: no tilt.
+        prior: The prior that tilts predictions to the person; None for no tilt.
         on_count: Called with the number of positions just done.
 
     Returns:
@@ -161,7 +161,7 @@ def forecasters(
 def _expected(
     people: Population, stored: StoredPosition, network: _StoredPredictions, models: GameModels
 ) -> ExpectedReplies | None:
-    """The probability of each reply, in the profile's order (not always the game's in old records)."""
+    """The probability of each reply, in the profile's order (in old records, not always the game's)."""
     game, found = people.game, stored.found
     root = game.parse_position(found.position)
     after = game.play(root, game.parse_move(root, found.move))
@@ -237,8 +237,8 @@ def bait_table(people: Population, given: Sequence[Forecaster], unconfirmed: str
     """Count the baits and the candidate baits offered and played.
 
     Args:
-        given: The forecasters, the first of which the primary endpoint uses.
-        unconfirmed: The reason for not confirming candidate baits; empty after `confirm_all`.
+        given: The forecasters; the primary endpoint uses the first one.
+        unconfirmed: Why the candidate baits were not confirmed; empty after `confirm_all`.
     """
     decided = np.array([abs(each.found.candidate.raw_centi) >= WIN_CENTI for each in people.positions])
     bands = rating_bands([each.found.rating for each in people.positions])

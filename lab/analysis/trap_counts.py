@@ -1,4 +1,4 @@
-"""Counts Figure 9 for a population, and compares how often traps and equally bad replies are played."""
+"""Counts replies as in Figure 9, and compares how often traps and equally bad replies are played."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Figure9:
     plain_optimal: PersonShare
     """The base rate: share of optimal replies to moves that set no trap."""
     expected: dict[str, Estimate]
-    """Expected falls divided by actual falls, by model name."""
+    """Expected falls divided by actual falls, keyed by model name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Temptation:
 
 
 def trap_kinds(threshold_percent: float) -> dict[str, TrapParams]:
-    """The trap definitions, by their names in the reports."""
+    """The trap definitions, keyed by their names in the reports."""
     kinds = {
         f"paper, {kind.value}": TrapParams(assessment=kind, threshold_percent=threshold_percent)
         for kind in Assessment
@@ -71,12 +71,12 @@ def trap_qualities(people: Population, params: TrapParams) -> NDArray[np.float64
 
 
 def judgements(people: Population, params: TrapParams) -> list[Judgement]:
-    """The judgement of every position's replies."""
+    """Judge the replies in each position."""
     return [judge(each.found.candidate, params, each.found.logistic_centi) for each in people.positions]
 
 
 def falls(judged: Sequence[Judgement]) -> NDArray[np.bool_]:
-    """Whether each reply is a fall into a trap."""
+    """Whether each reply counts as falling into a trap."""
     return np.array([each.is_paper_trap(reply) for each in judged for reply in each.replies], np.bool_)
 
 
@@ -92,7 +92,7 @@ def figure9(
     Args:
         name: Name of the trap definition.
         judged: The judgement of every position under that definition.
-        probabilities: Each model's probabilities for the replies, by model name.
+        probabilities: Each model's probabilities for the replies, keyed by model name.
     """
     outcomes = []
     for stored, filled in zip(people.positions, _filled(people, params), strict=True):
@@ -143,7 +143,7 @@ def decision_of(game: str, position: str, candidate: Candidate, params: TrapPara
 
 
 def temptation(people: Population, is_trap: NDArray[np.bool_]) -> tuple[Temptation, ...]:
-    """How often replies of about the same cost are played, by cost.
+    """How often traps and other replies of about the same cost are played, by cost.
 
     Args:
         is_trap: Whether each reply is a trap.

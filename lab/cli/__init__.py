@@ -1,1 +1,1 @@
-"""The lab's commands."""
+"""The lab commands."""

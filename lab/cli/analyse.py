@@ -119,7 +119,7 @@ def analyse_command(
 ) -> None:
     """Analyse recorded games between humans from files.
 
-    For every move that was answered, the command searches all replies to every depth from 2 to --depth plies,
+    For every move with a reply, the command searches all legal replies to every depth from 2 to --depth plies
     and stores the scores with the reply played; `study` reports on them. The same command resumes a stopped
     run; with --model it also adds the model's predictions to all positions of the same analysis. If a signal
     stops the command, the exit status is 128 plus the signal's number.

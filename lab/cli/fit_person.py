@@ -32,7 +32,7 @@ class TiltedModel(StrEnum):
 
 
 _MIN_PROBABILITY, _MIN_PROBABILITY_MAIA = 1e-5, 1e-4
-"""Floor of a base model's probabilities (`engine.human.person_prior.BasePrior.least`)."""
+"""Minimum of a base model's probabilities (`engine.human.person_prior.BasePrior.least`)."""
 
 
 @with_options

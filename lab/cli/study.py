@@ -48,7 +48,7 @@ def study_command(
         typer.Option(
             min=0.01,
             max=100,
-            help="Minimum quality of a trap that counts, in points of expected score out of 100.",
+            help="Minimum quality for a trap to count, in points of expected score out of 100.",
         ),
     ] = TrapParams().threshold_percent,
     confirm: Annotated[
@@ -73,7 +73,7 @@ def study_command(
 
     Reports which replies were tempting, how often these baits were played and their expected frequency
     (the primary endpoint); errors by the number of games previously played; Figure 9 for this population; how
-    often replies of equal cost are played, traps and others; and how well each predictor identifies which bad
+    often traps and other replies of equal cost are played; and how well each predictor identifies which bad
     reply is played (one that costs at least 10 % of expected score) and which position provokes an error:
     AUC, Brier score, log-loss and reliability.
     """
@@ -125,7 +125,7 @@ def study_command(
 def _forecasts(
     data: StudyData, calibrated: "CalibratedModel | None", is_asked: bool
 ) -> "tuple[tuple[Forecaster, ...], str]":
-    """The forecasts of the replies, and the reason for not confirming candidate baits (empty if confirmed).
+    """The forecasts of the replies, and why candidate baits were not confirmed (empty if they were).
 
     Raises:
         BadModel: The card of the people model is broken.

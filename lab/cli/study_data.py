@@ -154,7 +154,7 @@ class StudyOptions:
 
 @dataclass(frozen=True, slots=True)
 class StudyData:
-    """Replies of people, and where the data comes from."""
+    """People's replies, with the source of the data."""
 
     people: "Population"
     human: ModelInfo | None
@@ -285,7 +285,7 @@ def _own(options: StudyOptions, portion: "Portion") -> tuple[list[StoredPosition
 def _analysed(
     options: StudyOptions, portion: "Portion"
 ) -> tuple[AnalysisSettings, list[StoredPosition], ModelInfo | None, dict[str, dict[int, tuple[float, ...]]]]:
-    """The analysis's settings and positions, their human-move model, and other models' probabilities."""
+    """Settings and positions of the analysis, its human-move model, and other models' probabilities."""
     from lab.analysis.population import load
 
     async def read(
@@ -333,7 +333,7 @@ def _first(known: Sequence[Known], wanted: str | None) -> Known | None:
 
 
 def _others(known: Sequence[Known], first: Known) -> dict[str, int]:
-    """Keys of all models except `first`, keyed by unique name, oldest first."""
+    """Maps unique names to the keys of all models except `first`, oldest first."""
     names = [info.name for _, info in known]
     return {
         info.name if names.count(info.name) == 1 else model_identity(info): number

@@ -1,1 +1,1 @@
-"""Replications of the papers' experiments; each consists of seeded jobs and a report on their results."""
+"""Replications of experiments from papers; each consists of seeded jobs and a report on their results."""

@@ -108,7 +108,7 @@ class Ablation(Experiment):
         return [*recorded, *played]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
-        """Return the covariates of some replies or, as ``games``, our points and margin in discs per game."""
+        """Return covariates of recorded replies, or as ``games`` our points and disc margin per game."""
         if "arm" not in arguments:
             return replies(
                 arguments["game"],
@@ -147,7 +147,7 @@ class Ablation(Experiment):
 
 
 class AblatedPlayer(OurPlayer):
-    """The paper's strategy with one part replaced; chooses from the full table and records no decisions."""
+    """Plays the paper's strategy with one part replaced; computes the full table; records no decisions."""
 
     def __init__(self, spec: OurSpec, game_name: str, seed: str, arm: str, depth: int) -> None:
         super().__init__(spec, game_name, seed)

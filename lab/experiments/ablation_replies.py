@@ -1,4 +1,4 @@
-"""The parts of the trap arithmetic as covariates of replies in recorded games, and the gain from each."""
+"""Measures how much each part of the trap arithmetic, as a covariate, helps to predict recorded replies."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ _SPLIT_SEED = 1
 
 
 def replies(game: str, folder: str, seed: int, first: int, count: int, most: int) -> Result:
-    """Compute the covariates of the replies to some of the sampled moves.
+    """Compute the covariates of all replies to some of the sampled moves.
 
     Args:
         folder: Folder with human games and networks (`Ablation.needs`).
@@ -116,7 +116,7 @@ def replies(game: str, folder: str, seed: int, first: int, count: int, most: int
 
 @lru_cache(maxsize=2)
 def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[AnsweredMove]:
-    """The sampled moves, from games or persons that were not used to fit a model."""
+    """The sampled moves, all from games or persons that were not used to fit a model."""
     games = given_games(game, folder)
     if game == "chess":
         games = [each for each in games if half_of(each.key, _SPLIT_SEED) == _HALF]

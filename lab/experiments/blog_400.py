@@ -71,7 +71,7 @@ blog."""
 
 
 class Blog400(Experiment):
-    """Checks the worked example, and plays both players against human-move models of every level."""
+    """Checks the worked example, and plays games of both players against human-move models of every level."""
 
     name: ClassVar = "blog-400"
     title: ClassVar = "Opponent-model search against people"
@@ -146,7 +146,7 @@ class Blog400(Experiment):
 
 
 class MatingPlayer(OurPlayer):
-    """One of our players, which also plays a mate in `MATE_MOVES` or fewer as soon as a search has proved it.
+    """One of our players, changed to play a mate in `MATE_MOVES` or fewer as soon as a search proves it.
 
     Moves of such a mate are not recorded as decisions.
     """

@@ -28,7 +28,7 @@ class Shape:
     b: int
     """Branching factor."""
     d: int
-    """Number of moves of each player."""
+    """Number of moves that each player makes."""
 
     @property
     def levels(self) -> int:
@@ -37,7 +37,7 @@ class Shape:
 
     @property
     def squares(self) -> int:
-        """Number of squares of the initial board."""
+        """Number of squares on the initial board."""
         return int(self.b**self.levels)
 
 
@@ -60,7 +60,7 @@ def values_at(board: Bits, shape: Shape, level: int) -> dict[str, Values]:
 
     N counts the ones. Y is B^(2D) for a board with a row or diagonal of ones (H wins), -B^(2D) for a board
     with a column of zeros (V wins), and N otherwise. A tall board is a stack of B square boards; the diagonal
-    of any of them counts. (The paper prints N instead of Y in Y's recursion, which is a misprint.)
+    of any of them counts. (In the paper's recursion for Y, the N is a misprint for Y.)
     """
     b, left = shape.b, shape.levels - level
     side = b ** (left // 2)
@@ -135,7 +135,7 @@ class Position:
         return np.flatnonzero(children == best)
 
     def play(self, evaluation: str, look_ahead: tuple[int, int], random: np.random.Generator) -> int:
-        """Play to the end; ties are broken at random.
+        """Play a game to its end; ties are broken at random.
 
         Args:
             look_ahead: Look-ahead of V and of H, in plies.

@@ -20,7 +20,7 @@ EXPERIMENTS = {
 
 
 def get_experiment(name: str) -> Experiment:
-    """The experiment with this name.
+    """Return the experiment with the given name.
 
     Raises:
         KeyError: No experiment has this name.

@@ -25,13 +25,13 @@ from storage.evidence.intervals import share
 
 GAMES = ("othello", "chess", "xiangqi")
 _DEPTHS = {Size.SMALL: {"othello": 2}, Size.FULL: {"othello": 7, "chess": 5, "xiangqi": 4}}
-"""Maximum D for each game: depth D + 1 plays depth D, for every D from 2 to this maximum."""
+"""Maximum D for each game: a player with depth D + 1 meets one with depth D, for each D from 2 on."""
 _PAIRS = {Size.SMALL: 1, Size.FULL: 100}
 _ORACLE = {
     Size.SMALL: {"othello": 6},
     Size.FULL: {"othello": 11, "chess": 7, "xiangqi": 6},
 }
-"""Depth of the search that judges first moves."""
+"""Depth of the search that judges the first move chosen from an opening position."""
 _POSITIONS = {Size.SMALL: 5, Size.FULL: 400}
 _BATCH = 20
 _TABLE_MB = 64
@@ -71,7 +71,7 @@ class DeeperSearch(MatchExperiment):
         return [*judged, *super().jobs(size)]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
-        """See `MatchExperiment.run`; jobs on positions return the first move's cost at each depth."""
+        """See `MatchExperiment.run`; jobs on positions return the cost of the move chosen at each depth."""
         if "oracle" not in arguments:
             return super().run(arguments, seed)
         numbers = range(arguments["first"], arguments["first"] + arguments["count"])

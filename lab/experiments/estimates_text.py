@@ -1,4 +1,4 @@
-"""Estimates with intervals, their verdicts on claims, and their format in reports."""
+"""Estimates with intervals, verdicts on claims about them, and their formatting in reports."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class MeanEstimate:
     low: float
     high: float
     n: int
-    """Number of values; if it is 0, there is no mean."""
+    """Number of values; 0: there is no mean."""
     has_interval: bool = True
     """False if there is too little data for an interval; in this case, the limits are infinite."""
 
@@ -52,7 +52,7 @@ def mean_of(values: NDArray[np.float64], comparisons: int = 1) -> MeanEstimate:
 
 
 def verdict_above(found: Sequence[MeanEstimate], level: float) -> ClaimVerdict:
-    """Verdict on whether every mean is above a level; it fails if any mean is below."""
+    """Verdict on the claim that every mean is above a level; the claim fails if any mean is below it."""
     findings = [finding_of(each.low - level, each.high - level) for each in found]
     if IntervalFinding.LESS in findings:
         return ClaimVerdict.FAILS
@@ -86,7 +86,7 @@ def with_interval(found: MeanEstimate, times: float = 1, digits: int = 2, sign: 
 
 
 def at_level(found: MeanEstimate, alpha: float) -> str:
-    """The interval's level in brackets; empty without an interval or if the level is 95 %."""
+    """The confidence level in brackets; empty if there is no interval or the level is 95 %."""
     return f" ({100 * (1 - alpha):g} %)" if found.has_interval and alpha != ALPHA else ""
 
 

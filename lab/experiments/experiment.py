@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from lab.experiments.experiment_report import Report
 
 FOLDER = "folder"
-"""Name of the job argument that contains the folder of external data; the runner adds it to each job."""
+"""Name of the job argument for the folder with external data; the runner adds this argument to each job."""
 
 Result = dict[str, Any]
 """A job's result: plain JSON values."""
@@ -19,9 +19,9 @@ class Size(StrEnum):
     """The size of a run."""
 
     SMALL = "small"
-    """A minute or less: only a smoke test."""
+    """A smoke test that takes a minute or less."""
     FULL = "full"
-    """The size reported in docs/research/papers.md."""
+    """The full-size run, whose results are in docs/research/papers.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Experiment(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     source: ClassVar[str]
-    """The paper, with the figure or table."""
+    """The paper, and its figure or table."""
     version: ClassVar[str]
     """Version of the experiment; change it whenever results change."""
     needs: ClassVar[str] = ""
@@ -59,5 +59,5 @@ class Experiment(ABC):
         """The report on the results; some results may be missing.
 
         Args:
-            results: Results by job name.
+            results: Results, keyed by job name.
         """

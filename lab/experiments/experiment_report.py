@@ -7,16 +7,16 @@ from typing import Any
 
 
 class ClaimVerdict(StrEnum):
-    """Verdicts on a claim."""
+    """The possible verdicts on a claim of the paper."""
 
     HOLDS = "holds"
     FAILS = "does not hold"
     INCONCLUSIVE = "cannot be told"
-    """The results are compatible with the claim and with its opposite, or there are too few results."""
+    """The results are compatible with both the claim and its opposite, or there are too few of them."""
 
     @property
     def text(self) -> str:
-        """The verdict as text for people."""
+        """The verdict in words."""
         return self.name.lower() if self is ClaimVerdict.INCONCLUSIVE else self.value
 
 
@@ -27,12 +27,12 @@ class PaperClaim:
     says: str
     verdict: ClaimVerdict
     found: str
-    """The numbers on which the verdict rests."""
+    """The results on which the verdict is based, as text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of strings."""
+    """A table of a report; all cells are strings."""
 
     title: str
     columns: tuple[str, ...]
@@ -46,15 +46,15 @@ class Line:
 
     name: str
     marks: tuple[tuple[float, float, float | None, float | None], ...]
-    """For each point: x, y and the limits of its interval."""
+    """The points, each as x, y and the limits of its interval (None if it has none)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Lines over a common axis."""
+    """A chart of several lines with common axes."""
 
     name: str
-    """Part of the chart's file name."""
+    """Name of the chart, used in its file name."""
     title: str
     x: str
     y: str

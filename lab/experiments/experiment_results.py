@@ -18,13 +18,13 @@ class ExperimentRun:
 
     experiment: str
     version: str
-    """Version of the experiment, which changes whenever results change."""
+    """Version of the experiment; a change that alters results needs a new version."""
     size: str
     seed: int
 
 
 async def keep_result(session: AsyncSession, run: ExperimentRun, job: str, result: dict[str, Any]) -> None:
-    """Store a job's result; an existing result is kept."""
+    """Store a job's result, unless a result of this job is already stored."""
     await insert_new(
         session, ExperimentResultRow, **asdict(run), job=job, result=result, finished_at=now_utc()
     )

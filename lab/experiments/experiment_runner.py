@@ -66,8 +66,8 @@ async def run_experiment(
     """Run the jobs that have no result yet.
 
     Args:
-        on_count: Called first with the number of results from earlier runs, then with the number just added.
-        stop: Ends the run early; unfinished jobs are abandoned, and repeated when the run is resumed.
+        on_count: Called with the number of earlier results, then with 1 after each new result.
+        stop: Set to end the run early; unfinished jobs are abandoned, and repeated when the run resumes.
         folder: Folder with the data of `Experiment.needs`, readable by the workers.
 
     Returns:

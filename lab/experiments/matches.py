@@ -28,7 +28,7 @@ class Cell:
     pairs: int
     """Number of openings, each played with both colours."""
     plies: int | None = None
-    """Number of moves in each opening; None: the game's default for matches; 0: the usual start position."""
+    """Number of moves in each opening: 0 for the usual starting position, None for the game's default."""
 
     @property
     def name(self) -> str:
@@ -46,7 +46,7 @@ class Games:
     margins: NDArray[np.float64]
     """A's mean margin in discs, for each pair; empty for games without margins."""
     openings: NDArray[np.int64]
-    """Index of the opening of each element of `margins`."""
+    """For each element of `margins`, the index of its opening."""
     single: tuple[tuple[float, int | None], ...]
     """A's points and margin in each game; A moves first in one game of each pair."""
     nodes: tuple[float, float]
@@ -139,7 +139,7 @@ class MatchExperiment(Experiment):
 
 
 def _games(parts: Sequence[tuple[int, Result]]) -> Games:
-    """Combine the results of a cell's jobs; each comes with the number of its first pair."""
+    """Combine the results of a cell's jobs; each result comes with the number of the job's first pair."""
     single = [(float(points), margin) for _, part in parts for points, margin, _ in part["games"]]
     pairs = [single[at : at + 2] for at in range(0, len(single), 2)]
     openings = [first + at for first, part in parts for at in range(len(part["games"]) // 2)]

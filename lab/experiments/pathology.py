@@ -63,7 +63,7 @@ FIGURES = (
     Figure(6, Shape(4, 5), V, (0, 2, 4, 6), "tall"),
 )
 PATHOLOGICAL = (3, 4, 5, 6)
-"""Figures in which the paper finds N pathological, unlike Figures 1 and 2."""
+"""Figures in which the paper finds the evaluation N pathological; in Figures 1 and 2 it does not."""
 _BOARDS = {Size.SMALL: 50, Size.FULL: 2000}
 _LEVEL_10 = 8
 """The look-ahead at which H's first move in Figure 3 sees level 10 of 12."""
@@ -95,8 +95,8 @@ class Pathology(Experiment):
         Returns:
             ``wins``: keyed by figure, evaluation and look-ahead, one digit per board: 1 if the player with
             look-ahead wins. ``right``: with the same keys, the fraction of right moves among the best-valued
-            moves, for each board whose first move matters. Or ``random``: keyed by player and evaluation, the
-            fraction of right moves among all moves, on the same boards.
+            moves, for each board whose first move matters. With `is_random`, only ``random``: keyed by
+            player and evaluation, the fraction of right moves among all moves, on the same boards.
         """
         shape = Shape(arguments["b"], arguments["d"])
         if arguments.get("is_random"):

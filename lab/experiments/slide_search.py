@@ -1,6 +1,6 @@
-"""Literal versions of the searches in Charles Rich's slides: minimax, alpha-beta, material, quiescence.
+"""Literal versions of the searches on Charles Rich's slides: minimax, alpha-beta, material, quiescence.
 
-They are deliberately plain and slow; their counters are compared with the program's own searches.
+They are deliberately plain and slow; their counters are compared with those of the program's own searches.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Charles Rich's slides, "Minimax Search": each idea is tested with this program on its own position.
+"""Charles Rich's slides, "Minimax Search": tests each idea with this program on a position chosen for it.
 
 Each idea has one job, whose numbers determine the verdict (docs/research/slides.md).
 """
@@ -53,7 +53,7 @@ TO_AND_FRO = ("g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1")
 ATOMS = 80
 """Number of atoms in the observable universe, as a power of ten."""
 _START_KEY, _E2E4 = 0x463B96181691FC9C, 796
-"""The usual start position and the move 1. e4, in Polyglot's encoding."""
+"""The usual starting position and the move 1. e4, in Polyglot's encoding."""
 _ARGUMENTS: Mapping[Size, Mapping[str, Mapping[str, Any]]] = {
     Size.SMALL: {
         "alpha-beta": {"depth": 4},
@@ -72,13 +72,13 @@ _ARGUMENTS: Mapping[Size, Mapping[str, Mapping[str, Any]]] = {
         "fewest discs": {"games": 400},
     },
 }
-"""Arguments of the ideas whose amount of work depends on the size of the run."""
+"""Arguments of those ideas whose workload depends on the size of the run."""
 _LATE_EMPTIES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Idea:
-    """One idea of the slides."""
+    """One idea from the slides."""
 
     name: str
     slide: str

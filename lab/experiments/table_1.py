@@ -29,14 +29,14 @@ PAPER = {
     9: ((82, 77, 63), (171, 143, 134), (251, 236, 206), (344, 300, 276), (441, 382, 341)),
     10: ((87, 73, 63), (167, 151, 135), (249, 235, 197), (335, 308, 262), (422, 385, 331)),
 }
-"""For each depth, wins in 100, 200, 300, 400 and 500 games against minimax, trappy minimax, alpha-beta."""
+"""Wins in 100, 200, 300, 400 and 500 games against (minimax, trappy minimax, alpha-beta), keyed by depth."""
 TEXT = {0: (86.7, 83.7, 86.3, 85.0), 2: (85.7, 85.6, 84.2, 83.3)}
 """Percentage of wins at each depth according to the paper's text, keyed by the column of `PAPER`."""
 PARAMS = TrapParams(assessment=Assessment.LAST)
 """Fang et al. assess replies by their scores at the last shallow depth."""
 OUTSIDE = "uci:fairy-stockfish; option.Threads=1; depth={depth}; name=Fairy-Stockfish"
 _TRAPPY, _STANDARD = "trappy:assessment=last,", "standard:"
-"""Player specifications without the limit, which is appended."""
+"""Player specifications except for the search limit, which is appended."""
 _DEPTHS = {Size.SMALL: (3,), Size.FULL: (4, 5)}
 _NODES = {Size.SMALL: (2_000,), Size.FULL: (20_000, 100_000)}
 _PAIRS = {Size.SMALL: 1, Size.FULL: 200}
@@ -46,7 +46,7 @@ _TABLE_MB = 16
 
 
 class Table1(MatchExperiment):
-    """Tests equality, and plays at equal nodes, at equal depth, and against another program."""
+    """Tests whether searches agree, and plays at equal nodes, at equal depth, and against another program."""
 
     name: ClassVar = "table-1"
     title: ClassVar = "Trappy alpha-beta in Chinese chess"
@@ -100,7 +100,7 @@ def _depth_cell(depth: int, pairs: int) -> Cell:
 
 
 def equality(depth: int, seed: int, number: int) -> Result:
-    """Whether the searches that the paper distinguishes agree on one position, with every line searched.
+    """Whether pruned and full searches, which the paper distinguishes, agree on one position.
 
     Returns:
         ``value``: whether alpha-beta and minimax give every move the same value; ``trappy``: whether trappy

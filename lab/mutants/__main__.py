@@ -1,4 +1,4 @@
-"""`python -m lab.mutants [MODULE ...]`: tests the mutants of all modules, or of the named ones.
+"""`python -m lab.mutants [MODULE ...]`: tests mutants of all guarded modules, or of the given modules.
 
 The exit status is 1 if fewer than 95 % were killed, or lab/mutants/survivors.md does not explain a survivor.
 """

@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[2]
 MIN_TIMEOUT_S = 60.0
 """Time limit of each mutant, in seconds, in addition to a multiple of the tests' time without the mutant."""
 LIMIT_FACTOR = 10
-"""A mutant counts as an endless loop if its tests take this many times as long as without the mutant."""
+"""A mutant counts as looping endlessly if its tests take this many times as long as without it."""
 MAX_MUTANT_MEMORY_BYTES = 8 << 30
 """Memory limit of a mutant, in bytes, for mutants that allocate endlessly."""
 
@@ -80,7 +80,7 @@ class MutantRun:
 
 @dataclass(frozen=True, slots=True)
 class MutantResult:
-    """The result of one run."""
+    """The result of one run of the tests."""
 
     job: MutantRun
     verdict: MutantVerdict
@@ -198,7 +198,7 @@ def _run_tests(job: MutantRun, folder: Path, build: Build | None) -> int:
 
 
 class _Plugin:
-    """Hypothesis settings that differ from the suite's: failures need not be minimised."""
+    """Registers Hypothesis settings that do not shrink failing examples."""
 
     def pytest_sessionstart(self) -> None:
         settings.register_profile(

@@ -1,4 +1,4 @@
-"""Small changes to Python and C++ sources, each of which a test should notice.
+"""Makes small changes to Python and C++ sources, each of which should make a test fail.
 
 A hash of each change decides whether the change is tried. So every run selects the same mutants, and an edit
 to a module changes the selection only near the edit.
@@ -31,7 +31,7 @@ class Mutant:
 
     path: str
     change: str
-    """The change for display: the line before and after it."""
+    """The change for display: the old line and the new line."""
     source: bytes
 
     @property
@@ -49,7 +49,7 @@ def select_mutants(guarded: GuardedModule, source: bytes, sample: int | None = N
     Args:
         guarded: The module to mutate.
         source: The module's source text.
-        sample: Number of mutants to sample, instead of the number in the table; negative: all.
+        sample: Number of mutants to sample, instead of the number in the table; all if negative.
 
     Raises:
         BadTable: The source text of a fixed mutant does not occur exactly once.

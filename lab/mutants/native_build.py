@@ -1,4 +1,4 @@
-"""Builds the C++ core with a mutated header, quickly: for one instruction set, in a folder of its own."""
+"""Builds the C++ core with a mutated header; to save time, for one instruction set and in its own folder."""
 
 import os
 import shutil

@@ -30,12 +30,12 @@ L2_PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 TREES = (0, 15, 30, 50)
 FOLDS = 5
 _EARLY_STOPPING_FOLDS = 2
-"""Trees are abandoned if this many folds show no improvement."""
+"""Number of folds tested first; trees are abandoned if they improve nothing there."""
 _MAX_LEAVES, _MIN_LEAF = 8, 100
 _FEATURES_TRIED = 0.3
 """Fraction of the features tried at each split; this saves time and makes the trees more diverse."""
 _MIN_TREE_PROBABILITY = 0.003
-"""Unplayed replies below this probability carry no information, so trees are grown without them."""
+"""Trees are grown without unplayed replies below this probability, which carry hardly any information."""
 _RATE, _LEAF_PENALTY = 0.1, 5.0
 _OPSET, _ML_OPSET, _IR = 17, 3, 8
 _RECALIBRATION_FEATURES = (
@@ -71,7 +71,7 @@ class ReplyRows:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """Number of replies of each position."""
+        """Number of replies in each position."""
         return np.diff(np.append(self.starts, len(self.features)))
 
     def take(self, positions: NDArray[np.int64]) -> "ReplyRows":
@@ -199,7 +199,7 @@ def _any_better(
     boosted: dict[int, NDArray[np.float64]],
     folds: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
 ) -> bool:
-    """Whether any number of trees is better than none on the positions tested so far."""
+    """Whether any number of trees is better than none on the test positions of these folds."""
     tested = np.concatenate([test for _, test in folds])
     without = losses(softmax(linear, rows), rows)[tested].mean()
     return any(losses(softmax(found, rows), rows)[tested].mean() < without for found in boosted.values())
@@ -211,7 +211,7 @@ def _rows_of(rows: ReplyRows, positions: NDArray[np.int64]) -> NDArray[np.int64]
 
 
 def _logit(rows: ReplyRows, penalty: float, begin: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-    """Weights of the penalised conditional logit, by Newton's method.
+    """Fit the weights of the penalised conditional logit by Newton's method.
 
     Args:
         penalty: Multiplies half the squared differences from the starting point, for features scaled to unit
@@ -376,6 +376,6 @@ def _add_tree(nodes: dict[str, Any], tree: Any, number: int, target: int) -> Non
 
 
 def _rounded_down(threshold: float) -> float:
-    """Round down to single precision, so that no single-precision number changes sides of a threshold."""
+    """Round a threshold down to single precision; single-precision numbers stay on the same side of it."""
     near = np.float32(threshold)
     return float(near if near <= threshold else np.nextafter(near, np.float32(-np.inf)))

@@ -18,7 +18,7 @@ class TrainingGame(NamedTuple):
     """The data of a game that books and statistics need."""
 
     squares: tuple[int, ...]
-    """The squares in the order of play from the usual start, without passes. Legality is not checked yet."""
+    """The squares in the order of play from the usual start, without passes. The moves may be illegal."""
     margin: float | None
     """Black's final score minus White's, with empty squares counted for the winner; None if unfinished."""
 
@@ -30,7 +30,7 @@ def read_games(path: Path) -> Iterator[TrainingGame]:
     Games from another start position are skipped.
 
     Raises:
-        BadGameFile: The file cannot be read, or its content does not match its name.
+        BadGameFile: The file cannot be read, or is not in the expected format.
     """
     try:
         if path.suffix.lower() == ".wtb":

@@ -172,7 +172,7 @@ def _evaluate(options: argparse.Namespace) -> None:
 
 
 def _measured(options: argparse.Namespace, file: Path) -> dict[str, Any]:
-    """The report on the validation years, or on a sample of their games."""
+    """Measure a network on the games of the validation years, or on a sample of these games."""
     model = OthelloHumanModel(OnnxNetwork.open(file), openings=not options.without_openings)
     positions = replay(read_wthor(options.wthor, VALIDATION))
     if options.games:

@@ -156,7 +156,7 @@ def _plies(squares: NDArray[np.int8]) -> Iterator[_Ply]:
 
 
 def _after_pass(sight: NetworkInputs) -> NetworkInputs:
-    """Make the pass in each position where the side to move must pass; the pass becomes the last ply."""
+    """Pass in each position in which the side to move has no move; the pass becomes the last ply."""
     stuck = moves_masks(sight.own, sight.other) == 0
     return NetworkInputs(
         np.where(stuck, sight.other, sight.own),
@@ -263,7 +263,7 @@ def _interval(values: NDArray[Any], game: NDArray[np.integer]) -> list[float]:
 
 
 def report(measured: MeasuredPredictions, positions: Positions) -> dict[str, Any]:
-    """The card's figures for positions with a choice: overall, by year, and by ply in blocks of `BLOCK`.
+    """The model card's figures for positions with a choice: overall, by year, and by block of plies.
 
     The first move does not count as a choice: its four options are equivalent, and WTHOR records each as f5.
     """

@@ -32,10 +32,10 @@ from engine.human.othello_openings import OpeningTable
 LINE, WHOLE, NEAR = 6, 24, 16
 TRUNK, HIDDEN, SECOND = 16, 64, 32
 FEATURES = PLANES + 4 * LINE + NEAR + TRUNK
-"""Inputs of the last layers for a square, in this order."""
+"""Number of inputs of the last layers per square; the terms are in the order of the inputs."""
 
 TABLES = ("lines", "whole", "near")
-"""The weights that are tables and make up most of the network; each number is stored in one byte."""
+"""The weights that are tables, most of the network; each of their numbers is stored in one byte."""
 _SIDE = 8
 _MIN_LINE_LENGTH = 3
 _OPSET, _IR_VERSION = 13, 8

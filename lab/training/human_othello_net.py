@@ -36,7 +36,7 @@ _POWERS, _NEAR_POWERS = torch.from_numpy(POWERS), torch.from_numpy(NEAR_POWERS)
 _BASE, _SLOTS = torch.from_numpy(BASE), torch.from_numpy(SLOTS.reshape(-1))
 
 _LEARNING_RATE, _TABLE_RATE, _FINAL_LEARNING_RATE_SHARE = 3e-3, 6e-3, 0.01
-"""Peak learning rates of the other weights and of the tables; the final rate as a fraction of the peak."""
+"""Peak learning rates outside and inside the tables; the final rate as a fraction of the peak."""
 _WARM_STEPS = 50
 _WEIGHT_DECAY = 0.01
 _MAX_GRADIENT_NORM = 1.0
@@ -217,7 +217,7 @@ def learn(
     Args:
         state: Updated in place.
         positions: Positions with at least two legal moves.
-        checkpoint: File in which to save the state every few minutes; None: do not save it.
+        checkpoint: File in which to save the state every few minutes; None to save nothing.
         say: Called with each line of progress.
 
     Returns:
@@ -253,7 +253,7 @@ def learn(
 
 
 def _step(state: TrainingState, batch: tuple[torch.Tensor, ...], share: float) -> tuple[float, float]:
-    """One step of gradient descent; returns the log-loss and top-1 accuracy before the step."""
+    """Take one step of gradient descent; return the log-loss and top-1 accuracy before the step."""
     squares, position, square, played = batch
     for group in state.optimiser.param_groups:
         group["lr"] = share * group["highest"]

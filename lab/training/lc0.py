@@ -1,7 +1,7 @@
 """Reads networks in lc0's format, as published for Maia: gzipped Protocol Buffers, without a schema.
 
-Only the parts that Maia uses are supported: 112 input planes, residual blocks with squeeze and excitation, a
-convolutional policy head. The value head is ignored. Field numbers are those of lc0's ``net.proto``::
+Only the parts that Maia uses are supported: 112 input planes, residual blocks with squeeze and excitation,
+and a convolutional policy head. The value head is ignored. Field numbers are those of lc0's ``net.proto``::
 
     Net      1 magic (fixed32), 2 licence, 4 Format, 10 Weights
     Format   1 encoding of the weights, 2 NetworkFormat
@@ -50,7 +50,7 @@ class Convolution(NamedTuple):
 
 
 class SqueezeExcite(NamedTuple):
-    """Scale (first half of the outputs, through a sigmoid) and shift (second half) of each filter."""
+    """Computes each filter's scale (first half of outputs, through a sigmoid) and shift (second half)."""
 
     w1: Numbers
     """Shape (hidden, filters)."""
@@ -237,7 +237,7 @@ def _convolution(
         where: Name of the layer for error messages.
         inputs: Number of input planes.
         width: Width of the kernel.
-        outputs: Number of output planes; 0: derived from the number of weights.
+        outputs: Number of output planes; 0 to derive it from the number of weights.
     """
     weights = _layer(within, 1, f"{where}, weights")
     if weights is None:

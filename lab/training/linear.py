@@ -8,7 +8,7 @@ search's score alone. Adam fits the weights to these labels by minimising the lo
 1 / (1 + exp(-evaluation / s)); weights are pulled towards plain material and their neighbours. The next
 generation plays with the new weights, and learns from its own positions and those of the previous generation.
 
-At the end, some games with the final weights and a deeper search determine s for expected results. After each
+Finally, s for expected results is fitted to some games with the final weights and a deeper search. After each
 generation the weights are written to a JSON file that also documents how they were produced. The same seed
 gives the same weights, regardless of the number of threads.
 """
@@ -51,7 +51,7 @@ class Subject:
     """Creates a trainer from a seed and a number of threads."""
     groups: Groups
     material: Mapping[str, int]
-    """Groups with an initial weight other than 0, in centi-units."""
+    """Initial weights in centi-units, by group; all other groups start at 0."""
     anchor: tuple[str, range, int]
     """A group, some of its features, and the mean to which their weights are scaled."""
     shapes: Mapping[str, tuple[int, int]]
@@ -255,7 +255,7 @@ def train(subject: Subject, options: argparse.Namespace) -> Iterator[dict[str, A
 
 
 def expected_scale(samples: Sequence[Sample]) -> dict[str, Any]:
-    """The card's entry on s: its values in the endgame and in the middlegame, and the quality of the fit."""
+    """The card's entry for s: its values in the endgame and in the middlegame, and the quality of the fit."""
     if not samples:
         raise ValueError("too few games to fit the expected result")
     fit, constant = fitted(samples), fitted(samples, linear=False)

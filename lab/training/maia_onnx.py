@@ -51,7 +51,7 @@ LICENCE = "GPL-3.0"
 """Licence of CSSLab/maia-chess; the files themselves state none."""
 
 START_MOVES = {1500: {"e2e4": 0.652, "d2d4": 0.229}, 1900: {"e2e4": 0.564, "d2d4": 0.289}}
-"""First moves of published networks, measured with an independent converter."""
+"""Probabilities of first moves, keyed by a published network's rating, from an independent converter."""
 _START_TOLERANCE = 0.002
 _MAX_RATING = 5000  # as for people
 
@@ -114,7 +114,7 @@ def verify_network(model: MaiaModel, rating: int | None) -> float:
         rating: Rating of a published network, whose known first moves are checked; None for other networks.
 
     Raises:
-        BadModel: The first moves are wrong, or illegal moves get too much probability.
+        BadModel: The first moves' probabilities are wrong, or illegal moves get too much probability.
     """
     mass = model.start()
     start = openings()[0]
@@ -197,7 +197,7 @@ def _winograd() -> tuple[Matrix, Matrix, Matrix]:
     of the mean result, against 5e-5 and more for the usual points (0, 1, -1, 2, -2 and so on).
 
     Returns:
-        Shapes (10, 8), (10, 3) and (8, 10).
+        Three matrices, with the shapes (10, 8), (10, 3) and (8, 10).
     """
     points = np.array([0, 0.4, -0.4, 0.8, -0.8, 1.25, -1.25, 2.5, -2.5])
 
@@ -213,7 +213,7 @@ def _winograd() -> tuple[Matrix, Matrix, Matrix]:
 
 
 class _MaiaGraph:
-    """Nodes and constants in topological order."""
+    """A graph under construction: its nodes in topological order, and its constants."""
 
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
@@ -261,7 +261,7 @@ class _MaiaGraph:
     def _both_ways(
         self, matrix: str, at: str, size: int, becomes: int, shape: list[int], name: str, what: str
     ) -> str:
-        """Multiply ranks and then files by a matrix, from (size, size, ...) to (becomes, becomes, ...)."""
+        """Multiply ranks, then files by a matrix; (size, size, ...) turns into (becomes, becomes, ...)."""
         for rows in ([size], [becomes, size]):
             flat = self.whole(f"{name}.{what}.{len(rows)}", *rows, -1)
             at = self.add("MatMul", [matrix, self.add("Reshape", [at, flat])])

@@ -1,4 +1,4 @@
-"""The gradient descent behind `lab.training.networks`, with PyTorch."""
+"""Gradient descent with PyTorch for `lab.training.networks`."""
 
 import argparse
 import math
@@ -18,7 +18,7 @@ _FINAL_LEARNING_RATE_SHARE = 0.003
 """Fraction of the learning rate that remains at the end."""
 _WARM_STEPS = 100
 _LIMIT = 127 / OUTPUT_UNIT
-"""Bound for the weights of the second layer."""
+"""Maximum absolute value of the second layer's weights."""
 
 
 class _Model(torch.nn.Module):  # type: ignore[misc, unused-ignore]
@@ -33,7 +33,7 @@ class _Model(torch.nn.Module):  # type: ignore[misc, unused-ignore]
         self.padding = inputs
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        """Outputs for the inputs of `Samples`, shape (n, 2, 32)."""
+        """Return the network's outputs for inputs as in `Samples`, shape (n, 2, 32)."""
         n = len(inputs)
         sums = F.embedding_bag(inputs.view(2 * n, 32), self.inputs, mode="sum", padding_idx=self.padding)
         hidden = torch.clamp(sums + self.bias, 0, 1).square().view(n, 2 * WIDTH)
@@ -46,7 +46,7 @@ class _Model(torch.nn.Module):  # type: ignore[misc, unused-ignore]
 def learn(
     game: NetworkGame, samples: Samples, options: argparse.Namespace, say: Callable[[str], None]
 ) -> tuple[bytes, dict[str, Any]]:
-    """The network in the core's format, and its entry in the card."""
+    """Train the network; return it in the core's format, with its entry in the card."""
     torch.manual_seed(options.seed)
     if options.threads:
         torch.set_num_threads(options.threads)

@@ -66,7 +66,7 @@ class Samples:
 
 
 def _pieces(records: bytes, path: Path) -> list[tuple[int, bytes]]:
-    """Records in chunks of whole games, each chunk with the number of games before it."""
+    """Split records into chunks of whole games, each with the number of games before it."""
     pieces = []
     start = end = before = games = 0
     while end < len(records):

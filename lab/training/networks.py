@@ -1,7 +1,7 @@
-"""Learns a network that corrects the evaluation of chess or xiangqi: `python -m lab.training.networks`.
+"""Trains a network that corrects the evaluation of chess or xiangqi: `python -m lab.training.networks`.
 
-Learns from games that the program played against itself (`lab.training.self_play`). The target for a quiet
-position is a weighted mean of the expected result according to the search's score and the game's actual
+The data are games that the program played against itself (`lab.training.self_play`). The target for a quiet
+position is a weighted mean of two numbers: the expected result given the search's score, and the game's
 result. The prediction uses the linear evaluation and the network together; the loss is the squared error.
 Needs PyTorch (``pip install 'desdemona[train]'``).
 """

@@ -3,16 +3,16 @@
 A book grows from the start position by search.  Every legal move of a book position is searched to the same
 depth; the positions after moves within a given width of the best are added to the book, up to a given number
 of discs placed; and the scores of the leaves are backed up by minimax, so that each move has the score of the
-deepest search below it. When the best score drops, moves that come within the width are
-added in the same way, until nothing changes. Positions that are equal up to symmetry or transposition share
+deepest search below it. When the best score drops, positions after moves that come within the width are
+added, too, until nothing changes. Positions that are equal up to symmetry or transposition share
 an entry.
 
-With ``--from-games``, games determine the book's moves instead: the moves that were played often enough and
-are not much worse than the best; their scores are computed in the same way.
+With ``--from-games``, the book has the moves that were played often enough in the given games and are not
+much worse than the best move; their scores are computed in the same way.
 
 An interruption loses nothing: each searched position is saved as a line of ``FILE.part``, and running the
-same command again continues from there. Searches stay valid for another width, number of plies or set of
-games. Exact searches limited only by depth produce the same book every time.
+same command again continues from there. Searches can be reused for another width, number of plies or set
+of games. Exact searches limited only by depth produce the same book every time.
 """
 
 import argparse
@@ -65,7 +65,7 @@ class Child(NamedTuple):
     sign: int
     """Factor that converts scores of `key` to the mover's view: -1, or 1 if the other side had to pass."""
     plies: int
-    """Number of plies: 1, or 2 with a pass."""
+    """Number of plies between the positions: 1, or 2 if the other side had to pass."""
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ class SearchedPosition:
 
 
 class MoveCounts(NamedTuple):
-    """How often a move was played, and its results."""
+    """Number of times a move was played, and the results of those games."""
 
     played: int
     finished: int
@@ -94,7 +94,7 @@ Scorer = Callable[[OthelloPosition], tuple[int, dict[Move, int]]]
 
 
 Measure = Callable[[OthelloPosition, int, StopFlag], int]
-"""Searches a position to this depth and returns the score for the side to move; raises `Stopped`."""
+"""Searches a position to a given depth and returns the score for the side to move; may raise `Stopped`."""
 
 
 def make_measure(searcher: NativeOthelloSearcher, confidence_percent: int) -> Measure:
@@ -128,10 +128,10 @@ def make_scorer(
     """Return a scorer that deepens iteratively, two plies at a time, so that all depths have the same parity.
 
     Args:
-        measure: The search.
+        measure: Searches one position to a given depth.
         depth: Maximum search depth in plies, at least 2.
-        node_limit: Node limit per position; None: no limit.  The first depth always completes.
-        time_s: Time limit per position in seconds; None: no limit.
+        node_limit: Node limit per position; None means no limit.  The first depth is always completed.
+        time_s: Time limit per position in seconds; None means no limit.
     """
     game = Othello()
 
@@ -154,7 +154,7 @@ def make_scorer(
 
 
 def child_of(key: BookKey, move: Move) -> Child | None:
-    """The position after a move and any forced pass; None if the game is over."""
+    """Return the position after a move and any forced pass; None if the game is then over."""
     mover, waiter = key
     flipped = flips_mask(mover, waiter, move)
     mover, waiter = mover | flipped | 1 << move, waiter & ~flipped
@@ -170,7 +170,7 @@ def discs(key: BookKey) -> int:
 
 
 class Searches:
-    """All search results so far, in memory and in a file.
+    """Stores all search results, in memory and in a file.
 
     A line is written for each position as soon as its search ends; an incomplete last line, left by a killed
     program, is dropped.
@@ -179,7 +179,7 @@ class Searches:
     def __init__(self, path: Path, settings: Mapping[str, Any], scorer: Scorer) -> None:
         """
         Args:
-            path: The file; created if missing.
+            path: The file, which is created if missing.
             settings: The settings that the scores depend on. An existing file must have the same settings.
             scorer: See `Scorer`.
 
@@ -218,7 +218,7 @@ class Searches:
         return key in self._known
 
     def __getitem__(self, key: BookKey) -> SearchedPosition:
-        """The search result for a position; searches it if necessary."""
+        """Return the search result for a position, after searching the position if necessary."""
         if key not in self._known:
             depth, scores = self._scorer(OthelloPosition(*key, 0))
             self._add(key, depth, scores)
@@ -264,7 +264,7 @@ def search_all(keys: Iterable[BookKey], searches: Searches, told: str) -> None:
 
 
 def backed_up(tree: Iterable[BookKey], searches: Searches) -> dict[BookKey, dict[Move, tuple[int, int]]]:
-    """Return the score and depth of every move of the tree, backed up from below if the tree continues."""
+    """Return each move's score and depth, backed up from the tree below the move where there is one."""
     backed_up: dict[BookKey, dict[Move, tuple[int, int]]] = {}
     for key in sorted(tree, key=discs, reverse=True):
         searched = searches[key]
@@ -289,9 +289,9 @@ def grown(
     Args:
         start: Root of the tree.
         searches: The results so far, to which new searches are added.
-        plies: Depth of the book: number of discs placed after its last moves.
+        plies: Depth of the book, as the number of discs placed after its last moves.
         width_centi: The tree continues after moves that lose at most this much compared with the best move.
-        total_centi: The tree ends where both sides together have lost more than this since the start.
+        total_centi: The tree includes positions in which both sides together have lost at most this much.
     """
     tree = {start}
     while True:
@@ -314,7 +314,7 @@ def grown(
 
 
 def counted(records: Iterable[TrainingGame], plies: int) -> dict[BookKey, dict[Move, MoveCounts]]:
-    """How often each move was played in each position; moves to equivalent positions count as one.
+    """Count how often each move was played in each position, merging moves to equivalent positions.
 
     Raises:
         ValueError: A game contains an illegal move; the message names the game.
@@ -351,7 +351,7 @@ def entries_of(
     width_centi: int,
     games: Mapping[BookKey, Mapping[Move, MoveCounts]] | None,
 ) -> dict[BookKey, list[BookMove]]:
-    """The book's entries: each position's moves within the width; with games, only moves that were played."""
+    """Return the book's entries: the moves within the width; with games, only moves played in the games."""
     entries: dict[BookKey, list[BookMove]] = {}
     for key, found in moves.items():
         least = best_score(found) - width_centi
@@ -372,7 +372,7 @@ def entries_of(
 def often_played(
     records: Iterable[TrainingGame], plies: int, least: int
 ) -> dict[BookKey, dict[Move, MoveCounts]]:
-    """Positions and moves that occurred in at least this many games."""
+    """Return the moves that were played in at least `least` games, by position."""
     often: dict[BookKey, dict[Move, MoveCounts]] = {}
     for key, moves in counted(records, plies).items():
         book_moves = {move: games for move, games in moves.items() if games.played >= least}
@@ -444,7 +444,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def make(options: argparse.Namespace) -> dict[BookKey, list[BookMove]]:
-    """The book's entries.
+    """Make the book's entries, by search or from games.
 
     Raises:
         BadBook: The saved searches are damaged or were made with other settings.
@@ -499,13 +499,13 @@ def write_book(path: Path, entries: Mapping[BookKey, Sequence[BookMove]], made: 
 
 
 def board_text(key: BookKey) -> str:
-    """The 64 squares from a1: X for the side to move, O for the opponent, - for empty."""
+    """Return the 64 squares, starting with a1: X for the side to move, O for the opponent, - for empty."""
     mover, waiter = key
     return "".join("X" if mover >> i & 1 else "O" if waiter >> i & 1 else "-" for i in range(64))
 
 
 def part_of(path: Path) -> Path:
-    """Path of the file with a book's searches, which exists until the book is finished."""
+    """Return the path of the file with the searches for a book, which exists until the book is finished."""
     return path.with_name(path.name + ".part")
 
 

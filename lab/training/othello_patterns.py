@@ -5,11 +5,11 @@ Evaluator with Minimax").  A sweep first plays games with the current weights on
 the game's sixty stages, one for each number of empty squares, from the end backwards: positions near the end
 are labelled with their exact results, all others with a short full-width search whose leaves fall into stages
 just learned. These labels are far less noisy than the results of games, but results look further ahead, so
-the results of well-played games contribute to the labels of their positions. The first sweep plays by rules
-of thumb; each further sweep plays better, so it sees more realistic positions.
+the results of well-played games contribute to the labels of their positions. In the first sweep, games are
+played by rules of thumb; each further sweep has better games and so more realistic positions.
 
-Finally, each stage gets a constant such that searches of odd and of even depth agree on average, because a
-search compares the two after a pass or with a result of another depth.
+Finally, each stage gets a constant such that searches of odd and of even depth agree on average, because
+scores of both kinds are compared after a pass and with results of other depths.
 
 The weights are written to ``engine/games/othello_weights.xz`` (LZMA of little-endian 16-bit integers, stage
 after stage in the layout of ``engine/native/othello/patterns.hpp``), with a card in the same folder that
@@ -163,7 +163,7 @@ def compared(pairs: Sequence[tuple[int, int]]) -> dict[str, float]:
 
 
 def train(options: argparse.Namespace) -> tuple[bytes, dict[str, Any]]:
-    """The weights in the format of `OthelloEvaluation`, and the card's description of their training.
+    """Return the weights as `OthelloEvaluation` reads them, and the card's description of their training.
 
     Raises:
         ValueError: A setting is out of range, or the initial weights have the wrong length.

@@ -43,7 +43,7 @@ DEPTHS_LEFT = 2
 """Minimum distance of a search from the end of the game, in plies; searches to the end are not measured,
 because they are exact."""
 MAX_DIFFERENCE_CENTI = 2_000
-"""Larger differences are reduced to this size: a wipe-out that only one search sees is not typical."""
+"""Limit on the size of a difference, because a wipe-out that only one search sees is not typical."""
 ALL_BUT_DECIDED_CENTI = 4_000
 
 Pair = tuple[int, int, int]  # empty squares, deep, shallow
@@ -60,7 +60,7 @@ def empties_of(position: OthelloPosition) -> int:
 
 
 def positions(rng: random.Random, searcher: NativeOthelloSearcher) -> list[OthelloPosition]:
-    """The positions of one game in which there is a choice of moves."""
+    """Play a game and return some of its positions with more than one legal move."""
     game, never = Othello(), StopFlag()
     position, positions = game.initial(), []
     at_random = rng.randint(*RANDOM_PLIES)

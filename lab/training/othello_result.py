@@ -84,7 +84,7 @@ def random_opening(rng: random.Random, plies: int) -> OthelloPosition | None:
 
 
 def played_game(searcher: Searcher, start: OthelloPosition, depth: int, solved_empties: int) -> list[Sample]:
-    """Play both sides at one depth up to a solved endgame; return the undecided positions before it."""
+    """Play both sides at one depth until the endgame is solved; return the undecided positions before it."""
     seen: list[tuple[int, int, int]] = []
     position = start
     while _GAME.legal_moves(position) and empties_of(position) > solved_empties:
@@ -184,7 +184,7 @@ def fitted(samples: Sequence[Sample], linear: bool = True) -> Fit:
 
 
 def reliability(fit: Fit, samples: Sequence[Sample]) -> list[tuple[float, float, int]]:
-    """For each tenth of the expected result: mean expected result, mean result, number of positions."""
+    """Mean expected result, mean result and number of positions for each tenth of the range from 0 to 1."""
     tenths: list[list[tuple[float, float]]] = [[] for _ in range(10)]
     for sample in samples:
         p = fit.expected(sample)
@@ -228,7 +228,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def report(train: Sequence[Sample], held_out: Sequence[Sample]) -> Fit:
-    """Fit, and print the measures of its quality."""
+    """Fit the scale s, and print how good the fit is."""
     fit, constant = fitted(train), fitted(train, linear=False)
     base = -math.log(0.5)
     say(f"s = {fit.a:.1f} + {fit.b:.2f} * empties centidiscs")

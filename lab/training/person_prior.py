@@ -1,6 +1,6 @@
 """Fits the prior of the people model (`engine.human.person_prior`) to the replies of many persons, by EM.
 
-Each person has a pair (x, k), which their replies determine only with some error; the prior is a Gaussian
+Each person has a pair (x, k), which replies reveal only with some error; the prior is a Gaussian
 whose mean is linear in features of the person. Empirical Bayes by expectation maximisation (Dempster, Laird
 and Rubin 1977): each step computes every person's posterior on the grid, then the coefficients by a
 least-squares regression of the posterior means on the features, and the covariance from the posteriors'
@@ -19,11 +19,11 @@ Ints = NDArray[np.int64]
 
 STEPS = 60
 _START = (0.3, 3.0)
-"""Standard deviations of x and k before the first step."""
+"""Standard deviations of x and k with which EM starts."""
 _MIN_VARIANCE = (1e-4, 1e-2)
-"""Minimum variance; a smaller one would be below the grid's resolution."""
+"""Minimum variances of x and k; smaller ones would be below the grid's resolution."""
 _AT_ONCE = 20_000
-"""Number of replies in one batch: the table of replies by points takes about 20 MB."""
+"""Approximate number of replies in a batch, whose table of replies by points takes about 20 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class JudgedReplies:
     def at_points(
         self, batch: tuple[slice, slice], grid: PriorGrid, least: float, uniform: float
     ) -> tuple[Floats, Ints]:
-        """p(r | x, k) for a batch, shape (replies, points), and the row of each reply played."""
+        """Return p(r | x, k) for a batch, shape (replies, points), and the row of each reply played."""
         positions, rows = batch
         found = tilted_rows(
             grid.points,
@@ -69,10 +69,10 @@ class JudgedReplies:
 def log_likelihoods(
     replies: JudgedReplies, persons: Ints, count: int, grid: PriorGrid, least: float, uniform: float
 ) -> Floats:
-    """The sum of ln p(reply | x, k) over each person's replies, shape (persons, points).
+    """Sum ln p(reply | x, k) over each person's replies; the result has the shape (persons, points).
 
     Args:
-        persons: The person of each position, numbered from 0.
+        persons: The number of the person at each position; persons are numbered from 0.
         count: Number of persons.
     """
     log_likelihoods = np.zeros((count, len(grid.points)))
@@ -83,7 +83,7 @@ def log_likelihoods(
 
 
 def posterior(prior: Floats, log_likelihood: Floats) -> Floats:
-    """Weights of the points given the replies, shape (persons, points); each row adds up to 1."""
+    """Return the posterior weights of the points, shape (persons, points); each row adds up to 1."""
     logs = np.log(np.maximum(prior, 1e-300)) + log_likelihood
     powers = np.exp(logs - logs.max(axis=1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
@@ -116,7 +116,7 @@ def fit_gaussian(
 def predicted(
     replies: JudgedReplies, prior: Gaussian, features: Floats, base: BasePrior, uniform: float
 ) -> Floats:
-    """The probability of each reply, averaged over the prior.
+    """Return the probability of each reply, averaged over the prior of its person.
 
     Args:
         prior: One of the priors of `base`.

@@ -3,7 +3,7 @@
 Each game begins with some random moves; then the search plays both sides with a fixed number of nodes per
 move. The moves and their scores are appended to a file, four bytes per ply
 (lab/native/self_play.hpp); `lab.training.networks` learns from such files. The same seed and
-first game give the same games, regardless of the number of threads.
+number of the first game give the same games, regardless of the number of threads.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from lab import _training
 from lab.training.othello_patterns import natural, positive, say
 
 _GAMES_PER_WRITE = 500
-"""Number of games per write to the file."""
+"""Number of games that are written to the file at a time."""
 
 
 @dataclass(frozen=True)

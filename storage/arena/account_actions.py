@@ -65,11 +65,11 @@ async def anonymise_account(session: AsyncSession, account_id: str, site: str) -
     """Remove an account's personal data and keep its games.
 
     The account's name becomes ``deleted-N``, also in our own accounts' records and in other people's messages
-    in the chat of its games. Deletes the account's token, ratings, chat and training.
+    in the chat of its games. Deletes the account's token, ratings, chat and puzzle progress.
 
     Args:
         account_id: The account, which must exist.
-        site: As for `rename_account`.
+        site: See `rename_account`.
 
     Returns:
         The new name.

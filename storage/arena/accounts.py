@@ -145,7 +145,7 @@ async def list_accounts_by_id(session: AsyncSession, ids: Collection[str]) -> li
 
 
 async def find_account_id_by_token(session: AsyncSession, token_hash: str) -> str | None:
-    """Id of the account to which the token belongs."""
+    """Id of the account to which the token belongs; None: the token is unknown."""
     return await session.scalar(select(ArenaAccount.id).where(ArenaAccount.token_hash == token_hash))
 
 
@@ -245,7 +245,7 @@ async def list_open_ids(session: AsyncSession) -> list[str]:
 
 
 async def count_games(session: AsyncSession, account_id: str) -> int:
-    """The number of games that the account has started."""
+    """The number of games that the account has played, including running games."""
     plays = or_(ArenaGame.first_id == account_id, ArenaGame.second_id == account_id)
     return await session.scalar(select(func.count()).select_from(ArenaGame).where(plays)) or 0
 
@@ -276,7 +276,7 @@ async def count_rated_games(
 
 
 async def count_games_by_account(session: AsyncSession) -> dict[str, int]:
-    """The number of games started by each account, keyed by account id; accounts without games are absent."""
+    """Numbers of games, including running games, keyed by account id; accounts without games are absent."""
     counts: dict[str, int] = {}
     for side in (ArenaGame.first_id, ArenaGame.second_id):
         for account_id, games in await session.execute(select(side, func.count()).group_by(side)):
@@ -374,7 +374,7 @@ async def add_chat(
 
 
 async def list_chat(session: AsyncSession, game_id: str, room: str, limit: int) -> list[ChatRecord]:
-    """The lines of one of a game's chat rooms, oldest first."""
+    """The chat lines in one room of a game, oldest first."""
     rows = await session.execute(
         select(ArenaChatLine.account_id, ArenaAccount.name, ArenaChatLine.room, ArenaChatLine.text)
         .join(ArenaAccount, ArenaAccount.id == ArenaChatLine.account_id)

@@ -1,4 +1,4 @@
-"""SQLite for SQLAlchemy's asyncio: aiosqlite with only one call to the connection's thread per statement.
+"""An aiosqlite adapter for SQLAlchemy that makes only one call to the connection's thread per statement.
 
 A round trip to the thread costs more processor time than most statements. SQLAlchemy's own adapter makes four
 round trips per statement (open a cursor, execute, fetch, close) and one per rollback, even if the transaction
@@ -44,7 +44,7 @@ def _execute(
     """Run a statement and fetch all its rows; called in the connection's thread.
 
     Args:
-        begin: Statement to run first, or an empty string.
+        begin: Statement to run first; empty for none.
     """
     if begin:
         connection.execute(begin)
@@ -105,8 +105,8 @@ class _Connection(AsyncAdapt_aiosqlite_connection):
         """Begin a transaction together with the next statement, in the same call to the thread.
 
         Args:
-            statement: A form of ``BEGIN``.
-            try_again: Returns whether to retry after the error.
+            statement: The ``BEGIN`` statement to use.
+            try_again: Returns whether to retry after an error.
         """
         self._begin, self._try_again = statement, try_again
 
@@ -152,7 +152,7 @@ class _Connection(AsyncAdapt_aiosqlite_connection):
 
 
 class SqliteDriver(AsyncAdapt_aiosqlite_dbapi):
-    """The module that SQLAlchemy uses for connections, passed as ``module`` to `create_async_engine`."""
+    """The database module that SQLAlchemy uses, passed as ``module`` to `create_async_engine`."""
 
     def __init__(self) -> None:
         super().__init__(aiosqlite, sqlite3)

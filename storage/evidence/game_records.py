@@ -1,4 +1,4 @@
-"""Builds a game's rows in the array of judged replies; no other module of statistics reads decisions.
+"""Builds a game's rows in the arrays that statistics use; no other module of statistics reads decisions.
 
 Two SQL statements read whole games; `record_of` computes the rest from their rows.
 """
@@ -51,13 +51,13 @@ from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow, 
 logger = logging.getLogger(__name__)
 
 ABANDONED_ENDINGS = ("resignation", "left", "time")
-"""Endings of a game that a player left."""
+"""End reasons of games that a player may have abandoned."""
 RANDOMISERS = tuple(sorted(kind.name for kind in STRATEGIES.values() if kind.draws_decisions))
-"""Names of the players that randomise single decisions."""
+"""Names of the strategies that randomise single decisions."""
 _GAMES_PER_QUERY = 200
 """Number of games read by one SQL statement."""
 _UNREADABLE_ROW_EXCEPTIONS = (ValueError, LookupError, TypeError, ArithmeticError, RecordError)
-"""Exceptions raised by a row that this program cannot have written."""
+"""Exceptions raised when reading a row that this program cannot have written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +87,9 @@ class GameSummary:
 
 
 async def game_records(session: AsyncSession, games: Sequence[int]) -> dict[int, GameSummary]:
-    """The records of some games, keyed by game.
+    """Build the records of the given games, keyed by game id.
 
-    A game with a row that this program cannot have written is left out and logged.
+    A game is omitted and logged if this program cannot have written one of its rows.
     """
     records: dict[int, GameSummary] = {}
     for start in range(0, len(games), _GAMES_PER_QUERY):
@@ -223,7 +223,7 @@ class _Reply:
 
     @classmethod
     def of(cls, row: Any) -> "_Reply | None":
-        """The reply in a row from the statement that reads decisions; None if it does not count."""
+        """Convert a row from the statement that reads decisions; None: the decision has no row in `REPLY`."""
         reply = cls(
             row,
             row.outcome_rule == JUDGE_RULE and row.reply_cost is not None,
@@ -300,7 +300,7 @@ class _Reply:
 
 
 def _of_game(row: Any) -> dict[str, Any]:
-    """The columns of `GAME` that are derived from the game's row."""
+    """The columns of `GAME` that are computed from the game's own row."""
     result = None if row.result is None else row.result.value
     plies, opening = opening_of(row.game, row.initial_position, row.moves)
     return {
@@ -354,7 +354,7 @@ def _of_decisions(
 def is_outdated(row: Any) -> bool:
     """Whether a complete decision was judged or forecast under earlier rules, or lacks a forecast.
 
-    Until ``desdemona db recheck`` judges such a decision again, statistics leave it out.
+    Statistics omit such a decision until ``desdemona db recheck`` has judged it again.
     """
     return row.is_complete and (
         row.rule not in (None, JUDGE_RULE)
@@ -379,7 +379,7 @@ def named_bait() -> tuple[ColumnElement[bool], ...]:
 
 
 def line_key(game: str, initial_position: str | None, moves: Sequence[str], move: str, bait: str) -> int:
-    """A hash of the starting position, the moves and the bait; equal baits have equal hashes.
+    """A hash of the starting position, the moves and the bait, by which equal baits are found.
 
     Args:
         game: Name of the game.
@@ -389,14 +389,14 @@ def line_key(game: str, initial_position: str | None, moves: Sequence[str], move
         bait: The tempting reply.
 
     Returns:
-        The hash is a signed 64-bit number: among a million baits a collision has a probability of 3e-8.
+        The hash, a signed 64-bit number; among a million baits, the probability of a collision is 3e-8.
     """
     start = "-" if initial_position is None else f"+{initial_position}"
     return _key_of((game, start, *moves, move, bait))
 
 
 def opening_of(game: str, initial_position: str | None, moves: str) -> tuple[int, int | None]:
-    """The length of a game in plies, and a key of its first `MIN_COPIED_PLIES` plies; None for shorter games.
+    """The length of a game in plies, and a key of its first `MIN_COPIED_PLIES` plies (None for fewer).
 
     Two games have the same key only if they share the starting position and these plies.
     """
@@ -412,7 +412,7 @@ def _key_of(lines: Iterable[str]) -> int:
 
 
 def probabilities_part(assignment: Any) -> str:
-    """The players' probabilities from an assignment's record, or else the whole record, as JSON.
+    """Return, as JSON, the strategies' probabilities in an assignment's record, or else the whole record.
 
     Records have different seeds, but only a few distinct sets of probabilities occur.
     """
@@ -422,7 +422,7 @@ def probabilities_part(assignment: Any) -> str:
 
 
 def probability_of(part: str, treated: str, control: str) -> float:
-    """The probability of the treated player, as a share of both players' total, read from part of a record.
+    """The probability of `treated`, divided by the sum of the probabilities of `treated` and `control`.
 
     Raises:
         RecordError: The record does not contain this probability.

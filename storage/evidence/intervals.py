@@ -56,7 +56,7 @@ class Performance:
 
     @property
     def words(self) -> str:
-        """For instance ``1702 (1604 to 1815)``; ``above 1507`` if every game was won; empty without games."""
+        """A text like ``1702 (1604 to 1815)``; ``above 1507`` if all games were won; empty without games."""
         if self.games == 0:
             return ""
         if self.low is None:
@@ -154,7 +154,7 @@ def _expected(rating: Floats, other: Floats) -> Floats:
 
 
 def _as_elo(share: Floats) -> Floats:
-    """The difference in rating that gives this expected score; infinite or None for 0 and 1."""
+    """The difference in rating that gives this expected score; infinite for 0 and 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(_ELO_SCALE * (np.log(share) - np.log1p(-share)))
 

@@ -1,4 +1,4 @@
-"""Measures of judged replies: sums by game, phase and model, and totals of these by group and person.
+"""Measures of judged replies: sums by game, phase and model, which are added up by group and person.
 
 A mean needs n and sum v; an interval by person also needs sum v^2 (`storage.evidence.inference.any_time`).
 If person c has n_c values with sum S_c, M = sum S_c / n is the mean, and Q = sum v^2 over all values:
@@ -269,7 +269,7 @@ class GroupSums:
         ]
 
     def _beyond(self, measure: Measure, other: str) -> list[AnyTimeEstimate]:
-        """For each group, the estimates of observed minus expected, by the expectation's column."""
+        """Estimate observed minus expected in each group; `other` is the column of the expectation."""
         counts = self._by_person[measure.seen_in]
         sums = self._by_person[measure.happened] - self._by_person[other]
         n = self._totals[measure.seen_in]

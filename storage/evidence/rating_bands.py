@@ -1,4 +1,4 @@
-"""Rating bands, by which games are grouped."""
+"""Rating bands, which group games by the opponent's rating."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -9,19 +9,19 @@ BAND_WIDTH = 200
 
 @dataclass(frozen=True, slots=True)
 class RatingBand:
-    """The ratings from a multiple of `BAND_WIDTH` up to the next multiple."""
+    """The ratings from one multiple of `BAND_WIDTH` to just below the next, or no rating."""
 
     first: int | None
     """The lowest rating of the band; None: unrated."""
 
     @classmethod
     def of(cls, rating: float | None) -> Self:
-        """The band of a rating; the band of unrated people for None or NaN."""
+        """Return the band of a rating; None or NaN belongs to the band of unrated people."""
         return cls(None if rating is None or rating != rating else int(rating // BAND_WIDTH) * BAND_WIDTH)
 
     @property
     def last(self) -> int | None:
-        """The highest rating of the band."""
+        """The highest rating of the band; None: unrated."""
         return None if self.first is None else self.first + BAND_WIDTH - 1
 
     @property

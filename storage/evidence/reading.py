@@ -1,6 +1,6 @@
 """Reads games and their judged replies as arrays, thousands at a time.
 
-Games without a valid summary (`storage.evidence.summaries`) are computed from their decisions. Replies are
+For games without a valid summary (`storage.evidence.summaries`), decisions are read instead. Replies are
 read in *parts* (batches of games with adjacent keys), which bounds a report's memory use. A process that
 repeatedly reads all replies caches the parts (`enable_reply_cache`) and reads a part again only if one of its
 summaries has changed.
@@ -29,15 +29,15 @@ from storage.tables.games import GameRow
 from storage.tables.summaries import GameSummaryRow
 
 _PART = 2_000
-"""Number of game keys in a part, which takes 5 MB with its replies."""
+"""Number of game keys in a part; a part with its replies takes 5 MB."""
 _MAX_SUMMARISED_AT_ONCE = 200
 """Maximum number of games to summarise at once."""
 _FULL_READ_RATIO = 3
 """If a part has at least this many games per wanted game, only the wanted games are read."""
 MAX_CACHED_PART_BYTES = 128_000_000
-"""Memory limit of a process's cached parts, in bytes."""
+"""Maximum memory for the cached parts of a process, in bytes."""
 NOT_A_MATCH: ColumnElement[bool] = GameRow.site != MATCH_SITE
-"""Excludes matches between programs on this machine, which count only on request."""
+"""Condition that excludes matches between programs on this machine, which count only on request."""
 _CACHE_KEY = "replies"
 _SUMMARIES_CACHE_KEY = "summaries of a few games"
 _STAMPS_KEY = "stamps"
@@ -49,7 +49,7 @@ class PartCache:
     """An LRU cache of parts, keyed by number and by whether they include the replies.
 
     Args:
-        max_bytes: Size limit of all parts together.
+        max_bytes: Maximum total size of the cached parts.
     """
 
     def __init__(self, max_bytes: int = MAX_CACHED_PART_BYTES) -> None:
@@ -58,11 +58,11 @@ class PartCache:
 
     @property
     def size(self) -> int:
-        """Size of the parts in bytes."""
+        """Total size of the cached parts, in bytes."""
         return sum(part.nbytes for _, part in self._parts.values())
 
     def get(self, number: int, stamps: Keys, *, with_replies: bool) -> ReplyTable | None:
-        """The cached part, if it was computed from summaries with these stamps; otherwise None."""
+        """Return the cached part if it was computed from summaries with these stamps, otherwise None."""
         for key in ((number, True), (number, with_replies)):
             known = self._parts.get(key)
             if known is not None and np.array_equal(known[0], stamps):
@@ -80,12 +80,12 @@ class PartCache:
 
 
 def enable_reply_cache(database: Database) -> None:
-    """Cache the data read by read-only transactions, for a process that produces reports repeatedly."""
+    """Make read-only transactions cache the parts they read; for processes that make many reports."""
     database.info[_CACHE_KEY] = PartCache()
 
 
 async def read_games(session: AsyncSession, *which: ColumnElement[bool]) -> GameRows:
-    """The games that meet the conditions on `GameRow`, including aborted games, in any order."""
+    """Return the games that meet the conditions on `GameRow`, including aborted games, in any order."""
     parts = read_replies(session, *which, with_replies=False)
     return GameRows.joined([part.of async for part in parts])
 
@@ -130,12 +130,12 @@ async def read_parts(
 
 
 async def replies_of(session: AsyncSession, *which: ColumnElement[bool]) -> ReplyTable:
-    """`read_replies` as a single table, for a small number of games."""
+    """Return the result of `read_replies` as a single table; for a small number of games."""
     return ReplyTable.joined([part async for part in read_replies(session, *which)])
 
 
 def played_game_conditions(filters: Filters | None) -> tuple[ColumnElement[bool], ...]:
-    """Conditions on `GameRow` that select the games that pass the filters, without aborted games.
+    """Return conditions on `GameRow` for the games that pass the filters, except aborted games.
 
     Matches between programs count only if the filters name their site or a match.
     """
@@ -143,7 +143,7 @@ def played_game_conditions(filters: Filters | None) -> tuple[ColumnElement[bool]
 
 
 async def _stamps(session: AsyncSession, numbers: Keys) -> tuple[Keys, Keys]:
-    """Keys (ascending) and stamps of the current summaries in the range of these parts."""
+    """Return the keys (ascending) and stamps of the current summaries in the range of these parts."""
     if not len(numbers):
         return numbers, numbers
     key, span = GameSummaryRow.game_id, (int(numbers[0]) * _PART, int(numbers[-1] + 1) * _PART - 1)
@@ -196,10 +196,10 @@ async def _part(
 
 
 async def _summaries(session: AsyncSession, games: list[int]) -> list[GameSummary]:
-    """Compute the summaries of games without a valid one.
+    """Compute summaries for games that have no valid summary.
 
-    In a process that caches replies, a transaction computes the summaries of a few games only once: a report
-    reads all games several times, and they cannot change during the transaction.
+    In a process that caches replies, a transaction computes the summaries of a few games only once, because a
+    report reads all games several times, and games cannot change during the transaction.
     """
     few: dict[int, GameSummary] = {}
     if _CACHE_KEY in session.info:
@@ -214,7 +214,7 @@ async def _summaries(session: AsyncSession, games: list[int]) -> list[GameSummar
 async def read_columns(
     session: AsyncSession, statement: Select[*tuple[Any, ...]]
 ) -> Mapping[str, Sequence[Any]]:
-    """The rows of a statement as lists by column name, with values as the driver returns them.
+    """Run a statement; return its columns by name, with values as the driver returns them.
 
     Values are not converted to their columns' types: on SQLite a Boolean is 0 or 1, and a time is text.
     """
@@ -228,7 +228,7 @@ async def read_columns(
 
 @contextmanager
 def many_objects() -> Iterator[None]:
-    """Context in which to create tens of thousands of objects without reference cycles.
+    """Context for creating tens of thousands of objects that form no reference cycles.
 
     Disables the garbage collector, which would otherwise repeatedly traverse all objects.
     """

@@ -25,7 +25,7 @@ from storage.evidence.inference.persons import Codes, Floats, codes_of
 from storage.records import GameResult, GameStatus
 
 LAYOUT = 8
-"""Version of both arrays and of the columns stored beside them; increases when a meaning changes."""
+"""Version of both arrays and of the columns stored beside them; increased when a column's meaning changes."""
 
 _PROBABILITY_UNITS = 4_000_000_000
 """Number of units in a probability of 1."""
@@ -39,7 +39,7 @@ UNKNOWN_COST = np.iinfo(np.uint16).max
 """Value for an unknown cost."""
 
 REPLY_COUNTS = ("error", "fall", "bait")
-"""The kinds of replies that are counted for each move."""
+"""The kinds of replies whose number is stored for each of our moves."""
 REPLY = np.dtype(
     [
         *((name, "<i8") for name in ("decision", "line")),
@@ -167,7 +167,7 @@ def model_text(name: str, sha256: str, prior: str) -> str:
 
 
 def packed_expectations(values: Mapping[str, float], reply_count: int) -> dict[str, float]:
-    """The columns of `REPLY` for the expectations.
+    """Convert expectations to the columns of `REPLY`.
 
     Args:
         values: The values of `EXPECTATIONS`; costs as shares of the game.
@@ -182,7 +182,7 @@ def packed_expectations(values: Mapping[str, float], reply_count: int) -> dict[s
 
 
 def packed_bait(line: int, probability: float, cost: int) -> dict[str, int]:
-    """The columns of `REPLY` for the most tempting bait."""
+    """Convert the data of the most tempting bait to the columns of `REPLY`."""
     return {"line": line, "bait_probability": _in_units(probability), "bait_cost": cost}
 
 
@@ -246,12 +246,12 @@ class SharedTexts:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "SharedTexts":
-        """The shared texts from the text of each game, in order."""
+        """Create shared texts from a list with one text for each game."""
         return cls(codes_of(texts), [*dict.fromkeys(texts)])
 
     @classmethod
     def joined(cls, parts: Sequence["SharedTexts"]) -> "SharedTexts":
-        """The texts of all games, part by part."""
+        """The texts of the games of all parts, concatenated."""
         texts: dict[str, int] = {}
         codes = [np.zeros(0, np.intp)]
         for part in parts:

@@ -14,10 +14,10 @@ def is_slip(cost: float | None, *, is_taken: bool, is_decided: bool | None) -> b
     """Whether a reply costs 10 % of the game or more without taking a bait that counts.
 
     Args:
-        cost: Cost of the reply, in hundredths of a per cent of the game; None: it is not judged.
+        cost: Cost of the reply, in hundredths of a per cent of the game; None if it is not judged.
         is_taken: Whether the reply took a confirmed bait.
-        is_decided: Whether our move wins or loses by force, so that its baits do not count; None: not all
-            replies are known, so neither baits nor slips count.
+        is_decided: Whether our move wins or loses by force, so that its baits do not count; None if not all
+            replies are known, so that neither baits nor slips count.
     """
     if cost is None or is_decided is None:
         return False
@@ -25,6 +25,6 @@ def is_slip(cost: float | None, *, is_taken: bool, is_decided: bool | None) -> b
 
 
 def slip_condition() -> ColumnElement[bool]:
-    """`is_slip` in SQL, on a decision and its forecast and outcome (null if made under earlier rules)."""
+    """`is_slip` in SQL, on a decision, its forecast and its outcome (both null if made by earlier rules)."""
     is_taken = and_(DecisionRow.is_decided.is_(False), func.coalesce(ForecastRow.is_taken, False).is_(True))
     return and_(DecisionRow.is_decided.is_not(None), OutcomeRow.cost >= MIN_ERROR_COST, ~is_taken)

@@ -1,10 +1,10 @@
-"""Summaries: finished games with their judged replies, in the form that statistics use.
+"""Summaries: finished games with their judged replies, stored in the form that statistics use.
 
 A summary (`storage.tables.summaries`) is created when a game is closed, and recomputed after every change to
 a decision, an outcome or a forecast of a closed game; `summarise` is called in the same transaction and locks
 the games, so that the later of two transactions sees what the earlier one wrote. A summary is *valid* if its
-game is not open and it was made with the current layout and rules. Games without a valid summary are read
-from their decisions (`storage.evidence.reading`), so statistics are exact: summaries only make them fast.
+game is settled and the summary has the current layout and rules. Games without a valid summary are read from
+their decisions (`storage.evidence.reading`), so summaries make statistics faster but never change them.
 
 ``desdemona db upgrade`` and the daemon create missing or outdated summaries; ``desdemona db recheck``
 compares each summary with its game (`repair_summaries`).
@@ -27,11 +27,11 @@ from storage.tables.games import GameRow
 from storage.tables.summaries import GameSummaryRow
 
 SUMMARY_BATCH_GAMES = 50
-"""Number of games summarised in one transaction, which takes 0.1 s and blocks SQLite from storing moves."""
+"""Number of games summarised in one transaction, which takes 0.1 s; on SQLite, moves wait to be stored."""
 SUMMARY_BATCH_GAMES_IN_PLAY = 5
 """Number of games summarised in one transaction while games are in progress; the transaction takes 0.01 s."""
 _ANY_STAMP = {"stamp": 0}
-"""Overrides the stamps of summaries, so that comparisons ignore them."""
+"""Replaces the stamps of two summaries before they are compared, so that the comparison ignores stamps."""
 
 
 def is_valid() -> ColumnElement[bool]:
@@ -63,13 +63,13 @@ def without_summary(*which: ColumnElement[bool]) -> Select[int]:
 
 
 async def games_to_summarise(session: AsyncSession, after: int, limit: int) -> list[int]:
-    """Keys above `after`, ascending, of the finished games without a valid summary."""
+    """The first `limit` keys above `after`, ascending, of settled games without a valid summary."""
     statement = without_summary(GameRow.id > after, GameRow.is_settled.is_(True))
     return list(await session.scalars(statement.limit(limit)))
 
 
 async def list_finished_games(session: AsyncSession, after: int, limit: int) -> list[int]:
-    """Keys above `after`, ascending, of the finished games."""
+    """The first `limit` keys above `after`, ascending, of settled games."""
     statement = select(GameRow.id).where(GameRow.id > after, GameRow.is_settled.is_(True))
     return list(await session.scalars(statement.order_by(GameRow.id).limit(limit)))
 
@@ -91,7 +91,7 @@ async def delete_summaries(session: AsyncSession, games: Sequence[int]) -> None:
 
 
 async def repair_summaries(session: AsyncSession, games: Sequence[int]) -> list[int]:
-    """Compare the summaries of some games with the games, and replace wrong summaries.
+    """Compare the given games' summaries with newly computed summaries, and replace wrong ones.
 
     Returns:
         Keys of the games whose valid summary was wrong.
@@ -120,7 +120,7 @@ def _row(record: GameSummary) -> Mapping[str, Any]:
 
 
 async def _replace(session: AsyncSession, games: Sequence[int], records: Sequence[GameSummary]) -> None:
-    """Replace the rows of some games."""
+    """Replace the summary rows of the given games."""
     if games:
         await session.execute(delete(GameSummaryRow).where(GameSummaryRow.game_id.in_(games)))
     if records:
@@ -135,6 +135,6 @@ async def _stored(session: AsyncSession, games: Sequence[int]) -> dict[int, Mapp
 
 
 async def _locked(session: AsyncSession, games: Sequence[int]) -> list[int]:
-    """The finished games among the given games, locked until the transaction ends."""
+    """Lock those of the given games that are over until the transaction ends; return their keys."""
     closed = select(GameRow.id).where(GameRow.id.in_(games), GameRow.state != GameStatus.OPEN)
     return list(await session.scalars(closed.order_by(GameRow.id).with_for_update()))

@@ -102,14 +102,14 @@ class StoredTrial(NewTrial):
     games: int
     """Number of games that belong to the trial, including aborted games."""
     open_games: int
-    """Number of these games still being played or judged."""
+    """Number of the trial's games that are still being played or judged."""
 
 
 async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | None = None) -> StoredTrial:
     """Open a trial; it will include games whose strategy is assigned from now on.
 
     Args:
-        at: When it starts, aware; None: now.
+        at: Start of the trial, with a time zone; None means now.
 
     Raises:
         TrialError: Another trial is open, or a trial with this name exists.
@@ -143,8 +143,8 @@ async def end_trial(
     """End the open trial: games in progress still belong to it, later games do not.
 
     Args:
-        name: The trial's name; None: the open trial.
-        at: When it ends, aware; None: now.
+        name: The trial's name, or None for the open trial.
+        at: End of the trial, with a time zone; None means now.
 
     Raises:
         TrialError: No trial is open, or the open one has another name.
@@ -169,7 +169,7 @@ async def open_trial(session: AsyncSession) -> StoredTrial | None:
 
 
 async def eligible_trial_id(session: AsyncSession, new: NewGame) -> int | None:
-    """The key of the trial to which a new game belongs; None: it belongs to no trial.
+    """The key of the trial to which a new game belongs, or None if it belongs to no trial.
 
     A game belongs to the open trial if its strategy was chosen blind, with unpredictable random numbers, from
     exactly the trial's strategies; or if it has the trial's only strategy, which randomises single decisions
@@ -195,7 +195,7 @@ def is_challenger_position(variant: str, initial_position: str | None) -> bool:
 
     Args:
         variant: The site's key.
-        initial_position: The starting position; None: the usual one.
+        initial_position: The starting position, or None for the usual one.
     """
     if initial_position is None or _DRAWN_DISCS.fullmatch(variant):
         return False

@@ -1,1 +1,1 @@
-"""The record of the games, written before each action and free of judgements."""
+"""The record of our games: written before each action, and without judgements of moves or replies."""

@@ -13,7 +13,7 @@ async def add_block(session: AsyncSession, site: str, name: str) -> bool:
 
     Args:
         site: The account's site.
-        name: The account's name or id, in any case.
+        name: The account's name or id; upper and lower case are equivalent.
     """
     return await insert_new(session, BlockRow, site=site, name=name.lower(), at=now_utc()) is not None
 
@@ -25,17 +25,17 @@ async def remove_block(session: AsyncSession, site: str, name: str) -> bool:
 
 
 async def list_blocks(session: AsyncSession, site: str) -> list[str]:
-    """The accounts blocked at a site, ordered by name."""
+    """Return the blocked names and ids at a site, in alphabetical order."""
     names = select(BlockRow.name).where(BlockRow.site == site).order_by(BlockRow.name)
     return list(await session.scalars(names))
 
 
 async def blocked_as(session: AsyncSession, site: str, *names: str) -> str | None:
-    """The name or id under which an account is blocked at a site; None if it is not blocked.
+    """Return the name or id under which an account is blocked at a site; None if it is not blocked.
 
     Args:
         site: The account's site.
-        names: The account's names and ids, in any case.
+        names: The account's names and ids; upper and lower case are equivalent.
     """
     known = {name.lower(): name for name in reversed(names)}
     found = set(

@@ -1,4 +1,4 @@
-"""Decisions: committed before the move is sent, then marked as sent and confirmed."""
+"""Stores decisions: each is committed before its move is sent, then marked as sent and confirmed."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -86,14 +86,14 @@ async def commit_decision(
 
 
 async def get_decision(session: AsyncSession, game_id: int, ply: int) -> StoredDecision | None:
-    """The decision at a ply that was not taken back; None if there is no such decision."""
+    """Return the decision at a ply, unless it was taken back; None if there is no such decision."""
     statement = _standing(DecisionRow.game_id == game_id, DecisionRow.ply == ply)
     row = (await session.execute(statement)).scalar_one_or_none()
     return None if row is None else _stored(row)
 
 
 async def load_decisions_by_id(session: AsyncSession, keys: Sequence[int]) -> dict[int, StoredDecision]:
-    """The decisions with these keys that were not taken back, by key.
+    """Return the decisions with the given keys, except those taken back, by key.
 
     Raises:
         RecordError: A decision cannot be read.
@@ -109,8 +109,8 @@ async def list_decisions(session: AsyncSession, game_id: int) -> list[StoredDeci
 
 
 async def list_seeds(session: AsyncSession, game_id: int) -> dict[tuple[int, str], int]:
-    """The seeds of a game's random choices, keyed by ply and position, including choices taken back; only the
-    first seed for each ply and position."""
+    """Return the seeds of a game's random choices, including choices taken back, keyed by ply and position;
+    each key has only its first seed."""
     statement = select(DecisionRow.ply, DecisionRow.record)
     rows = await session.execute(statement.where(DecisionRow.game_id == game_id).order_by(DecisionRow.id))
     seeds: dict[tuple[int, str], int] = {}
@@ -122,21 +122,21 @@ async def list_seeds(session: AsyncSession, game_id: int) -> dict[tuple[int, str
 
 
 async def mark_sent(session: AsyncSession, decision_id: int, at: datetime | None = None) -> None:
-    """Record that the server accepted the move; no change if this was already recorded.
+    """Record that the server accepted the move; do nothing if this is already recorded.
 
     Args:
-        at: When the server accepted the move, as an aware datetime; None: the current time.
+        at: When the server accepted the move, as an aware datetime; None means now.
     """
     await session.execute(_MARK_SENT, {"decision": decision_id, "at": at or now_utc()})
 
 
 async def mark_confirmed(session: AsyncSession, decision_id: int, at: datetime | None = None) -> None:
-    """Record that the server's list of moves shows the move; no change if this was already recorded.
+    """Record that the server's list of moves includes the move; do nothing if this is already recorded.
 
     Also corrects a decision that was never marked as sent (the response was lost) or marked as dropped.
 
     Args:
-        at: When the server showed the move, as an aware datetime; None: the current time.
+        at: When the server showed the move, as an aware datetime; None means now.
     """
     await session.execute(_MARK_CONFIRMED, {"decision": decision_id, "at": at or now_utc()})
 
@@ -180,7 +180,7 @@ async def mark_taken_back(session: AsyncSession, game_id: int, ply: int) -> None
 
 
 def reply_scores(candidate: Candidate) -> list[list[Any]]:
-    """The replies to a move in the form of a database column that queries read.
+    """Convert the replies to a move to the value of the database column that queries read.
 
     Args:
         candidate: The move with its complete profile.
@@ -188,7 +188,7 @@ def reply_scores(candidate: Candidate) -> list[list[Any]]:
     Returns:
         For each reply ``[reply, s_2, s_(D-1), s_D]``: its text and its scores after two plies, at one ply
         less than the full depth (but at least two) and at full depth, in centi-units, from our view. The
-        record has all depths.
+        decision's record has the scores at all depths.
     """
     reply_scores = []
     for each in candidate.replies:
@@ -208,7 +208,7 @@ def _standing(*which: ColumnElement[bool]) -> Select[DecisionRow]:
 
 
 def profile_columns(decision: Decision, judged: ProfileJudgement | None) -> dict[str, Any]:
-    """The columns derived from a decision's profile; only `is_complete` if the profile is incomplete."""
+    """Compute the columns derived from a decision's profile; only `is_complete` if it is incomplete."""
     if judged is None:
         return {"is_complete": False}
     return {"is_complete": True, "replies": reply_scores(decision.chosen), **columns_of(judged)}

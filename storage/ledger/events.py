@@ -14,7 +14,7 @@ from storage.tables.types import now_utc
 PROGRAM = AccountKey("")
 """The owner of events that concern the whole program rather than one account."""
 OPPONENT_RENAMED = "opponent_renamed"
-"""Kind of event that records an opponent's former name, in ``name`` and ``new_name``."""
+"""Kind of event that records a renamed opponent: ``name`` is the former name, ``new_name`` the new one."""
 
 
 async def record_event(
@@ -54,7 +54,7 @@ async def list_events(
     since: datetime | None = None,
     limit: int | None = None,
 ) -> list[StoredEvent]:
-    """Events that match every argument passed, latest first."""
+    """Return the events that match all given arguments, latest first."""
     statement = select(EventRow).order_by(EventRow.at.desc(), EventRow.id.desc()).limit(limit)
     if owner is not None:
         statement = statement.where(EventRow.site == owner.site, EventRow.account == owner.name)

@@ -29,7 +29,7 @@ async def store_forecast(
     """Store a forecast, replacing one made by earlier rules; return False if a current forecast exists.
 
     Args:
-        expected: Sums over the forecast replies.
+        expected: The forecast's expectations, such as the expected cost of the reply.
     """
     bait = made.bait
     inserted = await insert_newer(
@@ -70,7 +70,7 @@ async def get_forecast(session: AsyncSession, decision_id: int) -> ReplyForecast
 
 
 async def load_forecasts(session: AsyncSession, decisions: Sequence[int]) -> dict[int, ReplyForecast]:
-    """The forecasts of these decisions, keyed by decision.
+    """The stored forecasts of the given decisions, keyed by decision.
 
     Raises:
         RecordError: A forecast cannot be read.
@@ -95,7 +95,7 @@ async def forecasts_of_game(session: AsyncSession, game_id: int) -> dict[int, Re
 
 
 async def list_unforecast(session: AsyncSession, game_id: int, rule: int) -> set[int]:
-    """Keys of a game's decisions that count and have a complete profile but no forecast under these rules."""
+    """Keys of a game's decisions that count and have a complete profile but no forecast by the given rule."""
     rows = await session.scalars(
         select(DecisionRow.id)
         .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)

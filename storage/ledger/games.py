@@ -1,4 +1,4 @@
-"""Games: opened before the first move, kept in step with the server, and finished once."""
+"""Opens games before their first move, keeps them in step with the server, and finishes them once."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -54,7 +54,7 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
     An implausible rating (`storage.records.plausible_rating`) is stored as unknown.
 
     Args:
-        at: When the game began, as an aware datetime; None: the current time.
+        at: When the game began, as an aware datetime; None for the current time.
     """
     known = await load_game(session, new.owner, new.site_game_id)
     if known is not None:
@@ -84,14 +84,14 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
 
 
 async def load_game(session: AsyncSession, owner: AccountKey, site_game_id: str) -> StoredGame | None:
-    """An account's game with the site's key."""
+    """An account's game with the given key of the site; None if it is not stored."""
     statement = games_statement().where(*_of(owner), GameRow.site_game_id == site_game_id)
     row = (await session.execute(statement)).scalar_one_or_none()
     return None if row is None else _stored(row)
 
 
 async def load_game_by_id(session: AsyncSession, game_id: int) -> StoredGame | None:
-    """The game with our key."""
+    """The game with the given key of our database; None if there is none."""
     return (await load_games_by_id(session, [game_id])).get(game_id)
 
 
@@ -115,7 +115,7 @@ async def list_non_win_lines(
 ) -> list[NonWinLine]:
     """The moves of the lost and drawn games among an account's latest games of a kind.
 
-    The number of games read is bounded.
+    Reads only a limited number of games.
     """
     latest = select(func.max(GameRow.id)).scalar_subquery()
     columns = (GameRow.id, GameRow.initial_position, GameRow.our_side, GameRow.moves)
@@ -194,9 +194,9 @@ async def finish_game(
 
     Args:
         result: The result from our view; None only for aborted games or if the server does not report it.
-        settled: False if decisions are still to be judged or forecast; then call `settle_game` later.
+        settled: False if decisions are still to be judged or forecast; if so, call `settle_game` later.
         moves: The final list; None to keep the stored one.
-        at: When the game ended, as an aware datetime; None: the current time.
+        at: When the game ended, as an aware datetime; None for the current time.
     """
     values: dict[str, object] = {
         "state": GameStatus.ABORTED if aborted else GameStatus.FINISHED,
@@ -258,7 +258,7 @@ async def set_rating_diff(
 async def count_by_strategy(
     session: AsyncSession, owner: AccountKey, game: str, opponent_id: str | None = None
 ) -> dict[str, int]:
-    """The number of an account's games, keyed by player; excludes aborted games and players without games.
+    """An account's number of games, keyed by our strategy; excludes aborted games and unused strategies.
 
     Args:
         opponent_id: The site's key of one opponent; None for all opponents.

@@ -36,9 +36,9 @@ _WITHOUT_CORRESPONDENCE = frozenset({"arena"})
 """Sites that label games without a clock as correspondence but have no correspondence games."""
 
 _OWN_LIMIT = re.compile(r"[:,;] *(depth|time|cpu|nodes) *= *([0-9.]+)")
-"""Matches a limit in the description of a match's player; the limit overrides the match's limit."""
+"""Pattern for a limit in a match player's description; this limit overrides the match's limit."""
 _ON_AN_ENGINE = re.compile(r"[a-z_]+_uci:")
-"""Matches a player whose node limit is a setting of the player's engine."""
+"""Pattern for a player whose node limit is a setting of the player's engine."""
 
 
 def record_of(

@@ -81,9 +81,9 @@ def back_up(
     Args:
         database: The database file.
         target: The backup's file, which is replaced if it exists; or a folder, to add a backup to the series,
-            named after the database and the time. None: the database's folder.
-        keep: Number of backups of the series to keep, including this one; None: all.
-        now: Time of the backup; None: the current time.
+            named after the database and the time. None for the database's folder.
+        keep: Number of backups of the series to keep, including this one; None to keep all.
+        now: Time of the backup; None for the current time.
         on_pages: Called with the progress.
 
     Raises:

@@ -1,6 +1,6 @@
-"""The rows of a table while they are copied between databases, as values that mean the same in both.
+"""Represents rows copied between databases as values that mean the same in both.
 
-The types of the columns convert most values. There are two exceptions: packed records are copied byte by
+The column types convert most values. There are two exceptions: packed records are copied byte by
 byte, and JSON is copied as text, because two databases may write the same value differently.
 """
 
@@ -171,7 +171,7 @@ def _written(column: Any, dialect: str) -> ColumnElement[Any]:
 
 
 def _whole(value: Any) -> Any:
-    """Convert whole numbers in a JSON value to integers, as JSONB writes 1e22 without a decimal point."""
+    """Convert whole numbers in a JSON value to integers: JSONB writes 1e22 without a decimal point."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):

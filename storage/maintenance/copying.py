@@ -21,12 +21,12 @@ from storage.errors import VALUE_ERRORS, StorageError, reason_of
 from storage.maintenance.copied_rows import COPY_BATCH, CopiedTable, Row, RowDigest
 
 ROLE = "copy"
-"""The role of a program that fills the target (`Database.hold_role`)."""
+"""The role that a program holds while it fills the target (`Database.hold_role`)."""
 
 _Pair = tuple[Row | None, Row | None]
 
 OnStep = Callable[[str, str, int], None]
-"""Called with the step (``copy`` or ``verify``), the table, and the number of rows so far."""
+"""Reports progress: the step (``copy`` or ``verify``), the table, and the number of its rows processed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class CopyReport:
     """A finished and verified copy."""
 
     source: str
-    """The target's URL, without a password."""
+    """The source's URL, without a password."""
     target: str
     tables: tuple[CopiedRows, ...]
 
@@ -55,7 +55,7 @@ async def copy_database(source_url: str, target_url: str, on_step: OnStep | None
     Args:
         source_url: URL of a database with the newest schema.  The database is only read.
         target_url: URL of a database without rows, or of an unfinished copy. Missing tables are created.
-        on_step: Called with the progress.
+        on_step: Called to report progress.
 
     Raises:
         StorageError: A database cannot be used, the target has other data, or a row cannot be copied.

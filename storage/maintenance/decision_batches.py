@@ -22,9 +22,9 @@ from storage.tables.types import as_stored
 
 _Statement = Select[*tuple[Any, ...]]
 _COPIED = ("depth", "nodes", "time_s", "search_mode", "is_complete")
-"""Columns with the values of the decision's attributes."""
+"""Columns that are copies of the decision's attributes of the same names."""
 _JUDGED = ("is_trap", "trap_quality", "reply_count", "is_decided")
-"""Columns with the values of the judged profile's attributes."""
+"""Columns that are copies of the profile judgement's attributes of the same names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,34 +50,34 @@ class RecordedDecision:
     move: str
     state: DecisionState
     outcome_rule: int | None
-    """The version of the rules that judged the outcome; None: there is no outcome."""
+    """The version of the rules that judged the outcome; None if there is no outcome."""
     outcome_reply: str | None
-    """The reply that the outcome judges; None: there is no outcome, or there was no reply."""
+    """The reply that the outcome judges; None if there is no outcome or no reply."""
     rule: int | None
-    """The version of the rules that judged the profile; None: the profile is incomplete."""
+    """The version of the rules that judged the profile; None if the profile is incomplete."""
     forecast_rule: int | None
-    """The version of the rules that made the forecast; None: there is no forecast."""
+    """The version of the rules by which the forecast was made; None if there is no forecast."""
     forecast: object
-    """The packed forecast (for `unpack`); None: there is no forecast."""
+    """The packed forecast (see `unpack`); None if there is no forecast."""
     opponent_rating: int | None
     clock_initial_s: int | None
     clock_increment_s: int | None
     derived: Mapping[str, object]
     """The columns that are derived from the record, by name (`wrong_columns`)."""
     record: object
-    """The packed record (for `unpack`)."""
+    """The packed record (see `unpack`)."""
     created_at: datetime
 
 
 def wrong_columns(
     found: RecordedDecision, decision: Decision, judged: ProfileJudgement | None
 ) -> dict[str, object]:
-    """The columns of a decision's row that contradict its record, with the correct values.
+    """Return the columns of a decision's row that contradict its record, with their correct values.
 
     Args:
         found: The decision's row; columns judged under other rules are skipped.
         decision: The decision parsed from its record.
-        judged: The judgement of the decision's profile; None: the profile is incomplete.
+        judged: The judgement of the decision's profile; None if the profile is incomplete.
     """
     expected: dict[str, object] = {name: getattr(decision, name) for name in _COPIED}
     expected["replies"] = reply_scores(decision.chosen) if decision.chosen.is_whole else None
@@ -106,13 +106,13 @@ class NextDecision:
     """The first decision made two plies after another decision."""
 
     position: str
-    """The position, which shows the reply to the earlier decision."""
+    """The later decision's position, which shows the reply to the earlier decision's move."""
     is_taken_back: bool
     created_at: datetime
 
 
 async def count_decisions(session: AsyncSession) -> tuple[int, int]:
-    """The number of decisions, including taken-back ones, and the highest key (0 if there are none)."""
+    """Return the number of decisions, including those taken back, and the highest key (0 if none)."""
     counted = select(func.count(), func.coalesce(func.max(DecisionRow.id), 0)).select_from(DecisionRow)
     count, highest = (await session.execute(counted)).one()
     return count, highest
@@ -121,7 +121,7 @@ async def count_decisions(session: AsyncSession) -> tuple[int, int]:
 async def decisions_between(
     session: AsyncSession, after_id: int, last_id: int, limit: int
 ) -> list[RecordedDecision]:
-    """At most `limit` decisions with keys above `after_id` and up to `last_id`, in order of their keys."""
+    """Return up to `limit` decisions with keys above `after_id` and up to `last_id`, in order of keys."""
     in_range = _decisions().where(DecisionRow.id > after_id, DecisionRow.id <= last_id)
     return [_decision(row) for row in await session.execute(in_range.order_by(DecisionRow.id).limit(limit))]
 
@@ -175,7 +175,7 @@ def _decision(row: Any) -> RecordedDecision:
 async def next_decision(
     session: AsyncSession, game_id: int, ply: int, decision_id: int
 ) -> NextDecision | None:
-    """The first decision made two plies after an earlier one, whether or not it was taken back later.
+    """Find the first decision two plies after an earlier decision, even if it was taken back later.
 
     Args:
         ply: Ply of the earlier decision.
@@ -207,18 +207,18 @@ async def complete_decision(
 ) -> bool | None:
     """Store data that a confirmed decision of a settled game lacks or has only under earlier rules.
 
-    The game's summary is removed: recomputing it after each decision would take longer than all other work.
+    The game's summary is deleted, not recomputed, because recomputing it here would take most of the time.
 
     Args:
         found: The decision as it was read before.
         decision: The same decision, with the chosen move's complete profile if it was found.
-        judged: The judgement of that profile; None: the profile is incomplete.
-        outcome: The new outcome; None: a current one exists, or the decision cannot be judged.
-        made: The new forecast and its sums; None: the decision has a forecast or cannot have one.
+        judged: The judgement of that profile; None if the profile is incomplete.
+        outcome: The new outcome; None if a current outcome exists or the decision cannot be judged.
+        made: The new forecast and its sums; None if the decision has a forecast or cannot have one.
 
     Returns:
-        Whether the outcome was stored; False if no outcome was passed or the decision already has one. None:
-        the game or the decision has changed meanwhile, so nothing was stored.
+        Whether the outcome was stored; False if no outcome was passed or the decision already has one. None
+        if nothing was stored, because the game or the decision has changed meanwhile.
     """
     # On PostgreSQL this keeps the game from being reopened before we commit.
     lock = select(GameRow.is_settled, GameRow.moves).where(GameRow.id == found.game_id).with_for_update()

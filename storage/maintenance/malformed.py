@@ -49,7 +49,7 @@ class MalformedRow:
 
     table: str
     id: int | str
-    """The key's values, separated by commas; ``rowid`` and SQLite's row number if they are unreadable."""
+    """The key's values, separated by commas, or if they are unreadable, ``rowid`` and SQLite's row number."""
     reason: str
     """The reason, in one line that may contain unprintable characters from the value."""
     moved: int = 0
@@ -119,7 +119,7 @@ async def quarantine_row(session: AsyncSession, table: Table, key: tuple[Any, ..
 
 
 def _key_columns(session: AsyncSession, table: Table) -> Sequence[Any]:
-    """The primary key; on SQLite the row number, because a text key may be invalid text."""
+    """The primary key's columns; on SQLite the row number, because a text key may be unreadable."""
     if session.get_bind().dialect.name == "sqlite":
         return [literal_column("rowid", Integer)]
     return [*table.primary_key]
@@ -198,7 +198,7 @@ async def _name(
 
 
 def _constraints(table: Table) -> list[str]:
-    """The conditions on a table's rows, except type conditions: types are checked when rows are read."""
+    """The conditions on a table's rows, except on types, which are checked after the rows are read."""
     checks = [each for each in table.constraints if isinstance(each, CheckConstraint)]
     return sorted(str(each.sqltext) for each in checks if each.name != f"ck_{table.name}_types")
 
@@ -227,4 +227,4 @@ _RECORD_CHECKS: dict[str, Callable[[Any], object]] = {
     "decisions": lambda row: Decision.from_record(row.record),
     "forecasts": lambda row: ReplyForecast.from_record(row.record),
 }
-"""Further constraints on the rows of a table."""
+"""Further checks of rows, keyed by table; each raises an error for a malformed row."""

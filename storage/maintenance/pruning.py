@@ -19,15 +19,15 @@ from storage.tables.games import DecisionRow, GameRow
 from storage.tables.types import as_stored
 
 PRUNING_BATCH_DECISIONS = 200
-"""Number of decisions in one transaction, which makes other writers wait for a few hundredths of a second."""
+"""Number of decisions per transaction; other writers wait a few hundredths of a second for a transaction."""
 
 OnCount = Callable[[int], None]
-"""Called with the number of decisions finished since the last call."""
+"""Function called with the number of decisions processed since the last call."""
 
 
 @dataclass(slots=True)
 class Pruning:
-    """The result of pruning, whether real or only simulated."""
+    """The result of pruning, or of a simulation of it."""
 
     decisions: int = 0
     """Number of records that were shortened."""
@@ -61,11 +61,11 @@ async def prune(
         database: A database with the newest schema.
         before: Games that are open or ended at or after this time keep their records; if a game's end is
             unknown, the time of its start is used instead.
-        really: False: only count the records, and change nothing.
-        on_count: Called with the progress.
+        really: Whether to change the records; otherwise only count them.
+        on_count: Reports progress.
 
     Raises:
-        StorageError: The database failed; records that are pruned already stay pruned.
+        StorageError: The database failed; records pruned before the failure stay pruned.
     """
     result = Pruning()
     after_id = -(2**63)
@@ -126,7 +126,7 @@ def _pruned_batch(rows: Sequence[Any], result: Pruning) -> _Batch:
 
 
 async def _store(session: AsyncSession, new: Sequence[tuple[int, bytes, bytes]], result: Pruning) -> None:
-    """Write those records that have not changed meanwhile."""
+    """Write the pruned records, except where another program has changed the original meanwhile."""
     statement = (
         update(DecisionRow)
         .where(

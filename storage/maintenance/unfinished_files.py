@@ -1,4 +1,4 @@
-"""Files that get their final name when complete, each written by one program at a time.
+"""Creates files that get their final names only when complete, each written by one program at a time.
 
 The next program reuses what a killed program left behind, so that leftovers do not accumulate.
 """
@@ -18,14 +18,14 @@ _ENDS = ("", "-wal", "-shm", "-journal")
 
 
 class FileInUse(StorageError):
-    """Another program is writing the file."""
+    """Error: another program is writing the file."""
 
 
 @contextmanager
 def unfinished_file(path: Path, mode: int = 0o666) -> Iterator[Path]:
-    """Create an empty file beside `path`, locked against other callers during the block.
+    """Create an empty file beside `path`, locked against other callers during the `with` block.
 
-    The caller renames the file when it is complete; otherwise it is removed after the block.
+    The caller renames the file when it is complete; otherwise it is removed after the `with` block.
 
     Args:
         path: The final path of the file.
@@ -50,7 +50,7 @@ def unfinished_file(path: Path, mode: int = 0o666) -> Iterator[Path]:
 
 
 def _locked(unfinished: Path, path: Path, mode: int) -> int | None:
-    """The handle of an empty, locked file; None: the file was renamed or removed meanwhile."""
+    """The handle of an empty, locked file; None if the file was renamed or removed meanwhile."""
     handle = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, mode)
     try:
         # SQLite's own locks are of another kind and do not conflict.

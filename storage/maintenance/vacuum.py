@@ -20,7 +20,7 @@ bytes takes about two seconds, during which the program's moves wait."""
 
 @dataclass(frozen=True, slots=True)
 class DatabaseSize:
-    """Size of a database, in bytes."""
+    """Size of a database before and after compacting, in bytes."""
 
     before: int
     after: int

@@ -212,7 +212,7 @@ _WRITERS: dict[type, Callable[[bytearray, Any, Sequence[int]], bool]] = {
     tuple: _write_lists,
     dict: _write_table,
 }
-"""The writers of columns by type of value; they write nothing and return False if the values need JSON."""
+"""Functions that write a column, by type of value; they write nothing and return False if JSON is needed."""
 
 
 class ColumnReader:

@@ -1,4 +1,4 @@
-"""The preset dictionary of format 1: text that most records share and that need not be stored in each.
+"""The preset deflate dictionary of format 1: text that most records share and therefore need not store.
 
 The dictionary must never change: a record can be unpacked only with the dictionary with which it was packed.
 """

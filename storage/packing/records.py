@@ -25,7 +25,7 @@ from storage.packing.columns import ColumnReader, from_json, to_json, write_colu
 from storage.packing.dictionary import DICTIONARY
 
 PLAIN, COLUMNS = 0, 1
-"""The first bytes of the formats."""
+"""The first byte of each format."""
 
 MAX_COMPRESSED_RECORD_BYTES = 1 << 20
 """Maximum size of the contents, ten times any real record's; larger records are stored as plain JSON."""

@@ -15,7 +15,7 @@ from storage.tables.archive import ImportedGameRow
 from storage.tables.types import now_utc
 
 BATCH = 500
-"""Number of games in memory at a time."""
+"""Maximum number of games held in memory at a time."""
 
 
 def content_key(record: GameRecord) -> str:

@@ -1,4 +1,4 @@
-"""Answers an SQL question, read-only and within a time limit."""
+"""Runs an SQL query, read-only and within a time limit."""
 
 import asyncio
 import math
@@ -19,7 +19,7 @@ _INSTRUCTIONS_PER_CLOCK_CHECK = 10_000
 
 
 class BadQuestion(StorageError):
-    """The question cannot be answered; the message gives the reason in one line."""
+    """The query is not allowed or has failed; the message gives the reason in one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Answer:
 
 
 def ask(url: str, sql: str, *, limit_s: float, most_rows: int) -> Answer:
-    """Answer a question. Call this in a thread without an event loop.
+    """Run a query and return its rows. Call this in a thread without an event loop.
 
     Args:
         url: URL of the database, as in the settings.

@@ -47,7 +47,7 @@ VIEWS: Mapping[str, AskView] = {
         game_id="the game's key in the other views and for `desdemona show`",
         rating_band="opponent's rating band, for instance 1400 to 1599; or unrated",
         days_ago="whole days since the start",
-        baits_set="our moves with a confirmed bait; null until the game is summarised",
+        baits_set="number of our moves with a confirmed bait; null until the game is summarised",
     ),
     "ask_decisions": _like(
         DECISIONS,
@@ -71,10 +71,10 @@ VIEWS: Mapping[str, AskView] = {
             "decision_id game_id ply reply is_played first_centi glance_centi shallow_centi final_centi "
             "cost_centi rank_first rank_final",
         ),
-        about=f"{REPLIES.about} The largest view: filter by game or decision.",
+        about=f"{REPLIES.about} This is the largest view, so filter by game or decision.",
     ),
     "ask_opponents": AskView(
-        "One row for each opponent's account, without aborted games.",
+        "One row for each opponent's account; aborted games are not counted.",
         {
             "opponent_id": "key of the account",
             "site": "site of the account",
@@ -82,13 +82,13 @@ VIEWS: Mapping[str, AskView] = {
             "is_program": "1: a program",
             "games": "number of games with us",
             "days": "number of days on which a game began",
-            "their_points": "points won by the opponent",
+            "their_points": "points that the opponent has won against us",
             "best_rating": "highest rating at the start of a game",
             "first_at": "time of the first game",
             "last_at": "time of the last game",
             "days_since": "whole days since the last game",
-            "baits_met": "our moves with a confirmed bait",
-            "baits_taken": "number of our baits taken",
+            "baits_met": "number of our moves with a confirmed bait",
+            "baits_taken": "number of our baits that were taken",
             "slips": "number of other errors",
         },
     ),

@@ -1,6 +1,6 @@
-"""Tables for analyses of recorded games: reply profiles and models' predictions.
+"""Tables for analyses of recorded games: reply profiles, and predictions by models.
 
-They are separate from the tables of the bot's own games, whose statistics never read them.
+These tables are separate from those of the bot's own games; statistics of its games never read them.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from storage.tables.types import BigInt, IntPk, JsonColumn, JsonType, KeyColumn,
 
 
 class AnalysisRow(Base):
-    """One way of analysing positions; the columns are fields of
+    """Settings for analysing positions; the columns are fields of
     `lab.analysis.analysed_games.AnalysisSettings`."""
 
     __tablename__ = "analyses"
@@ -29,7 +29,7 @@ class AnalysisRow(Base):
 
 
 class AnalysedPositionRow(Base):
-    """One move and its reply; the columns are fields of `lab.analysis.analysed_games.AnalysedPosition`."""
+    """A move and its reply; the columns are fields of `lab.analysis.analysed_games.AnalysedPosition`."""
 
     __tablename__ = "analysed_positions"
     __table_args__ = (UniqueConstraint("analysis_id", "imported_game_id", "ply"),)
@@ -64,7 +64,7 @@ class HumanModelRow(Base):
 
 
 class PredictionRow(Base):
-    """A model's probabilities for a position's replies."""
+    """A model's predicted probabilities of the replies in a position."""
 
     __tablename__ = "predictions"
 

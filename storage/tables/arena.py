@@ -15,7 +15,7 @@ from storage.tables.types import EnumText, IntPk, UtcDateTime, UtcTime
 
 
 class ArenaAccess(StrEnum):
-    """The rights of an account on the arena."""
+    """The rights of an account at the arena."""
 
     ACTIVE = "active"
     """All rights of a player."""
@@ -24,11 +24,11 @@ class ArenaAccess(StrEnum):
     BANNED = "banned"
     """No rights: the account's token does not work."""
     DELETED = "deleted"
-    """Deleted: the account's name and chat are removed, its games stay."""
+    """The account is deleted: its name and chat have been removed, but its games are kept."""
 
 
 class ArenaAccount(Base):
-    """A person or a program that plays on the arena."""
+    """The account of a person or a program at the arena."""
 
     __tablename__ = "arena_accounts"
 
@@ -103,7 +103,7 @@ class ArenaGame(Base):
     winner: Mapped[int | None] = mapped_column(Integer)
     """The winning side, 0 or 1; null: no winner, or the game is not over."""
     first_diff: Mapped[int | None] = mapped_column(Integer)
-    """Changes of the ratings; null if the game is unrated or not over."""
+    """The players' rating changes; null if the game is unrated or not over."""
     second_diff: Mapped[int | None] = mapped_column(Integer)
     unrated: Mapped[str | None] = mapped_column(String(32))
     """Why a rated game did not change the ratings; null: it did, or the game is casual or not over."""

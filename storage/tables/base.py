@@ -54,7 +54,7 @@ class Base(DeclarativeBase):
 
 
 def members_of(column: Column[Any]) -> str:
-    """SQL that is true if a value is a member of its column's enumeration; empty for other columns."""
+    """SQL that is true if a value is a member of its column's enumeration; empty if it has none."""
     kind = column.type
     if not isinstance(kind, TypeDecorator) or not isinstance(kind.impl_instance, Enum):
         return ""

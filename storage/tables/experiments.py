@@ -11,8 +11,8 @@ from storage.tables.types import BigInt, IntPk, JsonColumn, KeyColumn, NameColum
 
 
 class ExperimentResultRow(Base):
-    """The result of one job of a `lab.experiments.experiment_results.ExperimentRun`, whose fields are the
-    columns."""
+    """The result of one job of a run; the run's fields (`lab.experiments.experiment_results.ExperimentRun`)
+    are columns."""
 
     __tablename__ = "experiment_results"
     __table_args__ = (UniqueConstraint("experiment", "version", "size", "seed", "job"),)

@@ -43,7 +43,7 @@ from storage.tables.types import (
 )
 
 _WHOLE = 10_000
-"""A cost of 100 % of the game."""
+"""The stored cost that stands for 100 % of the game."""
 
 
 class OpponentRow(Base):

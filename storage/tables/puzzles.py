@@ -36,7 +36,7 @@ class PuzzlePosition(Base):
     solved: Mapped[int] = mapped_column(Integer)
     """Number of rated answers that solved the position."""
     bait_line: Mapped[str | None] = mapped_column(Text)
-    """The continuation after the bait under best play, in the game's notation, separated by spaces; null:
+    """The continuation after the bait under best play, in the game's notation, separated by spaces; null if
     unknown."""
 
 
@@ -80,7 +80,7 @@ class PuzzleSolver(Base):
     solved: Mapped[int] = mapped_column(Integer)
     """Number of rated answers that solved a position."""
     position_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("training_positions.id"))
-    """The position shown but not yet completed; null: no position."""
+    """The position that is shown and not yet completed; null if there is none."""
 
 
 class PuzzleReview(Base):
@@ -100,6 +100,6 @@ class PuzzleReview(Base):
     has_hint: Mapped[bool] = mapped_column(Boolean)
     """Whether the person used the hint before the first answer."""
     stage: Mapped[int | None] = mapped_column(Integer)
-    """Number of times that a missed position has since been solved when due; null: never missed."""
+    """Number of times the position was solved when due since the last miss; null if never missed."""
     due_at: Mapped[datetime | None] = mapped_column(UtcDateTime())
-    """When to show the position again; null: never."""
+    """When to show the position again; null for never."""

@@ -42,7 +42,7 @@ class _Checked(TypeDecorator[T]):
 
 
 class UtcDateTime(_Checked[datetime]):
-    """An aware time in UTC, both written and read; SQLite stores it without a time zone."""
+    """A time in UTC, with its time zone when written and read; SQLite stores it without a time zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -111,10 +111,10 @@ def as_stored(record: Any) -> ColumnElement[bytes]:
 
 
 BigInt = BigInteger().with_variant(Integer(), "sqlite")
-"""64 bits. On SQLite the type is INTEGER, also of 64 bits, because SQLite generates keys of no other type."""
+"""A 64-bit integer. On SQLite the type is INTEGER, also 64 bits, the only type with generated keys."""
 
 RepliesType = JSON(none_as_null=True)
-"""JSON as text, also on PostgreSQL, where it takes half the space of JSONB."""
+"""JSON stored as text, even on PostgreSQL, where text takes half the space of JSONB."""
 
 JsonType = JSON().with_variant(JSONB(), "postgresql")
 
@@ -135,7 +135,7 @@ NameColumn = Annotated[str, mapped_column(String(200))]
 
 
 def render_item(kind: str, item: object, context: Any) -> str | Literal[False]:
-    """Write one of these types into a migration as its plain underlying type; migrations cannot use ours.
+    """Render one of these types in a migration as its underlying type, because migrations cannot use ours.
 
     Args:
         context: Alembic's context, which collects the imports that a script needs.

@@ -1,8 +1,8 @@
 """The arena's time, which drives all its clocks; it stops while the arena cannot serve its players.
 
 The time is saved every second while games are running, and with each move, so a killed arena continues from
-the saved time. An outage begins with the first failed database access. It ends a grace period after
-the database works again, so that players have time to return; a restart has the same grace period. Time
+the saved time. An outage begins with the first failed database access. It ends when the database has worked
+for a grace period, so that players have time to return; a restart has the same grace period. Time
 during which the process was frozen also counts as an outage. Each outage is recorded as an event.
 """
 
@@ -48,9 +48,9 @@ class ArenaTime:
         self._stopped_at: float | None = None
         """When the time stopped, on the clock; None while it is running."""
         self._resumes_at = float("inf")
-        """When the time resumes, on the clock; infinity if not known."""
+        """When the time resumes, on the clock; infinity if unknown."""
         self._is_confirmed = False
-        """Whether our own attempt to save failed as well; one failed request alone may be a bug."""
+        """Whether saving failed as well, which confirms the outage; a single failed request may be a bug."""
         self._worked_at = clock()
         """Time on the clock up to which all outages have been counted."""
         self._saved_at = float("-inf")
@@ -93,7 +93,7 @@ class ArenaTime:
             self._is_confirmed = False
 
     def stop_for_freeze(self, seconds: float) -> None:
-        """Stop the clocks retroactively for the seconds before now in which the process did not run."""
+        """Stop the time retroactively, from this many seconds ago, because the process was frozen."""
         self._resume_if_due()
         if self._stopped_at is not None:
             return
@@ -152,7 +152,7 @@ class ArenaTime:
             self._resume_if_due()
 
     async def close(self) -> None:
-        """Save the time at shutdown; a failure is logged."""
+        """Save the time at shutdown; a failure is only logged."""
         try:
             await self._write()
         except StorageError as error:

@@ -1,7 +1,7 @@
 """Detects that the process did not run for a while.
 
-After a freeze, the event loop's heartbeat (once per second) is late. It still runs before any game deadline
-that passed during the freeze, because timers run in the order in which they are due.
+After a freeze, the event loop's heartbeat (once per second) is late. The late heartbeat still runs before any
+game deadline that passed during the freeze, because timers run in the order in which they are due.
 """
 
 import asyncio

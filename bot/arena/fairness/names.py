@@ -27,9 +27,9 @@ _LOOKALIKE_PAIRS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
 
 
 def imitated_name(name: str, own: Iterable[str] = ()) -> str | None:
-    """The protected name that a name, or a part of it, imitates, or None.
+    """The protected name that `name` or a part of it imitates, or None if there is none.
 
-    Words for roles are ignored, as in ``desdemonabot`` or ``the-real-admin``.
+    Words like ``bot`` and ``real`` are ignored, as in ``desdemonabot`` or ``the-real-admin``.
 
     Args:
         name: The name.
@@ -49,7 +49,7 @@ def imitated_name(name: str, own: Iterable[str] = ()) -> str | None:
 
 
 def _without_ignored_words(text: str, words: Iterable[str]) -> list[str]:
-    """The text itself, and the text without ignored words at its beginning and end."""
+    """The text, followed by its variants without ignored words at the beginning or end."""
     cores = [text]
     for each in cores:  # which grows
         for word in words:

@@ -32,12 +32,12 @@ _TEXTS = {
 
 
 def unrated_text(unrated: str | None) -> str | None:
-    """The reason in a sentence."""
+    """Return the reason as a sentence."""
     return None if unrated is None else _TEXTS[UnratedReason(unrated)]
 
 
 def game_weight(earlier: int, full_games: int) -> float:
-    """How much a game counts, from 0 to 1.
+    """The weight of a game's rating change, from 0 to 1.
 
     Args:
         earlier: Number of rated games between the two players in the variant within `arena.rating_window_h`.
@@ -53,7 +53,7 @@ def rate_game(before: tuple[Rating, Rating], first_score: float, weight: float) 
     Args:
         before: The ratings before the game.
         first_score: The first side's score: 1 for a win, 0.5 for a draw, 0 for a loss.
-        weight: How much the game counts.
+        weight: The weight of the game, from 0 to 1 (see `game_weight`).
     """
     first, second = before
     return (

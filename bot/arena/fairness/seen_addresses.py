@@ -13,7 +13,7 @@ _MAX_PER_ACCOUNT = 8
 
 
 class SeenAddresses:
-    """The addresses of accounts within a window."""
+    """The addresses that each account has used within a time window."""
 
     def __init__(self, window_s: float, clock: Callable[[], float]) -> None:
         self._window_s = window_s

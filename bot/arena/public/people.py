@@ -25,7 +25,7 @@ MAX_RANKED_DEVIATION = 75.0
 """Maximum rating deviation of a ranked player, as on Lichess; players reach it after about twenty games."""
 MAX_DEVIATION = 1000.0
 MAX_RANKED, MAX_OTHERS = 100, 50
-"""Number of players in a ranking."""
+"""Maximum numbers of ranked players, and of players with an uncertain rating, in a ranking."""
 GAMES_PER_PAGE = 20
 """Number of games per page of a list."""
 
@@ -40,7 +40,7 @@ def title_of(variant: ArenaVariant) -> str:
 
 
 def listed_game(line: ArenaGameLine, side: int) -> Json:
-    """A game in the list of one of its players.
+    """Return a game as JSON for the game list of one of its players.
 
     Args:
         line: The game.
@@ -80,16 +80,16 @@ def listed_game(line: ArenaGameLine, side: int) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class GamePage:
-    """A part of a player's list of games."""
+    """A page of a player's list of games."""
 
     games: tuple[Json, ...]
-    """Of `listed_game`."""
+    """The page's games, in the form of `listed_game`."""
     before: str
     """Id of the page's last game if there are older games, otherwise empty."""
 
     @classmethod
     def of(cls, account_id: str, lines: Sequence[ArenaGameLine], size: int) -> "GamePage":
-        """A page that starts with the first of the given games.
+        """Create a page of the first `size` of the given games.
 
         Args:
             account_id: The player.
@@ -221,13 +221,13 @@ def _percents(shares: Iterable[float | None]) -> tuple[float | None, ...]:
 
 @dataclass(frozen=True, slots=True)
 class LeadersView:
-    """The best players in one variant."""
+    """The ranking of players in one variant."""
 
     variant: ArenaVariant
     ranked: tuple[Json, ...]
-    """Of `leader`."""
+    """The ranked players, best first, in the form of `leader`."""
     others: tuple[Json, ...]
-    """Players whose ratings are still uncertain."""
+    """Players whose ratings are still too uncertain for a rank, in the form of `leader`."""
 
     variants = tuple(variant for variant in VARIANTS.values() if variant.is_offered)
 
@@ -236,13 +236,13 @@ class LeadersView:
         return title_of(self.variant)
 
     def to_json(self) -> Json:
-        """The list as JSON."""
+        """The ranking as JSON."""
         variant = wire.variant_json(self.variant)
         return {"variant": variant, "ranked": list(self.ranked), "others": list(self.others)}
 
 
 def leader(player: RatedPlayer, ours: Collection[str]) -> Json:
-    """A player in a ranking.
+    """Return a player as JSON for a ranking.
 
     Args:
         player: The player.

@@ -110,7 +110,7 @@ def _tags(game: ReplayedGame, base_url: str) -> dict[str, str]:
 
 
 def outcome(game: ReplayedGame) -> str:
-    """The state of a game in a sentence, which does not say who is ahead while the game is running."""
+    """Describe the state of a game in a sentence; for a running game, do not say who is ahead."""
     if not game.is_over:
         return "The game is being played: watch it live."
     record = game.record

@@ -290,7 +290,7 @@ def _missing_body(is_player: bool) -> bytes:
 
 
 def _before(request: web.Request) -> str:
-    """Id of the game after which a page of a list starts; empty for the first page."""
+    """Return the id of the game just before the requested page of a list; empty for the first page."""
     wanted = request.query.get("before", "")
     return wanted if _IS_ID.fullmatch(wanted) else ""
 

@@ -26,7 +26,7 @@ def spectator_view(
 ) -> Json:
     """Build the full view of a game for spectators: board, clocks, moves, and the result once it is over.
 
-    The view has the keys of a player's `gameFull`, extended with the page's view.
+    The result has the same structure as a player's `gameFull` that includes the page's view.
 
     Args:
         game: The game.

@@ -1,4 +1,4 @@
-"""One puzzle: its question, the judging of replies, and its solution.  No I/O.
+"""One puzzle: its question, the assessment of replies, and its solution.  No I/O.
 
 The question reveals nothing about the solution. The solution is a decision from the blind report
 (`bot.arena.blind_report`), with the solver's reply in place of the one played.
@@ -44,7 +44,7 @@ class Problem:
     after: Any
     """The puzzle's position."""
     question: Json
-    """The data shown before the answer."""
+    """The data shown before the solver answers."""
     costs: Mapping[str, int]
     """The cost of each legal reply, in hundredths of a percentage point of expected score."""
     bait: TemptingReply
@@ -129,7 +129,7 @@ class Problem:
 
 
 def _comparison(report: DecisionReport, bait: str, best: str) -> Sentence | None:
-    """Compare the bait with the best reply; return None if unknown or if the bait always looks worse."""
+    """Compare the bait with the best reply; None if scores are missing or the bait looks worse throughout."""
     replies = {each.reply: each for each in report.replies}
     least = min(each.final_centi for each in report.replies)
     bests = [each for each in report.replies if each.final_centi == least]
@@ -177,7 +177,7 @@ def make_problem(
 
 
 def bait_line(problem: Problem) -> tuple[str, ...]:
-    """Return the continuation after the bait with best play by both sides, found by a short search."""
+    """Return the best play by both sides after the bait, as found by a short search."""
     rules = problem.rules
     position = rules.play(problem.after, rules.parse_move(problem.after, problem.bait.reply))
     searcher = make_searcher(rules.name, _TABLE_MB)

@@ -53,7 +53,7 @@ class PuzzleImporter:
                 logger.exception("importing trainer positions failed; retrying")
 
     async def poll(self) -> int:
-        """Import games settled since the last call (at first, all); return the number of new positions."""
+        """Import newly settled games, at first all of them; return the number of new positions."""
         # Read first: a game that begins or is settled meanwhile lies above it.
         async with self._database.read() as session:
             floor = await positions.max_settled_game_id(session, self._site)
@@ -70,7 +70,7 @@ class PuzzleImporter:
         return count
 
     async def import_games(self, games: Collection[int]) -> int:
-        """Import games, given by our keys; return the number of new positions."""
+        """Import the games with these record keys; return the number of new positions."""
         if not games:
             return 0
         async with self._database.read() as session:

@@ -1,4 +1,4 @@
-"""HTTP routes of the trainer: the next position, and a person's actions on it."""
+"""HTTP routes of the trainer: next position, answer, hint, solution and skip."""
 
 from aiohttp import web
 
@@ -13,7 +13,7 @@ GAMES = tuple(dict.fromkeys(variant.game_name for variant in VARIANTS.values()))
 
 
 class PuzzleRoutes:
-    """Handlers for all visitors; only people with an account get ratings."""
+    """Handlers for all visitors; answers are rated only for people with an account."""
 
     def __init__(self, parts: ArenaServices, trainer: ReplyTrainer) -> None:
         self._gate = parts.gate
@@ -62,7 +62,7 @@ class PuzzleRoutes:
         return web.json_response(await self._trainer.skip(account_id, position))
 
     async def _trainee(self, request: web.Request) -> str | None:
-        """Id of the person whose answers are rated, or None if they are not rated."""
+        """The account id of the visitor, or None if the visitor's answers are not rated."""
         account = await self._gate.optional_account(request)
         if account is None or account.is_bot or account.access is not ArenaAccess.ACTIVE:
             return None

@@ -20,7 +20,7 @@ def after_answer(
         review: The previous state.
         is_right: Whether the answer is right.
         now: The current time.
-        is_free: Whether the answer could not be rated; it then counts as a hint, not as an answer.
+        is_free: Whether the answer could not be rated, so that it counts as a hint instead.
     """
     if is_free:
         answered = replace(review, has_hint=review.has_hint or review.answers == 0)

@@ -1,8 +1,8 @@
 """The trainer: chooses positions, judges replies, and stores each person's rating and missed positions.
 
 A person with an account has one current position per game, and only the first answer to that position can be
-rated. Other visitors get signed positions. Answers to signed positions change no rating; a person's answer
-with an account counts as a hint. The trainer cannot prevent a person from looking up a solution while
+rated. Other visitors get signed positions. Answers to signed positions change no rating; such an answer by a
+person with an account counts as a hint. The trainer cannot prevent a person from looking up a solution while
 signed out or on a second device.
 """
 
@@ -46,8 +46,8 @@ _NEWCOMER = SolverRecord(ratings.START_RATING, None)
 _POSITION = re.compile(r"([0-9]{1,18})(?:\.([0-9a-f]{32}))?")
 
 UNRATED_OWN, UNRATED_AGAIN, UNRATED_HINT, UNRATED_FREE = "own", "again", "hint", "free"
-"""Why an answer changes no rating: the person took this bait and may have read the report; answered
-before; had a hint; or has no account or chose the game."""
+"""Reasons why an answer changes no rating: the person took this bait and may have read the report, has
+answered before, had a hint, or has no account or chose the game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class _Pending:
 
     position_id: int
     is_free: bool
-    """Whether the key has a valid signature: anyone with such a key may give an unrated answer."""
+    """Whether the key has a valid signature; anyone may use such a key to give an unrated answer."""
 
 
 def _numbers(seen: Sequence[str]) -> set[int]:
@@ -166,7 +166,7 @@ class ReplyTrainer:
         return self._question(problem, str(position_id), why=why, you=await self._you(account_id, game))
 
     async def of_game(self, account_id: str | None, game_id: str, seen: Sequence[str] = ()) -> Json:
-        """The next position from a finished game at which the player took a bait; answers change no rating.
+        """Return the next position of a finished game in which the player took a bait, as an unrated puzzle.
 
         Args:
             account_id: The person, or None for a visitor without an account.
@@ -245,7 +245,7 @@ class ReplyTrainer:
 
         Raises:
             ArenaRefusal: The reply is not legal.
-            StaleBoard: This is not, or is no longer, the person's current position.
+            StaleBoard: The position is not, or is no longer, the person's current one.
         """
         asked, problem = await self._answerable_puzzle(account_id, name)
         if reply is not None and reply not in problem.costs:
@@ -340,7 +340,7 @@ class ReplyTrainer:
 
         Raises:
             NotFound: There is no such position, or this person may not see it.
-            StaleBoard: It is not the person's current position.
+            StaleBoard: The position is not, or is no longer, the person's current one.
         """
         asked = self._parsed(name)
         if account_id is None and not asked.is_free:
@@ -405,7 +405,7 @@ class ReplyTrainer:
         return await self._problems.in_thread(make_problem, source, stored, decision, forecast)
 
     async def _solution(self, problem: Problem, reply: str | None) -> Json:
-        """The solution, shown at the end; `reply` is the good reply that was found, if any."""
+        """The solution, shown at the end; `reply` is the good reply that the person found, or None."""
 
         async def make() -> Json:
             line = await self._line(problem)

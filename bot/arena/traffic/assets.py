@@ -63,15 +63,15 @@ class Assets:
         return f"{PREFIX}{self.tag}/{name}"
 
     def body(self, name: str) -> bytes:
-        """A file in the form in which it is served."""
+        """The content of a file as served."""
         return self._answers[name].body
 
     async def page(self, request: web.Request) -> web.StreamResponse:
-        """The page itself, whose URL does not change."""
+        """Serve the page itself; its URL never changes."""
         return self._answers[INDEX].send(request)
 
     async def file(self, request: web.Request) -> web.StreamResponse:
-        """Serve the file with the requested tagged or plain URL.
+        """Serve the file at the requested URL, tagged or plain.
 
         A request with an old tag gets the current file without caching, because its page is older than the
         file.
@@ -87,10 +87,10 @@ class Assets:
 
 
 def _languages(files: dict[str, bytes]) -> bytes:
-    """The available translations, for the page: "de Deutsch, ja 日本語".
+    """A meta element that lists the available translations, such as "de Deutsch, ja 日本語".
 
     Raises:
-        ValueError: A translation file does not start as required; the message names the file.
+        ValueError: A translation file is not valid JSON or has no `name`; the message names the file.
     """
     found = []
     for name, data in sorted(files.items()):

@@ -67,7 +67,7 @@ COST_PER_PLY = 0.08
 
 
 class LimitReached(Exception):
-    """Error: a limit has been reached."""
+    """Raised when a limit on requests, streams or challenges has been reached."""
 
     status = 429
 
@@ -88,7 +88,7 @@ def spend(limiter: RateLimiter, key: str, cost: float = 1.0, spare: float = 0.0)
 
 
 class Budgets:
-    """The point buckets.
+    """The token buckets of all accounts and addresses, and the common bucket.
 
     Args:
         per_address: Points per second for each address.
@@ -121,7 +121,7 @@ class Budgets:
             is_playing: Whether the request's account is in a game.
 
         Raises:
-            LimitReached: One of the two does not have enough points.
+            LimitReached: The address or the common bucket does not have enough points.
         """
         reserved = 0.0 if is_playing else PLAYER_RESERVE
         spend(self._addresses, address, cost, reserved)

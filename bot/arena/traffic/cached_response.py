@@ -27,7 +27,7 @@ class CachedResponse:
         return cls.of(json.dumps(value).encode(), "application/json; charset=utf-8")
 
     def send(self, request: web.Request, cache: str = "no-cache") -> web.Response:
-        """The response to send for a request.
+        """Return the response to a request: a 304 if the client already has the body.
 
         Args:
             request: The request; may have an ``If-None-Match`` header.

@@ -26,7 +26,7 @@ def quota_refusal(
     """Why an account may not start another game or challenge; None if it may.
 
     Args:
-        config: The limits; the limit per opponent applies to an account and its address together.
+        config: The limits; games of the account and of its address both count towards the limit per opponent.
         taken: The games and the waiting challenges.
         account_id: The caller.
         address: The caller's address; if it is empty, no limits apply.

@@ -32,7 +32,7 @@ class OpenStreamEntry:
     """Id of the account; empty for spectators."""
     address: str
     kind: Hashable
-    """Streams with the same account and kind carry the same messages."""
+    """Identifies the content: streams of one account with the same kind carry the same messages."""
     protocol: web.RequestHandler
 
 
@@ -63,7 +63,7 @@ class OpenStreams:
         """Add a stream; at the limit, close a stream that is not needed.
 
         Returns:
-            Whether the stream may be opened.
+            Whether the stream was added; if not, the caller must refuse it.
         """
         priority = self._priority(listening.account_id)
         if priority is not Priority.OURS:

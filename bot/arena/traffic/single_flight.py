@@ -20,7 +20,7 @@ class SingleFlightCache(Generic[V]):
     """Caches the most recently used results.
 
     Args:
-        most: Total weight of the results to keep.
+        most: Maximum total weight of the cached results.
         weigh: Returns the weight of a result.
         keep: Returns whether to cache a result at all.
     """
@@ -46,10 +46,10 @@ class SingleFlightCache(Generic[V]):
         return self._values.get(key)
 
     async def get(self, key: Hashable, make: Callable[[], Awaitable[V]]) -> V:
-        """Return a result from the cache, or compute it now.
+        """Return a result from the cache, or compute it if it is missing.
 
         Args:
-            key: Equal keys stand for equal results.
+            key: Identifies the result; equal keys must have equal results.
             make: Computes the result, with the costly part in `in_thread`.
 
         Raises:
@@ -67,7 +67,7 @@ class SingleFlightCache(Generic[V]):
         return await asyncio.shield(self._making[key])
 
     async def in_thread(self, work: Callable[..., T], *args: object) -> T:
-        """Run a function in a thread, one at a time, so that the event loop is not blocked."""
+        """Run a function in a thread, so that it does not block the event loop; one function at a time."""
         async with self._bench:
             return await asyncio.to_thread(work, *args)
 

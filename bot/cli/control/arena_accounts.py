@@ -1,4 +1,4 @@
-"""`desdemona arena-account`: the arena's owner lists and changes accounts."""
+"""`desdemona arena-account`: commands with which the arena's owner lists and changes accounts."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -11,7 +11,7 @@ from bot.cli.common import ask_database, config_of, print_json, print_note, prin
 
 REQUEST_TIMEOUT_S = 60.0
 COMMAND_LINE_ACTOR = "command line"
-"""The caller's name in events that record changes made while no program is running."""
+"""The actor in events that record changes made while no program is running."""
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the arena account.")]
 
@@ -121,7 +121,7 @@ def _run_account_change(
     """Have the running program make the change; if none is running, change the database directly.
 
     Raises:
-        StorageError: No program listens at the socket, but some program runs the arena on this database.
+        StorageError: The socket does not respond, but a program is running the arena on this database.
     """
     from bot.control.arena_actions import ArenaActions
     from bot.control.control_socket import NotRunning, ask

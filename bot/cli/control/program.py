@@ -90,7 +90,7 @@ def say(
 
 def block(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="The account by its name or id at the site.")],
+    name: Annotated[str, typer.Argument(help="Name or id of the account at the site.")],
     account: OurAccount = None,
 ) -> None:
     """Block an account: play no more games with it, even after a restart."""
@@ -99,7 +99,7 @@ def block(
 
 def unblock(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="The account by its name or id at the site.")],
+    name: Annotated[str, typer.Argument(help="Name or id of the account at the site.")],
     account: OurAccount = None,
 ) -> None:
     """Undo `block`; block lists in the settings still apply."""
@@ -131,20 +131,20 @@ def snooze(
 def reload(context: typer.Context) -> None:
     """Read the settings again, as on SIGHUP.
 
-    Challenge rules, lists, assignment, manners, matchmaking and chat can change; an error changes nothing.
+    Applies new challenge rules, lists, assignment, manners, matchmaking and chat, or nothing on an error.
     """
     _ask(context, REQUEST_TIMEOUT_S, command="reload")
 
 
 def challenge(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="The account to challenge: its name at the site.")],
+    name: Annotated[str, typer.Argument(help="Name, at the site, of the account to challenge.")],
     variant: Annotated[
         str, typer.Option(help="The site's key of the variant, for instance othello.")
     ] = "standard",
     clock: Annotated[str, typer.Option(help="Minutes + increment in seconds.")] = "3+2",
     rated: Annotated[bool, typer.Option("--rated/--casual")] = True,
-    colour: Annotated[str, typer.Option(help="first, second or random; alternates with --games.")] = "random",
+    colour: Annotated[str, typer.Option(help="first, second or random; alternates in a series.")] = "random",
     games: Annotated[int, typer.Option(min=1, max=1000, help="Number of games in a row.")] = 1,
     account: OurAccount = None,
 ) -> None:

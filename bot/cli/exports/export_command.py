@@ -1,4 +1,4 @@
-"""The part of `desdemona export` that writes plain columns: csv, jsonl, parquet."""
+"""The part of `desdemona export` that writes tables: csv, jsonl and parquet."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -33,8 +33,8 @@ def export_table(
         what: Kind of rows.
         form: Output format.
         filters: The games to select.
-        suspect: Only suspect games, or only the others; None: all.
-        target: Opens the file to write.
+        suspect: True selects only suspect games, False only the other games, None all games.
+        target: Called to open the file to write.
 
     Raises:
         DesdemonaError: pyarrow is not installed, or a record is damaged.

@@ -20,7 +20,7 @@ WriteRows = Callable[[Rows], None]
 
 
 class RowsFormat(StrEnum):
-    """The formats that rows can be written in."""
+    """The file formats for rows."""
 
     CSV = "csv"
     JSONL = "jsonl"
@@ -29,7 +29,7 @@ class RowsFormat(StrEnum):
 
 @contextmanager
 def rows_writer(form: RowsFormat, file: IO[bytes], columns: Sequence[ExportColumn]) -> Iterator[WriteRows]:
-    """Writes rows to a file, which is complete when the block ends.
+    """Writes rows to a file; the file is complete when the `with` block ends.
 
     Raises:
         DesdemonaError: The format is Parquet, and pyarrow is not installed.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from storage.records import StoredGame
 
 _MAX_NAMED_GAMES = 4
-"""Number of keys listed when a prefix matches several."""
+"""Maximum number of keys listed in the error message when a prefix matches several games."""
 
 
 @game_filter_options
@@ -81,7 +81,7 @@ def show(
         str | None, typer.Option(help="Required if two of our accounts played each other.")
     ] = None,
     traps: Annotated[
-        bool, typer.Option("--traps", help="Show a table of baits, and only moves with a bait.")
+        bool, typer.Option("--traps", help="Show only the moves with a bait, and a table of baits.")
     ] = False,
     output: Annotated[ShowFormat, typer.Option("--format", help="Output format.")] = ShowFormat.TABLE,
 ) -> None:
@@ -106,17 +106,17 @@ def show(
 
 
 async def _find(session: "AsyncSession", key: str, site: str | None, account: str | None) -> "StoredGame":
-    """Find the game with this key, or the only game whose key starts with this text.
+    """Find the game with the given key, or the only game whose key starts with it.
 
     Args:
         session: Session of the database.
-        key: The site's key of the game, or its beginning; a game's exact key takes precedence over longer
+        key: The site's key of the game, or a prefix of the key; an exact match takes precedence over longer
             keys.
-        site: Site of the game; None: any site.
-        account: Name of our account, ignoring case; None: any account.
+        site: Site of the game; None means any site.
+        account: Name of our account, ignoring case; None means any account.
 
     Raises:
-        UsageError: No game matches, or more than one; the message lists some of them.
+        UsageError: No game matches, or several do; the message then lists some of them.
     """
     from storage.ledger.games import list_games_by_site_id
 

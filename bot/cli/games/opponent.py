@@ -1,4 +1,4 @@
-"""`desdemona page opponent`: one opponent, as on the dashboard's page."""
+"""The command `desdemona page opponent`, which shows one opponent as the dashboard does."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,7 +22,7 @@ def opponent(
 ) -> None:
     """Show one opponent: results, progress, ratings and visits.
 
-    The dashboard's page of the opponent has the same numbers, with charts and boards.
+    The dashboard's page about the opponent has the same numbers, with charts and boards.
     """
 
     async def read(database: "Database") -> "OpponentView":

@@ -20,7 +20,7 @@ def backup_command(
         Path | None,
         typer.Argument(
             metavar="[FILE]",
-            help="File to write, or folder for a file named after the time; default: the database's folder.",
+            help="File to write, or folder for a file named after the time (default: the database's folder).",
         ),
     ] = None,
     keep: Annotated[
@@ -30,9 +30,9 @@ def backup_command(
 ) -> None:
     """Back up the database while the bot plays.
 
-    With SQLite, the command leaves either a complete, checked backup on the disk or no backup.
+    With SQLite, the command writes a complete, checked backup, or none at all if it fails.
 
-    With PostgreSQL, the command only prints PostgreSQL's own backup command, and fails.
+    With PostgreSQL, the command makes no backup: it prints PostgreSQL's own backup command and fails.
     """
     url = config_of(context).storage.url
     database = sqlite_file(url)

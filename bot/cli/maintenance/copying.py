@@ -18,13 +18,13 @@ def copy_command(
     source: Annotated[str, typer.Argument(metavar="FROM", help="URL of the database to copy.")],
     target: Annotated[str, typer.Argument(metavar="TO", help="URL of the empty target database.")],
 ) -> None:
-    """Copy a database, also between SQLite and PostgreSQL.
+    """Copy a database within or between SQLite and PostgreSQL.
 
     The target must be empty.
 
     URLs are sqlite:///folder/file.db and postgresql://user@host/name; keep passwords in ~/.pgpass. A bot may
-    use the source database meanwhile: the copy is a snapshot. After an interruption, the same command starts
-    over. At the end all rows are compared; until then, Desdemona refuses to open the copy.
+    use the source database during the copy, which is a snapshot. After an interruption, the same command
+    starts over. At the end all rows are compared; until then, Desdemona refuses to open the copy.
     """
     with _copy_progress() as on_step:
         report = asyncio.run(copy_database(source, target, on_step))

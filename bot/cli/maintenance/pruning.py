@@ -26,12 +26,12 @@ def prune_command(
     ],
     yes: Annotated[bool, typer.Option("--yes", help="Change the database; this cannot be undone.")] = False,
 ) -> None:
-    """Shorten old records of decisions; changes need --yes.
+    """Shorten the records of old decisions; changes require --yes.
 
-    Without --yes, the command only reports what would be freed.
+    Without --yes, the command only reports how much space would be freed.
 
     The profiles of moves that were not chosen are removed; the choice, its whole profile, the reply and all
-    statistics stay. A shortened decision can no longer be recomputed; `db recheck` counts it as pruned. The
+    statistics remain. A shortened decision can no longer be recomputed; `db recheck` counts it as pruned. The
     command may run while the bot plays; you can stop it and run it again at any time.
     """
     before = _time_before(datetime.now(UTC), keep_profiles)

@@ -17,8 +17,8 @@ def vacuum_command(
 ) -> None:
     """Return unused space to the disk and refresh statistics.
 
-    It may run while the bot plays. On SQLite it blocks all writers, so it refuses a large database that is in
-    use.
+    The command may run while the bot plays. With SQLite, it blocks all writers, so it refuses a large
+    database that is in use.
     """
     sizes = ask_database(context, partial(vacuum, force=force))
     print(f"{sizes.before:,} bytes before, {sizes.after:,} after")

@@ -1,1 +1,1 @@
-"""`desdemona page month`: a month in one file, with plots."""
+"""`desdemona page month`: a report on one month as a single file, with plots."""

@@ -34,7 +34,7 @@ def report_command(
 ) -> None:
     """Write a month's results, traps and trials as one HTML file.
 
-    The file needs no network and no script, and can be printed. Use --since and --until instead of --month
+    The file works offline and without scripts, and can be printed. Use --since and --until instead of --month
     for another period.
     """
     from bot.parts.document import document
@@ -73,7 +73,7 @@ def is_terminal() -> bool:
 
 
 def _time_of(filters: "Filters", month: str | None, now: datetime) -> "tuple[Filters, str]":
-    """The filters with the report's period, and the name of the period."""
+    """The filters with the report's period set, and a title for the period."""
     if filters.since is not None or filters.until is not None:
         if month is not None:
             raise UsageError("--month: not with --since or --until")
@@ -97,7 +97,7 @@ def _time_of(filters: "Filters", month: str | None, now: datetime) -> "tuple[Fil
 
 
 def _selected(filters: "Filters") -> str:
-    """The filters except the time, as text."""
+    """The filters as text, without the period."""
     from storage.evidence.queries.filter_language import filter_texts
 
     texts = filter_texts(replace(filters, since=None, until=None))

@@ -1,4 +1,4 @@
-"""`desdemona stats`: results, errors and traps of groups of games; a trial's report; a plan."""
+"""`desdemona stats`: results, errors and traps by group of games; the report or the plan of a trial."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -123,7 +123,7 @@ def _groups(
 
 
 async def _suspect_filter(session: "AsyncSession", suspect: bool | None) -> "Callable[[int], bool] | None":
-    """Return a function that takes a game's key and returns whether to select the game; None: select all."""
+    """Return a function that tells by a game's key whether to select the game; None if all are selected."""
     from storage.evidence.statistics.suspect_rows import suspect_games
 
     if suspect is None:

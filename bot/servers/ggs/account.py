@@ -3,7 +3,7 @@
 The server reuses its ids, so games and requests get keys of our own. The transition tables for games and for
 our attempts at a match are in `bot.servers.ggs.lifecycle`.
 
-The server does not store interrupted unrated games. If one is gone, we search the archive for its result.
+The server does not store interrupted unrated games. For a missing game, we search the archive for its result.
 """
 
 import logging
@@ -33,7 +33,7 @@ class GgsAccount(GgsState):
 
     Args:
         name: Name of the account.
-        programs: Names of opponents that are programs, because the site does not mark them.
+        programs: Names of opponents that are programs; needed because the site does not mark programs.
     """
 
     def __init__(self, name: str, *, programs: Collection[str] = ()) -> None:
@@ -227,7 +227,7 @@ class GgsAccount(GgsState):
             self.lost(reason)
 
     def _on_finger_reply(self, lines: Sequence[str]) -> None:
-        """Check in the service's report whether our account has meanwhile been registered."""
+        """Check in the service's report whether our account has been registered in the meantime."""
         report = wire.fields_of(lines)
         is_known = report.get("login") == self.name and report.get("level", "0") not in ("", "0")
         if not self.requests.is_registered and is_known:

@@ -19,22 +19,22 @@ from engine.game import IllegalMove, replay
 logger = logging.getLogger(__name__)
 
 MIN_IDENTIFYING_PLIES = 4
-"""Number of moves from the usual start that suffice to identify a game among those of the same opponents."""
+"""Number of moves from the usual start that suffice to tell a game from others between the same players."""
 MAX_QUERIES = 8
 """Maximum number of matches with the right players and type to look up, newest first."""
 
 
 @dataclass(slots=True, eq=False)
 class _ArchiveQuery:
-    """A pending look-up of one match, and the games that need their last moves and results from it."""
+    """A pending look-up of one match, with the games whose last moves and results it must provide."""
 
     games: list[GgsGame]
     message: MatchEnded | None = None
-    """The message that ended the match; None if we missed it."""
+    """The message that reported the end of the match; None if we missed it."""
     change: int | None = None
     """Change of our rating."""
     since_s: float | None = None
-    """When `Archive.overdue` first saw the look-up; None before that."""
+    """When `Archive.end_overdue` first saw the look-up; None before that."""
 
 
 class Archive:
@@ -42,8 +42,8 @@ class Archive:
 
     Args:
         name: Name of our account.
-        games: The games whose ends are looked up.
-        out: Takes commands.
+        games: The account's games.
+        out: Sends commands to the server.
     """
 
     def __init__(self, name: str, games: GgsGames, out: Outbox) -> None:
@@ -71,8 +71,8 @@ class Archive:
         """Look up how the games of a match ended.
 
         Args:
-            message: The end of the match.
-            games: The games whose ends are unknown.
+            message: The message that reported the end of the match.
+            games: The games of the match whose results are unknown.
             change: Change of our rating.
         """
         for game in games:
@@ -98,7 +98,7 @@ class Archive:
     # --- The archive's answers --------------------------------------------------------------------------
 
     def on_history_reply(self, lines: Sequence[str]) -> None:
-        """Find the sought games among our latest matches; games not found end without a result."""
+        """Look up the latest matches that may contain the sought games; end the others without a result."""
         keys: dict[tuple[frozenset[str], object], list[str]] = {}
         for words in (line.split() for line in reversed(lines[1:])):  # the server lists the latest last
             if len(words) >= 11 and words[0].startswith("."):

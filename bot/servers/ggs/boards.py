@@ -1,4 +1,4 @@
-"""Boards on GGS: the server's messages about our games, from start to finish. No I/O."""
+"""Boards on GGS: handles the server's messages about our games, from start to finish. No I/O."""
 
 import logging
 from dataclasses import replace
@@ -63,17 +63,17 @@ class Boards:
         self._programs = programs
 
     def opponent(self, name: str, rating: float | None) -> Opponent:
-        """The opponent with this name."""
+        """The opponent with this name, marked as a program if the name is listed as one."""
         is_bot = name.casefold() in self._programs
         return Opponent(name, name, None if rating is None else round(rating), is_bot)
 
     def request_missing_games(self, asked: ListedRequest | None = None) -> None:
-        """Request the missing games of our matches, or only those that resulted from the request `asked`."""
+        """Request the missing games of our matches; with `asked`, only of matches that resulted from it."""
         for id_ in self.incomplete(asked):
             self._out.ask("moves", id_)
 
     def incomplete(self, asked: ListedRequest | None = None) -> list[str]:
-        """Our matches with missing games, or only those that resulted from the request `asked`."""
+        """Ids of our matches with missing games; with `asked`, only of matches that resulted from it."""
         incomplete = []
         for id_, match in self._matches.by_id.items():
             type_ = type_of(match.began.type_text)

@@ -24,7 +24,7 @@ class GgsChallenges:
 
     Args:
         state: State of the account.
-        boards: Updates our games from their boards.
+        boards: Updates our games from the boards that the server sends.
     """
 
     def __init__(self, state: GgsState, boards: Boards) -> None:
@@ -72,13 +72,13 @@ class GgsChallenges:
             self._out.ask("cancel", line.id)
 
     def reconsider(self) -> None:
-        """Handle requests that were unclear until the running matches were listed."""
+        """Handle requests that could not be classified until the running matches were listed."""
         for asked in self._requests:
             if asked.state is RequestState.UNCLEAR:
                 self._answer_request(asked)
 
     def _answer_request(self, asked: ListedRequest) -> None:
-        """Handle a request to us, which either resumes one of our games or is a challenge."""
+        """Handle a request to play us: a challenge, or a request to resume one of our games."""
         if asked.line.flag is Flag.STORED:
             game = self._games.stored_game(asked.line, GgsStatus.AWAY, GgsStatus.DOUBTFUL)
             if game is not None:
@@ -172,5 +172,5 @@ class GgsChallenges:
         return name in self._followed
 
     def resume_again(self) -> None:
-        """After an opponent's login, let requests resume the games in the next list of stored games."""
+        """After an opponent's login, ask again to resume the games in the next list of stored games."""
         self._resuming.clear()

@@ -15,7 +15,7 @@ from engine.games.othello import Othello, OthelloPosition
 RULES = Othello()
 USUAL_START = RULES.position_text(RULES.initial())
 RESIGNED_DISCS = 64.0
-"""Black's result in a resigned game, in discs before komi."""
+"""Black's result if white resigns, in discs before komi; negative if black resigns."""
 KOMI_ROUNDING = 0.01
 """Tolerance in discs: the server rounds results to two decimals and the komi to three."""
 
@@ -25,7 +25,7 @@ class GgsGame:
     """One game."""
 
     about: GameSnapshot
-    """The game at its start or, for an adjourned game, with the state from the database."""
+    """The game as it started or, if it was adjourned, as it is stored in the database."""
     status: GgsStatus
     board: str = ""
     """The server's id of the game while it is live: ``.1``, or ``.3.0`` in a synchro match."""
@@ -49,9 +49,9 @@ class GgsGame:
     refusal: str = ""
     """Why our last move was refused; empty if it was accepted or none was sent."""
     timed_out: str = ""
-    """The player whose time, including the grace time, has run out."""
+    """The player whose time, including the grace time, has run out; ``t``: unknown player; empty: nobody."""
     result: float | None = None
-    """Our result in discs; None until the server reports it, which may precede moves that we missed."""
+    """Our result in discs; None until the server reports it, possibly before we have received all moves."""
     end: GameEnd | None = None
 
     def pass_to(self, event: GgsGameEvent) -> None:
@@ -95,7 +95,7 @@ class BoardRecord:
     """A board from the server, with its moves replayed."""
 
     id: str
-    """The server's."""
+    """The server's id of the board."""
     record: GgfGame
     our_side: int
     moves: tuple[str, ...]
@@ -148,17 +148,17 @@ def read_board(id_: str, record: GgfGame, name: str) -> BoardRecord:
 
 
 def match_of(board: str) -> str:
-    """The match that a board belongs to: ``.3`` for ``.3.0``."""
+    """Return the id of the match that a board belongs to: ``.3`` for ``.3.0``."""
     return f".{board.split('.')[1]}" if board.count(".") == 2 else board
 
 
 def board_of(game_id: str) -> str:
-    """The server's id of a board when the game began, from our own id: ``.1`` for ``20261122T003000-.1``."""
+    """Extract from our game id the server's original id of the board: ``.1`` from ``20261122T003000-.1``."""
     return "-".join(game_id.split("-")[1:2])
 
 
 def end_of(game: GgsGame, ours: float) -> GameEnd:
-    """Derive how a game ended from its moves and the server's result.
+    """Use a game's moves and the server's result to determine how the game ended.
 
     The server reports only the result, preceded by a time-out message if time decided the game. A player
     whose grace time also runs out loses by at least two discs, whatever the board shows.
@@ -193,7 +193,7 @@ def start_of(about: GameSnapshot) -> OthelloPosition:
 
 
 def is_same_game(game: GgsGame, record: GgfGame, our_side: int) -> bool:
-    """Whether a record may belong to a game: opponent, side and start match; moves are not compared."""
+    """Whether the opponent, side and starting position of a record match a game; ignores the moves."""
     about = game.about
     return (
         game.is_played
@@ -217,6 +217,6 @@ def type_of(text: str) -> wire.GameType | None:
 
 
 def colourless(text: str) -> wire.GameType | str:
-    """Return the match type without a requested colour."""
+    """Remove the requested colour, if any, from a match type; return an unknown type unchanged."""
     type_ = type_of(text)
     return text if type_ is None else replace(type_, colour="")

@@ -12,7 +12,7 @@ from bot.servers.ggs.lifecycle import GgsGameEvent, GgsStatus
 from bot.servers.ggs.wire import AdjournedMatch, Flag, MatchEnded, Request
 
 MAX_REMEMBERED_GAMES = 200
-"""Number of finished games that `GgsGames.find` can still return."""
+"""Number of finished games kept in `GgsGames.by_id`."""
 
 
 class GgsGames:
@@ -31,7 +31,7 @@ class GgsGames:
         self.live: dict[str, GgsGame] = {}
         """Live games by the server's id."""
         self._stamp, self._stamped = "", Counter[str]()
-        """The second in which the latest game began, and the number of games begun then, by board."""
+        """The second in which the latest game began, and the number of games per board begun in it."""
 
     def remember(self, known: Sequence[GameSnapshot]) -> None:
         """Add the games that are still open in the database; call this before the first connection."""
@@ -43,7 +43,7 @@ class GgsGames:
 
     @property
     def playing(self) -> list[str]:
-        """Ids of the games that are live."""
+        """Ids of the live games that this program can play."""
         return [game.about.game_id for game in self.live.values() if game.is_played]
 
     def of(self, id_: str) -> Iterator[GgsGame]:
@@ -55,7 +55,7 @@ class GgsGames:
         return [game for game in self.by_id.values() if game.status in statuses]
 
     def matches_stored(self, game: GgsGame, stored: AdjournedMatch) -> bool:
-        """Whether one of the server's stored matches may be this game."""
+        """Whether a match stored on the server may be this game."""
         return (
             game.about.rated
             and {*stored.names} == {self._name, game.about.opponent.name}
@@ -63,12 +63,12 @@ class GgsGames:
         )
 
     def stored_game(self, line: Request, *statuses: GgsStatus) -> GgsGame | None:
-        """Our game, with any of these statuses, that a request would resume; None if there is none."""
+        """The game with one of these statuses that a request would resume; None if there is none."""
         stored = AdjournedMatch(line.stored_id, (line.asker, self._name), line.type_text)
         return next((game for game in self.with_status(*statuses) if self.matches_stored(game, stored)), None)
 
     def first_event(self, game_id: str, now_s: float) -> GameSnapshot | GameAdjourned:
-        """The first event of a game's stream; `find` must have returned the game."""
+        """The first event of a game's stream; the game must be in `by_id`."""
         game = self.by_id[game_id]
         if game.status in (GgsStatus.AWAY, GgsStatus.DOUBTFUL):
             return GameAdjourned("the server has stored it")
@@ -142,7 +142,7 @@ class GgsGames:
         self._out.tell_game(game.about.game_id, GameAdjourned(reason))
 
     def mark_unlisted(self, game: GgsGame) -> None:
-        """Record that the server no longer lists a game, so it must be in its stored games or its archive."""
+        """Record that a game is no longer listed, so the server must have stored or archived it."""
         self.remove_live(game)
         game.pass_to(GgsGameEvent.UNLISTED)
         game.is_stale = True

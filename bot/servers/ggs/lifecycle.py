@@ -20,8 +20,8 @@
               |---ended--> OVER <-----|<------ended------|
 
 A request that the server removes is forgotten. A doubtful game may turn out to be away, and an away game may
-become doubtful. A settled attempt no longer changes, although the server has yet to remove the request of a
-match that has begun.
+become doubtful. A settled attempt no longer changes, not even when the server removes its request after the
+match has begun.
 """
 
 from collections.abc import Mapping
@@ -37,9 +37,9 @@ class LinkState(StrEnum):
     AWAY = "away"
     """There is no connection, or no Othello service."""
     LISTING = "listing"
-    """We have requested the stored games."""
+    """We have requested the list of our stored games."""
     SETTLED = "settled"
-    """The server has listed its stored games."""
+    """The server has listed our stored games."""
 
 
 class RequestState(StrEnum):
@@ -94,7 +94,7 @@ class GgsStatus(StrEnum):
     AWAY = "away"
     """Adjourned and stored by the server, or left over from an earlier connection."""
     DOUBTFUL = "doubtful"
-    """No longer listed; the stored games or the archive will tell whether the game is away or over."""
+    """No longer listed; the stored games or the archive will show whether the game is away or over."""
     OVER = "over"
 
 

@@ -12,7 +12,7 @@ from bot.servers.ggs.game import GgsGame
 from bot.servers.ggs.wire import MatchBegan, MatchList
 
 MAX_QUERIES = 8
-"""Maximum number of unanswered queries that we remember; each requests the running matches."""
+"""Maximum number of unanswered queries for the running matches that we remember."""
 
 
 @dataclass(slots=True)

@@ -34,7 +34,7 @@ class ListedRequest:
     """A request on the server's list."""
 
     key: str
-    """Our own key, because the server reuses its ids."""
+    """Our own key for the request, because the server reuses its request ids."""
     line: wire.Request
     state: RequestState = RequestState.LISTED
 
@@ -60,7 +60,7 @@ class Attempt:
     words: tuple[str, ...] = ()
     """The command."""
     opponent: str = ""
-    """The player we request a game from; ``*`` for everybody; empty if we accept a request."""
+    """The player whom we ask for a game; ``*``: anybody; empty: the attempt accepts a request."""
     type_text: str = ""
     stored_id: str = ""
     """Id of the adjourned match to resume, or empty for a new match."""
@@ -95,7 +95,7 @@ class Requests:
 
     Args:
         name: Name of our account.
-        out: Takes commands and events.
+        out: Collects the commands to send and the events to report.
     """
 
     def __init__(self, name: str, out: Outbox) -> None:
@@ -197,7 +197,7 @@ class Requests:
         return asked
 
     def is_awaited(self, asked: ListedRequest) -> bool:
-        """Match a listed request of ours to its attempt, and return whether the attempt is still open."""
+        """Find the attempt that led to a listed request of ours; return whether we still want the request."""
         asked.pass_to(RequestEvent.OURS)
         line = asked.line
         is_resumption = line.flag is Flag.STORED
@@ -227,14 +227,14 @@ class Requests:
             attempt.pass_to(AttemptEvent.BEGAN)
 
     def ended(self, match: str) -> None:
-        """Forget a match that is over, or whose id has passed to another match."""
+        """Forget a match that is over or whose id now belongs to another match."""
         self.origins.pop(match, None)
 
     def refused(self, text: str) -> Attempt | None:
-        """Settle and return the attempt that a service error answers; None if the error answers no attempt.
+        """Settle and return the attempt to which a service error responds; None if there is no such attempt.
 
-        An error that names an object answers the command about that object; any other error answers the
-        oldest command.
+        An error that quotes a word responds to the oldest command that contains the word; any other error
+        responds to the oldest command.
         """
         named = re.search(r"'([^']*)'", text)
         for attempt in self._unanswered:
@@ -293,7 +293,7 @@ class Requests:
 
 
 def _may_cross(attempt: Attempt, message: wire.MatchBegan) -> bool:
-    """Whether two crossing requests can have led to a match."""
+    """Whether a match may have begun because our attempt crossed a similar request from the opponent."""
     return (
         bool(attempt.opponent)
         and message.flag is not Flag.TOURNAMENT

@@ -49,10 +49,10 @@ PROBE_INTERVAL_S = 20.0
 MAX_UNANSWERED_PROBES = 3
 """The connection is considered dead after this many unanswered probes."""
 MIN_HANG_UP_WAIT_S = 30.0
-"""Back-off after the server hangs up: another program may have logged in under our name, and the two would
-keep evicting each other. It doubles until a connection lasts (see `LASTING_FACTOR`)."""
+"""Initial back-off, in seconds, after the server hangs up: if another program logged in under our name, the
+two would keep evicting each other. It doubles until a connection lasts (see `LASTING_FACTOR`)."""
 MAX_HANG_UP_WAIT_S = 120.0
-"""Maximum back-off, which also limits how long an adjourned game waits; evictions this rare do no harm."""
+"""Maximum back-off, in seconds; adjourned games wait at most this long. Evictions this rare do no harm."""
 LASTING_FACTOR = 4.0
 """A connection counts as lasting if it stays open for at least this many times the last wait."""
 MESSAGES_PER_TURN = 8
@@ -81,7 +81,7 @@ class _Link:
     """Messages received before the event stream was opened."""
 
     def say(self, command: str) -> None:
-        """Send a line."""
+        """Send a command line to the server."""
         # The password never gets here.
         logger.debug("GGS < %s", command)
         self.writer.write(wire.command(command))
@@ -384,7 +384,7 @@ class GgsServer(Server):
         return events
 
     def _perform(self) -> bool:
-        """Perform the actions that the last call produced; return whether there were any."""
+        """Perform the pending actions; return whether there were any."""
         actions = self._state.out.take()
         for action in actions:
             match action:
@@ -399,7 +399,7 @@ class GgsServer(Server):
         return bool(actions)
 
     def _do(self) -> None:
-        """Perform the actions that one of our calls produced.
+        """Perform the pending actions, which require a connection.
 
         Raises:
             TransientError: There is no connection.
@@ -568,8 +568,8 @@ class GgsServer(Server):
         return Reply(attempt.key, attempt.began, attempt.refusal or "accepted")
 
     async def online_bots(self) -> list[Bot]:
-        """The configured programs that are open for games; if there are no such programs, everybody (if
-        the settings allow open requests)."""
+        """The configured programs that accept games; if there are none, everybody, provided that the
+        settings allow open requests."""
         ratings_of: dict[str, dict[str, int]] = {}
         for pool in ("8", "8r"):
             self._players = None

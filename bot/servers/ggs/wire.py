@@ -1,4 +1,4 @@
-"""The wire format of GGS, the server for Othello programs: bytes to frozen messages and back. No I/O.
+"""The wire format of GGS, the server for Othello programs: bytes to immutable messages and back. No I/O.
 
 Three layers. `LineSplitter` splits bytes into lines, `BlockSplitter` groups lines into blocks, `read` parses
 a block. A block begins, after an empty line, with ``sender: text`` (a message from a user, usually the
@@ -46,12 +46,12 @@ _NUMBER = r"[-+]?\d{1,9}(?:\.\d{1,6})?"
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """READY: the end of some output of the server; does not correspond to any particular command."""
+    """READY: marks the end of some server output, which need not be the answer to a single command."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """The server has dropped messages because we read too slowly; request everything again."""
+    """The server has dropped messages because we read too slowly, so we must request everything again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class CentralError:
 
     @property
     def is_service_away(self) -> bool:
-        """Whether there is no Othello service at the moment."""
+        """Whether the Othello service is absent at the moment."""
         return self.text.startswith(f"user '{SERVICE}' not found")
 
 
@@ -103,18 +103,18 @@ class OtherMessage:
 
 
 class Flag(StrEnum):
-    """Kind of a game or request: rated, unrated, resuming an adjourned game, or in a tournament."""
+    """Kind of game or request: rated, unrated, resumption of an adjourned game, or tournament."""
 
     RATED = "R"
     UNRATED = "U"
     STORED = "S"
-    """The request resumes an adjourned game, which is always a rated one."""
+    """The request resumes an adjourned game, which is always rated."""
     TOURNAMENT = "T"
 
 
 @dataclass(frozen=True, slots=True)
 class GgsClock(GgfClock):
-    """A clock (GGS_PROTOCOL 3)."""
+    """The clock settings of a game (GGS_PROTOCOL 3)."""
 
     @property
     def clock(self) -> Clock:
@@ -128,7 +128,7 @@ class GameType:
 
     size: int
     is_synchro: bool = False
-    """Two simultaneous games with the colours swapped."""
+    """Whether a match consists of two simultaneous games with the colours swapped."""
     is_komi: bool = False
     discs: int | None = None
     """Number of discs in the random starting position; None for the usual start."""
@@ -192,12 +192,12 @@ class MatchEnded:
     result: float | None
     """Mean result of the games from the first player's view, in discs; None if there is no result."""
     left_by: str = ""
-    """The player who left, which adjourns the match (or aborts it if unrated); empty if nobody left."""
+    """The player whose leaving adjourned the match (or aborted it, if unrated); empty if nobody left."""
     stored_id: str = ""
     """Id of the adjourned match in the store, or of the finished one in the archive; otherwise empty."""
 
     def result_of(self, name: str) -> float | None:
-        """The result from one player's view, in discs; None if there is none."""
+        """Return the result from one player's view, in discs; None if there is no result."""
         return _for_player(name, self.names, self.result)
 
 
@@ -213,7 +213,7 @@ class Joined:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """One move in one game, by either side."""
+    """A move in a game, made by either side."""
 
     id: str
     move: GgfMove
@@ -221,7 +221,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class BoardShown:
-    """A game or move as a diagram for humans, which we do not request."""
+    """A game or move as a diagram for humans; we request no diagrams."""
 
     id: str
 
@@ -236,7 +236,7 @@ class BoardEnded:
     """Result from the first player's view, in discs; None if there is no result."""
 
     def result_of(self, name: str) -> float | None:
-        """The result from one player's view, in discs; None if there is none."""
+        """Return the result from one player's view, in discs; None if there is no result."""
         return _for_player(name, self.names, self.result)
 
 
@@ -249,7 +249,7 @@ class RatingsChanged:
     id: str
     """Id of the match."""
     changes: tuple[tuple[str, float, float], ...]
-    """Per player: name, rating change and new rating."""
+    """The name, rating change and new rating of each player."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +293,7 @@ class AdjournedMatch:
 @dataclass(frozen=True, slots=True)
 class StoredList:
     name: str
-    """The player whose games these are."""
+    """The player whose adjourned games are listed."""
     games: tuple[AdjournedMatch, ...]
     is_whole: bool = True
     """Whether every row could be parsed."""
@@ -388,8 +388,8 @@ GgsMessage = (
 class LineSplitter:
     """Splits bytes into lines, regardless of packet boundaries.
 
-    Users choose their names and write chat, so unprintable characters, which could control a terminal that
-    shows the log, are replaced.
+    Unprintable characters, which users can put in names and chat, are replaced, because they could control
+    a terminal that shows the log.
     """
 
     def __init__(self) -> None:
@@ -485,7 +485,7 @@ class BlockSplitter:
 
 
 class Reader:
-    """All layers together: bytes in, messages out."""
+    """Parses bytes to messages, through all layers."""
 
     def __init__(self) -> None:
         self._lines = LineSplitter()
@@ -692,7 +692,7 @@ def _moved(args: str, rest: tuple[str, ...]) -> Moved | BoardShown:
 
 
 def _shown(id_: str, text: str) -> BoardShown:
-    """A diagram for humans (GGS_PROTOCOL 6.2); its first line gives the type and the komi."""
+    """Parse the first line of a diagram for humans (GGS_PROTOCOL 6.2), which gives the type and komi."""
     _matched(r"\S+ +K\S+ *", text)
     return BoardShown(id_)
 
@@ -722,7 +722,7 @@ def _stored(args: str, rest: tuple[str, ...]) -> GgsMessage:
 
 
 def _rows(read: Callable[[str], T], lines: Sequence[str]) -> tuple[T, ...]:
-    """The readable rows of a list; all other rows are skipped."""
+    """Parse the rows of a list; unreadable rows are skipped."""
     rows = []
     for line in lines:
         with suppress(ProtocolError):
@@ -773,7 +773,7 @@ def _number(text: str) -> float:
 
 
 def fields_of(lines: Sequence[str]) -> dict[str, str]:
-    """The ``key : value`` lines of a ``finger`` answer."""
+    """Return the fields of a ``finger`` answer, whose lines have the form ``key : value``."""
     split = (line.partition(":") for line in lines)
     return {key.strip(): value.strip() for key, colon, value in split if colon}
 
@@ -813,7 +813,7 @@ def parse_type(text: str) -> GameType:
 
 
 def command(text: str) -> bytes:
-    """Encode a line for the server, replacing characters that would break the line."""
+    """Encode a line for the server; unprintable characters, such as line breaks, become spaces."""
     return _plain(text).encode(ENCODING, errors="replace") + b"\r\n"
 
 
@@ -823,7 +823,7 @@ def tell_service(*words: object) -> str:
 
 
 def write_move(move: str, evaluation: float | None, time_s: float | None) -> str:
-    """Format a move for ``play``: ``F5/1.45/0.04``, ``PA``."""
+    """Format a move for ``play``, for example ``F5/1.45/0.04`` or ``PA``."""
     move_with_info = GgfMove(
         move,
         None if evaluation is None else max(-999.0, min(999.0, evaluation)),

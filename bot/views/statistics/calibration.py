@@ -1,4 +1,4 @@
-"""Shows the accuracy of each model's forecasts of errors in a table."""
+"""Builds a table that shows how accurately each model forecasts errors."""
 
 from collections.abc import Sequence
 

@@ -37,12 +37,12 @@ from storage.records import Endpoint
 MAX_STRATA_SHOWN = 12
 """Maximum number of strata in the chart; the CSV has all of them."""
 _MAX_NAMED_RECORDS = 3
-"""Maximum number of damaged records named; the JSON has all of them."""
+"""Maximum number of damaged records that the page names; the JSON has all of them."""
 _OUTLOOK_ELO = 50
 
 
 def trial_parts(report: TrialReport, filters: Mapping[str, str]) -> tuple[Part, ...]:
-    """Build the parts: the verdict, single decisions, strata, and the randomisation check."""
+    """Build the parts of the report: verdict, single decisions, strata, and randomisation check."""
     parts: list[Part] = [_verdict(report)]
     parts += [
         Note(text) for text in map(_unreadable, (report.damaged_games, report.damaged_decisions)) if text
@@ -289,7 +289,7 @@ def _estimate(found: AnyTimeEstimate) -> str:
 
 
 def _fixed(found: FixedInterval) -> str:
-    """The estimate with its interval for a single analysis, or why the data do not determine it."""
+    """The estimate and interval for a single analysis, or the reason why there is no interval."""
     if found.value is None or found.low is None:
         return f"{found.too_early}"
     return difference_interval(found.value, found.low, found.high)

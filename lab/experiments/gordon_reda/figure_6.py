@@ -80,7 +80,7 @@ class Figure6(MatchExperiment):
     version: ClassVar = "1"
 
     def cells(self, size: Size) -> Sequence[Cell]:
-        """See `MatchExperiment.cells`; the most informative cells come first, for partial runs."""
+        """See `MatchExperiment.cells`; the most informative cells come first, in case a run is cut short."""
         wanted = sorted([*EQUAL, *SHALLOWER], key=max)  # the cheapest first
         if size is Size.SMALL:
             wanted = [pair for pair in wanted if max(pair) <= _SMALL_DEPTH]
@@ -147,7 +147,7 @@ def _as_printed(games: Mapping[str, Games]) -> Table:
 
 
 def _result(row: Row, games: Mapping[str, Games], trappy: str) -> str:
-    """Disc counts of Black and White in our game for a row; `trappy` is the trappy strategy to use."""
+    """Disc counts of Black and White in our game for a row, with `trappy` as the trappy strategy."""
     # A is the trappy player, or else the deeper one; it moves first in the first game of a pair.
     is_first = row.black == TRAPPY or (row.white != TRAPPY and row.black_depth >= row.white_depth)
     kind, deep, shallow = (
@@ -214,7 +214,7 @@ def _won_by(row: Row, player: str) -> int:
 
 
 def _paper_s_counts() -> Iterator[PaperClaim]:
-    """The paper's claims about its own rows, checked by counting again."""
+    """The paper's claims about its own rows, checked by recounting the rows."""
     rows = list(enumerate(ROWS, start=1))
     equal = [(at, row) for at, row in rows if row.black_depth == row.white_depth and row.black != row.white]
     won = [at for at, row in equal if _won_by(row, TRAPPY) > 0]

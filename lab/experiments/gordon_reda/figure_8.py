@@ -36,8 +36,8 @@ class Figure8(Experiment):
         return [Job("readings", {}), Job(f"values at depth {DEPTH}", {"depth": DEPTH})]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:  # noqa: ARG002
-        """Find the readings of Figure 7 with at most one misprint, or evaluate the moves of the first
-        reading.
+        """Find the readings of Figure 7 with at most one misprint or, given a depth, evaluate the first
+        reading's moves.
         """
         found = list(readings(FIGURE_7.split(), set(STANDARD)))
         if "depth" not in arguments:

@@ -54,10 +54,10 @@ _FELL = OutcomeKind.FELL_FOR_PAPER_TRAP
 PAPER = {OutcomeKind.OPTIMAL: 34, _FELL: 61, OutcomeKind.ERRED_ELSEWHERE: 103}
 PAPER_GAMES, PAPER_SET = 50, 198
 PAPER_RESULTS = {STANDARD.name: (39, 2, 9), TRAPPY.name: (40, 1, 9)}
-"""Wins, draws and losses against people, as printed."""
+"""Each strategy's wins, draws and losses against people, as printed in the paper."""
 PLAYERS = (STANDARD.name, TRAPPY.name)
 PEOPLE = {"othello": ("temperature=1", "temperature=0.5"), "chess": ("maia-1100", "maia-1500", "maia-1900")}
-"""The models of people: the Othello model is bundled, the chess models are in the folder."""
+"""The models of people: the Othello model is bundled, the chess models are in the given folder."""
 GAMES = tuple(PEOPLE)
 ALPHA = 0.05 / len(GAMES)
 """Significance level of each game's primary endpoint."""
@@ -80,7 +80,7 @@ class TrapsAndPeople(Experiment):
     needs: ClassVar = f"{NEEDED}; maia-1100.onnx, maia-1500.onnx and maia-1900.onnx in a subfolder named maia"
 
     def jobs(self, size: Size) -> Sequence[Job]:
-        """See `Experiment.jobs`; sources are interleaved, so that a partial run covers all sources."""
+        """See `Experiment.jobs`; the sources are interleaved, so that a partial run covers all of them."""
         found: list[tuple[float, Job]] = []
         if size is Size.FULL:
             for game, most in _RECORDED.items():
@@ -173,7 +173,7 @@ def _name(game: str, player: str, people: str, first: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """The games that both strategies have played against the same models in the same openings."""
+    """The games of both strategies against the same models from the same openings."""
 
     replies: tuple[TrapReplies, TrapReplies]
     """Replies to the standard player's moves, and to the trappy player's moves."""

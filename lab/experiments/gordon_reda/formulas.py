@@ -11,7 +11,7 @@ from lab.experiments.experiment_report import Chart, ClaimVerdict, Line, PaperCl
 STEPS = 64
 """Number of points on a curve."""
 FIGURE_4 = ((7, 7, 6, 6, 5, 6, 6), -12, 6)
-"""A reply's shallow scores (paper's median: 6), its score at full depth, and the move's raw value."""
+"""A reply's shallow scores (median 6 in the paper), its score at full depth, and the move's raw value."""
 
 
 def trappiness_minimising(upper: float, final: float, margin: float = 0) -> float:

@@ -50,7 +50,7 @@ class TrapReply(NamedTuple):
     erred: int
     """1 if the reply cost a tenth of expected score or more."""
     random_optimal: float
-    """Fraction of optimal replies, which is a random mover's rate; the next two fields are analogous."""
+    """Fraction of optimal replies (a random mover's rate); the next two fields are analogous."""
     random_fell: float
     random_erred: float
     band: int
@@ -141,7 +141,7 @@ def recorded(game: str, folder: str, seed: int, first: int, count: int, most: in
 
 @lru_cache(maxsize=2)
 def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[AnsweredMove]:
-    """The sampled moves, from games between persons only, because WTHOR also contains games of programs."""
+    """The sampled moves, only from games between people, because WTHOR also contains games by programs."""
     games = [each for each in given_games(game, folder) if all(map(is_person, each.record.players))]
     return sample_of(games, game, most, seed)
 
@@ -195,7 +195,7 @@ class TrapReplies:
         )
 
     def column(self, value: Callable[[TrapReply], float]) -> Floats:
-        """The values of one column, one per reply."""
+        """Return the values of one column, with one value per reply."""
         return np.array([value(each) for each in self.rows], np.float64)
 
     def is_kind(self, kind: OutcomeKind) -> Bools:
@@ -251,7 +251,7 @@ def equal_cost(found: TrapReplies, alpha: float) -> EqualCost:
 
 
 def by_band(found: TrapReplies) -> list[tuple[PersonShare, PersonShare]]:
-    """For each band, how often its traps were played, and how often its other replies were."""
+    """For each band, how often its traps and its other replies were played."""
     played_band = found.column(lambda each: each.band)
     fell = found.is_kind(OutcomeKind.FELL_FOR_PAPER_TRAP)
     rows = []

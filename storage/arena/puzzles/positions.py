@@ -1,7 +1,7 @@
 """Puzzle positions: imports them from finished games and selects them for a person.
 
-In a puzzle position, one of our arena moves set a confirmed bait (`engine.bait_rule`) and the reply of a
-person was not good: it cost more than `MAX_GOOD_REPLY_COST`. Positions reached by the same moves are
+A puzzle position is one in which our arena move set a confirmed bait (`engine.bait_rule`) and a person's
+reply was not good: it cost more than `MAX_GOOD_REPLY_COST`. Positions reached by the same moves are
 stored once. Each taken bait is stored with the decision from which the position can be shown.
 
 Rows are created when a game is settled, and for older games in one import
@@ -201,7 +201,7 @@ async def import_positions(
 async def _position_of(
     session: AsyncSession, mistake: NewMistake, start: Callable[[NewMistake], PuzzleRating]
 ) -> int:
-    """Our key for the position in which a bait was taken; inserts the position if it is new."""
+    """Return the database key of the position in which a bait was taken; insert the position if it is new."""
     statement = select(PuzzlePosition.id).where(PuzzlePosition.key == mistake.key)
     position_id = await session.scalar(statement)
     if position_id is None:
@@ -226,7 +226,7 @@ async def max_settled_game_id(session: AsyncSession, site: str) -> int:
 
 
 async def find_game(session: AsyncSession, site: str, site_game_id: str) -> tuple[int, bool] | None:
-    """Our key for an arena game, and whether the game is settled; None if our accounts did not play in it."""
+    """An arena game's key in our records, and whether it is settled; None if we did not play in it."""
     statement = select(GameRow.id, GameRow.is_settled)
     row = (
         await session.execute(
@@ -280,13 +280,13 @@ async def list_near(
     account_id: str | None = None,
     without: Collection[int] = (),
 ) -> list[int]:
-    """Positions from public games whose ratings are the nearest above and below the person's rating.
+    """The positions from public games that are rated closest to the person, above and below.
 
     Args:
         session: The transaction.
         game: The game's name.
         rating: The person's rating.
-        limit: Maximum number on each side.
+        limit: Maximum number of positions on each side of the rating.
         account_id: The person, who never sees a position twice; None without an account.
         without: Positions to exclude.
     """
@@ -420,7 +420,7 @@ async def save_bait_line(session: AsyncSession, position_id: int, line: str) -> 
 
 
 def left_out(position_id: Any, without: Collection[int]) -> tuple[ColumnElement[bool], ...]:
-    """A condition that excludes these keys; empty without keys, because empty lists make queries slow."""
+    """A condition that excludes these keys; none if there are no keys: empty lists make queries slow."""
     return (position_id.not_in(without),) if without else ()
 
 

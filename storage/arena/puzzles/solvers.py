@@ -21,19 +21,19 @@ class SolverRecord:
 
     strength: PuzzleRating
     position_id: int | None
-    """The current position, or None."""
+    """Id of the position that the person is to solve; None: none has been chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewRecord:
-    """A person's attempts at a position; its fields are columns of the table."""
+    """A person's attempts at a position; the fields are columns of the table."""
 
     answers: int = 0
     """Number of attempts of all kinds, including views of the solution."""
     has_hint: bool = False
     """Whether the person used the hint before the first answer."""
     stage: int | None = None
-    """Number of correct answers when due since the position was last missed; None if it was never missed."""
+    """Number of correct answers to due reviews since the last miss; None: the position was never missed."""
     due_at: datetime | None = None
     """When to show the position again; None for never."""
 
@@ -63,9 +63,9 @@ async def get_solver(
 async def lock_solver(
     session: AsyncSession, account_id: str, game: str, newcomer: PuzzleRating
 ) -> SolverRecord:
-    """A person's state in one game, locked until the caller commits; inserted from `newcomer` if missing.
+    """Lock a person's state in one game until the caller commits, and return it.
 
-    Inserts a missing row first, because only an existing row can be locked.
+    A missing row is first inserted with the rating `newcomer`, because only an existing row can be locked.
     """
     solver = await get_solver(session, account_id, game, is_locked=True)
     if solver is None:
@@ -111,7 +111,7 @@ async def save_review(
 async def due_position(
     session: AsyncSession, account_id: str, game: str, now: datetime, without: Collection[int] = ()
 ) -> int | None:
-    """The position that has been due for the longest time, apart from the excluded ones."""
+    """Id of the position that has been due for the longest time; None if no position is due."""
     statement = select(PuzzleReview.position_id).where(
         *_of(account_id, game), PuzzleReview.due_at <= now, *left_out(PuzzleReview.position_id, without)
     )
@@ -126,7 +126,7 @@ async def count_due(session: AsyncSession, account_id: str, game: str, now: date
 
 
 async def next_due_at(session: AsyncSession, account_id: str, game: str) -> datetime | None:
-    """When the next repetition is or was due; None if none is scheduled."""
+    """When the next repetition is due (it may be overdue); None if no repetition is scheduled."""
     statement = (
         select(PuzzleReview.due_at)
         .where(*_of(account_id, game), PuzzleReview.due_at.is_not(None))

@@ -1,4 +1,4 @@
-"""The columns of exports: their sources in the database, and how their values are computed."""
+"""The columns of exports: which SQL expressions they read, and how they compute their values."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -36,14 +36,14 @@ class ExportColumn:
     about: str
     """The column's meaning, in one line."""
     read: Callable[..., Value] = str
-    """Computes the value from the values of the sources."""
+    """Computes the column's value from the values of `sources`."""
     sources: tuple[Any, ...] = ()
-    """The SQL expressions from which the value is computed."""
+    """The SQL expressions whose values `read` takes as arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """An export, which is a table with these columns."""
+    """A table that can be exported."""
 
     about: str
     columns: tuple[ExportColumn, ...]
@@ -66,7 +66,7 @@ def export_of(
     columns: Sequence[ExportColumn],
     selected: Callable[[Filters], Sequence[ColumnElement[bool]]] = filter_conditions,
 ) -> Export:
-    """An export with one row for each row of its statement.
+    """Build an export with one row for each row of its statement.
 
     Args:
         about: The meaning of a row.
@@ -85,7 +85,7 @@ def export_of(
 
 
 def of_moves(filters: Filters) -> Sequence[ColumnElement[bool]]:
-    """SQL conditions for an export of moves: conditions on the games, and conditions on their moves."""
+    """Convert filters to SQL conditions on games and moves, for an export of moves."""
     return [*filter_conditions(of_games(filters)), *phase_conditions(filters)]
 
 
@@ -104,7 +104,7 @@ def _of(
     source: Any,
     convert: Callable[[Any], Value] | None = None,
 ) -> ExportColumn:
-    """A column with the converted value of its source; null stays null."""
+    """A column that converts the value of its only source; null stays null."""
     read = convert or usual
     return ExportColumn(name, kind, about, lambda value: None if value is None else read(value), (source,))
 
@@ -120,7 +120,7 @@ share = partial(_of, ColumnKind.NUMBER, lambda value: value / WHOLE)
 
 
 def timestamp_text(value: datetime | None) -> str | None:
-    """A time as text, in the format of exports."""
+    """Format a time for exports, in UTC."""
     return None if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
@@ -138,7 +138,7 @@ OF_GAME: list[ExportColumn] = [
     text("player", "old name of strategy", GameRow.strategy),
     whole("opponent_id", "key of the opponent's account", GameRow.opponent_id),
     text("opponent", "opponent's name", OpponentRow.name),
-    flag("is_program", "1: a program, according to the site", OpponentRow.is_bot),
+    flag("is_program", "1: the opponent is a program, according to the site", OpponentRow.is_bot),
     whole("opponent_rating", "opponent's rating at the start; null: unknown", GameRow.opponent_rating),
 ]
 STRATEGY = text("strategy", "our strategy: trappy, standard, ...", GameRow.strategy)

@@ -1,6 +1,6 @@
 """Escapes CSV cells that a spreadsheet would run as formulas, since names and chat come from strangers.
 
-An apostrophe is put before a text that begins like a formula, as OWASP advises ("CSV Injection"); numbers are
+Text that begins like a formula gets a leading apostrophe, as OWASP advises ("CSV Injection"); numbers are
 unchanged. A formula that already has leading apostrophes gets another apostrophe, so that a program can
 restore the original by removing one apostrophe (`text_of`).
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-"""Includes the full-width forms of these characters, which some spreadsheets treat in the same way."""
+"""How formulas begin; includes full-width characters, which some spreadsheets treat like the usual ones."""
 
 
 def cell(value: object) -> object:
@@ -26,12 +26,12 @@ def cells(row: Iterable[object]) -> list[object]:
 
 
 def text_of(written: str) -> str:
-    """The text of a cell before escaping."""
+    """Return the original text of an escaped cell."""
     return written[1:] if written.startswith("'") and _FORMULA.match(written) else written
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]], line_end: str = "\n") -> str:
-    """CSV of the rows, with a header; empty if there are no rows. For HTTP, pass CR LF as `line_end`."""
+    """Format rows as CSV with a header; empty if there are no rows. For HTTP, pass CR LF as `line_end`."""
     out = io.StringIO()
     if rows:
         writer = csv.DictWriter(out, list(rows[0]), lineterminator=line_end)

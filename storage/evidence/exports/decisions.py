@@ -130,7 +130,7 @@ OUTCOMES = export_of(
         number("random_error", "probability that a random reply is an error", ForecastRow.error_uniform),
         number("expected_error", "forecast probability of an error", ForecastRow.error_expected),
         share("random_cost", "mean cost of a random reply", ForecastRow.cost_uniform),
-        share("expected_cost", "forecast cost of the reply", ForecastRow.cost_expected),
+        share("expected_cost", "forecast mean cost of the reply", ForecastRow.cost_expected),
         computed(
             "has_bait",
             _WHOLE,
@@ -165,7 +165,7 @@ OUTCOMES = export_of(
         computed(
             "model",
             _TEXT,
-            "model of the forecast, named as in `stats --by model`; null: none",
+            "model that made the forecast, named as in `stats --by model`; null: none",
             lambda model_name, model_sha256, prior: (
                 None if model_name is None else model_text(model_name, model_sha256, prior)
             ),
@@ -176,7 +176,7 @@ OUTCOMES = export_of(
         _is(
             JUDGE_RULE,
             "is_current",
-            "1: judged by current rules; other rows count only after `db recheck`",
+            "1: judged by current rules; statistics ignore other rows until `db recheck`",
             OutcomeRow.rule,
         ),
         _is(FORECAST_RULE, "is_forecast_current", "1: forecast by current rules", ForecastRow.rule),
@@ -211,10 +211,10 @@ BAITS = export_of(
         _is(
             FORECAST_RULE,
             "is_current",
-            "1: forecast by current rules; other rows count only after `db recheck`",
+            "1: forecast by current rules; statistics ignore other rows until `db recheck`",
             ForecastRow.rule,
         ),
-        _expected_loss("expected_loss", "probability times cost, by which baits are ordered"),
+        _expected_loss("expected_loss", "forecast probability times cost; baits are ranked by it"),
         STRATEGY,
     ],
     selected=of_moves,
@@ -270,7 +270,7 @@ def _json(stored: object) -> str:
 
 
 RECORDS = export_of(
-    "One row for each of our moves with its full record; everything else can be computed from it.",
+    "One row for each of our moves; its full record suffices to compute all other data on the move.",
     _DECISIONS.outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id),
     [
         *_KEYS,

@@ -61,7 +61,7 @@ _POINTS = {"win": 1.0, "draw": 0.5, "loss": 0.0}
 
 
 def _count(*conditions: ColumnElement[bool]) -> Any:
-    """SQL for the number of our moves in a closed game that meet the conditions."""
+    """SQL expression that counts our moves in a game that meet the conditions."""
     counted = (
         select(func.count())
         .select_from(DecisionRow)
@@ -160,7 +160,7 @@ GAMES = export_of(
         ),
         _if_closed(
             "slips",
-            "number of other replies that cost 10 % or more, including in decided positions",
+            "number of replies that cost 10 % or more, except `baits_taken`, also in decided positions",
             slip_condition(),
         ),
         text("moves", "moves of both sides as recorded, separated by spaces", GameRow.moves),

@@ -57,8 +57,8 @@ async def export_rows(
     Args:
         connection: A connection that reads one snapshot of the database (`Database.snapshot`).
         export: One of `EXPORTS`.
-        filters: Select the games.
-        only_games: Export only the matching games with these keys; None: all matching games.
+        filters: The filters that select the games or events.
+        only_games: Export only the matching games with these keys; None for all matching games.
         without_games: Keys of games to leave out.
 
     Raises:

@@ -49,7 +49,7 @@ MIN_VALUES = 100
 MIN_PERSONS = 30.0
 """Minimum number of effective persons for which the variance of their sums is reliable."""
 _MAX_LOG = 700.0
-"""Cap of e-values: exp(700) is 10^304."""
+"""Maximum logarithm of an e-value; exp(700) is 10^304."""
 
 
 class PlannedN(IntEnum):
@@ -128,12 +128,12 @@ class AnyTimeEstimate:
     """Standard deviation per value, sqrt(s2), including the correlation within persons; None below two
     values."""
     low: float | None
-    """Lower limit; None while it is too early."""
+    """Lower limit; None while it is too early for an interval."""
     high: float | None
-    """Upper limit; None while it is too early."""
+    """Upper limit; None while it is too early for an interval."""
     e_value: float | None
-    """Evidence (e-value) against a mean of 0; 1/alpha or more excludes 0. None while it is too early;
-    at most 10^304."""
+    """Evidence (e-value) against a mean of 0; 1/alpha or more excludes 0. At most 10^304; None while it is
+    too early for an interval."""
     too_early: str | None
     """Why there is no interval, as in `SequenceDesign.too_early`."""
     alpha: float
@@ -148,10 +148,10 @@ class AnyTimeEstimate:
 def estimate(
     values: Sequence[float] | Floats, persons: Sequence[PersonId] | NDArray[Any], design: SequenceDesign
 ) -> AnyTimeEstimate:
-    """The estimate from all values, with its interval.
+    """Estimate the mean from all values, with its interval.
 
     Args:
-        values: Shape (n,); their order does not matter.
+        values: The values in any order, shape (n,).
         persons: Each value's person, shape (n,).
         design: The design fixed beforehand.
 
@@ -166,7 +166,7 @@ def estimate(
 def estimates(
     values: Floats, persons: Codes, groups: Codes, size: int, design: SequenceDesign
 ) -> list[AnyTimeEstimate]:
-    """`estimate` applied to each of several groups.
+    """Compute `estimate` for each of several groups.
 
     Args:
         values: Finite values of all groups, shape (n,).
@@ -261,7 +261,7 @@ class InterimAnalyses:
 
     @property
     def has_interval(self) -> NDArray[np.bool_]:
-        """Whether there is enough data for an interval, after each value."""
+        """For each number of values, whether there is enough data for an interval."""
         enough = (self.n >= self.design.least_values) & (self.effective_persons >= self.design.least_persons)
         return np.asarray(enough)
 
@@ -306,7 +306,7 @@ class LargestPerson:
 def largest_person(
     values: Floats, persons: Sequence[PersonId] | NDArray[Any], design: SequenceDesign
 ) -> LargestPerson | None:
-    """The person with the largest share of V (in a tie, the first key); None: no value differs from the
+    """The person with the largest share of V (in a tie, the first key); None if no value differs from the
     mean.
 
     Raises:

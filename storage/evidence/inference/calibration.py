@@ -1,8 +1,8 @@
 """Calibration of the models of people: predicted versus observed errors, and discrimination.
 
-The intervals have a fixed sample size, are clustered by person and need 30 effective persons; the drift alarm
-on the mean of O - p is valid at any time. An e-process over all replies would not work as an alarm: with a
-model that is right on average, differences between persons alone raise it to 20 in half of the runs.
+The fixed-sample intervals are clustered by person and need 30 effective persons; the drift alarm, on the mean
+of outcome minus prediction, is valid at any time. An e-process over all replies would not work as an alarm:
+with a model that is right on average, differences between persons alone raise it to 20 in half of the runs.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ class Calibration:
     """Sum of the predicted probabilities."""
     happened: int
     ratio: FixedInterval
-    """Expected events divided by actual ones; above 1: fewer events than predicted."""
+    """Expected events divided by actual ones; above 1 if there were fewer than predicted."""
     intercept: FixedInterval
     """The intercept a in logit P = a + b logit p; 0 if calibrated."""
     slope: FixedInterval
@@ -73,7 +73,7 @@ def calibration(
 
 
 def hide_with_few_persons(found: FixedInterval) -> FixedInterval:
-    """Estimates whose intervals are valid at any time; none below `MIN_PERSONS` effective persons."""
+    """Remove the interval if the estimate has fewer than `MIN_PERSONS` effective persons."""
     if found.low is None or found.effective_persons >= MIN_PERSONS:
         return found
     early = f"P {floor(found.effective_persons)} of {MIN_PERSONS:g}"

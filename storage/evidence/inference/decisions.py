@@ -1,4 +1,4 @@
-"""The single decisions of a micro-randomised trial: the effect of a trap on the next reply.
+"""Analysis of single decisions in a micro-randomised trial: the effect of a trap on the next reply.
 
 Some decisions are randomised between trappy's choice T, which sets a trap, and the best move N without a trap
 (Klasnja and others 2015, doi:10.1037/hea0000305; Boruvka and others 2018,
@@ -10,8 +10,8 @@ the mean of the people model's expected costs after T and after N::
     m   = 0.8 b x + 0.2 y
     psi = (Y - m) (A / p - (1 - A) / (1 - p))
 
-The mean of psi is the average effect of a trap on the next reply. The report also has weighted centred least
-squares (Boruvka), valid at one number of decisions fixed beforehand: a regression of Y on 1, x and A - 1/2.
+The mean of psi estimates the average effect of a trap on the next reply. The report also has weighted centred
+least squares (Boruvka), a regression of Y on 1, x and A - 1/2; it is valid at one predetermined sample size.
 """
 
 from collections.abc import Sequence
@@ -68,13 +68,13 @@ class TrialDecision:
     games_before: int
     """Number of the person's earlier games in the trial, with or without randomised decisions."""
     drawn_at: datetime
-    """Time of the random choice, with a time zone."""
+    """Time of the random choice; must have a time zone."""
     settled_at: datetime | None
     """Time of the reply, or of the game's end if there was no reply; None: the reply is still open."""
     treated: bool
     """A: whether the random choice was the move that sets a trap."""
     probability: float
-    """Recorded probability of that move, in (0, 1)."""
+    """Recorded probability of choosing the move that sets a trap, in (0, 1)."""
     cost: float | None
     """Y: cost of the reply; None: there was no reply."""
     expected_trap: float
@@ -82,7 +82,7 @@ class TrialDecision:
     expected_control: float
     """The people model's expected cost of the reply to the other move."""
     mean_trap: float
-    """Mean cost of all replies to the move that sets a trap, which is the expected loss of a random mover."""
+    """Mean cost of all replies to the move that sets a trap: the expected cost of a random reply."""
     mean_control: float
     """Mean cost of all replies to the other move."""
     value_trap: float
@@ -119,12 +119,12 @@ _DECISION = np.dtype(
         *((f"{name}_{of}", "<f8") for name in ("expected", "mean", "value") for of in ("trap", "control")),
     ]
 )
-"""The decision as a row; the cost is NaN if there was no reply."""
+"""Layout of a decision's row; the cost is NaN if there was no reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionOutcome:
-    """The effect of a trap on one outcome of the next reply."""
+    """Estimates of the effect of a trap on one outcome of the next reply."""
 
     any_time: EndpointReport
     fixed: FixedInterval
@@ -142,7 +142,7 @@ class DecisionsReport(TrialCounts):
     cost: DecisionOutcome
     """Effect on Y. Part of it arises because positions with traps have more bad replies."""
     beyond_difficulty: DecisionOutcome
-    """Effect on Y minus the mean cost of all replies to our move; 0 for a person who moves at random."""
+    """Effect on Y minus the mean cost of all replies to our move; 0 for a person who replies at random."""
     earned: DecisionOutcome
     """Effect on Y minus the trap's cost to us, A (value of N minus value of T)."""
 
@@ -168,7 +168,7 @@ def decisions_report(
     at: datetime,
     flags: Flags = MappingProxyType({}),
 ) -> DecisionsReport:
-    """The current results of a trial's single decisions.
+    """Compute the current results of a trial of single decisions.
 
     Args:
         decisions: All randomised decisions, in any order.
@@ -192,7 +192,7 @@ def decisions_report(
     first = rows["games_before"] == 0
 
     def outcome(y: Floats, m: Floats) -> DecisionOutcome:
-        """The estimates for one outcome with its prediction, which must not depend on the random choice."""
+        """Estimate the effect on an outcome y; its prediction m must not depend on the random choice."""
         return DecisionOutcome(
             endpoint((y - m) * contrast(treated, probability), rows, first, flags, design),
             centred_least_squares(y, x, treated, probability, persons, terms.alpha),
@@ -212,7 +212,7 @@ def decisions_report(
 
 
 def _by_column(decisions: Sequence[TrialDecision]) -> Units:
-    """The decisions as rows in the layout of `_DECISION`."""
+    """Convert the decisions to rows in the layout of `_DECISION`."""
     units = np.zeros(len(decisions), _DECISION)
     columns: dict[str, list[Any]] = {
         "id": [each.decision_id for each in decisions],
@@ -228,15 +228,15 @@ def _by_column(decisions: Sequence[TrialDecision]) -> Units:
 
 
 def predicted_cost(cost: Floats, x: Floats, persons: NDArray[np.intp]) -> Floats:
-    """m: the prediction of a person's next cost from the people model and the person's past.
+    """Predict the cost of each reply (m) from the people model and the person's past replies.
 
     Args:
         cost: Y in the order of randomisation, shape (n,).
-        x: The people model's expectation, shape (n,).
-        persons: Each value's person, shape (n,).
+        x: The people model's expected costs, shape (n,).
+        persons: The person who made each reply, shape (n,).
 
     Returns:
-        Shape (n,).
+        The predictions, shape (n,).
     """
     past = earlier_sums(cost, persons) + _PRIOR_COST
     slope = past / (earlier_sums(x, persons) + _PRIOR_COST)
@@ -254,8 +254,8 @@ def centred_least_squares(
 ) -> FixedInterval:
     """The coefficient of A - 1/2 in weighted centred least squares on 1, x and A - 1/2.
 
-    The weight of a row is (q/p)^A ((1-q)/(1-p))^(1-A) with q = 1/2. A person is left out by subtracting their
-    share of the 3 x 3 normal equations.
+    The weight of a row is (q/p)^A ((1-q)/(1-p))^(1-A) with q = 1/2. The jackknife leaves out a person by
+    subtracting their contribution to the 3 x 3 normal equations.
 
     Args:
         outcome: The outcomes, shape (n,).
@@ -263,7 +263,7 @@ def centred_least_squares(
         treated: A, shape (n,).
         probability: p, shape (n,).
         persons: Each value's person, shape (n,).
-        alpha: Probability that the interval excludes the truth.
+        alpha: Probability that the interval excludes the true value.
     """
     weights = np.where(treated, _CENTRE / probability, (1 - _CENTRE) / (1 - probability))
     design = np.stack([np.ones(len(x)), x, treated - _CENTRE], axis=1)

@@ -51,7 +51,7 @@ class FixedInterval:
     high: float | None
     """Upper limit; None while it is too early."""
     too_early: str | None
-    """Why there is no value or no interval."""
+    """Why there is no value or no interval; None if there are both."""
     alpha: float = ALPHA
     kind: Literal["fixed"] = "fixed"
 
@@ -95,7 +95,7 @@ def leave_one_out(
 def fixed_mean(
     values: Sequence[float] | Floats, persons: Sequence[PersonId] | NDArray[Any], alpha: float = ALPHA
 ) -> FixedInterval:
-    """The mean of values, shape (n,), each of which belongs to a person.
+    """The mean of values, shape (n,), with an interval clustered by person.
 
     Raises:
         ValueError: The lengths differ, or a value is not finite.
@@ -126,7 +126,6 @@ def fixed_ratio(
         above: Values summed in the numerator, shape (n,), for instance expected events.
         below: Values summed in the denominator, shape (n,), for instance actual events.
         persons: Each value's person, shape (n,).
-        alpha: Probability that the interval excludes the truth.
 
     Raises:
         ValueError: The lengths differ, or a value is negative or not finite.
@@ -148,7 +147,7 @@ def fixed_logit(
     happened: Sequence[bool] | NDArray[Any],
     persons: Sequence[PersonId] | NDArray[Any],
 ) -> tuple[FixedInterval, FixedInterval]:
-    """Intercept a and slope b of logit P(happened) = a + b logit(predicted), by maximum likelihood.
+    """Fit logit P(happened) = a + b logit(predicted) by maximum likelihood; return a and b.
 
     Calibrated predictions have a = 0 and b = 1. Predictions are clipped to 1e-6 and 1 - 1e-6.
 
@@ -156,7 +155,6 @@ def fixed_logit(
         predicted: Probabilities, shape (n,).
         happened: Whether each event happened, shape (n,).
         persons: Each value's person, shape (n,).
-        alpha: Probability that an interval excludes the truth, for each interval separately.
 
     Raises:
         ValueError: The lengths differ, or a probability is outside [0, 1].
@@ -178,7 +176,7 @@ def fixed_logit(
 
 
 def _fit_logit(design: Floats, happened: Floats, start: Floats) -> Floats | None:
-    """Newton's method from a starting point; None if the likelihood has no maximum or no curvature."""
+    """Fit by Newton's method from a starting point; None if the likelihood has no maximum or no curvature."""
     b = start
     for _ in range(_MAX_STEPS):
         p = 1 / (1 + np.exp(-np.clip(design @ b, -500, 500)))
@@ -282,7 +280,7 @@ class _Around:
         return cls(score, curvature, np.abs(design).max(axis=0))
 
     def sums(self, distance: Floats) -> tuple[Floats, Floats]:
-        """Evaluate both sums at distances from the fit, shape (G, 2); returns shapes (2, G) and (3, G)."""
+        """Evaluate both sums at distances from the fit, shape (G, 2); return shapes (2, G) and (3, G)."""
         first, second = (distance[:, at, None] ** np.arange(_SERIES_TERMS) for at in (0, 1))
         score = np.einsum("gi,gj,ijk->kg", first, second, self.score, optimize=True)
         curvature = np.einsum("gi,gj,ijk->kg", first, second, self.curvature, optimize=True)

@@ -1,4 +1,4 @@
-"""Whole games of a trial: the differences in score and cost between trappy and standard.
+"""Outcomes of a trial's games: the differences in score and cost between trappy and standard.
 
 Each game is assigned at random. With A = 1 for trappy, pi the recorded probability of trappy, Y the outcome,
 e its expectation before the game and m a prediction from earlier games of the stratum::
@@ -116,7 +116,7 @@ NO_GAMES = TrialGames(np.zeros(0, TRIAL_GAME), ())
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """Games that share the characteristics known before they begin."""
+    """A group of games with the same properties, all known before the games begin."""
 
     game: str
     site: str
@@ -127,7 +127,7 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class StratumResult:
-    """The differences in one stratum."""
+    """The differences in score and cost within one stratum."""
 
     stratum: Stratum
     score: AnyTimeEstimate
@@ -141,26 +141,26 @@ class EloDifference:
     value: float | None
     """The difference; None without games, or if the expected scores leave no room for a difference."""
     low: float | None
-    """Lower limit; None while it is too early."""
+    """Lower limit of the interval; None while it is too early for an interval."""
     high: float | None
-    """Upper limit; None while it is too early."""
+    """Upper limit of the interval; None while it is too early for an interval."""
     score_per_elo: float
     """Score per point of Elo in these games, mean(m (1 - m) ln(10) / 400)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GamesReport(TrialCounts):
-    """Results of a trial's games: the outcome of trappy minus that of standard."""
+    """Results of a trial's games: the differences in outcome, trappy minus standard."""
 
     guard: RandomisationCheck
     """The randomisation check for the games' results."""
     score: EndpointReport
-    """Our score: 1, 1/2, 0."""
+    """The endpoint of our score (1, 1/2 or 0)."""
     elo: EloDifference
     cost_guard: RandomisationCheck
     """The randomisation check for games with a judged reply."""
     cost: EndpointReport
-    """Mean cost per judged reply."""
+    """The endpoint of the mean cost per judged reply."""
     strata: tuple[StratumResult, ...]
     """The strata, the largest first; the intervals are not simultaneous."""
 
@@ -182,7 +182,7 @@ class GamesReport(TrialCounts):
 
 
 def prediction(outcome: Floats, expected: Floats, strata: Codes) -> Floats:
-    """m: the expected outcome, corrected by the mean residual of earlier games of the stratum.
+    """Return m, the expected outcome corrected by the mean residual of earlier games in the stratum.
 
     Args:
         outcome: Y in the order of random assignment, shape (n,).
@@ -213,7 +213,7 @@ def games_report_and_interim(
         games: All games randomly assigned to one of the trial's two strategies.
         terms: The trial's design.
         at: The current time, with a time zone.
-        flags: Flags of suspect games: these count, but a separate line of the report excludes them.
+        flags: Flags of suspect games; such games count, but a separate line of the report excludes them.
 
     Raises:
         ValueError: `at` has no time zone.
@@ -267,8 +267,8 @@ def _score_values(rows: _Counted) -> tuple[Floats, Floats]:
 
 
 def _cost_values(rows: _Counted) -> Floats:
-    """The values psi for the cost. Ratings do not predict a cost, so the prediction is the mean over
-    earlier games of all strata."""
+    """The values psi for the cost. Ratings do not predict a cost, so the expectation e is the mean over
+    earlier games in all strata."""
     games = rows.games
     everywhere = np.zeros(len(games), np.intp)
     expected = prediction(games["cost"], np.zeros(len(games)), everywhere)

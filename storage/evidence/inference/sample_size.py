@@ -1,8 +1,8 @@
 """Sample sizes (games, decisions or traps) needed to detect an effect, for fixed and any-time analyses.
 
-A fixed-sample interval excludes 0 with a power of 80 % once n >= 7.85 sd^2 / D^2. An any-time interval does
-so once sd (w(n) + 0.84 / sqrt(n)) <= D (`any_time` defines w); half of the trials with an effect end much
-earlier.
+A fixed-sample interval excludes 0 with a power of 80 % once n >= 7.85 sd^2 / D^2. An any-time interval
+excludes 0 with this power once sd (w(n) + 0.84 / sqrt(n)) <= D (`any_time` defines w); half of the trials
+with an effect end much earlier.
 """
 
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ class SampleSizeRow:
     per_game: float
     """Number of values per game."""
     measured_in: int | None
-    """Number of games in which `per_game` was measured; None: assumed, or 1 because values are games."""
+    """Number of games in which `per_game` was measured; None if assumed, or if values are games."""
     fixed_games: float | None
     """`fixed` converted to games; None if the number of values per game is unknown."""
     any_time_games: float | None
@@ -107,7 +107,7 @@ def values_needed(found: AnyTimeEstimate, effect: float, design: SequenceDesign)
     """Number of further values needed to detect an effect, estimated from the current standard deviation.
 
     Returns:
-        0: there are enough values; None: there are fewer than `design.least_values`, or all are equal.
+        0 if there are enough values; None if there are fewer than `design.least_values`, or all are equal.
 
     Raises:
         ValueError: As for `any_time_sample_size`.
@@ -169,7 +169,7 @@ def plan_decisions(
 
     Args:
         decisions_per_game: Number of randomised decisions per game.
-        measured_in: Number of games in which that rate was measured; None: it is assumed.
+        measured_in: Number of games in which that rate was measured; None if it is assumed.
     """
     design, rows = SequenceDesign(PlannedN.DECISIONS), []
     for residual_sd in _RESIDUAL_SDS:
@@ -182,7 +182,7 @@ def plan_decisions(
 
 
 def plan_traps() -> tuple[SampleSizeRow, ...]:
-    """Plan how many answered traps show a difference between actual and expected shares of baits taken.
+    """Plan how many answered traps reveal a difference between actual and expected shares of baits taken.
 
     If the share is f, the variance is f (1 - f) (1 + (n / P - 1) rho), with n / P traps per effective person
     and rho the intraclass correlation of one person's taken baits.

@@ -1,6 +1,6 @@
 """Flags suspect games by simple, verifiable rules.
 
-A flag by itself excludes nothing: the report has a second line without the flagged games. Exclusion by events
+A flag does not exclude a game: the report has a second line without the flagged games. Exclusion by events
 in a game would bias the trial, because traps change those events.
 """
 
@@ -59,7 +59,7 @@ Flags = Mapping[int, tuple[SuspectFlag, ...]]
 
 
 def flagged(flags: Flags, games: NDArray[np.int64]) -> dict[SuspectFlag, NDArray[np.bool_]]:
-    """For each flag, whether each game has it, shape (games,)."""
+    """For each flag, a mask of the games that have it, shape (games,)."""
     return {
         flag: np.isin(games, np.array([key for key, its in flags.items() if flag in its], np.int64))
         for flag in SuspectFlag
@@ -86,7 +86,7 @@ def suspects(games: NDArray[np.void]) -> Flags:
 
 
 def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Whether the number of optimal replies by each game's person exceeds the model's expectation by
+    """Whether the optimal replies of the person in each game exceed the model's expectation by
     `ENGINE_ERRORS` standard errors.
 
     The standard error is clustered by game, but is at least that of independent replies: otherwise it

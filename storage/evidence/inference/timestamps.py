@@ -7,10 +7,10 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def microseconds(at: datetime) -> int:
-    """Microseconds from 1970 (UTC) to a time."""
+    """Microseconds since the beginning of 1970 (UTC)."""
     return (at - _EPOCH) // _MICROSECOND
 
 
 def time_of(at_us: int) -> datetime:
-    """The time (UTC) that is this many microseconds after the Unix epoch."""
+    """Convert microseconds since the beginning of 1970 (UTC) to a time in UTC."""
     return _EPOCH + timedelta(microseconds=at_us)

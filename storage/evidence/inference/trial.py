@@ -36,7 +36,7 @@ TRIAL_UNIT = np.dtype(
         ("excluded", "i1"),
     ]
 )
-"""The layout of a trial's rows, one for each unit that was randomly assigned one of two choices.
+"""The layout of a trial's rows, one for each unit (game or decision) with a random choice between two arms.
 
 Columns: the keys of the row, of its game and of the opponent's account; the times of the random choice
 and of the outcome (`UNSETTLED`: not known yet), in microseconds since 1970 (UTC); the recorded probability of
@@ -49,7 +49,7 @@ UNSETTLED = np.iinfo(np.int64).max
 
 
 class Exclusion(IntEnum):
-    """Why a row does not count, from facts before its randomisation; a number, so that arrays can hold it."""
+    """Reason why a row does not count, from facts before its randomisation; an integer, for use in arrays."""
 
     NONE = 0
     """The row counts."""
@@ -58,7 +58,7 @@ class Exclusion(IntEnum):
     OWN_POSITION = 2
     """The game began in a position chosen by the opponent."""
     REPEATED_DRAW = 3
-    """The random choice was already known: the move was randomised before and was taken back."""
+    """The opponent may know the random choice: the move was randomised before and taken back."""
 
     @property
     def text(self) -> str:
@@ -117,7 +117,7 @@ class CountedRows:
     """The fields of `TrialCounts` that count rows left out."""
 
     def for_outcome(self, outcome: str) -> "CountedRows":
-        """The same rows, with `missing` determined by one outcome.
+        """The same rows, with `missing` also set where the given outcome is missing.
 
         Args:
             outcome: The outcome's column, NaN where a row has no outcome.
@@ -263,7 +263,7 @@ class RandomisationCheck:
 
 
 def randomisation_check(selection: CountedRows, design: SequenceDesign) -> RandomisationCheck:
-    """Check the randomisation and the missing outcomes of all rows."""
+    """Check the assignment of all rows, and compare the arms' missing outcomes."""
     rows, missing = selection.rows, selection.missing
     treated, probability, persons = rows["treated"], rows["probability"], rows["person"]
     return RandomisationCheck(
@@ -287,7 +287,7 @@ class EndpointReport:
     """Number of values from flagged games, by reason; a game may have several reasons."""
     without_flagged: AnyTimeEstimate
     first_games: AnyTimeEstimate
-    """The estimate from only each person's first game."""
+    """The estimate from each person's first game only."""
     later_games: AnyTimeEstimate
     """The estimate from all games except each person's first."""
 
@@ -295,7 +295,7 @@ class EndpointReport:
 def endpoint(
     psi: Floats, rows: Units, first: NDArray[np.bool_], flags: Flags, design: SequenceDesign
 ) -> EndpointReport:
-    """The estimates of one outcome. Subsets keep the same m: any m from before the random choice is valid.
+    """The estimates of one outcome. Subsets reuse the predictions m in `psi`; any m made beforehand is valid.
 
     Args:
         psi: The values, shape (n,).
@@ -326,8 +326,8 @@ def check_draws(rows: Units, noun: str) -> None:
     """Reject rows with an impossible random assignment.
 
     Args:
-        rows: The rows.
-        noun: The word for a row, for the message.
+        rows: The rows to check.
+        noun: What the message calls a row.
 
     Raises:
         ValueError: A row occurs twice, its probability is outside (0, 1), or its outcome precedes the

@@ -42,9 +42,9 @@ def finding_of(low: float | None, high: float | None, margin: float = 0.0) -> In
     """The finding that follows from an interval.
 
     Args:
-        low: Lower limit of the interval; None: there is no interval.
-        high: Upper limit of the interval; None: there is no interval.
-        margin: Differences of at most this size in either direction are of no interest; 0: all are of
+        low: Lower limit of the interval; None if there is no interval.
+        high: Upper limit of the interval; None if there is no interval.
+        margin: Differences of at most this size in either direction are of no interest; 0 if all are of
             interest.
     """
     if low is None or high is None:
@@ -120,12 +120,12 @@ class TrialVerdict:
     alpha: float
     """Maximum probability that the interval ever excludes the truth."""
     more: int | None
-    """Number of values still needed for a decision if mean and deviation stay the same; 0: decided.
-    None: too early to tell, or more than a million."""
+    """Number of values still needed for a decision if mean and deviation stay the same; 0 if decided. None if
+    too early to tell, or more than a million."""
     more_to_narrow: int | None
-    """Number of values still needed to make the interval a third narrower; None: see `more`."""
+    """Number of values still needed to make the interval a third narrower; None as for `more`."""
     broken: tuple[str, ...]
-    """Why the results are invalid (``draw`` or ``missing``, as in `RandomisationCheck.broken`); empty: they
+    """Why the results are invalid (``draw`` or ``missing``, as in `RandomisationCheck.broken`); empty if they
     may be valid."""
 
 
@@ -227,7 +227,7 @@ def more_to_narrow(found: AnyTimeEstimate, design: SequenceDesign) -> int | None
     """Number of further values that make the interval a third narrower, given the current deviation.
 
     Returns:
-        None: there is no interval, or more than a million are needed.
+        None if there is no interval, or more than a million are needed.
     """
     if found.low is None or not found.sd:
         return None
@@ -240,7 +240,7 @@ def more_to_decide(found: AnyTimeEstimate, design: SequenceDesign, margin: float
     The comparison is decided when the interval excludes 0 or lies within the margin.
 
     Returns:
-        None: there is no interval, or more than a million are needed.
+        None if there is no interval, or more than a million are needed.
     """
     if found.low is None or found.mean is None or not found.sd:
         return None
@@ -249,7 +249,7 @@ def more_to_decide(found: AnyTimeEstimate, design: SequenceDesign, margin: float
 
 
 def _more_until(n: int, width: float, design: SequenceDesign) -> int | None:
-    """Further values needed until the interval's half-width is this many deviations; None: over a million."""
+    """Further values needed until the interval's half-width is this many deviations; None if too many."""
     low, high = n - 1, n + _MAX_FURTHER_VALUES
     if float(design.width(high)) > width:
         return None

@@ -63,7 +63,7 @@ async def list_arena_games(
         session: The transaction's session.
         account_id: Key of the account.
         limit: Maximum number of games.
-        before: Only games that began before the game with this ID; all games if it is empty or unknown.
+        before: Only games that began before the game with this ID; all games if the ID is empty or unknown.
     """
     row = ArenaGame
     start = None

@@ -60,7 +60,7 @@ class BaitEncounter:
     strategy: str
     opponent: str
     opponent_site_id: str
-    """The site's key of the opponent's account."""
+    """The site's key for the opponent's account."""
     opponent_rating: int | None
     ply: int
     """Ply of our move, that is, the number of moves before it."""
@@ -113,7 +113,7 @@ class BaitGroup:
     unanswered: int
     """Number of baits without a reply, because the game ended first."""
     expected: float
-    """Number of baits that people should have taken according to the forecasts, of those with a reply."""
+    """Number of baits with a reply that people should have taken according to the forecasts."""
     persons: int
     interval: FixedInterval | None
     """Interval of the share taken, clustered by person; None below `MIN_BAIT_PERSONS` effective persons."""
@@ -133,7 +133,7 @@ class BaitGroup:
 
 @dataclass(frozen=True, slots=True)
 class BaitSummary:
-    """All baits of some games."""
+    """All baits in the selected games."""
 
     everything: BaitGroup
     by_phase: tuple[BaitGroup, ...]
@@ -178,12 +178,12 @@ async def list_repeated(
     Args:
         session: The transaction's session.
         summary: The baits to search.
-        outcome: `TAKEN`: taken at least once; `HELD`: never taken; None: any.
+        outcome: `TAKEN` for baits taken at least once, `HELD` for baits never taken, None for all.
         limit: Maximum number of baits.
         offset: Number of baits to skip.
 
     Returns:
-        At most `limit` baits, from `offset` on; and the total number.
+        At most `limit` baits, starting at `offset`, and the total number of baits.
     """
     encounters = some(summary.replies, has(summary.replies, ReplyFlag.ANSWERED))
     latest = encounters[np.argsort(-encounters["decision"])[:MAX_SEARCHED_BAITS]]

@@ -9,10 +9,10 @@ from storage.database import Database
 from storage.errors import StorageError
 
 _SQLITE = text("PRAGMA data_version")
-"""The value changes when another connection commits, so all queries must use one connection that never
+"""This number changes only when another connection commits, so poll it over one connection that never
 writes."""
 _POSTGRESQL = text("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
-"""The number of the next transaction.  It also grows when another database on the server changes."""
+"""The number of the next transaction; it also grows when another database on the server changes."""
 
 
 class ChangeWatch:

@@ -18,7 +18,7 @@ class EndingCount:
     result: str
     """Our result (win, draw or loss), ``aborted`` or ``unknown``."""
     reason: str
-    """The reason in the site's own words; empty: not stated."""
+    """The reason in the site's own words; empty if it gave none."""
     count: int
     last_at: datetime
     """Start of the latest of these games."""
@@ -27,7 +27,7 @@ class EndingCount:
 async def count_endings(session: AsyncSession, since: datetime, *, site: str = "") -> list[EndingCount]:
     """Count the endings of games that began after a given time, the most frequent first.
 
-    Games of matches on this machine are left out.
+    Excludes engine matches played on this machine.
     """
     rows = await session.execute(
         select(

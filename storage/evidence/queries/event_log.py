@@ -25,7 +25,7 @@ class EventCount:
     kind: str
     site: str
     reason: str
-    """The reason; empty: not stated."""
+    """The stated reason; empty if none was stated."""
     count: int
     last_at: datetime
 
@@ -41,7 +41,7 @@ class LoggedEvent:
     kind: str
     game_id: int | None
     opponent: str
-    """The game's opponent; empty: the event belongs to no game."""
+    """Name of the game's opponent; empty if the event belongs to no game."""
     detail: dict[str, Any]
 
 
@@ -57,12 +57,12 @@ class SiteTimes:
     confirmed: int
     """Number of our moves that the site has shown."""
     confirm_median_s: float | None
-    """Median time from acceptance until the site's list of moves shows the move; None: no move shown."""
+    """Median time from acceptance until the site shows the move in its list; None if it showed no move."""
     confirm_p95_s: float | None
 
 
 def _reason() -> ColumnElement[str]:
-    """SQL for an event's description, from the field that its kind uses."""
+    """SQL for an event's reason, which is in the field `reason` or `error` of its details."""
     return func.coalesce(
         EventRow.detail["reason"].as_string(), EventRow.detail["error"].as_string(), cast("", String)
     )

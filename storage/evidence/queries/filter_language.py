@@ -1,7 +1,7 @@
-"""The filter language: filters as named texts, the same in a page's URL, in a link and in JSON.
+"""The filter language: writes filters as named texts that are the same in URLs, links and JSON.
 
 Each selectable field of `storage.filters.Filters` has one name and one textual form: ``game=chess``,
-``opponents=people``, ``since=2026-11-01``, ``min-rating=1400``. Parsing the texts returns the same filters.
+``opponents=people``, ``since=2026-11-01``, ``min-rating=1400``. Parsing these texts returns the same filters.
 """
 
 import re
@@ -139,7 +139,7 @@ FIELDS: dict[str, FilterField] = {
 }
 """All filters by name, in the order in which pages show them."""
 OLD_FILTERS = {"player": "strategy"}
-"""Names of filters in version 0.2, which remain valid until 0.4.0, and their current names."""
+"""Filter names from version 0.2, each with its current name; they remain valid until 0.4.0."""
 OF_MOVES = ("phase",)
 """Filters that select moves; all other filters select games."""
 OF_GAMES = tuple(name for name in FIELDS if name not in OF_MOVES)

@@ -60,12 +60,12 @@ class GameLine:
     strategy: str
     opponent: str
     opponent_site_id: str
-    """The site's key of the opponent's account."""
+    """The opponent's account id at the site."""
     opponent_is_bot: bool
     our_rating: int | None
     opponent_rating: int | None
     our_side: int
-    """0: we moved first."""
+    """0 if we moved first, otherwise 1."""
     state: str
     """See `storage.records.GameStatus`."""
     result: str | None
@@ -96,17 +96,17 @@ class MoveMark:
     is_complete: bool
     is_decided: bool | None
     bait: str | None
-    """The confirmed bait; None: no confirmed bait, or the position is decided."""
+    """The confirmed bait; None if there is none or the position is decided."""
     is_taken: bool | None
     cost: float | None
-    """Cost of the reply, as a share of the game; None: not judged."""
+    """Cost of the reply, as a share of the game; None if it has not been judged."""
     is_slip: bool
     """See `storage.evidence.slips`."""
     created_at: datetime
     sent_at: datetime | None
     confirmed_at: datetime | None
     reply_time_s: float | None
-    """The opponent's time for the reply; None: not timed."""
+    """The opponent's time for the reply; None if it was not timed."""
 
 
 async def count_games(session: AsyncSession, filters: Filters, result: ResultFilter) -> int:

@@ -12,7 +12,7 @@ async def losing_streaks(session: AsyncSession, most: int = 100) -> dict[tuple[s
 
     Args:
         session: A session of the database.
-        most: Number of latest games to examine, over all accounts.
+        most: Number of latest games to examine, all accounts together.
 
     Returns:
         The numbers, by site and account; accounts without a game among the latest `most` are left out.

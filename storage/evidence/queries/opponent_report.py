@@ -21,7 +21,7 @@ from storage.records import GameResult, from_row
 from storage.tables.games import EventRow, GameRow, OpponentRow
 
 _COUNTED = ("games", "days", "decided", "points", "baits_set", "baits_taken", "slips")
-"""The fields of `OpponentLine` that are 0 if there is no game."""
+"""The fields of `OpponentLine` that are counts, reported as 0 if there is no game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +29,19 @@ class OpponentAccount:
     """An opponent's account at a site."""
 
     opponent_id: int
-    """Our key of the account."""
+    """Our database key of the account."""
     site: str
     site_id: str
     """The site's key of the account."""
     name: str
     """The account's latest name."""
     former_names: tuple[str, ...]
-    """The account's names, the oldest first."""
+    """The account's former names, the oldest first."""
     is_bot: bool
     first_seen_at: datetime
     """When the account's first game began, including aborted games."""
     blocked_as: str | None
-    """The name or key under which the operator blocked the account; None: not blocked by a command."""
+    """The name or key under which a command blocked the account; None if no command has blocked it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class GameTally:
     strategy: str
     """Our strategy."""
     our_side: int
-    """0: we moved first."""
+    """0 if we moved first, otherwise 1."""
     games: int
     wins: int
     draws: int
@@ -95,7 +95,7 @@ class Visit:
     day: date
     games: int
     days_since: int | None
-    """Days since the previous visit; None: the first visit."""
+    """Days since the previous visit; None for the first visit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +110,14 @@ class SuspectGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpponentReport:
-    """The report on an opponent, from the games that pass the filters, without aborted games."""
+    """A report on an opponent, based on the games that pass the filters, except aborted games."""
 
     account: OpponentAccount
     line: OpponentLine | None
-    """The opponent's line in the list of opponents; None: no game passes the filters."""
+    """The opponent's line in the list of opponents; None if no game passes the filters."""
     last_terms: LastTerms | None
     tallies: tuple[GameTally, ...]
-    """Results by game, player and side."""
+    """Our results by game, strategy and side."""
     progress: tuple[GameProgress, ...]
     """Trends of the replies by game, the most frequently played game first."""
     ratings: tuple[ObservedRatings, ...]
@@ -129,7 +129,7 @@ class OpponentReport:
 
     @property
     def flags(self) -> dict[SuspectFlag, int]:
-        """Number of games with each flag."""
+        """Number of suspect games with each flag."""
         counts = Counter(flag for game in self.suspects for flag in game.flags)
         return {flag: counts[flag] for flag in SuspectFlag if counts[flag]}
 
@@ -173,7 +173,7 @@ class OpponentReport:
 
 
 async def find_opponents(session: AsyncSession, name: str, site: str | None = None) -> list[tuple[str, str]]:
-    """Site and key of each account with this name or key, ignoring case, at one site or at any site."""
+    """Find accounts by name or key, ignoring case, at one site or at all; return their sites and keys."""
     row, lower = OpponentRow, name.lower()
     # SQLite's lower() knows ASCII only; the exact spelling matches on every database.
     is_meant = or_(
@@ -189,7 +189,7 @@ async def find_opponents(session: AsyncSession, name: str, site: str | None = No
 
 
 async def get_opponent(session: AsyncSession, site: str, site_id: str) -> OpponentAccount | None:
-    """Find the account with this key at a site; None: we have never played against the account."""
+    """Find the account with this key at a site; return None if we have never played against it."""
     statement = select(OpponentRow).where(OpponentRow.site == site, OpponentRow.site_id == site_id)
     row = (await session.execute(statement)).scalar_one_or_none()
     if row is None:
@@ -208,13 +208,13 @@ async def get_opponent(session: AsyncSession, site: str, site_id: str) -> Oppone
 async def opponent_report(
     session: AsyncSession, site: str, site_id: str, filters: Filters | None = None
 ) -> OpponentReport | None:
-    """Compute the report on one opponent; None: we have never played against the opponent.
+    """Compute the report on one opponent; return None if we have never played against the opponent.
 
     Args:
         session: A session of the database.
         site: The account's site.
         site_id: The site's key of the account.
-        filters: Select among the account's games; None: all games.
+        filters: Select among the account's games; None means all games.
     """
     account = await get_opponent(session, site, site_id)
     if account is None:

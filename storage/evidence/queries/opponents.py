@@ -20,10 +20,10 @@ from storage.filters import Filters
 from storage.tables.games import OpponentRow
 
 MIN_RANKED_BAITS = 5
-"""Opponents with fewer baits set against them are not ranked by share of baits taken."""
+"""Minimum number of baits set against an opponent for a rank by the share of baits taken."""
 
 _MAX_KEYED_ACCOUNTS = 500
-"""Up to this many accounts are read by key; more are read in one scan of the table."""
+"""Maximum number of accounts to read by key; for more accounts, the whole table is read."""
 
 
 class OpponentOrder(Enum):
@@ -39,7 +39,7 @@ class OpponentOrder(Enum):
 
 @dataclass(frozen=True, slots=True)
 class OpponentLine:
-    """An opponent's account, with its games that pass the filters, excluding aborted games."""
+    """An opponent's account and totals over its games that pass the filters, excluding aborted games."""
 
     opponent_id: int
     site: str
@@ -53,7 +53,7 @@ class OpponentLine:
     decided: int
     """Number of games with a result."""
     points: float
-    """The opponent's points."""
+    """The opponent's points in these games."""
     best_rating: int | None
     first_at: datetime
     last_at: datetime
@@ -64,7 +64,7 @@ class OpponentLine:
 
     @property
     def returned(self) -> bool:
-        """Whether the opponent came back on another day."""
+        """Whether the opponent played on more than one day."""
         return self.days > 1
 
     @property
@@ -107,9 +107,9 @@ def _rank(line: OpponentLine, order: OpponentOrder) -> tuple[float, ...]:
 
 
 def _by_person(games: GameArray) -> dict[int, dict[str, Any]]:
-    """Sums over each person's games, keyed by person.
+    """Compute totals over each person's games, keyed by person.
 
-    Computed here because a database would sort the days of all games as text to count distinct days.
+    Not computed in SQL: to count distinct days, a database would sort the days of all games as text.
     """
     keys, person = np.unique(games["person"], return_inverse=True)
     size, began, scores = len(keys), games["began_us"], games["score"]

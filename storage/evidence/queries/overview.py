@@ -83,7 +83,7 @@ class MoveTimes:
 
 
 async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> list[Day]:
-    """The last days, the oldest first; days without games are included."""
+    """Counts for each of the last days, the oldest first; days without games are included."""
     first = now.astimezone(UTC).date() - timedelta(days=days - 1)
     since = datetime(first.year, first.month, first.day, tzinfo=UTC)
     which = (GameRow.started_at >= since, GameRow.state != GameStatus.ABORTED, NOT_A_MATCH)
@@ -92,7 +92,7 @@ async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> lis
 
 
 def games_by_day(games: GameArray, first: date, days: int) -> list[Day]:
-    """Consecutive days in order; days without games are included.
+    """Counts for consecutive days in order; days without games are included.
 
     Args:
         games: The games that began on these days, without aborted games.

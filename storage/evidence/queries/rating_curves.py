@@ -36,7 +36,7 @@ class RatingCurve:
 
     @property
     def now(self) -> int:
-        """Our rating at the start of the last game."""
+        """Our rating at the start of the latest game."""
         return self.points[-1].rating
 
     @property
@@ -48,13 +48,13 @@ class RatingCurve:
         return min(point.rating for point in self.points)
 
     def change_since(self, moment: datetime) -> int | None:
-        """Change since the previous game; None: there is no previous game."""
+        """Rating change since the last game before `moment`; None if there was no such game."""
         before = [point.rating for point in self.points if point.at < moment]
         return self.now - before[-1] if before else None
 
 
 async def rating_curves(session: AsyncSession, filters: Filters) -> list[RatingCurve]:
-    """The rating curves from rated games that pass the filters, ordered by number of games, descending."""
+    """Return the rating curves from rated games that pass the filters, those with the most games first."""
     statement = (
         select(
             GameRow.site, GameRow.account, GameRow.game, GameRow.speed, GameRow.started_at, GameRow.our_rating

@@ -1,4 +1,4 @@
-"""The times that our decisions took, by game."""
+"""How long our decisions took, by site and game."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, GameRow
 
 _MAX_TIMED_MOVES = 20_000
-"""Number of latest moves whose times are read."""
+"""Maximum number of moves whose times are read, latest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +21,13 @@ class ThinkingTimes:
     game: str
     moves: int
     median_s: float
-    """The smallest time within which at least half of the moves were made; `p95_s` is similar, for 95 %."""
+    """The shortest time within which at least half of the moves were made; `p95_s` is the same for 95 %."""
     p95_s: float
     longest_s: float
 
 
 async def thinking_times(session: AsyncSession, since: datetime, *, site: str = "") -> list[ThinkingTimes]:
-    """The times of our moves in games that began after a given time, excluding engine matches.
+    """Statistics of the times of our moves in games that began at or after `since`, excluding engine matches.
 
     Moves that were taken back or never played do not count.
     """

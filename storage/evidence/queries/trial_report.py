@@ -30,12 +30,12 @@ class TrialReport:
     arms: tuple[str, ...]
     """The two strategies compared, with the trap-setting one first; or the trial's only strategy."""
     games: GamesReport | None
-    """None: the trial has only one strategy, so there is no comparison."""
+    """The comparison of games; None if the trial has only one strategy."""
     interim_analyses: InterimAnalyses | None
-    """The difference in score after each game; None if there is no comparison."""
+    """The difference in score after each game; None if games are not compared."""
     damaged_games: tuple[Unreadable, ...]
     decisions: DecisionsReport | None
-    """None: no strategy of the trial randomises single decisions."""
+    """The comparison of single decisions; None if no strategy of the trial randomises them."""
     damaged_decisions: tuple[Unreadable, ...]
 
     @property
@@ -52,7 +52,7 @@ class TrialReport:
 
 
 def choose_trial(trials: Sequence[StoredTrial], name: str | None) -> StoredTrial | None:
-    """The named trial; without a name, the open trial or else the latest trial; None: there is no trial.
+    """Return the named trial or, without a name, the open or else the latest trial; None if none exists.
 
     Raises:
         FilterError: No trial has this name.
@@ -67,16 +67,16 @@ def choose_trial(trials: Sequence[StoredTrial], name: str | None) -> StoredTrial
 
 
 def choose_arms(trial: StoredTrial, text: str | None) -> tuple[str, ...]:
-    """The two strategies to compare: those requested, or the only two, with the trap-setting one first.
+    """Return the two strategies to compare: those requested, or the only two, with the trap setter first.
 
     A trial of single decisions alone has only one strategy and no comparison.
 
     Args:
         trial: The trial.
-        text: Two names separated by a comma; None: choose automatically.
+        text: Two names separated by a comma; None means an automatic choice.
 
     Raises:
-        FilterError: The text does not name two of the trial's strategies, or is None and the trial has more.
+        FilterError: The text does not name two of the strategies, or is None and the trial has more than two.
     """
     if text is None and len(trial.arms) == 1:
         return trial.arms
@@ -104,7 +104,7 @@ def terms_of(trial: StoredTrial) -> TrialTerms:
 
 @dataclass(frozen=True, slots=True)
 class TrialRows:
-    """The data of a trial. Statistics are computed after the transaction, to keep the transaction short."""
+    """The data for a trial's report; to keep the transaction short, the report is computed after it."""
 
     trial: StoredTrial
     arms: tuple[str, ...]
@@ -140,7 +140,7 @@ class TrialRows:
 async def trial_report(
     database: Database, name: str | None, arms: str | None, filters: Filters, at: datetime
 ) -> TrialReport | None:
-    """The report on a trial, or on its games that pass the filters; None: there is no trial.
+    """Return the report on a trial, limited to games that pass the filters; None if there is no trial.
 
     Args:
         database: The database that contains the trial.
@@ -158,9 +158,9 @@ async def trial_report(
 async def trial_verdicts(
     database: Database, trials: Sequence[StoredTrial], at: datetime
 ) -> dict[str, TrialVerdict]:
-    """The verdict on each trial's planned outcome, by the trial's name.
+    """Return the verdict on the planned outcome of each trial, keyed by the trial's name.
 
-    Trials of more than two strategies are left out, because the reader has to choose two of them.
+    Trials of more than two strategies are left out, because the two to compare must first be chosen.
     """
     verdicts = {}
     for trial in trials:
@@ -180,10 +180,10 @@ async def read_trial(
         session: The transaction's session.
         name: As for `choose_trial`.
         arms: As for `choose_arms`.
-        filters: Select games; only facts from before the randomisation are allowed.
+        filters: Select games; only filters by facts known before the randomisation are allowed.
 
     Returns:
-        The data; None: there is no trial.
+        The data, or None if there is no trial.
 
     Raises:
         FilterError: As for `choose_trial` and `choose_arms`.

@@ -45,8 +45,8 @@ class CalibrationRows:
     def calibrations(self) -> list[GroupCalibration]:
         """The calibration of each model in each group, ordered by the groups' names.
 
-        The replies are those that `storage.evidence.statistics.groups` counts: outside decided positions,
-        from each person's first games.
+        Uses the replies that `storage.evidence.statistics.groups` counts: those in undecided positions from
+        each person's first games.
         """
         table = self.replies.where(is_first(self.replies.of, self.sources)[self.replies.game])
         models = table.models()
@@ -84,9 +84,9 @@ async def read_calibrations(
 
     Args:
         session: The transaction's session.
-        filters: Select games, and replies in them; None: all.
+        filters: Select games, and replies in them; None selects all.
         by: Grouping keys in addition to the model; adds the game, and the site if the rating band is a key.
-        among: Returns whether the game with a given key is wanted; None: all games are.
+        among: Returns whether the game with a given key is wanted; None if all games are.
     """
     keys, filters = complete_keys((GroupKey.MODEL, *by)), filters or Filters()
     parts = []

@@ -1,4 +1,4 @@
-"""Assigns games and replies to groups and sums them for the groups' statistics."""
+"""Assigns games and replies to groups and computes each group's statistics."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ _LABELS = (GroupKey.STRATEGY, GroupKey.GAME, GroupKey.SITE, GroupKey.SPEED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeySources:
-    """Data about games that is not in the array of games."""
+    """Additional data about games, which the array of games does not contain."""
 
     late: Sequence[int]
     """Keys of games that are not among their person's first `CAP_GAMES`."""
@@ -46,8 +46,8 @@ class KeySources:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRows:
-    """The data of groups. Statistics are computed after the transaction, so that their errors are not
-    reported as database errors."""
+    """The data from which group statistics are computed; this happens after the transaction, so that errors
+    in the computation are not reported as database errors."""
 
     by: tuple[GroupKey, ...]
     games: GameRows
@@ -57,7 +57,7 @@ class GroupRows:
     """Number of decisions judged or forecast by earlier rules, or without a forecast; includes games that
     `read_groups` leaves out because they were not requested."""
     left_out: int = 0
-    """Number of games left out because of a row that this program cannot have written."""
+    """Number of games left out because this program cannot have written one of their rows."""
     only_with_cells: bool = False
     """Whether to leave out games that have no entry in `cells`."""
 
@@ -107,7 +107,7 @@ async def read_groups(
 
 
 def is_among(games: GameRows, among: Callable[[int], bool] | None) -> NDArray[np.bool_]:
-    """Whether each game is wanted, by its key; if `among` is None, all games are wanted."""
+    """Whether `among` returns true for each game's key; all true if `among` is None."""
     if among is None:
         return np.ones(len(games), bool)
     return np.array([among(key) for key in games.games["id"].tolist()], bool)
@@ -121,7 +121,7 @@ async def count_outdated(session: AsyncSession, filters: Filters | None = None) 
 def outdated_of(games: GameRows) -> int:
     """Number of decisions in settled games that were judged or forecast by earlier rules or lack a forecast.
 
-    Until ``desdemona db recheck`` judges them again, statistics leave them out.
+    Statistics omit these decisions until ``desdemona db recheck`` has judged them again.
     """
     records = games.games
     return int(records["outdated"][(records["state"] == FINISHED) & (records["is_settled"] == 1)].sum())
@@ -177,8 +177,8 @@ def grouped_statistics(read: GroupRows) -> list[GroupStatistics]:
 class GroupIndex:
     """Assigns games and cells (sums over replies) to groups.
 
-    If replies are grouped, a game belongs to every group that contains one of its cells; otherwise to the
-    group given by its keys.
+    If a grouping key or filter concerns replies, a game belongs to every group that contains one of its
+    cells; otherwise it belongs to the one group given by its own keys.
     """
 
     def __init__(self, read: GroupRows) -> None:
@@ -205,14 +205,14 @@ class GroupIndex:
         rank[order] = np.arange(len(names))
         self.names: list[tuple[str, ...]] = [names[number] for number in order]
         self.members: Codes = members
-        """The index of each game, once for each group that it belongs to."""
+        """Indexes of games; a game's index occurs once for each group to which the game belongs."""
         self.of_member: Codes = rank[of_member]
         """The group of each entry of `members`."""
         self.of_cell: Codes = rank[of_cell]
 
 
 def _key_column(read: GroupRows, key: GroupKey) -> tuple[Codes, Sequence[str]]:
-    """The values of a grouping key: the index of each game's or cell's text, and the distinct texts."""
+    """Return each game's or cell's index among a grouping key's distinct values, and these values as text."""
     games, cells = read.games.games, read.cells
     texts: Sequence[str]
     if key is GroupKey.PHASE:
@@ -263,7 +263,7 @@ def _performances(groups: GroupIndex, games: NDArray[np.void]) -> list[Performan
 
 
 def _distinct(groups: Codes, values: NDArray[Any], size: int) -> Codes:
-    """The number of distinct values of each group."""
+    """Count the distinct values in each group."""
     first, _ = first_and_codes(combined([groups, codes_of(values)]))
     return np.bincount(groups[first], minlength=size)
 

@@ -1,8 +1,8 @@
 """Statistics of groups of games: costs and error rates of opponents' replies, actual and expected.
 
-A group has one game (Othello, chess, ...), and rating bands are per site, so that only comparable values are
-summed. Replies are compared with what chance and the model of people predict for the same positions, never
-with other positions: after a trap there are fewer good replies, so a random mover errs more often.
+A group covers one game (Othello, chess, ...), and rating bands are per site, so that only comparable values
+are summed. Replies are compared with what chance and the model of people predict for the same positions,
+never with other positions: after a trap there are fewer good replies, so a random mover errs more often.
 
 Differences have confidence sequences clustered by person (`storage.evidence.inference.any_time`), which are
 valid at any time.
@@ -33,9 +33,9 @@ class GroupKey(StrEnum):
     VERSION = "version"
     SETTINGS = "settings"
     PHASE = "phase"
-    """The reply's phase; games count in every phase that they reached."""
+    """The reply's phase; a game counts in every phase that it reached."""
     MODEL = "model"
-    """The model of the reply's forecast; games count with each of their models."""
+    """The model of the reply's forecast; a game counts for each model that made forecasts in it."""
 
     @classmethod
     def parse(cls, text: str) -> list[Self]:
@@ -76,7 +76,7 @@ class ObservedRate:
     n: int
     """Number of replies in which the event could be observed."""
     happened: float | None
-    """Observed mean; None without replies, like the next fields."""
+    """Observed mean; this and the next two fields are None if there are no replies."""
     chance: float | None
     """Expected mean for a random mover, for whom all replies are equally likely."""
     model: float | None
@@ -108,7 +108,7 @@ class GroupStatistics:
     optimal: int
     """Number of these replies that are among the best."""
     decided: int
-    """Number of judged replies in positions won or lost by force, which count only here."""
+    """Number of judged replies in positions won or lost by force; no other field counts them."""
     models: tuple[str, ...]
     """The models that forecast the replies, named by `storage.evidence.replies.model_text`; sorted."""
     errors: ObservedRate

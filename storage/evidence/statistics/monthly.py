@@ -80,7 +80,7 @@ async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyRepo
     """Build the report on the games that match the filters.
 
     Args:
-        session: Session of a transaction that sees one state of the database.
+        session: Session of a transaction with a consistent view of the database.
         filters: Must have `since` and `until`, in UTC.
 
     Raises:

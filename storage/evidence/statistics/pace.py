@@ -16,7 +16,7 @@ RECENT_DAYS = 28
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How many games with people were played recently, and over how many days."""
+    """Number of recent games with people, and the number of days over which they were counted."""
 
     games: int
     """Number of finished games that began on these days."""

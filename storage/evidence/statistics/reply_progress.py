@@ -1,7 +1,7 @@
 """The trend of one opponent's replies: errors and costs, in blocks of games.
 
-Replies to moves that set a trap are counted separately from all others. Only replies that all statistics
-count are used: judged replies outside decided positions (`storage.evidence.replies.ReplyFlag`).
+Replies to moves that set a trap are counted separately from all other replies. As in all statistics, only
+judged replies outside decided positions count (`storage.evidence.replies.ReplyFlag`).
 
 Replies within a game are correlated, so intervals are clustered by game: a jackknife leaves out one game at a
 time (`storage.evidence.inference.fixed`). The jackknife is too narrow if a few replies happen to be equal,
@@ -25,14 +25,14 @@ from storage.evidence.replies import ReplyFlag, ReplyTable, costs, has
 BLOCK_GAMES = 20
 """Number of games in a block."""
 MIN_SHOWN_REPLIES = 20
-"""Minimum number of replies for a value with its interval."""
+"""Minimum number of replies for showing values and their intervals."""
 MIN_EFFECTIVE_GAMES = 10.0
-"""Minimum effective number of games for a value with its interval."""
+"""Minimum effective number of games for showing values and their intervals."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyQuality:
-    """The quality of one kind of reply in some games; shares and costs are from 0 to 1.
+    """The quality of one kind of reply over several games; shares and costs are from 0 to 1.
 
     Shares, costs and the limits of their intervals are None if there are too few replies or games.
     """
@@ -49,12 +49,12 @@ class ReplyQuality:
     cost: float | None
     """Mean cost of a reply."""
     cost_low: float | None
-    """Mean cost of an error; None also if there is no error."""
+    """Lower limit of the mean cost's interval; None also if there is no error."""
     cost_high: float | None
 
     @property
     def is_shown(self) -> bool:
-        """Whether there are enough replies and games for values."""
+        """Whether there are enough replies and games to show values."""
         return self.error_share is not None
 
 
@@ -95,7 +95,7 @@ class GameProgress:
 def progress(table: ReplyTable, size: int = BLOCK_GAMES) -> tuple[GameProgress, ...]:
     """Return the trends of an opponent's replies by game, the most frequently played game first.
 
-    Call it outside transactions, which should not wait for the computation of intervals.
+    Call this function outside transactions, which should not wait for the computation of intervals.
 
     Args:
         table: The opponent's games, in any order.
@@ -126,7 +126,7 @@ def progress(table: ReplyTable, size: int = BLOCK_GAMES) -> tuple[GameProgress, 
 
 
 def _sums_by_game(table: ReplyTable) -> Floats:
-    """For each game, the judged replies, errors and costs after moves with a bait, and after other moves.
+    """Count each game's judged replies and errors and sum their costs, after moves with and without a bait.
 
     Returns:
         An array of shape (3, games, 2).

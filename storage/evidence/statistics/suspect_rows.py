@@ -1,7 +1,7 @@
 """Prepares games with people for `storage.evidence.inference.suspects`, and returns their flags.
 
 The rules compare a game with the person's other games and with other accounts' games, so all games are read,
-whatever a report selects; matches between programs and aborted games are left out.
+even if a report selects only some; matches between programs and aborted games are left out.
 """
 
 import numpy as np
@@ -23,6 +23,6 @@ async def suspect_games(session: AsyncSession) -> Flags:
 
 
 async def are_programs(session: AsyncSession, persons: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether each of the opponents' accounts, given by their keys, belongs to a program."""
+    """For each opponent account, given by its key, whether it belongs to a program."""
     programs = await session.scalars(select(OpponentRow.id).where(OpponentRow.is_bot.is_(True)))
     return np.isin(persons, np.array(list(programs), np.int64))

@@ -37,7 +37,7 @@ from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow,
 from storage.tables.types import as_stored
 
 _MAX_RECORDS_IN_MEMORY = 100
-"""Number of decision records in memory at a time, at about 10 KB each."""
+"""Maximum number of decision records in memory at a time; each has about 10 KB."""
 _GAMES_PER_QUERY = 5_000
 """Number of games in one SQL statement."""
 
@@ -50,7 +50,7 @@ class Unreadable:
     id: int
     """Our key of the decision or game."""
     reason: str
-    """The reason, in one line that may contain unprintable characters from a value."""
+    """The reason, in one line; it may quote unprintable characters from a value."""
     game_id: int
     """Our key of its game."""
     ply: int | None = None
@@ -74,7 +74,7 @@ async def trial_games(
         trial: The trial.
         treated: The strategy whose effect is estimated (A = 1).
         control: The strategy to compare it with; games of other arms are left out.
-        filters: Select among the trial's games.
+        filters: Which of the trial's games to read; None: all.
 
     Returns:
         The games in order of their start, and the excluded games.
@@ -142,7 +142,7 @@ async def trial_decisions(
 
     Args:
         trial: The trial.
-        filters: Select among the trial's games.
+        filters: Which of the trial's games to read; None: all.
 
     Returns:
         The decisions, and the unreadable ones, which are damaged or have a seed or checksum that does not
@@ -232,7 +232,7 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
 
 
 def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> TrialDecision:
-    """The decision in a row of `_statement`, as the trial counts it.
+    """Convert a row of `_statement` to the form in which the trial counts the decision.
 
     Args:
         row: A row of `_statement`.
@@ -281,7 +281,7 @@ def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> Tria
 def trial_decision(
     decision: Decision, forecast: ReplyForecast | None, reply: str | None, **unit: Any
 ) -> TrialDecision:
-    """A randomised decision, as the trial counts it.
+    """Convert a randomised decision to the form in which the trial counts it.
 
     Args:
         decision: The decision's record, with its random choice.
@@ -313,7 +313,7 @@ def trial_decision(
 
 
 class _Costs:
-    """Expected and mean cost of the replies to a move, as shares of the game.
+    """Costs of the replies to a move, as shares of the game: expected by the forecast, and the plain mean.
 
     Without a forecast, the probabilities come from the replies' shallow scores, which do not depend on
     anything after the random choice.
