@@ -17,6 +17,28 @@ def test_glickmans_example() -> None:
     assert after.volatility == pytest.approx(0.05999, abs=0.00001)
 
 
+def test_the_volatility_is_the_zero_of_glickmans_function() -> None:
+    """After a surprise that moves it far, by plain bisection instead of the Illinois algorithm."""
+    player, opponent, tau = Rating(2200, 60, 0.06), Rating(1200, 60), 1.2
+    phi, other, mu = 60 / 173.7178, 60 / 173.7178, 1000 / 173.7178
+    g = 1 / math.sqrt(1 + 3 * other**2 / math.pi**2)
+    expected = 1 / (1 + math.exp(-g * mu))
+    variance = 1 / (g**2 * expected * (1 - expected))
+    delta = variance * g * (0 - expected)
+
+    def f(x: float) -> float:
+        numerator = math.exp(x) * (delta**2 - phi**2 - variance - math.exp(x))
+        return numerator / (2 * (phi**2 + variance + math.exp(x)) ** 2) - (x - math.log(0.06**2)) / tau**2
+
+    low, high = -20.0, 20.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if f(middle) > 0 else (low, middle)
+    after = update_rating(player, [(opponent, 0.0)], tau=tau)
+    assert after.volatility == pytest.approx(math.exp(low / 2), rel=1e-5)
+    assert after.volatility > 0.06007
+
+
 def test_a_period_without_games_only_adds_doubt() -> None:
     after = update_rating(Rating(1500, 200, 0.06), [])
     assert (after.rating, after.volatility) == (1500, 0.06)

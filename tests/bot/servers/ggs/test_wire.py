@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -385,6 +386,14 @@ def test_a_block_may_have_just_so_many_characters() -> None:
     assert [len(line) for line in block.lines] == [0, MAX_BLOCK_CHARACTERS // 2, MAX_BLOCK_CHARACTERS // 2]
 
 
+def test_a_block_may_have_just_so_many_lines() -> None:
+    blocks = BlockSplitter()
+    lines = ["alice: ", *(["|x"] * MAX_BLOCK_LINES), ""]
+    [block] = [block for line in lines for block in blocks.feed(line)]
+    assert isinstance(block, RawMessage)
+    assert len(block.lines) == MAX_BLOCK_LINES
+
+
 def test_a_text_of_help_ends_at_its_limit() -> None:
     """Up to there empty lines are part of it."""
     blocks = BlockSplitter()
@@ -484,6 +493,27 @@ def test_a_game_without_an_id() -> None:
 )
 def test_errors_without_a_word_in_front(told: str) -> None:
     assert messages(told)[0] == ServiceError(told)
+
+
+def test_a_move_that_is_none() -> None:
+    assert messages("update .1 z9")[0] == UnknownBlock("/os", ("update .1 z9",))
+
+
+def test_a_result_is_told_from_the_view_of_each() -> None:
+    ended = BoardEnded(".1.0", ("alice", "bob"), 6.0)
+    assert (ended.result_of("alice"), ended.result_of("bob")) == (6.0, -6.0)
+    assert replace(ended, result=None).result_of("bob") is None
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("+ack:", "alias", "bell", "chann", "email", "finger", "group", "hear", "history", "ignore"),
+        *("info", "name", "notify", "passw", "quit", "repeat", "sleep", "var", "verbose", "vt100", "who"),
+    ],
+)
+def test_answers_of_the_central_server_are_known(word: str) -> None:
+    assert heard(f"\n: {word} 1\n\nREADY\n".encode())[0] == OtherMessage("", word, (f"{word} 1",))
 
 
 def test_the_central_server_says_something_else() -> None:
