@@ -52,7 +52,7 @@ sanitize:
 fuzz:
 	$(MAKE) -C tests/native -j 2 fuzz
 
-# Small changes of the code that matters, each of which a test must notice; six minutes on two idle cores.
+# Small changes of the code that matters, each of which a test must notice; half an hour on two slow cores.
 mutants: $(VENV)/.installed-dev
 	$(BIN)/python -m lab.mutants
 

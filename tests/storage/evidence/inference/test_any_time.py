@@ -202,6 +202,7 @@ def test_the_largest_person_and_the_estimate_without_them() -> None:
     by_person = [float(d) ** 2 for d in off[:120]] + [float(off[120:].sum()) ** 2]
     assert found.person == "big"
     assert found.share == pytest.approx(by_person[-1] / sum(by_person))
+    assert type(found.share) is float, "not NumPy's"
     assert found.without == estimate(values[:120], persons[:120], GAMES)
     assert largest_person(np.array([1.0]), ["a"], GAMES) is None
     assert largest_person(np.array([1.0, 1.0]), ["a", "b"], GAMES) is None

@@ -54,6 +54,7 @@ def test_weighted_centred_least_squares_against_a_plain_fit() -> None:
     found = centred_least_squares(outcome, x, treated, probability, who, 0.05)
     full = fit(np.ones(len(x), bool))
     assert found.value == pytest.approx(full)
+    assert {type(number) for number in (found.value, found.low, found.high)} == {float}, "not NumPy's"
     expected = leave_one_out(
         full, np.array([fit(who != p) for p in range(12)]), np.bincount(who).astype(np.float64)
     )
