@@ -2,7 +2,7 @@
 
 The paper's arithmetic (`engine.trappy`) compares a reply's appearance with its true value; it ignores whether
 another reply looks even better, and people take hardly any of the baits that it finds. Here a reply is
-*tempting* if all of these hold (in expected score, from the opponent's view):
+*tempting* if all of these hold (in expected score, from the opponent's point of view):
 
 - it is an error: it loses `MIN_ERROR_COST` or more compared with the best reply;
 - it is likely: its predicted probability is `MIN_BAIT_P` or more;
@@ -52,7 +52,7 @@ def rank_probabilities(scores_centi: Sequence[Sequence[int]], scale_centi: float
     after the reply, from 0 to 1: the reply's cost plus a constant.
 
     Args:
-        scores_centi: The scores s_2 .. s_D of each reply, from our view.
+        scores_centi: The scores s_2 .. s_D of each reply, from our point of view.
         scale_centi: Scale s of the logistic function that converts scores to expected score.
 
     Returns:

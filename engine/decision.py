@@ -61,7 +61,7 @@ class ReplyProfile:
 
     reply: str
     scores_centi: tuple[int, ...]
-    """s_2 .. s_D: exact scores of the line after searches of 2 .. D plies, from our view. Empty if the
+    """s_2 .. s_D: exact scores of the line after searches of 2 .. D plies, from our side. Empty if the
     choice needed only bounds."""
     bound_centi: int | None = None
     """The search only proved that s_D is at most this (our view); None when the scores are known.  A bound at
@@ -91,7 +91,7 @@ class Candidate:
 
     move: str
     raw_centi: int
-    """The plain minimax value: the minimum s_D over the replies, from our view."""
+    """The plain minimax value: the minimum s_D over the replies, from our point of view."""
     raw_is_bound: bool
     """Whether the search only proved that the raw value is at most `raw_centi`; this bound and any scores and
     bounds in `replies` sufficed to reject the move. In the mode ``engine``: whether the move was not analysed

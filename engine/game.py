@@ -211,7 +211,7 @@ def positions(game: Game[P], moves: Iterable[str], start: P | None = None) -> It
     applies every rule.
 
     Raises:
-        IllegalMove: The rules do not allow one of the moves; the message names the first.
+        IllegalMove: A move is illegal; the message names the first illegal move.
     """
     position = game.initial() if start is None else start
     yield position
@@ -230,7 +230,7 @@ def replay(game: Game[P], moves: Iterable[str], start: P | None = None) -> P:
     """The position after a list of moves in the game's notation: the last of `positions`.
 
     Raises:
-        IllegalMove: The rules do not allow one of the moves; the message names the first.
+        IllegalMove: A move is illegal; the message names the first illegal move.
     """
     *_, position = positions(game, moves, start)
     return position

@@ -8,7 +8,7 @@ depths 2 and 3 only, and the weighted mean of the replies' costs to the opponent
     q(r)   = T[max L - L(r)] // (1 + rank(r))                rank(r): the number of replies with a greater L
     adj(m) = 1000 w(raw) + 600 * sum q(r) (w(s_D(r)) - w(raw)) // sum q(r)
 
-w is `engine.expected.expected_score` from our view, T[k] = floor(2^30 exp(-5.5 k / 20,000)). The factor is
+w is `engine.expected.expected_score` from our side, T[k] = floor(2^30 exp(-5.5 k / 20,000)). The factor is
 600, not 1000, because these weights predict 1.3 (chess) to 1.9 (Othello) times the loss that people incur.
 Of the moves that give up little (`risk_floor_centi`), the strategy plays the one with the highest adj; ties
 go to the higher raw value, then to the first move in order.
@@ -32,7 +32,7 @@ from engine.expected import WHOLE, expected_score
 from engine.params import DecidedScores, TemptingParams
 
 MIN_DEPTH = 4
-"""Minimum search depth, in plies, at which scores at depths 2 and 3 are shallow."""
+"""Minimum search depth, in plies; at a lower depth, scores at depths 2 and 3 do not count as shallow."""
 SHALLOW_SCORES = 2
 """Number of shallow scores of a reply: s_2 and s_3."""
 UNBOUNDED = 1_000_000
@@ -136,7 +136,7 @@ def weights(shallow_scores_centi: Iterable[tuple[int, int]], params: TemptingPar
     """q of all replies to a move, each above 0.
 
     Args:
-        shallow_scores_centi: s_2 and s_3 of every reply, from our view.
+        shallow_scores_centi: s_2 and s_3 of every reply, from our point of view.
         params: The settings, with the logistic function filled in.
     """
     shallow_sums = [

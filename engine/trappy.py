@@ -83,8 +83,8 @@ def trappiness(upper: float, final: float, margin: float = 0) -> float:
     """How easily the opponent mistakes the reply for a good one, in [0, 1] (Figure 3, maximising column).
 
     Args:
-        upper: U, the shallow assessment, from the opponent's view.
-        final: M, the score at full depth, from the opponent's view.
+        upper: U, the shallow assessment, from the opponent's point of view.
+        final: M, the score at full depth, from the opponent's point of view.
         margin: Lower limit on the size of M; 0 in the paper.
     """
     return _trappiness_of(upper - final, max(abs(final), margin))
@@ -101,7 +101,7 @@ def _trappiness_of(gap: float, size: float) -> float:
 
 
 def reply_trappiness(scores_centi: Sequence[int], params: TrapParams) -> float:
-    """Trappiness of a reply, given its s_2 .. s_D from our view; 0 when there is no shallow score."""
+    """Trappiness of a reply, given its s_2 .. s_D from our side; 0 when there is no shallow score."""
     if len(scores_centi) < 2:
         return 0.0
     # Opponent's view: on the expected scale this is the opponent's expected score minus WHOLE, a constant

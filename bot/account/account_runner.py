@@ -252,7 +252,7 @@ async def sign_in(
         report: Called with a message after each failure, before the retry.
 
     Raises:
-        AuthError: The server does not accept the token; the message is the server's.
+        AuthError: The server does not accept the token; the message includes the server's reply.
         ConfigError: The account is not a bot account.
     """
     trouble = ""

@@ -154,7 +154,7 @@ def chat_line(line: ChatRecord) -> Json:
 
 
 def opponent_gone(gone: bool) -> Json:
-    """The event `opponentGone`, sent only when a win can be claimed, so that the wait is always 0."""
+    """The event `opponentGone`. It is sent only once a win can be claimed, so the wait in it is always 0."""
     return {"type": "opponentGone", "gone": True, "claimWinInSeconds": 0} if gone else {
         "type": "opponentGone", "gone": False
     }  # fmt: skip

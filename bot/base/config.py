@@ -417,7 +417,7 @@ class EngineConfig(Section):
     """Maximum loss, in hundredths of a disc or pawn, of a random move played to avoid a repeated game; 0:
     never. A game is repeated if its first 20 plies equal those of one of the last two games with the
     opponent, or its first eight (or more) plies equal those of a lost or drawn game with anybody. lichess.org
-    does not rate repeated games, and people could copy a win."""
+    does not rate repeated games, and people could win again by repeating a won game."""
     contempt_centi: int = Field(default=10, ge=0, le=1000)
     """Contempt of the strategy strong: how much it gives up to avoid a draw, in hundredths of a pawn."""
     book: str = ""

@@ -278,7 +278,7 @@ class MoveInfo:
     """The evaluation sent with a move to sites that accept one."""
 
     score_centi: int | None
-    """Score of the move from the mover's view, in the game's own unit; None: not disclosed."""
+    """Score of the move from the mover's point of view, in the game's own unit; None: not disclosed."""
     time_s: float
     """Time since the turn began, in seconds."""
 

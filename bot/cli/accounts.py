@@ -39,7 +39,7 @@ def upgrade_account(
 ) -> None:
     """Make the configured account a bot account, permanently.
 
-    Sites let programs play only with bot accounts. People can no longer play with such an account.
+    Sites require programs to use a bot account. People can no longer play from such an account.
     """
     from bot.servers.adapters import make_server
 

@@ -1,4 +1,4 @@
-"""Command groups that import a command's module only when it runs, not for the list of commands."""
+"""Command groups that import a command's module only when that command runs, not to list the commands."""
 
 import ast
 import sys

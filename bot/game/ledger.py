@@ -148,7 +148,7 @@ class GameLedger:
 
     @property
     def scores_centi(self) -> tuple[int, ...]:
-        """The scores of the current decisions from our view, in the order of play."""
+        """The scores of the current decisions from our point of view, in the order of play."""
         return tuple(score for _, score in sorted(self._scores.items()))
 
     async def open(

@@ -28,7 +28,7 @@ class OfferFacts:
     """The facts on which decisions about offers and claims are based."""
 
     scores_centi: Sequence[int]
-    """Scores of our decisions in the order of play, from our view; see `score_centi`."""
+    """Scores of our decisions in the order of play, from our point of view; see `score_centi`."""
     plies: int
     """Number of moves played."""
     opponent_rating: int | None
@@ -45,7 +45,7 @@ class OfferFacts:
 
 
 def score_centi(decision: Decision) -> int:
-    """The score of a decision's chosen move, from our view; in a decided game, far from 0 (`WIN_CENTI`)."""
+    """The score of a decision's chosen move, from our side; in a decided game, far from 0 (`WIN_CENTI`)."""
     pick = decision.pick
     if pick is not None and pick.score_centi is not None:
         return pick.score_centi

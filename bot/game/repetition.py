@@ -75,10 +75,10 @@ def paths(game: Game[Any], games: Sequence[StoredGame]) -> Paths:
 
 
 class NonWins:
-    """An account's latest games that it did not win, against any opponent, because people could copy them.
+    """An account's latest losses and draws, against any opponent: people could repeat their moves.
 
-    The games are read once, and each new game is added as soon as it ends, so that a concurrent game that is
-    a few moves behind cannot copy it.
+    The games are read once, and each new game is added as soon as it ends, so that a concurrent game a few
+    moves behind cannot repeat it.
     """
 
     def __init__(self) -> None:

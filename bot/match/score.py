@@ -32,7 +32,7 @@ class ScoreEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """A match's result so far, from A's view."""
+    """A match's result so far, from A's point of view."""
 
     games: int
     wins: int

@@ -67,7 +67,7 @@ class MoveLine:
 
     move: str
     score_centi: int | None
-    """Score from the mover's view; None for a move from a book without scores."""
+    """Score from the mover's point of view; None for a move from a book without scores."""
     depth: int
     """Depth in plies; 0 for a move from a book or a tablebase."""
     variation: tuple[str, ...]

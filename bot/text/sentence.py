@@ -16,7 +16,7 @@ MINUS = "\N{MINUS SIGN}"
 
 @dataclass(frozen=True, slots=True)
 class ShareText:
-    """A share from 0 to 1, written in per cent; a positive share below 0.01 becomes ``under 1 %``."""
+    """A share from 0 to 1, shown as a percentage; a positive share below 0.01 becomes ``under 1 %``."""
 
     share: float
 

@@ -48,12 +48,12 @@ class CandidateReport:
     name: str
     squares: tuple[str, ...]
     raw_centi: int
-    """Plain minimax's score, from our view."""
+    """Plain minimax's score, from our point of view."""
     raw_text: str
     raw_is_bound: bool
     """Whether the score is only an upper bound or, with another engine, the move was not searched."""
     adjusted_centi: float
-    """Trappy minimax's score, from our view, in the unit of the params' scale."""
+    """Trappy minimax's score, from our point of view, in the unit of the params' scale."""
     adjusted_text: str
     """The value as a score, or on the expected scale as a share of the point, such as ``63.4 %``."""
     quality_centi: float
@@ -78,12 +78,12 @@ class ReplyReport:
     name: str
     squares: tuple[str, ...]
     scores_centi: tuple[int, ...]
-    """Scores of searches from 2 plies to the full depth, from our view; empty if only a bound is known."""
+    """Scores of searches from 2 plies to the full depth, from our side; empty if only a bound is known."""
     final_centi: int
-    """Score at full depth, from our view."""
+    """Score at full depth, from our point of view."""
     our_text: str
     their_text: str
-    """The final score from the opponent's view, as text."""
+    """The final score from the opponent's point of view, as text."""
     score_texts: tuple[str, ...]
     """`scores_centi` from the opponent's view, as text: how good the reply looks at each depth; deeper is
     more accurate."""

@@ -79,7 +79,7 @@ class BadPgn(BadGame):
 class _Movetext(NamedTuple):
     moves: tuple[str, ...]
     evaluations: tuple[float | None, ...]
-    """Evaluation from the first side's view."""
+    """Evaluation from the first side's point of view."""
     times_s: tuple[float | None, ...]
     result: str
 

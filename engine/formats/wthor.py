@@ -35,7 +35,7 @@ class WthorGame:
     black_score: int
     """Black's discs at the end, 0 to 64; empty squares count for the winner."""
     theoretical_score: int
-    """Black's discs under perfect play from `WthorFile.depth` empty squares on."""
+    """Black's final disc count with perfect play, starting at `WthorFile.depth` empty squares."""
     squares: tuple[int, ...]
     """The squares in the order of placement from the usual start, 0 for a1, 1 for b1; no passes."""
 
@@ -74,7 +74,7 @@ def parse_games(data: bytes) -> WthorFile:
     """Parse a ``.wtb`` file.
 
     Raises:
-        BadWthor: The data is not such a file, or its board is not 8 x 8.
+        BadWthor: The data is not a valid ``.wtb`` file, or its board is not 8 x 8.
     """
     count, _, year, size, _, depth = _header(data)
     if size not in (0, 8):
@@ -127,7 +127,7 @@ def parse_names(data: bytes, suffix: str) -> tuple[str, ...]:
     """The names of a ``.jou`` file (players) or a ``.trn`` file (tournaments), by record number.
 
     Raises:
-        BadWthor: The data is not such a file.
+        BadWthor: The data is not a valid file of this kind.
     """
     count, length = _header(data)[1], _NAME_BYTES[suffix]
     if len(data) != _HEADER.size + length * count:

@@ -34,7 +34,7 @@ def scale_centi(empties: int) -> float:
 
 
 def expected_result(score_centi: float, empties: int) -> float:
-    """Expected result of a game between equal players, from the same side's view as the score.
+    """Expected result of a game between equal players, from the same side's point of view as the score.
 
     Args:
         score_centi: Score from a search, in centidiscs; from `WIN_CENTI` on the game is decided.

@@ -77,7 +77,7 @@ def trappiness_of(gaps: NDArray[Any], sizes: NDArray[Any]) -> NDArray[np.float64
 
 
 def profile_array(candidate: Candidate) -> NDArray[np.float64]:
-    """Return the scores of all replies (rows) by depth (columns), from our view.
+    """Return the scores of all replies (rows) by depth (columns), from our point of view.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
@@ -96,7 +96,7 @@ def reply_features(
     """The features of each reply, one row of `FEATURES` per reply.
 
     Args:
-        scores_centi: Replies by depths, s_2 .. s_D, from our view.
+        scores_centi: Replies by depths, s_2 .. s_D, from our point of view.
         logistic_centi: Scale s of the logistic function that converts scores to expected scores.
         plies_left: `Game.plies_left` of the position in which the person is to reply.
         human: Each reply's probability according to a human-move model; None if there is no model.

@@ -36,8 +36,8 @@ _CONTROL_FLOW = (b"Loop", b"Scan", b"If")
 
 _lock = threading.Lock()
 _running: WeakValueDictionary[str, Any] = WeakValueDictionary()
-"""Sessions, keyed by their file's checksum. All users of a file share one session, because it takes memory
-and is thread-safe."""
+"""Sessions, keyed by their file's checksum. A session is large and thread-safe, so all users of a file share
+one."""
 
 
 def read_model_file(path: Path, max_bytes: int = MAX_MODEL_BYTES) -> bytes:

@@ -33,7 +33,7 @@ class EngineReply:
     said: str
     """The variation that contains the move."""
     evaluation_centi: int | None = None
-    """The engine's evaluation, from its own view, in centi-units."""
+    """The engine's evaluation, from its own point of view, in centi-units."""
     variation: tuple[str, ...] = ()
     depth: int | None = None
     nodes: int | None = None

@@ -542,7 +542,7 @@ class EngineSource:
         return tuple(ReplyProfile(reply, tuple(-score for score in scores[reply])) for reply in replies)
 
     def _best_score(self, searches: "_EngineSearches", position: Any, depth: int) -> int:
-        """The score of a position at a depth, from the side to move's view.
+        """The score of a position at a depth, from the side to move's point of view.
 
         Raises:
             EngineError: The engine gave no score.
@@ -564,7 +564,7 @@ class EngineSource:
         *,
         is_part: bool = False,
     ) -> dict[str, tuple[int, ...]]:
-        """Each move's scores at depths 1 .. `depth`, from the side to move's view."""
+        """Each move's scores at depths 1 .. `depth`, from the side to move's point of view."""
         text = self._game.position_text(position)
         lines = searches.run(text, moves, depth, is_part=is_part)
         return scores_by_depth(lines, moves, depth, plies_played(text))
@@ -579,7 +579,7 @@ class _RootPosition:
     after: dict[str, Any]
     """The positions after each legal move, in the game's order."""
     over: dict[str, int]
-    """Scores of the moves that end the game, from our view."""
+    """Scores of the moves that end the game, from our point of view."""
     om_search: OpponentModelSearch | None
     """Values the moves; None if profiles must be complete instead."""
 

@@ -28,7 +28,7 @@ def split_position_text(position_text: str) -> tuple[list[str], list[str]]:
 
 
 def score_to_centi(value: int, is_mate: bool, ply: int) -> int:
-    """Convert an engine's score to a score of this program, from the side to move's view.
+    """Convert an engine's score to a score of this program, from the side to move's point of view.
 
     Args:
         value: Centi-units or moves to mate: see `InfoLine.value`.
@@ -44,7 +44,7 @@ def score_to_centi(value: int, is_mate: bool, ply: int) -> int:
 def scores_by_depth(
     lines: Iterable[InfoLine], moves: Sequence[str], depth: int, ply: int
 ) -> dict[str, tuple[int, ...]]:
-    """Return each move's scores at depths 1 .. `depth`, from the side to move's view.
+    """Return each move's scores at depths 1 .. `depth`, from the side to move's point of view.
 
     Each line counts for the depth that it states; of several lines for a move and depth, the last counts.
     After three seconds of search, Stockfish repeats the whole list with every update, mixing depths.

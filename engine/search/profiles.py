@@ -138,7 +138,7 @@ class Profiler:
         return self.reply_profiles(move, self.replies_to(move), depth)
 
     def reply_profiles(self, move: Move, replies: Sequence[Move], depth: int) -> tuple[ReplyProfile, ...]:
-        """The scores s_2 to s_D of the given replies, from our view."""
+        """The scores s_2 to s_D of the given replies, from our point of view."""
         known = self._exact
         lacking: dict[int, list[Move]] = {}
         for reply in replies:

@@ -150,7 +150,7 @@ class Strategy(ABC):
         verify_pruned_candidates(decision, counts_bonus=self.counts_bonus, swindle=swindle)
 
     def verify_choice(self, decision: Decision) -> None:
-        """Check that the move follows from the candidates, as far as they are known."""
+        """Check that the move is the one that the recorded candidates determine."""
         follows = self.best_move(decision.candidates, decision.params)
         if decision.move != follows:
             raise RecordError(f"{decision.move} was played, but {follows} follows")

@@ -27,7 +27,7 @@ from storage.tables.games import GameRow
 from storage.tables.summaries import GameSummaryRow
 
 SUMMARY_BATCH_GAMES = 50
-"""Number of games summarised in one transaction, which takes 0.1 s; on SQLite, moves wait to be stored."""
+"""Number of games summarised in one transaction. It takes 0.1 s, during which SQLite stores no moves."""
 SUMMARY_BATCH_GAMES_IN_PLAY = 5
 """Number of games summarised in one transaction while games are in progress; the transaction takes 0.01 s."""
 _ANY_STAMP = {"stamp": 0}
@@ -94,7 +94,7 @@ async def repair_summaries(session: AsyncSession, games: Sequence[int]) -> list[
     """Compare the given games' summaries with newly computed summaries, and replace wrong ones.
 
     Returns:
-        Keys of the games whose valid summary was wrong.
+        Keys of the games whose summary was marked valid but was wrong.
     """
     records = await game_records(session, await _locked(session, games))
     stored = await _stored(session, games)

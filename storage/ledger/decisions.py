@@ -187,7 +187,7 @@ def reply_scores(candidate: Candidate) -> list[list[Any]]:
 
     Returns:
         For each reply ``[reply, s_2, s_(D-1), s_D]``: its text and its scores after two plies, at one ply
-        less than the full depth (but at least two) and at full depth, in centi-units, from our view. The
+        less than the full depth (but at least two) and at full depth, in centi-units, from our side. The
         decision's record has the scores at all depths.
     """
     reply_scores = []

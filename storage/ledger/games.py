@@ -193,7 +193,7 @@ async def finish_game(
     """End a game; if it has already ended, change nothing and return False.
 
     Args:
-        result: The result from our view; None only for aborted games or if the server does not report it.
+        result: The result from our side; None only for aborted games or if the server does not report it.
         settled: False if decisions are still to be judged or forecast; if so, call `settle_game` later.
         moves: The final list; None to keep the stored one.
         at: When the game ended, as an aware datetime; None for the current time.

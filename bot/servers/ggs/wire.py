@@ -233,7 +233,7 @@ class BoardEnded:
     id: str
     names: tuple[str, str]
     result: float | None
-    """Result from the first player's view, in discs; None if there is no result."""
+    """Result from the first player's point of view, in discs; None if there is no result."""
 
     def result_of(self, name: str) -> float | None:
         """Return the result from one player's view, in discs; None if there is no result."""

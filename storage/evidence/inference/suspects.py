@@ -18,7 +18,7 @@ MAX_FAST_REPLY_S = 0.3
 ENGINE_ERRORS = 4.0
 """A person whose optimal replies exceed the prediction by this many standard errors is suspect."""
 ENGINE_REPLIES = 100
-"""Minimum number of judged replies of a person."""
+"""A person is compared with the prediction only after this many judged replies."""
 MIN_COPIED_PLIES = 20
 MAX_COPY_AGE = timedelta(days=7)
 

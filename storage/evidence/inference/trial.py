@@ -194,7 +194,7 @@ class TrialCounts:
     counted: int
     """Number of rows that count and have an outcome."""
     excluded: dict[str, int]
-    """Number of rows left out because of facts from before their randomisation, by reason."""
+    """Number of rows excluded for reasons known before their randomisation, keyed by reason."""
     over_cap: int
     """Number of rows left out because the person had reached the limit of games."""
     waiting: int

@@ -23,7 +23,7 @@ class DrawRate:
 
 
 async def read_draw_rate(session: AsyncSession, filters: Filters | None = None) -> DrawRate:
-    """Compute the rate of randomised decisions in the finished games with people that pass the filters."""
+    """Compute the rate of randomised decisions in finished games against people; filters select the games."""
     which = (
         GameRow.strategy.in_(RANDOMISERS),
         GameRow.state == GameStatus.FINISHED,

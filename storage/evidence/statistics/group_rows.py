@@ -37,7 +37,7 @@ class KeySources:
     """Additional data about games, which the array of games does not contain."""
 
     late: Sequence[int]
-    """Keys of games that are not among their person's first `CAP_GAMES`."""
+    """Keys of games that come after the first `CAP_GAMES` games of the same person."""
     configured: Mapping[int, tuple[str, str]]
     """Version and settings of each engine configuration; empty if not needed."""
     programs: Sequence[int]
