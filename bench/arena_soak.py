@@ -3,11 +3,11 @@
     python -m bench.arena_soak [--games 1000] [--at-once 20] [--seed 1] [--kills 20]
 
 The real program plays at a real arena through a proxy that corrupts requests and streams at random, with
-every kind of fault in turn; it is killed with ``kill -9`` at random times in the first two thirds of the run.
-People play bullet and blitz games of every chess variant and of Othello with random moves; some resign, offer
+every kind of fault in turn; ``kill -9`` ends it at random times in the first two thirds of the run. Simulated
+people play bullet and blitz games of every chess variant and of Othello with random moves; some resign, offer
 draws or request takebacks. At the end the ledger is compared with the arena's records, move by move. The
 report counts the faults of each kind, and the verdict checks every claim: no game was lost on time or left
-hanging because of the bot, no move was duplicated, no decision is missing or duplicated, and memory is flat.
+open because of the bot, no move was duplicated, no decision is missing or duplicated, and memory is flat.
 
 A loss on time counts against the bot unless faults used up a third of its last turn or half of its clock.
 """
@@ -53,7 +53,7 @@ POSITION = "r1bqk2r/ppp2ppp/2np1n2/2b1p3/2B1P3/2NP1N2/PPP2PPP/R1BQK2R w KQkq - 0
 REQUEST_FAULT_PROBABILITY, LINE_FAULT_PROBABILITY = 0.015, 0.01
 SLOW_S, STALL_S = 1.0, 2.0
 MAX_THINKING_S = 2.0
-"""Maximum thinking time of simulated people: twenty who moved immediately would overload a small machine."""
+"""Maximum thinking time of simulated people: twenty people moving instantly would overload a small PC."""
 KILL_UNTIL = 0.67
 SETTLE_TIMEOUT_S = 60.0
 MAX_STREAM_GAP_S = 15.0
@@ -91,7 +91,7 @@ class Summary(Findings):
     duplicates: int = 0
     """Moves that were played without a decision."""
     resent: int = 0
-    """Moves sent again, and refused, after the server had accepted them."""
+    """Moves that were sent again, and refused, after the server had accepted them."""
     troubles: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
     """Crashes, and errors in the log."""
@@ -284,7 +284,7 @@ class Soak:
             await person.close()
 
     async def _strike(self) -> None:
-        """Kill the bot at times spread over the games."""
+        """Kill the bot at random times during the first two thirds of the games."""
         at = sorted(self._rng.uniform(0.02, KILL_UNTIL) * self._wanted for _ in range(self._kills))
         for games in at:
             while await self._over.get() < games:
@@ -400,7 +400,7 @@ async def match_of(database: Database, game_id: str) -> ReplayedGame:
 
 
 def _overlap(outages: list[Outage], game_id: str, since_s: float, until_s: float) -> float:
-    """Seconds of an interval during which faults prevented play in a game."""
+    """Number of seconds of an interval during which faults prevented play in a game."""
     covered, end = 0.0, since_s
     for each in sorted(outages, key=lambda each: each.since_s):
         if each.game in (None, game_id):

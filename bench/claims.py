@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 
 MAX_MEMORY_GROWTH = 1.1
-"""Maximum ratio of final to initial memory that counts as flat."""
+"""Maximum ratio of final to initial memory at which memory counts as constant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def claim_lines(claims: Iterable[Claim]) -> Iterator[str]:
 
 
 def none_found(text: str, found: Sequence[str]) -> Claim:
-    """Claim that a list is empty; otherwise show the first five items."""
+    """Claim that a list is empty; if it is not, show its first five items."""
     shown = "; ".join(each[:200] for each in found[:5])
     return Claim(text, not found, f"{len(found)} found{': ' * bool(found)}{shown}")
 
@@ -61,7 +61,7 @@ def memory_flat(rss_mb: Sequence[tuple[int, float]], steady_s: int) -> Claim:
     """Claim that memory does not grow after the program's last restart.
 
     Args:
-        rss_mb: Process number (increases at each restart) and memory, sampled every second.
+        rss_mb: Process number (increases at each restart) and memory in MB, sampled every second.
         steady_s: Minimum time since the last restart for a verdict, in seconds.
     """
     life = [mb for number, mb in rss_mb if number == rss_mb[-1][0]]

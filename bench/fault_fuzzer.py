@@ -3,8 +3,8 @@
     python -m bench.fault_fuzzer [--server ggs] [--schedules 2000] [--seed 0] [--show]
 
 The seed alone determines a schedule.  For each violation (`tests.fuzz.play`, `tests.fuzz.ggs_play`) the
-report gives the seed and a log reduced to as few faults as possible; it ends with the numbers of faults and
-calls.
+report gives the seed and a log reduced to as few faults as possible; the report ends with the numbers of
+faults and calls.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Compares full-width search with the trap analysis by time and nodes, for `bench.native` and `bench.games`.
 
 Times are processor seconds of one core; plain and trappy players search the same positions in the same run,
-each with its own table. The columns median, best and last give time and nodes with the trap assessment of
+each with its own table. The columns median, best and last give the time and nodes for the trap assessment of
 that name, relative to plain search. "same choice" counts the decisions in which the full table gives the same
 move with the same adjusted value.
 """
@@ -27,7 +27,7 @@ PLAIN = "plain"
 
 
 def timed(work: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
-    """Processor seconds of a call, and its result."""
+    """Return the processor seconds that a call took, and the call's result."""
     began = time.process_time()
     result = work(*arguments)
     return time.process_time() - began, result
@@ -82,7 +82,7 @@ def _whole_table(
     decisions: dict[str, list[Decision]],
     plain_s: float,
 ) -> str:
-    """Return the full table's time relative to plain search, and how often its choice is the same."""
+    """Return the full table's time relative to plain search, and the number of equal choices."""
     table_s, same = 0.0, 0
     for number, position in enumerate(positions):
         profiler = Profiler(game, searcher, position, TrapParams(), StopFlag())

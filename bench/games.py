@@ -1,4 +1,4 @@
-"""One benchmark for every game of the core: perft, full-width search, and the relative cost of trap analysis.
+"""One benchmark for all games of the core: perft, full-width search, and the relative cost of trap analysis.
 
     python -m bench.games [--games chess xiangqi connect4] [--depths 4 6 7 8] [--naive 4] [--positions 12]
 

@@ -3,10 +3,10 @@
     python -m bench.native [--depths 6 8 10 12] [--naive 6 8] [--strong 12 16 20] [--endings 40 41 42]
                            [--positions 20]
 
-Times are processor seconds on one core. The tables have been used before, because the first access to
-fresh memory costs time; they may contain results for the position at smaller depths. `bench.full_width`
-describes the columns of full-width search. The fingerprint is the number of nodes in a fixed set of searches:
-it changes if and only if the search or the evaluation changes.
+Times are processor seconds on one core. The tables are used before each measurement, because the first
+access to fresh memory costs time; they may contain results for the position at smaller depths.
+`bench.full_width` describes the columns of full-width search. The fingerprint is the number of nodes in a
+fixed set of searches: it changes if and only if the search or the evaluation changes.
 """
 
 import argparse
@@ -32,7 +32,7 @@ GAME = Othello()
 
 
 def used_searcher() -> NativeOthelloSearcher:
-    """Return a searcher whose tables have been almost filled by a few searches."""
+    """Return a searcher whose tables a few searches have almost filled."""
     searcher = NativeOthelloSearcher(TABLE_MB)
     searches: tuple[Callable[[StopFlag], object], ...] = (
         lambda stop: exact_score(searcher, GAME.initial(), 60, stop),
@@ -48,7 +48,7 @@ def used_searcher() -> NativeOthelloSearcher:
 
 
 def perft(depth: int) -> dict[str, float]:
-    """Count the leaves of perft, and time it with the code for the instruction set in use."""
+    """Count the leaves of perft and time the count, using the code for the current instruction set."""
     start = GAME.initial()
     seconds, leaves = min(
         timed(lambda: _native.othello_perft(start.mover, start.waiter, depth)) for _ in range(3)
@@ -120,7 +120,7 @@ def print_strong(depths: list[int], count: int) -> None:
 
 
 def full_width_depth(searcher: NativeOthelloSearcher, position: OthelloPosition, seconds: float) -> int:
-    """The depth, in plies, that exact iterative deepening completes in the given processor time."""
+    """The last depth, in plies, that exact iterative deepening completes in the given processor time."""
     began, depth = time.process_time(), 0
     while time.process_time() - began < seconds:
         depth += 1

@@ -1,9 +1,9 @@
-"""Measures the search of `strong` in chess and xiangqi: depth reached, mates, test suite, time to depth.
+"""Measures the search of `strong` in chess and xiangqi: depth reached, mates, test suites, time to depth.
 
     python -m bench.selective [--seconds 1] [--sts-seconds 0.2] [--every 10]
 
 * Chess: depth reached in a second in middlegames, mates in two found at each depth, percentage of points in
-  the Strategic Test Suite; the suites are read from the folder next to the project, if present.
+  the Strategic Test Suite; the suites are read from the folder next to the project, if it exists.
 * Xiangqi: time to depth 8.
 
 Times are wall-clock times, so the machine should be idle.

@@ -3,7 +3,7 @@
     python -m bench.stop_latency [--times 200] [--threads 1 2] [--games othello chess xiangqi]
                                  [--kinds strong ...] [--earliest 0.01] [--models MAIA ...]
 
-Each search has a limit that it never reaches. Another thread stops the search after a moment, and measures
+Each search has a limit that it never reaches. Another thread stops the search after a delay, and measures
 the time until the search has ended and the processor time that all threads of the process used in that
 time. The target is at most 10 ms. Only the strategy `strong` searches with several threads; the others are
 measured with one. Strategies with a model of people use the models that come with the program, and those
@@ -36,7 +36,7 @@ TABLE_MB = 64
 
 
 def delay_s(player: MoveChooser, game: Game[Any], after_s: float) -> tuple[float, float]:
-    """Start an endless search and stop it later; return the wall-clock and processor time that it takes."""
+    """Start an endless search and stop it later; return the wall-clock and processor time to stop it."""
     stop, ended = StopFlag(), threading.Event()
 
     def search() -> None:

@@ -22,7 +22,7 @@ class Ending(NamedTuple):
 
     number: int
     position: str
-    """64 squares from a1 (X black, O white), then the side to move."""
+    """The 64 squares from a1 on (X black, O white), then the side to move."""
     score: int
     """Final disc difference under best play, for the side to move."""
     best: tuple[str, ...]
@@ -56,7 +56,7 @@ ENDINGS = (
     Ending(48, "-----X--X-XXX---XXXXOO--XOXOOXX-XOOXXX--XOOXX-----OOOX---XXXXXX- O", 28, ("f6",)),
     Ending(49, "--OX-O----XXOO--OOOOOXX-OOOOOX--OOOXOXX-OOOOXX-----OOX----X-O--- X", 16, ("e1",)),
 )
-"""FFO endgame test positions 40 to 49 (20 to 27 empty squares), with their published results."""
+"""FFO endgame test positions 40 to 49 (20 to 27 empty squares), each with its published result."""
 
 
 def native_searcher(name: str, table_mb: int) -> NativeSearcher:
@@ -67,7 +67,7 @@ def native_searcher(name: str, table_mb: int) -> NativeSearcher:
 
 
 def midgames(count: int) -> tuple[str, list[OthelloPosition]]:
-    """Balanced middlegames, and a description of their source."""
+    """Return a description of the source, and balanced middlegames from it."""
     if SHARED_MIDGAMES.exists():
         lines = SHARED_MIDGAMES.read_text().splitlines()
         positions = [Othello().parse_position(line) for line in lines if line[:1] in ("-", "X", "O")]

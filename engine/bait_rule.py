@@ -8,11 +8,11 @@ another reply looks even better, and people take hardly any of the baits that it
 - it is likely: its predicted probability is `MIN_BAIT_P` or more;
 - it deceives: at some shallower depth it looks at least as good as every truly best reply.
 
-Of more than 2,000 positions each in chess and Othello, one in seven to ten had a tempting reply. People
+Of more than 2,000 positions in each of chess and Othello, one in seven to ten had a tempting reply. People
 played it in a fifth to a quarter of those positions, as often as predicted (docs/research/baits.md).
 
 The probabilities come from a human-move model if the game has one (`engine.human`). Without one,
-`rank_probabilities` uses only the scores: the rank of the shallow scores and the true cost.
+`rank_probabilities` uses only the scores: the reply's rank by shallow scores, and its true cost.
 
 A third of all baits are search errors: a search two plies deeper finds that they cost less than
 `MIN_ERROR_COST`. People play these false baits most often, because people see further than the first search.
@@ -38,7 +38,7 @@ RANK_MODEL = "looks"
 """`ModelInfo.kind` of `rank_probabilities`."""
 
 CONFIRM_PLIES = 2
-"""How many plies deeper than the decision's search the confirming search is."""
+"""Number of plies by which the confirming search is deeper than the decision's search."""
 
 _DIGITS = 6
 _STEEPNESS = 6.5  # fits to people's replies gave 6.2 for chess and 7.1 for Othello
@@ -53,7 +53,7 @@ def rank_probabilities(scores_centi: Sequence[Sequence[int]], scale_centi: float
 
     Args:
         scores_centi: The scores s_2 .. s_D of each reply, from our point of view.
-        scale_centi: Scale s of the logistic function that converts scores to expected score.
+        scale_centi: Scale s of the logistic function that converts scores to expected scores.
 
     Returns:
         Probabilities that add up to 1, in the same order.
@@ -95,7 +95,7 @@ def forecast(
     Args:
         candidate: The move with its complete profile.
         scale_centi: s of the logistic function for expected scores (`engine.judgement.expected_scale_centi`).
-        expected: The probability of each reply; None: `expected_by_rank`.
+        expected: The probability of each reply; None to use `expected_by_rank`.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
@@ -173,7 +173,7 @@ def with_confirmed_costs(made: ReplyForecast, depth: int, costs: Sequence[int], 
 
     Args:
         depth: Depth of that search in plies, counted from the decision's position.
-        costs: For each tempting reply, in hundredths of a per cent of expected score.
+        costs: The cost of each tempting reply, in hundredths of a per cent of expected score.
         source: The engine of that search, stored as `ReplyForecast.confirm_source`.
     """
     tempting = tuple(

@@ -12,7 +12,7 @@ from engine.trappy import is_swindle, with_trap
 
 MAX_COMPLETION_S = 600.0
 """Time limit for completing one profile, in seconds; far longer than any search in a game. With few pieces
-left, the transposition table lets a search reach depths at which completing a profile may take forever."""
+left, the transposition table lets a search reach depths at which completing a profile might never finish."""
 
 
 def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision:
@@ -22,7 +22,7 @@ def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision
     opponent thinks. Scores are exact, so a later run in another process gives the same result.
 
     Raises:
-        Stopped: The flag was set before the work was done.
+        Stopped: The flag was set before the work was complete.
         EngineMismatch: The decision was made by an engine version with a different search; a profile must not
             mix scores from two searches.
         RecordError: The record contradicts the result of the search.

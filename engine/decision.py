@@ -31,7 +31,7 @@ class SearchMode(StrEnum):
     """
 
     EXACT = "exact"
-    """Full-width, fixed-depth scores of the candidates."""
+    """Scores of the candidates from a full-width, fixed-depth search."""
     STRONG = "strong"
     """A selective search."""
     BOOK = "book"
@@ -43,8 +43,8 @@ class SearchMode(StrEnum):
     ONLINE_TABLEBASE = "online_tablebase"
     """A site's endgame tablebase, looked up for this move."""
     VARIETY_DRAW = "lot"
-    """A random choice among the moves whose exact scores are nearly the best, ignoring traps, to vary the
-    opening (`Decision.variety_draw`)."""
+    """A random choice, ignoring traps, among the moves with nearly the best exact scores, to vary the opening
+    (`Decision.variety_draw`)."""
     TRIAL = "trial"
     """A random choice between two moves, in a trial of single decisions (`Decision.trial_draw`)."""
     ENGINE = "engine"
@@ -81,7 +81,7 @@ class ReplyProfile:
 
     @property
     def final_centi(self) -> int:
-        """s_D, or the upper bound on it."""
+        """s_D if it is known, otherwise the upper bound on it."""
         return self.scores_centi[-1] if self.bound_centi is None else self.bound_centi
 
 
@@ -146,7 +146,7 @@ class DirectMove:
     solved: bool
     """Whether the score is the game's true result."""
     origin: str = ""
-    """A text that names the source and explains how it chose the move; empty: nothing to add."""
+    """The source's name and how it chose the move, as text; empty: nothing to add."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +172,8 @@ class VarietyDraw:
     """A random choice that determines the move, given the candidates (`engine.variety.draw_move`)."""
 
     within_centi: int
-    """The random choice was among candidates whose raw value was at most this far below the best; their raw
-    values are exact, and all other raw values are proven lower."""
+    """The random choice was among candidates whose raw values were at most this far below the best; these
+    values are exact, and all other candidates' raw values are proven lower."""
     avoided: tuple[str, ...]
     """Moves excluded because they were played in this position before."""
     number: Count
@@ -184,7 +184,7 @@ class VarietyDraw:
 class TrialDraw:
     """A random choice between a move that sets a trap and a move that sets no trap.
 
-    Together with the candidates, which include both complete profiles, the record holds all the
+    Together with the candidates, which include the complete profiles of both moves, this record holds all the
     information available before the random choice (`engine.randomised`).
     """
 
@@ -205,12 +205,12 @@ class TrialDraw:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """What is known about the person to move."""
+    """What is known about the person whose move is predicted."""
 
     rating: int | None = None
-    """The person's rating on the site's own scale; None: unknown."""
+    """The person's rating on the site's own scale; None if unknown."""
     clock_s: float | None = None
-    """Time left on their clock, in seconds; None: unknown, or no clock."""
+    """Time left on the person's clock, in seconds; None if unknown or without a clock."""
 
 
 UNKNOWN_PERSON = Person()
@@ -227,7 +227,7 @@ class ModelInfo:
     name: str
     """Readable name, such as ``maia-1500``."""
     sha256: str
-    """SHA-256 of the file, in hexadecimal; without a file, of the parameters as text."""
+    """SHA-256, in hexadecimal, of the file or, if there is none, of the parameters as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,14 +261,14 @@ class Decision:
     candidates: tuple[Candidate, ...]
     """Every legal move once, in the game's move order; after pruning, the chosen move and a few others."""
     depth: int
-    """D: plies of the full search, counted from `position`, at least 2."""
+    """D: depth of the full search in plies, counted from `position`; at least 2."""
     principal_variation: tuple[str, ...]
     """Principal variation of plain minimax or, if `pick` is set, of its source; starts with the best move."""
     nodes: Count
     """Positions that the search visited."""
     time_s: float
     """Search time in seconds, on either side's clock; includes searches before a pause and pondering on a
-    reply that was later played, but not waiting for a thread."""
+    reply that was later played, but not time spent waiting for a thread."""
     profile_source: str
     """The search that produced the scores: ``reference``, ``native``, or another engine's name."""
     engine_version: str
@@ -283,10 +283,10 @@ class Decision:
     model: ModelInfo | None = None
     """The model behind the replies' probabilities; None: the choice used no model."""
     model_use: OpponentModelUse | None = field(default=None, metadata={OLD_NAMES: (_USE_STORED,)})
-    """How a strategy that models the opponent chose the move; None: another strategy, or the move was
-    chosen at random."""
+    """How a strategy that models the opponent chose the move; None if the strategy has no such model or the
+    move was chosen at random."""
     tempting: TemptingParams | None = None
-    """Settings of the strategy tempting; None: another strategy, or the move was chosen at random."""
+    """Settings of the strategy ``tempting``; None for other strategies or a move chosen at random."""
     trial_draw: TrialDraw | None = field(default=None, metadata={OLD_NAMES: ("draw",)})
     """The random choice, if `search_mode` is `SearchMode.TRIAL`."""
     is_pruned: bool = False
@@ -375,7 +375,7 @@ class OutcomeKind(StrEnum):
     OPTIMAL = "optimal"
     """The reply is one of the best replies: its s_D equals the raw value of our move."""
     FELL_FOR_PAPER_TRAP = "fell"
-    """The reply itself reaches the threshold of a trap (`engine.judgement`)."""
+    """The quality of the reply as a trap reaches the threshold (`engine.judgement`)."""
     ERRED_ELSEWHERE = "erred_elsewhere"
     """Any other reply that is not optimal."""
     UNANSWERED = "unanswered"
@@ -387,7 +387,7 @@ class ProfileJudgement:
     """Judgement of a chosen move from its complete profile, independent of the reply that was played."""
 
     rule: int
-    """The version of the rules (`engine.judgement.JUDGE_RULE`)."""
+    """The version of the rules used for this judgement (`engine.judgement.JUDGE_RULE`)."""
     is_trap: bool
     """Whether the move sets a trap in the paper's sense."""
     trap_quality: float
@@ -404,13 +404,13 @@ class Outcome:
 
     kind: OutcomeKind
     reply: str | None
-    """The opponent's move; None when unanswered."""
+    """The opponent's reply; None if the game ended before a reply."""
     fell_for_best: bool
     """Whether the reply is the move's best trap."""
     quality: float
     """Quality of the reply as a trap, in hundredths of a per cent of expected score."""
     cost_centi: int
-    """What the reply cost the opponent: its s_D minus our raw value, at least 0; centi-units."""
+    """What the reply cost the opponent, in centi-units: its s_D minus our move's raw value, at least 0."""
     cost: int
     """The cost in hundredths of a per cent of expected score."""
     rule: int

@@ -13,8 +13,8 @@
 Each part defines its own exceptions: `engine.game.BadPosition` and `IllegalMove` (refuse the input),
 `engine.lookup.source.BadSource` and `engine.human.model.BadModel` (report to the person who named the file),
 `engine.formats.record.BadGame` (skip the game), `engine.process.EngineError` (continue without the program).
-A bare ValueError is a bug in the call: only the code that keeps one game from crashing the program catches
-it.
+A bare ValueError means that the caller has a bug: only the code that keeps one game from crashing the program
+catches it.
 """
 
 
@@ -36,7 +36,7 @@ class PrunedRecord(EngineFault):
 
 
 class EngineMismatch(EngineFault):
-    """The decision comes from an engine version with another search, so this version cannot complete it."""
+    """An engine version with a different search made the decision, so this version cannot complete it."""
 
     def __init__(self, made_by: str) -> None:
         """

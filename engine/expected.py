@@ -1,7 +1,7 @@
 """Converts scores to expected scores, in hundredths of a per cent: the trap arithmetic's second scale.
 
-A score x is worth 1 / (1 + exp(-x / s)) of a point (s: `Game.expected_scale_centi`), rounded to a whole
-number from 0 to 10,000, and looked up in a table shared with the C++ core. So Python and C++ compute with the
+A score x is worth 1 / (1 + exp(-x / s)) of a point (s: `Game.expected_scale_centi`). A table shared with the
+C++ core has these values, multiplied by 10,000 and rounded. So Python and C++ compute with the
 same integers: sums are exact, and no rounding error can reverse a comparison. If two scores have the same
 expected score, the scores themselves decide.
 """
@@ -23,10 +23,10 @@ _INT16: Final = "h"
 
 @lru_cache(maxsize=256)  # Othello has one for each number of empty squares
 def expected_table(logistic_centi: float) -> bytes:
-    """Expected score of 0, 1, 2, ... centi-units, as 16-bit integers in native byte order.
+    """Expected scores for 0, 1, 2, ... centi-units, as 16-bit integers in native byte order.
 
-    Scores beyond the end of the table are worth `WHOLE`, like a win; a negative score is worth `WHOLE` minus
-    the value of the opposite score.
+    Scores beyond the end of the table are worth `WHOLE`, like a win; a score of -x is worth `WHOLE` minus the
+    value of x.
 
     Args:
         logistic_centi: The parameter s of the logistic function, in centi-units.
@@ -44,7 +44,7 @@ def _view(logistic_centi: float) -> memoryview:
 
 
 def expected_score(score_centi: int, logistic_centi: float) -> int:
-    """Expected score, in hundredths of a per cent; for a decided game exactly 0 or `WHOLE`."""
+    """Expected score, in hundredths of a per cent; exactly 0 or `WHOLE` for a decided game."""
     table = _view(logistic_centi)
     size = abs(score_centi)
     expected: int = table[size] if size < len(table) else WHOLE

@@ -24,7 +24,7 @@ from engine.search.reference import Searcher, exact_score
 from engine.stop import StopFlag, Stopped
 
 MAX_CONFIRM_NODES = 20_000_000
-"""Node limit of a confirming search, a few seconds of work; if it is reached, the baits stay unconfirmed."""
+"""Node limit of a confirming search, reached after a few seconds; the baits then stay unconfirmed."""
 MAX_CONFIRM_S = 5.0
 """Time limit of a confirming search by another engine, in seconds."""
 _NO_LIMIT = 2**63 - 1  # nodes
@@ -42,14 +42,14 @@ def forecast_replies(
 ) -> ReplyForecast:
     """The forecast of people's replies to a decision's move, with confirmed baits.
 
-    If the move was chosen at random from two, the replies to the other move are also forecast: measuring the
-    effect of a trap requires both forecasts (`storage.evidence.inference.decisions`).
+    If the move was chosen at random from two, replies to the other move are also forecast, because measuring
+    a trap's effect requires both forecasts (`storage.evidence.inference.decisions`).
 
     Args:
         decision: Must have the chosen move's complete profile.
         before: The game's latest positions, oldest first, ending with the decision's; if empty, only the
             decision's position is known.
-        models: Human-move models for this game; None: the probabilities come from the scores alone.
+        models: Human-move models for this game; if None, the probabilities come from the scores alone.
         person: The person who replies.
         seconds: See `engine.human.person_prior.estimated_side_time_s`; None if the clock is unknown.
         searcher: Runs the confirming search.
@@ -130,7 +130,7 @@ def forecast_job(
         rating: Rating of the person who replies; None: unknown.
         initial_s: Initial time of the game's clock; None: no clock.
         increment_s: Likewise.
-        engines: Lends the engine that confirms its own scores; None: such scores are not confirmed.
+        engines: Lends the engine that confirms its own scores; if None, engines' scores are not confirmed.
     """
 
     def job(searcher: Searcher, stop: StopFlag) -> ReplyForecast:
@@ -193,11 +193,11 @@ def confirm(
 def confirm_by_engine(
     decision: Decision, made: ReplyForecast, engine: EngineSource, stop: StopFlag
 ) -> ReplyForecast:
-    """The forecast after searching its baits `CONFIRM_PLIES` deeper, with the engine that gave the scores.
+    """The forecast after searching its baits `CONFIRM_PLIES` deeper with the engine that gave the scores.
 
     The forecast is unchanged if the search takes over `MAX_CONFIRM_S`, the engine fails, or another engine is
-    now in use. Engines prune by rules of their own, so a second run may find different costs; the record
-    keeps the costs of this run.
+    now in use. Engines have their own pruning rules, so a second run may find different costs; the record
+    keeps those of this run.
 
     Raises:
         Stopped: The flag was set before the work was done.

@@ -11,14 +11,14 @@ from typing import NamedTuple, Protocol, TypeVar
 Move = int
 
 WIN_CENTI = 100_000
-"""A score at least this far from zero means a *decided* game: a forced win (or, negative, a forced loss).
+"""A score at least this far from zero is *decided*: a forced win if positive, a forced loss if negative.
 
 A won game scores ``WIN_CENTI`` plus the game's own measure of the win (Othello: 100 per disc of margin), so
 every forced win outranks every evaluation and better wins outrank worse ones.
 """
 
 MAX_PLIES = 8_000
-"""Last ply that the score of a loss distinguishes; longer games do not occur in practice."""
+"""Last ply at which losses get distinct scores; longer games do not occur in practice."""
 
 _IMMEDIATE_WIN_BONUS = 10_000
 
@@ -33,7 +33,7 @@ def margin_centi(score_centi: int) -> int:
 
 
 def lost_centi(ply: int) -> int:
-    """Score for the side that has lost at this ply of the game, for games without another measure of a win;
+    """The losing side's score for a loss at this ply, for games without another measure of a win;
     later losses score better. `ply_of_loss` is the inverse.
     """
     return -WIN_CENTI - _IMMEDIATE_WIN_BONUS + min(ply, MAX_PLIES)
@@ -60,7 +60,7 @@ class IllegalMove(ValueError):
 
 
 class Highlight(NamedTuple):
-    """A fact that the displayed board should show the player, such as a check."""
+    """A fact that the display of the board should show the player, such as a check."""
 
     kind: str
     """Kind of the fact, for styling, for instance ``check``."""
@@ -82,7 +82,7 @@ class Ending(NamedTuple):
 class Game(Protocol[P]):
     """The rules of one two-player game of perfect information.
 
-    A position may include the earlier moves of its game (repetition), so it is more than the board. Scores
+    A position is more than the board: it may include the game's earlier moves, for repetition. Scores
     must not depend on the path to a position, or a transposition table would be unsound. So a search uses the
     game's history up to its root, but ignores the path within its own lines: `for_search` marks the boundary.
 
@@ -99,7 +99,7 @@ class Game(Protocol[P]):
 
     @property
     def score_unit(self) -> str:
-        """The unit in which people read scores, for instance ``discs``; empty: none."""
+        """The unit of displayed scores, for instance ``discs``; empty if there is none."""
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -116,13 +116,13 @@ class Game(Protocol[P]):
         """The side to move: 0 for the side that moved first in the game, 1 for the other."""
 
     def legal_moves(self, position: P) -> tuple[Move, ...]:
-        """All legal moves in the game's fixed order (the last tie-break of every choice); none: game over."""
+        """All legal moves in the game's fixed order (the final tie-break); none if the game is over."""
 
     def play(self, position: P, move: Move) -> P:
         """The position after a move.
 
         Raises:
-            IllegalMove: The rules do not allow it.
+            IllegalMove: The rules do not allow the move.
         """
 
     def for_search(self, position: P) -> P:
@@ -160,7 +160,7 @@ class Game(Protocol[P]):
         """
 
     def expected_scale_centi(self, position: P) -> float:
-        """The lead, in centi-units, at which the odds of winning between equal players are e to 1."""
+        """The lead, in centi-units, that gives one of two equal players odds of e to 1 of winning."""
 
     def move_text(self, move: Move) -> str:
         """The move in the game's usual notation."""
@@ -176,7 +176,7 @@ class Game(Protocol[P]):
         """
 
     def position_text(self, position: P) -> str:
-        """The position on one line, from which `parse_position` restores it."""
+        """The position as one line of text, from which `parse_position` restores it."""
 
     def board_text(self, position: P) -> str:
         """The board in the notation of other programs (a FEN), without the game's earlier moves."""

@@ -3,10 +3,10 @@
 The trap arithmetic chooses moves in the unit of its scale (`engine.trappy`). Counting traps needs a unit with
 the same meaning in every game and at every score, so here a reply's quality as a trap is its trappiness times
 its cost in *expected score*. A move sets a trap when the quality of its best trap reaches a threshold, and
-the opponent falls into it with any reply that reaches the same threshold.
+the opponent falls into a trap with any reply whose quality reaches the same threshold.
 
-The distance to a forced result does not count: if our move wins by force, no reply costs anything; if it
-loses by force, only replies that give the win away do. Statistics count such moves separately, as *decided*.
+The distance to a forced result does not count: if our move wins by force, no reply has a cost; if it loses by
+force, only replies that give up the win have one. Statistics count such moves separately, as *decided*.
 
 `JUDGE_RULE` is increased when the meaning of anything in this module changes; it is stored with every
 outcome, and ``desdemona db recheck`` judges outcomes of older versions again.
@@ -51,7 +51,7 @@ class Judgement:
     replies: tuple[ReplyVerdict, ...]
     """Every legal reply, in the order of the profile."""
     threshold: float
-    """Minimum quality of a trap that counts, in hundredths of a per cent of expected score."""
+    """Minimum quality for a reply to count as a trap, in hundredths of a per cent of expected score."""
     is_decided: bool
     """Whether our move wins or loses by force."""
 
@@ -67,11 +67,11 @@ class Judgement:
         return self.trap is not None and self.is_paper_trap(self.trap)
 
     def is_paper_trap(self, judged: ReplyVerdict) -> bool:
-        """Whether a reply reaches the threshold for a trap in the paper's sense."""
+        """Whether a reply's quality reaches the threshold, so that it is a trap in the paper's sense."""
         return judged.quality >= self.threshold
 
     def of(self, reply: str) -> ReplyVerdict:
-        """The reply with this text.
+        """The verdict on the reply with this text.
 
         Raises:
             RecordError: There is no such reply.
@@ -151,8 +151,8 @@ def classify_by_figure_9(decision: Decision, reply: str | None) -> Outcome:
 
     Args:
         decision: A decision with the chosen move's complete profile, unless there was no reply.
-        reply: The opponent's move; None: the game ended first. If our rules ended the game with our move but
-            the server continued it (`Game.without_rule_ending`), any reply is ignored.
+        reply: The opponent's move; None if the game ended first. If our rules ended the game with our move
+            but the server continued it (`Game.without_rule_ending`), any reply is ignored.
 
     Raises:
         IncompleteProfile: The chosen move's profile is incomplete.

@@ -19,18 +19,18 @@ from engine.variety import RepetitionAvoidance
 
 
 class MoveChooser:
-    """Chooses moves with one strategy; used by one thread at a time, like its searcher.
+    """Chooses moves with one strategy; only one thread at a time may use it or its searcher.
 
     Args:
         strategy: The strategy that chooses the moves.
         game: The game to play.
         params: Parameters of the trap arithmetic.
         searcher: Finds the scores.
-        strong: Settings of the strategy strong; None: the defaults.
-        rng: Chooses among a book's moves; None: seeded by the operating system.
-        source: The other engine for the same game, for strategies that need one.
-        models: Human-move models, for strategies that use one; if None, shallow searches replace them.
-        randomised: Settings of the strategy randomised; None: the defaults.
+        strong: Settings of the strong strategy; None for the defaults.
+        rng: Random generator that chooses among a book's moves; if None, the operating system seeds one.
+        source: An external engine for the same game, for strategies that need one.
+        models: Human-move models, for strategies that use them; if None, shallow searches replace them.
+        randomised: Settings of the randomised strategy; None for the defaults.
     """
 
     def __init__(
@@ -72,10 +72,10 @@ class MoveChooser:
             position: An unfinished game.
             limits: Limits of the search; time and nodes are set as limits of `stop`, which measures the time.
             stop: Flag that ends the search early; not used for any other call.
-            avoidance: Choose at random if several moves are nearly as good; None: choose as usual.
-            background: The earlier positions, and the person who will reply; None: unknown. Only strategies
+            avoidance: How to choose at random among the nearly best moves; None to choose as usual.
+            background: The earlier positions, and the person who will reply; None if unknown. Only strategies
                 with an opponent model use it.
-            seed: 64 random bits for a strategy that randomises decisions; None: this decision is not
+            seed: 64 random bits for a strategy that randomises decisions; None if this decision is not
                 randomised, because the opponent is a program. The search for the alternative move uses
                 the remaining time and nodes.
 

@@ -13,11 +13,11 @@ class Assessment(StrEnum):
     """How a reply's shallow scores become one number, U (Gordon & Reda 2006, section 3.2)."""
 
     MEDIAN = "median"
-    """The median score: suits people, who consider all depths a little."""
+    """The median score: models people, who consider every depth a little."""
     BEST = "best"
-    """The best score for the opponent: suits people, who see what they hope for."""
+    """The best score for the opponent: models people, who see what they hope to see."""
     LAST = "last"
-    """The score one ply short of the full search: suits shallower programs (Fang et al., Trap_AB)."""
+    """The score one ply short of the full search: models shallower programs (Fang et al., Trap_AB)."""
 
 
 class DecidedScores(StrEnum):
@@ -56,19 +56,19 @@ class TrapParams:
 
     assessment: Assessment = Assessment.MEDIAN
     margin_centi: int = 0
-    """Lower limit on a score's size in trappiness and scale, so that level positions also get a bonus.  0 in
+    """Lower limit on a score's size in trappiness and scale; with it, level positions also get a bonus.  0 in
     the paper; must be 0 on the expected scale, where sizes do not depend on scores."""
     decided: DecidedScores = DecidedScores.SWINDLE
     threshold_percent: float = 5.0
     """A played move is a *trap set* when the quality of its best trap, in points of expected score
-    (hundredths of a game), reaches this value, which the paper does not specify; above 0."""
+    (hundredths of a game), reaches this value (above 0; the paper does not specify it)."""
     scale: Scale = Scale.PAPER
     risk_percent: float = 5.0
     """Maximum expected score to give up for a trap, in points (hundredths of a game); above 0. Applies
     only on the expected scale."""
     risk_share_percent: float = 25.0
     """Maximum share of the best move's expected score to give up for a trap, in per cent: if that score
-    is low, `risk_percent` alone would allow anything. Above 0; 100: no limit. Only on the expected scale.
+    is low, `risk_percent` alone would allow any loss. Above 0; 100: no limit. Only on the expected scale.
     """
     logistic_centi: float = 0.0
     """Scale s of the logistic function 1 / (1 + exp(-score / s)) for expected scores, in centi-units; 0: the
@@ -122,7 +122,7 @@ class OpponentScale(StrEnum):
     EXPECTED = "expected"
     """Hundredths of a per cent of expected score."""
     PAWNS = "pawns"
-    """Centi-units (hundredths of a pawn or disc), limited to `OpponentParams.checkmate_centi` either way, as
+    """Centi-units (hundredths of a pawn or disc), limited to +-`OpponentParams.checkmate_centi`, as
     in the paper "When Suboptimal Minimax is Better"."""
 
 
@@ -133,17 +133,17 @@ class OpponentParams:
     scale: OpponentScale = OpponentScale.EXPECTED
     budget_percent: float = 3.0
     """Maximum expected score, in points (hundredths of a game), that a move may give up compared with the
-    best move, both followed by their best replies. 0: it may give up nothing. Applies on both scales."""
+    best move, both followed by their best replies. At 0, it may give up nothing. Applies on both scales."""
     share_percent: float = 25.0
     """Maximum share of the best move's expected score that a move may give up, in per cent: if that score
-    is low, `budget_percent` alone would allow anything. In addition, a move may not lose by force if another
-    move does not. Above 0; at 100, neither limit applies."""
+    is low, `budget_percent` alone would allow any loss. Moves that lose by force are excluded, too, unless
+    all moves do. Above 0; at 100, neither limit applies."""
     least_percent: float = 2.0
-    """Replies less likely than this are not searched: each counts as if it were the best. 0 with calibrated
-    probabilities, which need every reply searched."""
+    """Replies less likely than this are not searched: each counts as if it were the best. With calibrated
+    probabilities, 0 is used instead, and every reply is searched."""
     checkmate_centi: int = 1000
-    """Value of a decided game in centi-units, and the limit on any score in that unit (the paper's
-    CHECKMATE_WEIGHT, ten pawns)."""
+    """Value of a decided game in centi-units, and the limit on the size of any score in centi-units (the
+    paper's CHECKMATE_WEIGHT, ten pawns)."""
     logistic_centi: float = 0.0
     """Scale s of the logistic function 1 / (1 + exp(-score / s)) for expected scores, in centi-units;
     0: the game's default, which the strategy sets before the search (`for_position`)."""
@@ -183,8 +183,8 @@ class TemptingParams:
     """Maximum share of the best move's expected score that a move may give up, in per cent."""
     gap_percent: int = 35
     """Maximum loss of score, in per cent of `logistic_centi`, unless decided games are treated like any other
-    (`DecidedScores.PAPER`). By default, `budget` and `share_percent` are stricter up to 80 % of expected
-    score. This limit matters near 0 and 100 %, where a hundredth of a per cent is worth more than a pawn."""
+    (`DecidedScores.PAPER`). By default, `budget` and `share_percent` are stricter up to an expected score of
+    80 %. This limit matters near 0 and 100 %, where a hundredth of a per cent is worth more than a pawn."""
     won_gap_percent: int = 10
     """Replaces `gap_percent` within `budget` of a certain win, where the budget limits nothing."""
     logistic_centi: float = 0.0

@@ -40,7 +40,7 @@ _WATCHDOG = 'read -r _; kill -s KILL -- "-$1"'  # a spelling that every shell un
 _PROC = Path("/proc")
 _SCHEDULED = 2  # CPUCLOCK_SCHED of Linux: the time that the scheduler gave to all threads, in nanoseconds
 _ENDED = slice(13, 15)
-"""Fields of /proc/PID/stat, after the name, with the time of children that have ended: cutime and cstime."""
+"""Indices, after the name, of the /proc/PID/stat fields cutime and cstime: the time of ended children."""
 
 
 class EngineError(Exception):
@@ -71,7 +71,7 @@ class WaitPolicy(Protocol):
         """A monotonic clock, in seconds."""
 
     def check(self, name: str, since: float, /) -> None:
-        """Return if the caller may keep waiting for the program `name`, silent since `since`; else raise.
+        """Return if the caller may keep waiting for the program `name`, silent since `since`; raise if not.
 
         Raises:
             Stopped: The answer is no longer wanted.
@@ -90,8 +90,8 @@ class WaitLimit:
     response_timeout_s: float = math.inf
     """Longest silence of the program, in seconds."""
     late: str | None = "does not answer in time"
-    """Text after the program's name in the `EngineTimeout` message if it misses `until`; if None, the wait
-    ends with `Stopped`, because the answer is no longer wanted."""
+    """Text after the program's name in the `EngineTimeout` message if it misses `until`. If this is None, the
+    wait ends with `Stopped`, because no answer is wanted any more."""
     clock: Callable[[], float] = time.monotonic
 
     def check(self, name: str, since: float) -> None:
@@ -106,7 +106,7 @@ class WaitLimit:
 
 
 class _UnreadLines(queue.Queue[str | None]):
-    """A queue that is full when its lines occupy `maxsize` bytes of memory; the item None marks the end."""
+    """A queue that is full when its lines occupy `maxsize` bytes of memory; an item of None marks the end."""
 
     def _init(self, maxsize: int) -> None:
         super()._init(maxsize)
@@ -315,13 +315,13 @@ class EngineProcess:
 
 
 def end_group(pid: int) -> None:
-    """Kill what remains of an engine's process group: an engine must not outlive its wrapper script."""
+    """Kill the remaining processes of an engine's group: an engine must not outlive its wrapper script."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
 
 
 def start_error_message(program: str, directory: str | None, error: OSError | ValueError) -> str:
-    """The message about a program that does not start, including where we looked for it.
+    """The message about a program that cannot be started, including where we looked for it.
 
     Args:
         directory: The program's working directory; None to inherit ours.
@@ -344,7 +344,7 @@ def start_error_message(program: str, directory: str | None, error: OSError | Va
 
 
 def processor_time_s(pid: int) -> float | None:
-    """Processor time of a process and its descendants in seconds, all threads together.
+    """Processor time of all threads of a process and its descendants, in seconds.
 
     It includes ended children that their parents have waited for.
 

@@ -1,4 +1,4 @@
-"""Prunes the record of a decision to a small size by removing most of the other moves.
+"""Makes the record of a decision smaller by removing most moves that were not chosen.
 
 Pruning keeps the data that later questions need: every number about the choice; the chosen move's complete
 profile, from which the reply was judged; the value of the move that the standard strategy might have played;

@@ -1,12 +1,12 @@
 """Randomised single decisions: in some decisions a random draw decides whether we set a trap.
 
 This is a micro-randomised trial (Klasnja et al. 2015, doi:10.1037/hea0000305; Boruvka et al. 2018,
-doi:10.1080/01621459.2017.1305274). The strategy chooses as trappy does. Let T be its choice, and N the best
-move by raw value (the first in order among equals) that sets no trap. A random draw is made if:
+doi:10.1080/01621459.2017.1305274). The strategy chooses a move as trappy does. Let T be its choice, and N the
+best move by raw value (the first in order among equals) that sets no trap. A random draw is made if:
 
 - T sets a trap under the rule for Figure 9 (`engine.judgement`);
-- the profiles of T and N are complete, with two replies or more each;
-- our expected score is from 5 to 95 % after each move, and neither wins or loses by force;
+- the profiles of T and N are complete, with at least two replies each;
+- our expected score is from 5 to 95 % after each move, and neither move wins or loses by force;
 - the two expected scores differ by at most `RandomisedParams.risk_budget`.
 
 All of this is known before the random draw and depends on neither the draw nor later events. T is played if
@@ -42,7 +42,7 @@ MIN_VALUE, MAX_VALUE = 5 * PER_PERCENT, 95 * PER_PERCENT
 game is nearly decided."""
 
 MIN_REPLIES = 2
-"""Minimum number of replies to either move, so that the opponent can make an error."""
+"""Minimum number of replies to each move; with fewer, the opponent cannot make an error."""
 
 _SEED = re.compile(r"[0-9a-f]{16}")
 
@@ -52,7 +52,7 @@ def selects_trap(seed: str, probability: float) -> bool:
 
     Args:
         seed: 16 hexadecimal digits.
-        probability: The probability that the draw selects that move.
+        probability: The probability that the draw selects the move that sets a trap.
 
     Raises:
         ValueError: The seed is malformed.
@@ -116,8 +116,8 @@ def with_draw(
 ) -> Decision:
     """Randomise the move if the decision qualifies; otherwise leave the decision unchanged.
 
-    Searches the moves within the budget in order of decreasing value for N (the best that sets no trap), and
-    computes their complete profiles. If this search is stopped, the decision is left unchanged.
+    Computes complete profiles of the moves within the budget, in order of decreasing value, to find N (the
+    best move that sets no trap). If this search is stopped, the decision is left unchanged.
 
     Args:
         decision: A decision that the trap arithmetic made on exact scores.
@@ -223,7 +223,7 @@ def _ineligibility(trap: Candidate, control: Candidate, scale_centi: float, para
 
 
 def _least_score(least_value: float, scale_centi: float) -> int:
-    """The lowest score that is not a forced loss and corresponds to at least that expected score."""
+    """The lowest score above a forced loss with an expected score of at least `least_value`."""
     scores = range(-WIN_CENTI + 1, WIN_CENTI)
     return scores.start + bisect_left(
         scores, least_value, key=lambda score: expected_score(score, scale_centi)
@@ -254,7 +254,7 @@ def verify_trial(decision: Decision) -> None:
     It does not check that the trap move is the strategy's choice (`engine.strategies.randomised` does).
 
     Raises:
-        RecordError: The random draw does not follow from the record; the message says where.
+        RecordError: The random draw does not follow from the record; the message states the discrepancy.
     """
     own, draw = without_draw(decision), decision.trial_draw
     assert draw is not None  # noqa: S101 - for the type checker
@@ -295,7 +295,7 @@ def verify_trial_draw(decision: Decision) -> None:
     """Check, without a search, that a decision's seed selects the move played, and that the checksum matches.
 
     Raises:
-        RecordError: The record has no random draw, or was changed; the message says where.
+        RecordError: The record has no random draw, or was changed; the message states the discrepancy.
     """
     draw = decision.trial_draw
     if draw is None:

@@ -9,13 +9,13 @@ depths 2 and 3 only, and the weighted mean of the replies' costs to the opponent
     adj(m) = 1000 w(raw) + 600 * sum q(r) (w(s_D(r)) - w(raw)) // sum q(r)
 
 w is `engine.expected.expected_score` from our side, T[k] = floor(2^30 exp(-5.5 k / 20,000)). The factor is
-600, not 1000, because these weights predict 1.3 (chess) to 1.9 (Othello) times the loss that people incur.
-Of the moves that give up little (`risk_floor_centi`), the strategy plays the one with the highest adj; ties
-go to the higher raw value, then to the first move in order.
+600, not 1000, because these weights overestimate people's losses, by a factor of 1.3 (chess) to 1.9
+(Othello). Of the moves that cost little (`risk_floor_centi`), the strategy plays the one with the highest
+adj; ties go to the higher raw value, then to the first move in order.
 
 Most scores behind adj need not be known (`standings`): adj never falls when a raw value or an s_D rises, so
 bounds on these give bounds on adj, and the choice is proved when one move's lower bound is above all other
-moves' upper bounds. `verify_tempting` repeats that proof from a record. With fewer than `MIN_DEPTH` plies,
+moves' upper bounds. `verify_tempting` repeats that proof from a record. At a depth below `MIN_DEPTH` plies,
 s_3 is not a shallow score, and the raw value alone decides.
 """
 
@@ -49,7 +49,7 @@ _BITS = 128
 
 
 def to_expected_score(score_centi: int, params: TemptingParams) -> int:
-    """Expected score, in hundredths of a per cent; it never falls when the score rises.
+    """The expected score for a score, in hundredths of a per cent; it never falls when the score rises.
 
     Raises:
         BadSettings: The logistic function has not been filled in yet (`TemptingParams.for_position`).
@@ -61,7 +61,7 @@ def to_expected_score(score_centi: int, params: TemptingParams) -> int:
 
 @lru_cache(maxsize=4096)
 def least_score(least_expected: int, params: TemptingParams) -> int:
-    """The minimum score, in centi-units, with at least this expected score; `-UNBOUNDED` for 0 and less."""
+    """The lowest score, in centi-units, with at least this expected score; `-UNBOUNDED` for 0 or less."""
     scores = range(-UNBOUNDED, UNBOUNDED)
     return scores.start + bisect_left(
         scores, least_expected, key=lambda score: to_expected_score(score, params)
@@ -72,7 +72,7 @@ def least_score(least_expected: int, params: TemptingParams) -> int:
 
 
 def gaps_centi(params: TemptingParams, decided: DecidedScores) -> tuple[int, int]:
-    """Limits on the loss against the best move, in centi-units: for most games, for nearly won games."""
+    """Limits on the loss compared with the best move, in centi-units: in general, and in nearly won games."""
     if decided is DecidedScores.PAPER:
         return 2 * UNBOUNDED, 2 * UNBOUNDED
     gap, won_gap = (
@@ -151,7 +151,7 @@ def weights(shallow_scores_centi: Iterable[tuple[int, int]], params: TemptingPar
 
 
 def adjusted(raw_expected: int, profits: int, total: int) -> int:
-    """Compute adj from the sum of q times profit and the sum of q."""
+    """Compute adj from the raw value's expected score, the sum of q times profit, and the sum of q."""
     return RAW_SHARE * raw_expected + (LOSS_SHARE * profits // total if total else 0)
 
 

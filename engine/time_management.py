@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 MIN_TIME_S = 0.01
-"""Minimum thinking time, in seconds; a shallow search always fits."""
+"""Minimum thinking time, in seconds; enough for any shallow search."""
 
 MIN_MOVE_OVERHEAD_S = 0.07
-"""Cost of a move besides lag when there is no time to think, in seconds: shallow search, recording, a busy
+"""Time in seconds that a move takes, besides lag, even without thinking: shallow search, recording, a busy
 machine."""
 
 LAG_SAFETY_FACTOR = 1.1
@@ -25,7 +25,7 @@ MAX_MOVE_TIME_SHARE = 0.2
 
 
 MAX_TIME_STRETCH = 3.0
-"""A search that gets too little processor time may take up to this multiple of its share of the clock."""
+"""A search short of processor time may take up to this multiple of its planned share of the clock."""
 
 MAX_TIME_STRETCH_WITHOUT_CLOCK = 10.0
 """Without a clock, a search that gets too little processor time may take up to this multiple of its time."""
@@ -35,7 +35,7 @@ STRETCH_RESERVE_PER_MOVE_S = 0.25
 share."""
 
 MAX_ENGINE_SHARE = 0.5
-"""Maximum share of the clock for one move of another engine that manages the clock itself."""
+"""Maximum share of the clock for one move by another engine that manages its own time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def limits_from_clock(
 
     We reserve the cost of every move of a long game, lag included, and divide the rest. The reserve for lag
     takes at most `MAX_LAG_SHARE` of the clock; one move, with a margin for lag, takes at most
-    `MAX_MOVE_TIME_SHARE`, so we keep time even if lag takes four fifths of it. We lose on time
+    `MAX_MOVE_TIME_SHARE`, so we keep time even if lag takes four fifths of the clock. We lose on time
     only if lag alone takes nearly all of the clock.
 
     Args:
@@ -107,12 +107,12 @@ def limits_from_clock(
         plies_left: Estimate of the remaining plies (`Game.plies_left`).
         most_plies_left: Upper bound on the remaining plies (`Game.most_plies_left`).
         max_depth: Maximum search depth in plies.
-        max_time_s: Limit for one move, in seconds.
-        overhead_s: Assumed lag of each move, in seconds, until the lag is measured; afterwards it only bounds
-            the time for this move, which matters when the clock is nearly empty.
+        max_time_s: Maximum time for one move, in seconds.
+        overhead_s: Assumed lag of each move, in seconds, until the lag is measured; afterwards the value only
+            bounds the time for this move, which matters when the clock is nearly empty.
         lag_s: Measured round-trip lag, in seconds, that most moves do not exceed; 0 if not measured yet.
-        queue_per_thread: Searches of other games waiting for each thread. The move's share is divided, so
-            that all searches finish by the time when this one alone would have finished.
+        queue_per_thread: Searches of other games waiting for each thread. The move's share is divided among
+            them, so that all finish by the time when this search alone would have.
     """
     if remaining_s is None:
         return Limits(max_depth, max_time_s, stretch=MAX_TIME_STRETCH_WITHOUT_CLOCK)

@@ -7,13 +7,13 @@ quality is trappiness times profit. A move's best trap adds a bonus of at most a
 value (`scale`), so a trap can tip the balance between nearly equal moves but never justify a bad one.
 
 The formulas are Gordon & Reda 2006, Figures 2, 3 and 5, with their typing errors corrected: Figure 2 sets the
-raw value once, outside the loop over moves; Figure 5 lacks M; with M, as in `scale`, it is continuous
-and consistent with Figure 8.
+raw value once, outside the loop over moves; Figure 5 lacks M; with M, the formula (`scale`) is continuous and
+consistent with Figure 8.
 
 There are two *scales* (`engine.params.Scale`). The paper's scale takes scores as they are and measures a trap
 against the size of the score, so an even game gets no bonus. The expected scale first converts scores into
 expected score (`utility`), where an error costs the same whatever the score, and measures a trap against a
-constant, the risk; but no bonus exceeds a share of the move's own value. Assessments, qualities, bonuses and
+constant, the risk; no bonus exceeds a share of the move's own value. Assessments, qualities, bonuses and
 adjusted values are in the scale's unit; scores, raw values and their bounds are centi-units on both.
 """
 
@@ -33,7 +33,7 @@ from engine.params import Assessment, DecidedScores, Scale, TrapParams
 
 
 def utility(score_centi: int, params: TrapParams) -> int:
-    """Convert a score to the scale's unit; monotonic: it never falls when the score rises.
+    """Convert a score to the scale's unit; the result never falls when the score rises.
 
     Raises:
         BadSettings: The logistic function has not been filled in yet (`TrapParams.for_position`).
@@ -53,7 +53,7 @@ def _size(value: float, params: TrapParams) -> float:
 
 
 def _risk_limited_size(value: float, params: TrapParams) -> float:
-    """`_size` for the bonus of a move with that value: the less there is to lose, the smaller the risk."""
+    """`_size` for the bonus of a move with that value: moves of lower value may risk less."""
     if params.scale is Scale.PAPER or math.isinf(params.risk_share):
         return _size(value, params)
     return min(4 * params.risk_share * value, _size(value, params))
@@ -63,7 +63,7 @@ def _risk_limited_size(value: float, params: TrapParams) -> float:
 
 
 def assess_shallow_scores(shallow: Sequence[float], assessment: Assessment) -> float:
-    """U: a single number for the shallow scores o_2 .. o_(D-1), in the opponent's view (section 3.2).
+    """U: one number for the shallow scores o_2 .. o_(D-1), from the opponent's side (section 3.2).
 
     Raises:
         ValueError: There is no shallow score.
@@ -117,7 +117,7 @@ def reply_quality(scores_centi: Sequence[int], raw_centi: int, params: TrapParam
 
 
 def quality_ceiling(shallow_bound: float, final_bound: int, raw: int, params: TrapParams) -> float:
-    """Upper bound on a reply's quality when its scores are only bounded.
+    """Upper bound on a reply's quality when only bounds on its scores are known.
 
     On the paper's scale quality does not always grow with the full-depth score: while our move is losing and
     the reply seems to lose by more, trappiness falls as the score rises, and the product of profit and
@@ -125,8 +125,8 @@ def quality_ceiling(shallow_bound: float, final_bound: int, raw: int, params: Tr
     on the expected scale, quality grows with the score.
 
     Args:
-        shallow_bound: Lower bound on the assessment of the shallow scores (our view), in the scale's unit.
-        final_bound: Upper bound on s_D (our view), in centi-units.
+        shallow_bound: Lower bound on the shallow scores' assessment, from our side, in the scale's unit.
+        final_bound: Upper bound on s_D, from our side, in centi-units.
         raw: The move's raw value, in centi-units.
     """
     low = utility(raw, params)
@@ -185,7 +185,7 @@ def bonus(quality: float, raw: int, params: TrapParams) -> float:
 
 
 class Standing(NamedTuple):
-    """Sort key of moves: we play the move with the highest key, the first of them if several are equal."""
+    """Sort key of moves: we play the move with the highest key; among equal keys, the first move."""
 
     adjusted: float
     """In the scale's unit."""
@@ -194,7 +194,7 @@ class Standing(NamedTuple):
 
 
 def is_swindle(candidates: Sequence[Candidate], params: TrapParams) -> bool:
-    """Whether every move loses by force, so that only an error of the opponent can help."""
+    """Whether every move loses by force, so only an error of the opponent can help."""
     return params.decided is DecidedScores.SWINDLE and all(c.raw_centi <= -WIN_CENTI for c in candidates)
 
 
@@ -232,7 +232,7 @@ def standing(candidate: Candidate, params: TrapParams, swindle: bool) -> Standin
 
 
 def best_standing(candidates: Sequence[Candidate], params: TrapParams, swindle: bool) -> str:
-    """The move with the highest standing; the first of them if several are equal."""
+    """The move with the highest standing; among equal standings, the first move."""
     known = [c for c in candidates if not c.raw_is_bound]
     return max(known, key=lambda c: standing(c, params, swindle)).move
 

@@ -24,13 +24,13 @@ class RepetitionAvoidance:
 
     @property
     def reach_centi(self) -> int:
-        """The maximum loss of a move that can be chosen."""
+        """The greatest loss with which a move can still be chosen."""
         return max(self.within_centi, self.widest_centi)
 
     def draw(self, candidates: Sequence[Candidate], number: int) -> VarietyDraw | None:
-        """The move that the number selects among as few moves as possible; None if no move can be chosen.
+        """The move that the number selects, with the loss limit as low as possible; None if there is none.
 
-        The maximum loss is doubled until there is a move to choose.
+        The loss limit is doubled until there is a move to choose.
         """
         draw = VarietyDraw(self.within_centi, self.avoid, number)
         while draw_move(candidates, draw) is None:
@@ -51,7 +51,7 @@ class Level:
 
     @property
     def avoidance(self) -> RepetitionAvoidance:
-        """The request to choose each move at random at this level."""
+        """The request that makes the choice of each move random at this level."""
         return RepetitionAvoidance((), self.within_centi)
 
 

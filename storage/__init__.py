@@ -1,4 +1,4 @@
 """The database layer: tables, transactions and all queries, arranged by subject.
 
-It imports only one of our other packages, the engine, for its rules and plain records.
+Of our other packages, it imports only the engine, for its rules and plain records.
 """

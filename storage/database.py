@@ -5,7 +5,7 @@ SQLite's, which times out. A writer takes SQLite's write lock when it begins (``
 transaction that reads before it writes can fail however long it waits.
 
 Processes compete for SQLite's lock, which is not fair: each process retries every 0.1 s, and on a busy
-machine its retries can fail for a long time. The caller therefore sets a limit (`busy_timeout_s`).
+machine its retries can fail for a long time. The caller therefore limits this wait (`busy_timeout_s`).
 """
 
 import asyncio
@@ -61,13 +61,13 @@ LONG_BUSY_TIMEOUT_S = 120.0
 _WAL_RETRY_INTERVAL_S = 0.05
 
 ROLE_LOCK = 0xDE5D
-"""First half of the keys of PostgreSQL's advisory locks for `Database.hold_role`; an arbitrary number."""
+"""First half of every PostgreSQL advisory lock key used by `Database.hold_role`; an arbitrary number."""
 
 ROLE_CHECK_INTERVAL_S = 2.0
 """Seconds between checks that a role is still held."""
 ROLE_CHECK_TIMEOUT_S = 4.0
 """Seconds without a response to a check after which the role counts as lost. PostgreSQL must not release the
-role earlier."""
+role before that."""
 POSTGRES_SETTINGS = {
     "tcp_keepalives_idle": "5",
     "tcp_keepalives_interval": "2",
@@ -75,7 +75,7 @@ POSTGRES_SETTINGS = {
     "jit": "off",
 }
 """With these settings, PostgreSQL drops an unreachable client's connections and locks after 11 s (by default
-2 h). JIT compilation is off, because it takes longer than any of our statements."""
+2 h). JIT compilation is off, because compiling takes longer than running any of our statements."""
 
 _LOCK_HELD_QUERY = text(
     "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted"
@@ -89,7 +89,7 @@ _DRIVER_EXCEPTIONS = (DBAPIError, PoolTimeoutError, OSError, PostgresError, Inte
 """The drivers' exceptions; SQLAlchemy does not wrap exceptions that asyncpg raises while connecting."""
 
 _SNAPSHOT_ISOLATION: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-"""PostgreSQL's isolation level in which a transaction reads a single snapshot, as always in SQLite."""
+"""PostgreSQL's isolation level in which a transaction reads one snapshot; SQLite transactions always do."""
 
 _UNSTORABLE_VALUE_EXCEPTIONS = (OverflowError, UnicodeError)
 """The drivers' exceptions for a value that does not fit its column."""
@@ -112,7 +112,7 @@ class Database:
 
     @property
     def url(self) -> str:
-        """The database's location, without a password."""
+        """The database's URL, without the password."""
         return _shown(self._url)
 
     @property
@@ -127,7 +127,7 @@ class Database:
         Args:
             url: ``sqlite:///folder/file.db`` or ``postgresql://user:password@host/name``.
             upgrade: Create missing parts (the folder, the file, the tables) and upgrade an older schema;
-                otherwise a missing or older database is an error.
+                if false, a missing or older database is an error.
             busy_timeout_s: Maximum time that a writer waits for other programs that write to SQLite. Opening
                 waits up to `LONG_BUSY_TIMEOUT_S`, because another program may be creating the tables.
 
@@ -151,7 +151,7 @@ class Database:
             create: Create a missing SQLite file.
 
         Returns:
-            The database and its schema revision; None: the database has none of our tables.
+            The database and its schema revision, or None if it has none of our tables.
 
         Raises:
             StorageError: As for `open`.
@@ -237,7 +237,7 @@ class Database:
                 yield session
 
     async def connect(self) -> AsyncConnection:
-        """A connection in autocommit mode; the caller closes it.  Call this inside `convert_failures`."""
+        """Open a connection in autocommit mode, inside `convert_failures`; the caller must close it."""
         return await self._engine.execution_options(isolation_level="AUTOCOMMIT").connect()
 
     def convert_failures(self) -> AbstractContextManager[None]:
@@ -252,7 +252,7 @@ class Database:
 
     @asynccontextmanager
     async def autocommit_connection(self) -> AsyncIterator[AsyncConnection]:
-        """A connection in autocommit mode, for statements that cannot run in a transaction.
+        """Open a connection in autocommit mode, for statements that cannot run in a transaction.
 
         Raises:
             StorageError: The database failed.
@@ -317,7 +317,7 @@ class Role:
         self._backend = backend
 
     async def watch(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
-        """Check regularly that the role is still held, until it is lost.
+        """Check regularly that the role is still held; end with `RoleLost` as soon as a check fails.
 
         Raises:
             RoleLost: The role is no longer held, or the check failed.
@@ -351,7 +351,7 @@ class Role:
 
 
 def _lock_path(database: str, role: str) -> str:
-    """The lock file of a role, named after the database's real path, because links may give it several."""
+    """The lock file of a role, named after the database's real path, so that links to it share the file."""
     return f"{os.path.realpath(database)}.{quote(role, safe='')}.lock"
 
 
@@ -405,7 +405,7 @@ def parse_url(url: str) -> URL:
 
 
 def create_engine(url: URL, **options: Any) -> AsyncEngine:
-    """Create an engine, not yet connected, whose connections have the settings of this module."""
+    """Create an engine that is not yet connected; its connections use this module's settings."""
     if not url.drivername.startswith("sqlite"):
         settings = {"server_settings": POSTGRES_SETTINGS}
         engine = _create_engine(url, connect_args=settings, **options)
@@ -487,7 +487,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _is_busy(error: BaseException | None) -> bool:
-    """Whether the error means that another connection has the lock (low byte of SQLite's error code)."""
+    """Whether the low byte of SQLite's error code says that another connection holds the lock."""
     code = error.sqlite_errorcode if isinstance(error, sqlite3.OperationalError) else 0
     return code & 0xFF == sqlite3.SQLITE_BUSY
 

@@ -30,7 +30,7 @@ class UnreadableRow(StorageError):
 
 
 class FilterError(Exception):
-    """A filter is unknown or its value is invalid; the message names both and lists the allowed values."""
+    """An unknown filter, or an invalid value of a filter; the message names it and lists the valid ones."""
 
 
 class TrialError(Exception):
@@ -54,7 +54,7 @@ def is_undecodable(error: BaseException) -> bool:
 
 
 def reason_of(error: Exception) -> str:
-    """What is wrong with a record, in one line that may contain unprintable characters from the value."""
+    """What is wrong with a record, as one line; it may contain unprintable characters from the value."""
     cause = getattr(error, "orig", error)
     is_plain = cause is not error or isinstance(error, EngineFault)
     reason = str(cause) if is_plain else f"{type(error).__name__}: {error}"
@@ -75,8 +75,8 @@ def damage_text(error: Exception) -> str:
 def decoding(what: str = "") -> Iterator[None]:
     """Raise `RecordError` if the `with` block cannot decode a record.
 
-    The block should only decode; computation with the values belongs after it, so that a bug there is not
-    reported as damage.
+    Only decode in the block and compute with the values after it, so that a bug in the computation is not
+    reported as a damaged record.
 
     Args:
         what: The record's name in the message, for instance ``game 12``.

@@ -15,7 +15,7 @@ from storage.tables.games import DecisionRow, EngineConfigRow, GameRow, Opponent
 
 @dataclass(frozen=True, slots=True)
 class TrapSettings:
-    """The settings of the trap arithmetic by which games are grouped; see `engine.params.TrapParams`."""
+    """Trap settings (`engine.params.TrapParams`), by which games can be grouped."""
 
     assessment: str
     scale: str
@@ -59,7 +59,7 @@ PHASE_PLIES = 20
 
 
 def phase_of(ply: int) -> int:
-    """The phase of a move by the number of moves before it, 0 for the first."""
+    """The phase of a move, given the number of moves before it; the first phase is 0."""
     return ply // PHASE_PLIES
 
 
@@ -136,10 +136,10 @@ class Filters:
 
 
 def game_conditions(filters: Filters | None) -> list[ColumnElement[bool]]:
-    """The filters as conditions on `GameRow`; matches on this machine are excluded unless requested.
+    """The filters as conditions on `GameRow`; local matches are excluded unless requested.
 
-    A match may have more games than the bot plays on servers in years, none of them with people, so its
-    games are shown only if the filters name the matches' site or the match.
+    One match can have more games than the bot plays on servers in years, and none with people. Such games are
+    therefore shown only if the filters name the match or the site of matches.
     """
     conditions = filter_conditions(filters or Filters())
     if filters is None or not includes_matches(filters):
@@ -148,7 +148,7 @@ def game_conditions(filters: Filters | None) -> list[ColumnElement[bool]]:
 
 
 def includes_matches(filters: Filters) -> bool:
-    """Whether games of matches on this machine are included."""
+    """Whether the filters include games of local matches."""
     return bool(filters.site or filters.match)
 
 

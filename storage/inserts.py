@@ -1,6 +1,6 @@
-"""Inserts rows unless their unique keys exist already, in one atomic statement.
+"""Inserts rows, in one atomic statement, except rows with a unique key that exists already.
 
-A statement is built once per table and database, because building it costs more than running it.
+Each statement is built once per table and SQL dialect: building it takes longer than running it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ async def insert_new(session: AsyncSession, table: type[Base], **values: Any) ->
 
 
 async def insert_all_new(session: AsyncSession, table: type[Base], rows: Sequence[Mapping[str, Any]]) -> int:
-    """Insert rows in batches, except rows with a unique key that exists already; return the number of new
+    """Insert rows in batches, skipping rows with a unique key that exists already; return the number of new
     rows."""
     count = 0
     insert = _dialect_insert(table, session.get_bind().dialect.name)
@@ -50,7 +50,7 @@ async def insert_newer(session: AsyncSession, table: type[Base], **values: Any) 
 
 
 def core_table(table: type[Base]) -> Table:
-    """Return the table of a mapped class; statements on the table are not processed by the ORM."""
+    """Return the table of a mapped class; statements on the table bypass the ORM."""
     core = table.__table__
     assert isinstance(core, Table)  # noqa: S101 - no class of ours is a join
     return core

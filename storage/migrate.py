@@ -3,8 +3,8 @@
 ``python -m storage.migrate MESSAGE`` writes the next script from the changes in `storage.tables`; review it,
 remove Alembic's comments, and format it with ``ruff``.
 
-A database is nearly always up to date. Checking this does not need Alembic, whose import would take a tenth
-of every command's startup time.
+A database is nearly always up to date. This check avoids importing Alembic, which would take a tenth of every
+command's startup time.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def newest_revision() -> str:
 
 @cache
 def _revisions() -> list[str]:
-    """All revisions, the oldest first: the numbers with which the scripts' names begin."""
+    """All revisions, the oldest first; a revision is the number at the start of a script's name."""
     scripts = Path(migrations.__file__).parent / "versions"
     return sorted(script.name.partition("_")[0] for script in scripts.glob("[0-9]*_*.py"))
 

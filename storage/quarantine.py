@@ -1,8 +1,8 @@
 """Moves malformed rows to the table ``quarantine``, from which each can be restored, so that nothing is lost.
 
-Moving a row also moves the rows that depend on it. If a dependent row's reference may be null,
-the row stays and the reference becomes null. Each change is stored as an SQL statement that undoes it; run in
-reverse order, these statements restore everything.
+Moving a row also moves the rows that depend on it. If a dependent row's reference is nullable, the row stays
+and its reference is set to null. Each change is stored as an SQL statement that undoes it; run in reverse
+order, these statements restore everything.
 """
 
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ def move_to_quarantine(
 
 
 def _references(connection: Connection, table: str) -> list[tuple[str, str, str, bool]]:
-    """Foreign keys to a table: table, column, referenced column, and whether the column may be null."""
+    """Foreign keys to a table, as (table, column, referenced column, whether the column may be null)."""
     known = inspect(connection)
     references = []
     for child in known.get_table_names():

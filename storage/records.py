@@ -18,7 +18,7 @@ def _names(kind: Any) -> list[str]:
 
 
 def from_row(kind: type[T], row: Any, **others: Any) -> T:
-    """Build an instance of a dataclass from the columns of a row that have the names of its fields.
+    """Build a dataclass instance from a row; each field takes the value of the column of the same name.
 
     Args:
         kind: The dataclass.
@@ -41,11 +41,11 @@ class GameStatus(StrEnum):
     FINISHED = "finished"
     """Over; played to a result."""
     ABORTED = "aborted"
-    """Ended too early to be included in the number of games; its traps and their outcomes still count."""
+    """Ended too early to be counted as a game; its traps and their outcomes still count."""
 
 
 class GameResult(StrEnum):
-    """Result of a finished game, from our side."""
+    """Result of a finished game, from our point of view."""
 
     WIN = "win"
     DRAW = "draw"
@@ -65,7 +65,7 @@ class DecisionState(StrEnum):
     """The delivery status of a decision's move."""
 
     COMMITTED = "committed"
-    """The decision is stored; its move may or may not have been sent."""
+    """The decision is stored; whether its move was sent is unknown."""
     SENT = "sent"
     """The server accepted the move."""
     CONFIRMED = "confirmed"
@@ -105,7 +105,7 @@ MIN_RATING, MAX_RATING = -10_000, 100_000
 
 
 def plausible_rating(rating: int | None) -> int | None:
-    """Return a rating sent by a site; None if the rating is implausible."""
+    """Return the rating that a site sent, or None if it is implausible."""
     return rating if rating is not None and MIN_RATING <= rating <= MAX_RATING else None
 
 
@@ -126,7 +126,7 @@ class NewGame:
     initial_position: str | None
     """Text of the starting position; None: the usual one."""
     our_side: int
-    """0: we move first; 1: the opponent moves first."""
+    """0 if we move first, 1 if the opponent does."""
     rated: bool
     speed: str
     """The speed class as the site names it."""
@@ -141,7 +141,7 @@ class NewGame:
     opponent_rating: int | None
     """The rating at the start of the game; None if the site does not report it."""
     strategy: str
-    """The strategy's name, for instance ``trappy``; in matches also the name of another program."""
+    """The strategy's name, for instance ``trappy``; in matches it can be another program's name."""
     params: TrapParams
     engine_version: str
     selection: Mapping[str, Any]
@@ -167,12 +167,12 @@ class NewGame:
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """Names of the strategies that a trial must compare to include this game; empty: fits no trial."""
+        """Names of the strategies that a trial must compare to include this game; empty if no trial fits."""
         return self.drawn_from or ((self.strategy,) if self.draws_decisions else ())
 
     @property
     def drawn_from(self) -> tuple[str, ...]:
-        """Names of the strategies from which one was chosen at random; empty: no random choice was made."""
+        """Names of the strategies from which one was chosen at random; empty if none was chosen at random."""
         # Draws of earlier versions stored counts for all players and the chance of only one.
         known = self.selection.get("chances", self.selection.get("against_opponent"))
         players = sorted(known) if isinstance(known, Mapping) else []
@@ -188,7 +188,7 @@ class StoredGame(NewGame):
     """Every move in the server's list, including passes."""
     state: GameStatus
     is_settled: bool
-    """Whether the game's decisions are judged and forecast as far as possible; never for an open game."""
+    """Whether all decisions that can be judged and forecast have been; always false for an open game."""
     result: GameResult | None
     """The result; None if the game is open or aborted, or the site does not report it."""
     end_reason: str | None
@@ -232,18 +232,17 @@ class StoredDecision:
 
 
 class TimeSource(StrEnum):
-    """The source of a reply's time."""
+    """Who measured the time that a reply took."""
 
     SERVER = "server"
     """Measured by the server, which deducted this time from the opponent's clock."""
     MEASURED = "measured"
-    """Our own measurement: the time from when our move was shown until the reply was shown, minus the known
-    lag."""
+    """Measured by us, from when our move was shown until the reply was shown, minus the known lag."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyTime:
-    """The opponent's time for a reply."""
+    """How long the opponent took to reply."""
 
     time_s: float
     """The time in seconds, 0 or more."""
@@ -264,8 +263,8 @@ class StoredEvent:
 
 
 MATCH_SITE = "match"
-"""The site name of matches between programs on this machine."""
+"""The site name recorded for matches between programs on this machine."""
 
 
 DERIVED = frozenset({"game_summaries", "game_baits"})
-"""Names of tables that are computed from other tables, and recomputed if any row is wrong."""
+"""Names of tables computed from other tables; a table with any wrong row is recomputed."""

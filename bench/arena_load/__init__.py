@@ -1,1 +1,1 @@
-"""Benchmarks of the arena under attack, with many spectators, and with random requests."""
+"""Benchmarks of the arena: under attack, with many spectators, and with random requests."""

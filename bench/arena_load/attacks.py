@@ -83,13 +83,13 @@ class Attacker:
             return 0, None
 
     async def join(self, address: str, name: str = "") -> str:
-        """Create an account and return its token; empty if the server refused."""
+        """Create an account and return its token, or an empty string if the server refused."""
         name = name or f"m{next(self._numbers)}"
         status, body = await self.ask(address, "POST", "/api/person", json={"name": name})
         return str(body["token"]) if status == 201 else ""
 
     async def challenge(self, address: str, token: str, whom: str, **terms: Any) -> str:
-        """Send a challenge and return its id; empty if the server refused."""
+        """Send a challenge and return its id, or an empty string if the server refused."""
         data = {**CLOCK, **terms}
         status, body = await self.ask(address, "POST", f"/api/challenge/{whom}", token, data=data)
         return str(body["id"]) if status == 200 else ""
@@ -109,7 +109,7 @@ class Attacker:
     async def streams(
         self, accounts: Iterable[tuple[str, str]], each: int
     ) -> AsyncIterator[list[aiohttp.ClientResponse]]:
-        """Hold `each` streams open for every account; an account is a pair of address and token."""
+        """Hold `each` streams open for every account, which is given as an address and a token."""
         opened: list[aiohttp.ClientResponse] = []
         for address, token in accounts:
             for _ in range(each):
@@ -247,7 +247,7 @@ async def requests_many_addresses(attacker: Attacker) -> AttackResult:
 
 
 async def finished_game(attacker: Attacker) -> AttackResult:
-    """Thirty addresses request a long game that is over."""
+    """Thirty addresses request a long finished game."""
     sources = list(islice(addresses("10.68"), WORKERS))
     result = AttackResult("a finished game of 240 plies, from 30 addresses")
     return await _flood(attacker, result, f"/api/arena/game/{attacker.game}", sources)

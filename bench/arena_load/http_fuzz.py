@@ -3,7 +3,7 @@
     python -m bench.arena_load.http_fuzz [--requests 50000] [--seed 1] [--schemathesis PATH]
 
 Requests are sent as a person, as a program and without a token, for existing and random games and accounts.
-Rate limits are lifted, so that all requests reach their handlers. Needs the extra ``fuzz``.
+Rate limits are lifted, so that all requests reach their handlers. Requires the package extra ``fuzz``.
 """
 
 import argparse
@@ -59,7 +59,7 @@ class Fuzz:
         self.failures: Counter[str] = Counter()
 
     async def run(self) -> bool:
-        """Fuzz the arena and print the responses; return whether no response had a 5xx status."""
+        """Fuzz the arena and print the responses; return True if no response had a 5xx status."""
         budgets.PERSON_RATE = budgets.BOT_RATE = NO_LIMIT
         http.CHALLENGE_RATE = http.ADDRESS_CHALLENGE_RATE = http.CHAT_RATE = NO_LIMIT
         config = ArenaConfig(

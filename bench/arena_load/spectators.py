@@ -2,11 +2,11 @@
 
     python -m bench.arena_load.spectators [--spectators 1000] [--games 50] [--seconds 20]
 
-The arena, the players and the spectators each run in one process; each player holds a stream open and moves
-every second. There are three rounds: without spectators, with one, and with all of them watching one game.
-For each round, the benchmark prints the latency of the players' moves (from request to response), the delay
-until spectators receive a move, and the arena's processor time. All traffic stays on the loopback interface,
-with client addresses as the documented proxy would forward them.
+The arena, all players and all spectators run in three separate processes; each player holds a stream open and
+moves every second. There are three rounds: without spectators, with one, and with all of them watching one
+game. For each round, the benchmark prints the latency of the players' moves (from request to response), the
+delay until spectators receive a move, and the arena's processor time. All traffic stays on the loopback
+interface, with client addresses as the documented proxy would forward them.
 """
 
 import argparse
@@ -154,11 +154,11 @@ async def serve(folder: Path) -> None:
 
 
 class SpectatorClient(asyncio.Protocol):
-    """One open stream.  Plain sockets cost less processor time than a thousand HTTP clients.
+    """One open stream.  It uses a plain socket, because HTTP clients would take more processor time.
 
     Args:
         request: Bytes to send.
-        arrived: List to which each line's number of moves and arrival time are added.
+        arrived: List to which the number of moves and the arrival time of each line are appended.
         on_first: Called with the first line.
     """
 

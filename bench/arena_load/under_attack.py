@@ -3,7 +3,7 @@
     python -m bench.arena_load.under_attack [--seconds 8] [--rounds 2]
         [--attacks game_slots sock_puppets ...]
 
-`desdemona run` plays a weak strategy throughout against honest people, each at a separate address. The
+Throughout, `desdemona run` plays a weak strategy against honest people, each at a separate address. The
 attacks run one after the other, each for ``--seconds`` in its own process, and finally the benchmark kills
 and restarts the program. For each attack, it prints the numbers of requests and successes, the latency of
 honest people's moves (from request to response), and the program's processor time, memory and descriptors.
@@ -95,7 +95,7 @@ class AttackEffect:
 
 @dataclass(slots=True)
 class AttackRun:
-    """Runs the benchmark once, in its own folder."""
+    """Runs the benchmark once, in a separate folder."""
 
     folder: Path
     seconds: float

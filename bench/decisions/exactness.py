@@ -7,13 +7,13 @@ Each position is searched to one depth with every combination of assessment, sca
 decided games; a separate searcher, with its own transposition table, computes the full table (every reply's
 exact score at every depth) once per position. A decision counts as different if it breaks any of these rules:
 
-* the move, its raw value and, once its profile is completed, its trap and adjusted value equal the table's;
-* each exact score in the record equals the score in the table, and each bound holds for that score;
+* the move, its raw value and, after its profile is completed, its trap and adjusted value equal the table's;
+* each exact score in the record equals the score in the table, and each bound holds for the table's score;
 * the record alone proves the choice (`engine.verification.verify`).
 
 Positions come from games with fixed seeds whose moves are chosen at random or by the search: openings,
-middlegames and endings, balanced or not. "trap played" counts the decisions for a move that does not have
-the best raw value. `--first` continues an interrupted run.
+middlegames and endings, balanced or not. "trap played" counts the decisions whose move does not have the best
+raw value. `--first` continues an interrupted run.
 """
 
 import argparse
@@ -43,7 +43,7 @@ from engine.verification import verify
 TABLE_MB = 16
 DEPTHS = {"othello": 6, "chess": 4, "xiangqi": 4, "connect4": 7}
 RANDOM_SHARE = 0.3
-"""Proportion of random moves in the games; they produce some positions with one side far ahead."""
+"""Proportion of random moves in the games; random moves leave one side far ahead in some positions."""
 PLAY_DEPTH = 3
 
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -75,7 +75,7 @@ def random_position(game: Game[Any], searcher: NativeSearcher, number: int) -> A
 
 
 def differences(decision: Decision, table: list[Candidate], judge: NativeSearcher) -> Iterator[str]:
-    """Yield the differences between a decision and the full table, which must use the same parameters."""
+    """Yield the differences between a decision and the full table; both must use the same parameters."""
     params = decision.params
     try:
         verify(decision)

@@ -1,4 +1,4 @@
-"""Fetches all pages of a dashboard repeatedly, in a process of its own, and records their times.
+"""Fetches all pages of a dashboard repeatedly, in a separate process, and records the response times.
 
     python -m bench.endurance.pages URL FILE [--pause 0.3]
 

@@ -12,7 +12,7 @@ CLOCKS = (Clock(60, 0), Clock(60, 1), Clock(180, 2))
 FLAGGING = Clock(0, 1)
 """Clock for players who lose on time: it starts at only three seconds."""
 RESIGN_AT = (2, 9)
-"""Range of the number of moves after which most people resign."""
+"""Most people resign after a number of moves in this range."""
 ENDS = {
     "resigns": 0.78,
     "aborts": 0.04,

@@ -18,7 +18,7 @@ MAX_PAGE_SLOWDOWN = 2.0
 MIN_MS = 50.0
 """Times below this are never called slow, because a busy machine adds noise of this size."""
 MIN_FETCHES = 4
-"""Two rests are compared for a page only if it was requested at least this many times in each."""
+"""A page's times in two rests are compared only if each rest has at least this many requests for the page."""
 MEASURES = ("rss_mb", "pss_mb", "descriptors", "threads", "tasks", "database_mb", "wal_mb")
 
 
@@ -44,7 +44,7 @@ class EnduranceReport(Findings):
     at_once: int = 0
     seconds: float = 0.0
     results: Counter[str] = field(default_factory=Counter)
-    """Number of games for each way of ending at the arena."""
+    """Number of games at the arena, keyed by how they ended."""
     plies: int = 0
     people: int = 0
     decisions: int = 0
@@ -56,14 +56,14 @@ class EnduranceReport(Findings):
     """Operator commands that failed, and failed stops of the program."""
     samples: list[Sample] = field(default_factory=list)
     rests: list[Sample] = field(default_factory=list)
-    """Samples taken while no game was running: at the start, after the last restart's warm-up, at the end."""
+    """Samples taken while no game was running: at the start, after the last warm-up, and at the end."""
     fetches: list[Fetch] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     """Games at the arena that are missing from the bot's records, or differ from them."""
     hanging: list[str] = field(default_factory=list)
     lost_on_time: list[str] = field(default_factory=list)
     excused: list[str] = field(default_factory=list)
-    """Losses on time that are excused, because a restart of the program can use up so short a clock."""
+    """Losses on time that are excused, because restarting the program can take longer than the clock."""
     wrong: list[str] = field(default_factory=list)
     """The findings of `desdemona db recheck`."""
     logged: list[str] = field(default_factory=list)

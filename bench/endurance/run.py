@@ -4,13 +4,13 @@
                                   [--upkeep 20] [--minutes M] [--folder FOLDER]
 
 `desdemona run` plays at its own arena against scripted people over HTTP, with a shallow search and short
-games: people resign, abort, leave, lose on time, drop out and come back; some are rude. A trial is open.
+games: people resign, abort, leave, lose on time, drop out and come back; some are rude. A trial is running.
 Meanwhile a separate process fetches each page of the dashboard in turn, and two connections listen for its
 changes.
 
 In the first half of the games the program is repeatedly killed by ``kill -9`` and stopped by SIGTERM; in the
 second half one process runs to the end, and its memory, descriptors, threads and tasks must not grow. Log
-rotations with SIGHUP, backups and `db vacuum` are spread over all games, `db prune` over the first half.
+rotations with SIGHUP, backups and `db vacuum` are spread over all games, and `db prune` over the first half.
 
 All people pause briefly at three points: after a tenth of the games, when the last process has warmed up, and
 at the end. Resource use and page times are compared between these pauses only, so that the load between them
@@ -54,7 +54,7 @@ from tests.system.ledger import log_lines, troubles
 from tests.system.person import Person, Wish
 
 PEOPLE_PER_GAME = 0.1
-"""Number of accounts per game: each person plays about ten games."""
+"""Number of accounts divided by the number of games: each person plays about ten games."""
 SAMPLE_INTERVAL_S, TELL_S = 2.0, 30.0
 """Seconds between samples of the program, and between progress lines."""
 LISTENERS = 2
@@ -83,7 +83,7 @@ SETTINGS: dict[str, Any] = {
 
 
 class Endurance:
-    """One run.
+    """One run of the endurance test.
 
     Args:
         folder: Folder for the database, the log, backups, and the output of the page reader.
@@ -92,9 +92,9 @@ class Endurance:
         seed: Seed for people, games and the order of faults.
         kills: Number of kills by ``kill -9``, in the first half.
         stops: Number of stops by SIGTERM, in the first half.
-        upkeep: Number of log rotations; backups are half as many, `db vacuum` and `db prune` a quarter each.
+        upkeep: Number of log rotations: twice that of backups, four times that of `db vacuum` or `db prune`.
         rest_s: Duration of each rest, in seconds.
-        limit_s: Time limit in seconds. No game starts after it; faults are spread over this period.
+        limit_s: Time limit in seconds; no game starts after it. Faults are spread over this time.
     """
 
     def __init__(
@@ -301,7 +301,7 @@ class Endurance:
                 )
 
     async def _look(self) -> Sample | None:
-        """A sample of the program; None if it is not running."""
+        """A sample of the program; None if the program is not running."""
         metrics = ""
         async with aiohttp.ClientSession(self._dashboard) as http:
             with suppress(aiohttp.ClientError, TimeoutError):
@@ -391,7 +391,7 @@ def read_fetches(path: Path, over_at: Sequence[float], rested: Sequence[tuple[fl
     """Read the page reader's output, and add to each request the number of games that had ended by then.
 
     Args:
-        path: File with the output; its last line may be incomplete.
+        path: File with the output; the file's last line may be incomplete.
         over_at: Times at which games ended, in seconds since 1970, in order.
         rested: Start and end of each rest, in seconds since 1970.
     """

@@ -6,7 +6,7 @@
 `desdemona run` plays with its own arena on the loopback interface, with a shallow search and in a trial of
 its two default strategies; people play over HTTP, each from a separate address. The people differ in
 strength, prefer one of the four games and one speed, and some return far more often. Some resign, a few
-lose on time, and a few send challenges with a clock that the bot declines. The program is killed a few times.
+lose on time, and a few send challenges whose clock the bot declines. The program is killed a few times.
 
 The run takes minutes. At the end, the games are spread evenly over the weeks before today
 (`bench.screenshots.spread_over_weeks`): all times of a game are shifted equally, so durations do not change.
@@ -38,7 +38,7 @@ from tests.system.person import Habits, Person, Place, Wish
 
 TRIAL = "sample"
 VARIANTS = {"othello": 4, "standard": 3, "xiangqi": 1.5, "connect4": 1.5}
-"""Weights of the people's favourite games."""
+"""Weights for choosing people's favourite games, keyed by variant."""
 CLOCKS = {Clock(60, 1): 2, Clock(180, 2): 5, Clock(600, 5): 2}
 """Weights of the clocks: bullet, blitz and rapid."""
 DECLINED = Clock(15, 0)
@@ -46,11 +46,11 @@ DECLINED = Clock(15, 0)
 FAVOURITE = 0.8
 """Probability that a person plays their favourite kind of game."""
 WALKS_AWAY, ASKS_TOO_MUCH = 0.01, 0.02
-"""Probabilities, per game, that a person walks away and that they send a challenge that the bot declines."""
+"""Probabilities, per game, of walking away and of sending a challenge that the bot declines."""
 LOOK_AHEAD = {1: 3, 2: 3, 3: 2, 4: 1}
 """Weights of the search depths that people use for considered moves; their other moves are random."""
 LOST_CENTI = 300
-"""Deficit at which people resign after enough moves, in centi-units."""
+"""Once enough moves have been played, people resign at this deficit, in centi-units."""
 MAX_PLIES = 70
 """Number of plies after which people always resign, to keep games short."""
 SETTINGS: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Spreads the games of a database, which were all played within minutes, over the past weeks."""
+"""Spreads a database's games, all played within minutes, over the past weeks."""
 
 from bisect import bisect_right
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from storage.tables.games import (
 )
 
 LEFT_S = 120.0
-"""The last game begins this long before now, so that no time lies in the future."""
+"""The last game begins this long before the end of the period, so that no time lies in the future."""
 BATCH = 2000
 OF_GAMES: tuple[tuple[type[Base], tuple[str, ...]], ...] = (
     (GameRow, ("started_at", "ended_at")),

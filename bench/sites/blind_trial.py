@@ -7,7 +7,7 @@ Scripted people play short games of Othello at an arena on this machine, in a re
 ``--reveal``, outside a trial). A naive Bayes classifier, with ten-fold cross-validation, then guesses each
 game's strategy from everything that the person received except the play itself. The bot's move times are also
 compared: the area under the curve is the probability that a trappy game's median time exceeds a standard
-game's, 0.5 if times reveal nothing.
+game's; it is 0.5 if times reveal nothing.
 """
 
 import argparse

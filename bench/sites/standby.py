@@ -1,8 +1,8 @@
 """Measures how soon a standby takes over an account: ``python -m bench.sites.standby --kills 20``.
 
 Two programs share a PostgreSQL database and an account at an arena; the active program is killed (`kill -9`)
-repeatedly while people play. Prints the time until the other program plays, and all differences between
-the bot's records and the arena's.
+repeatedly while people play. Prints the time until the other program plays, and all differences between the
+records of the bot and of the arena.
 """
 
 import argparse

@@ -110,7 +110,7 @@ class ThreeServersSoak:
     Args:
         folder: Folder for the databases and the log.
         games: Number of games at all three servers together.
-        kills: Number of kills of the program.
+        kills: Number of times to kill the program.
         outage_s: Duration of the second arena's outage at the end.
         seed: Seed for people, faults and kills.
     """
@@ -340,7 +340,7 @@ class ThreeServersSoak:
 
 
 async def person_plays(person: Person, rng: random.Random, variants: Sequence[str], games: list[str]) -> None:
-    """Play one game as a person who may resign, offer draws or request takebacks."""
+    """Play one game as a person who sometimes resigns, offers draws or requests takebacks."""
     habits = Habits(
         resign_at=rng.randrange(10, 90) if rng.random() < 0.4 else None,
         offers_draws=0.02,
@@ -364,7 +364,7 @@ async def _say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
 
 
 def main() -> int:
-    """Run the test in a given or temporary folder; return the exit status."""
+    """Run the test in the given folder or a temporary one; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--games", type=int, default=1000)
     parser.add_argument("--kills", type=int, default=20)

@@ -39,7 +39,7 @@ GAMES_DESIGN = SequenceDesign(PlannedN.GAMES)
 
 @dataclass(frozen=True, slots=True)
 class GameCase:
-    """A simulated trial, printed as one row by the part `games`."""
+    """A simulated trial, which the part `games` prints as one row."""
 
     name: str
     plan: GamePlan
@@ -110,7 +110,7 @@ class Coverage:
     """Mean P."""
     wilson: float
     sandwich: float
-    """Coverage of intervals from normal quantiles and the variance of the sums per person."""
+    """Coverage of normal intervals whose variance is computed from the sums per person."""
     leave_one_out: float
     """`storage.evidence.inference.fixed`."""
 

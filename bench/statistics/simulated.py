@@ -66,19 +66,19 @@ class GamePlan:
     skill_sd: float = 0.7
     """Standard deviation of persons' strengths, in logits."""
     effect_sd: float = 0.0
-    """Standard deviation, in logits, of the effect of traps on a person; its mean is 0."""
+    """Standard deviation, in logits, of the effect of traps on a person; the mean effect is 0."""
     probabilities: tuple[float, ...] = (0.5,)
-    """Assignment probabilities of trappy, each equally frequent."""
+    """Probabilities of the assignment to trappy; all are equally frequent."""
     new_share: float = NEW_SHARE
     most_persons: int | None = None
     cap: int | None = CAP_GAMES
     adjusted: bool = True
-    """Whether m depends on ratings and earlier games, as in the program; if False, m is 1/2."""
+    """Whether the prediction m depends on ratings and earlier games, as in the program, or is always 1/2."""
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Values of one endpoint and the person for each value, as arrays of shape (n,), and the true value."""
+    """The values of one endpoint and their persons, as arrays of shape (n,), and the true value."""
 
     psi: Floats
     persons: Codes
@@ -133,15 +133,15 @@ class Falls:
     share: float
     """True proportion of falls."""
     beyond: float
-    """True proportion of falls minus the model's."""
+    """True proportion of falls minus the proportion that the model predicts."""
 
 
 _MODEL_FALLS = np.array([0.05, 0.1, 0.2, 0.3, 0.45, 0.6])
-"""Fall probabilities according to the model, each equally frequent."""
+"""The model's probabilities of a fall; all are equally frequent."""
 
 
 def falls(plan: FallPlan, games: int, rng: np.random.Generator) -> Falls:
-    """Simulated answers to traps."""
+    """Simulate answers to traps."""
     played = returning(games, rng)
     played = played[within_cap(played, plan.cap)]
     persons = np.repeat(played, rng.poisson(plan.traps_per_game, len(played)))
@@ -174,7 +174,7 @@ class Kind(StrEnum):
     SHALLOW = "shallow"
     """Replies with good shallow scores are more likely."""
     MODEL = "model"
-    """Takes a bait with the person's susceptibility as probability; otherwise the people model chooses."""
+    """A bait is taken with a probability, the susceptibility; otherwise the people model chooses."""
 
 
 _REPLIES = 8
@@ -202,7 +202,7 @@ class Pairs:
     bait: NDArray[np.bool_]
     """Mask of the reply that takes the bait; all False after the move without a trap."""
     given_up: Floats
-    """Value of the other move minus value of the move with a trap, shape (pairs,)."""
+    """The other move's value minus the value of the move that sets a trap, shape (pairs,)."""
 
     @property
     def expected(self) -> Floats:
@@ -270,7 +270,7 @@ class Decisions:
 
 
 def decide(plan: DecisionPlan, pairs: Pairs, games: int, rng: np.random.Generator) -> Decisions:
-    """Simulated decisions with their replies."""
+    """Simulate decisions and the replies to them."""
     played = returning(games, rng)
     persons = np.repeat(played[within_cap(played, plan.cap)], plan.decisions_per_game)
     n, count = len(persons), int(persons.max()) + 1

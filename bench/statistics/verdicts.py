@@ -11,7 +11,7 @@ from storage.evidence.intervals import Z_95, share
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Which kinds of interval excluded the truth at any analysis of one simulated trial."""
+    """Which kinds of interval excluded the true value in one or more analyses of a simulated trial."""
 
     ordinary: bool
     """Mean +- 1.96 standard errors, as if values were independent."""
@@ -50,7 +50,7 @@ class Rates:
 
 
 def rates(verdicts: list[Verdict]) -> Rates:
-    """Return the proportion of trials in which each kind of interval excluded the truth."""
+    """Return the proportion of trials in which each kind of interval excluded the true value."""
     runs = len(verdicts)
     return Rates(
         runs,

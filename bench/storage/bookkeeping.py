@@ -4,10 +4,10 @@
                                         [--games 4] [--at-once 8] [--pause 0]
 
 Before timing starts, trappy plays the games against itself, and the replies are forecast. Each game is then
-recorded as if a server sent it: each decision is looked up and committed, its move is marked as sent and as
-confirmed, its completed profile and the forecast are stored, and its outcome is recorded when the reply
-arrives. Times include all threads of this process, but not the PostgreSQL server. For comparison, the same
-run measures the bare `sqlite3` module with the same rows in four transactions.
+recorded as if a server had sent it: each decision is looked up and committed, its move is marked as sent and
+later as confirmed, its completed profile and the forecast are stored, and its outcome is recorded when the
+reply arrives. Times include all threads of this process, but not the PostgreSQL server. For comparison, the
+same run measures the bare `sqlite3` module with the same rows in four transactions.
 
 With `--at-once N`, N games are recorded concurrently, and the time from a decision to its commit is also
 reported. With `--pause`, the games wait before each decision, as real games do, so that processor caches

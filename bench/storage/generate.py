@@ -4,11 +4,11 @@
         [--opponents N] [--seed 1]
 
 By default there are one game per 33 decisions and one opponent per 10 games; some opponents play
-hundreds of games. The games vary in rules (four games), players, engines, sites, speeds and months; one fifth
-belong to a trial. Some were aborted, a few are still open, some replies were taken back, some decisions lack
-a profile or a forecast, and some were randomised. Decisions, outcomes and forecasts are real, from a few
-positions of each game (`bench.storage.sample_decisions`), so rows have realistic sizes; players and results
-are random. No game summaries are stored; `bench.storage.queries` creates them.
+hundreds of games. The games vary in rules (four kinds of game), players, engines, sites, speeds and months;
+one fifth belong to a trial. Some were aborted, a few are still open, some replies were taken back, some
+decisions lack a profile or a forecast, and some were randomised. Decisions, outcomes and forecasts are real,
+from a few positions of each game (`bench.storage.sample_decisions`), so rows have realistic sizes; players
+and results are random. No game summaries are stored; `bench.storage.queries` creates them.
 """
 
 import argparse
@@ -42,9 +42,9 @@ from storage.tables.games import (
 )
 
 SAMPLES = 10
-"""Number of distinct decisions for each kind of game, reused in all its rows."""
+"""Number of distinct decisions for each kind of game, which all rows of that kind reuse."""
 BATCH = 100
-"""Number of games held in memory with their decisions."""
+"""Number of games that are held in memory, with their decisions, at a time."""
 START = datetime(2024, 1, 1, tzinfo=UTC)
 MONTHS = timedelta(days=690)
 GAMES = {"othello": 0.45, "chess": 0.25, "xiangqi": 0.2, "connect4": 0.1}
@@ -96,7 +96,7 @@ class World:
             }
 
     def configurations(self) -> Iterator[Row]:
-        """Rows of `EngineConfigRow`: one for each strategy and engine version."""
+        """Rows of `EngineConfigRow`, one for each combination of strategy and engine version."""
         params = TrapParams()
         for key, (strategy, version) in enumerate(
             ((strategy, version) for strategy in (*STRATEGIES, "randomised") for version in VERSIONS), start=1

@@ -33,9 +33,9 @@ def recorded(engine: AsyncEngine) -> Iterator[list[Statement]]:
 
 
 async def full_scans(connection: AsyncConnection, statement: Statement) -> list[str]:
-    """The query plan's lines that show a full scan of a large table; empty if there are none.
+    """The lines of the query plan that show full scans of large tables; empty if there are none.
 
-    Reading an index in order until enough rows are found does not count as a complete scan.
+    Reading an index in order until enough rows are found does not count as a full scan.
     """
     text, parameters = statement
     is_limited = " LIMIT " in " ".join(text.split())

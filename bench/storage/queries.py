@@ -8,12 +8,12 @@ grouping of `desdemona stats --by`, unfiltered and with usual filters. The times
 arithmetic, but not starting the program or printing the table. *cold* is the time on a new connection, with
 SQLite after dropping the file's pages from the system's cache. p50 and p95 describe the later runs, with the
 processor time per run in this process (garbage collection is as rare as in the page processes); the ratio is
-p50 divided by the p50 of a reference, reading eight columns of all games. The benchmark also measures other
-readers of many games, and the dashboard's pages as of the start of the last game, with cached replies but
-without cached views. It prints the query plan for the slowest statement of each of the slowest `--plans`
+p50 divided by the p50 of a reference, which reads eight columns of all games. The benchmark also measures
+other readers of many games, and the dashboard's pages as of the start of the last game, with cached replies
+but without cached views. It prints the query plan for the slowest statement of each of the slowest `--plans`
 readers. It runs EXPLAIN on every statement, prints full scans of tables with one row per decision, and exits
-with 1 if a reader that does not need every reply makes one. Finally, it prints the processor time of reading
-all replies, with and without cached sums, and of each grouping of the replies after reading.
+with 1 if a reader that does not need every reply makes a full scan. Finally, it prints the processor time of
+reading all replies, with and without cached sums, and of each grouping of the replies after reading.
 """
 
 import argparse

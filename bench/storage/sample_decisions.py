@@ -28,10 +28,10 @@ MODELS = {
     "othello": ModelInfo("network", "people-othello", "1f2e3d4c" * 8),
     "chess": ModelInfo("network", "maia-1500", "5a6b7c8d" * 8),
 }
-"""Forecasting models by game; games without a model use the shallow scores."""
+"""Forecasting models, keyed by game; games without a model use the shallow scores."""
 TABLE_MB = 16
 DRAWN_AT = "4w3/3w1wb1/2w1wb2/1wbbbb2/2wwbb2/2wwbw2/2wwb3/3wb3 w"
-"""Othello: at depth 6 trappy's f7 sets a trap; d3, the best move without a trap, is nearly as good."""
+"""Othello: at depth 6, trappy's f7 sets a trap; d3, the best move without a trap, is nearly as good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ def samples(game: str, count: int, seed: int) -> list[Sample]:
 
 
 def drawn_samples() -> list[Sample]:
-    """Two randomised decisions in one position: one plays the trap, the other plays another move."""
+    """Two randomised decisions in one position: one chooses the trap, the other chooses another move."""
     searcher, rules = make_searcher("othello", TABLE_MB), get_rules("othello")
     player = MoveChooser(
         strategy_named("randomised"), rules, TrapParams(), searcher, randomised=RandomisedParams()

@@ -31,19 +31,19 @@ from storage.records import StoredGame
 logger = logging.getLogger(__name__)
 
 DEFAULT_MAX_RUNNERS = 50
-"""Maximum concurrent games unless the settings allow more: lichess.org lists at most this many. Further games
-wait until others end, except games whose challenge we accepted."""
+"""Maximum number of concurrent games unless the settings allow more: lichess.org lists at most this many.
+Further games wait until others end, except games whose challenge we accepted."""
 MAX_CRASHES_PER_GAME = 5
-"""Number of crashes in one game after which we abandon it."""
+"""Number of crashes in a game after which we abandon the game."""
 GIVEN_UP_POLL_INTERVAL_S = 600.0
 """Seconds between checks of whether an abandoned game is still running."""
 CRASH_COUNT_RESET_S = 600.0
-"""A game that runs this many seconds after a crash starts with a fresh crash count."""
+"""When a game has run for this many seconds after a crash, its crash count is reset."""
 
 
 @dataclass(slots=True, eq=False)
 class _Game:
-    """The state of a game that is in any phase except `Phase.UNKNOWN`."""
+    """The state of a game in any phase except `Phase.UNKNOWN`."""
 
     phase: Phase = Phase.UNKNOWN
     player: GameRunner | None = None
@@ -53,11 +53,11 @@ class _Game:
     was_open: bool = False
     """Whether the game was unsettled when we connected; if so, the server may never report the game's end."""
     has_rules: bool = True
-    """Whether we know the game's rules, even if the engine it needs is missing."""
+    """Whether we know the game's rules, even if the engine that the game needs is missing."""
     is_tournament: bool = False
     """As `bot.base.events.GameStarted.is_tournament`."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when we no longer play the game."""
+    """An event that is set when we no longer play the game."""
 
 
 class AccountGames:
@@ -144,7 +144,7 @@ class AccountGames:
         """Resume the games that are unsettled in the ledger or still running on the server.
 
         Args:
-            is_start: Log temporary errors only at debug level; the account's stream will list the games.
+            is_start: Whether to log temporary errors only at debug level, as the stream will list the games.
         """
         async with self._services.database.read() as session:
             stored = await list_unsettled_games(session, self._services.owner)
@@ -305,7 +305,7 @@ class AccountGames:
                 self._apply_event(game_id, PhaseEvent.NOT_RUNNING)
 
     async def _abort_unplayable(self, game_id: str, game: _Game) -> None:
-        """Abort a game of a kind that we do not play; otherwise the opponent waits or faces a weak player."""
+        """Abort a game of a kind we do not play; otherwise the opponent would wait or face a weak player."""
         logger.warning("game %s: aborting it, because we do not play this kind of game", game_id)
         await self._background.record_event("game_not_played_here", {"site_game_id": game_id})
         try:

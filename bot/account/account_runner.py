@@ -57,7 +57,7 @@ class SharedResources:
     limit: SharedGameLimit
     rng: random.Random = field(default_factory=random.Random)
     is_standby: bool = False
-    """Whether to wait while another program plays an account, and to take it over when it becomes free."""
+    """Whether to wait while another program plays an account, and take over the account when it is free."""
     pause: Pause = field(default_factory=Pause)
     """Whether the operator has paused new games."""
     metrics: Metrics = field(default_factory=Metrics)
@@ -127,7 +127,7 @@ class AccountRunner:
         self.trouble = "stopped"
 
     def _retry_delay_s_or_raise(self, error: BaseException, wait_s: float) -> float:
-        """Return the seconds to wait after a failure, or raise the failure if it must end the program."""
+        """Return the seconds to wait after a failure, or raise the failure if the program must end."""
         self.is_waiting = isinstance(error, RoleTaken) and self._shared.is_standby
         match error:
             case RoleLost():

@@ -22,12 +22,12 @@ MAX_LIST_BYTES = 1 << 20
 FETCH_INTERVAL_S = 86_400.0
 """Seconds between fetches of the lists at URLs."""
 FETCH_RETRY_INTERVAL_S = 3600.0
-"""Seconds until the next fetch if a list could not be fetched."""
+"""Seconds until the next fetch if any list could not be fetched."""
 FETCH_TIMEOUT_S = 30.0
 
 
 class BlockFile:
-    """Names and ids, one per line; ``#`` starts a comment.
+    """Names and ids from a file, one per line; ``#`` starts a comment.
 
     Args:
         path: The file; empty if there is no file.
@@ -36,7 +36,7 @@ class BlockFile:
     def __init__(self, path: str) -> None:
         self.path = path
         self._seen: tuple[int, ...] | None = None
-        """Modification time, size and inode at the last read."""
+        """Modification time, size and inode of the file when it was last read."""
         self._names: frozenset[str] = frozenset()
         self._trouble = ""
 
@@ -84,7 +84,7 @@ class BlockUrls:
         return frozenset().union(*self._lists.values())
 
     async def run(self) -> None:
-        """Fetch the lists now and every day, until cancelled."""
+        """Fetch the lists now and then daily, sooner after a failure, until cancelled."""
         while self.urls:
             async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(FETCH_TIMEOUT_S)) as http:
                 fetched = [await self._fetch(http, url) for url in self.urls]
@@ -120,7 +120,7 @@ class BlockLists:
     Args:
         config: Contains the path of the file and the URLs.
         database: Holds the accounts that the operator has blocked by command.
-        site: The site whose blocked accounts to read.
+        site: The site whose blocked accounts are read.
         sleep: Waits the given number of seconds.
     """
 

@@ -1,4 +1,4 @@
-"""Decides which challenges to accept, and gives a reason for each one that is declined.  Pure."""
+"""Decides which challenges to accept, and gives a reason for each refusal.  Pure."""
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -30,11 +30,11 @@ class Load:
 
     games: Sequence[GameSlot] = ()
     queued_before: Sequence[GameSlot] = ()
-    """The challenges that wait ahead of the challenge to decide on."""
+    """The waiting challenges that come before the challenge being decided."""
     bot_games: Mapping[str, int] = field(default_factory=dict)
-    """Number of games with each program in the last 24 hours, including those in `games`, by program id."""
+    """Number of games in the last 24 hours with each program, keyed by its id, including those in `games`."""
     closed_reason: str = ""
-    """Why no game may start at the moment; empty if games may start."""
+    """Why no game can start at the moment; empty if games can start."""
     machine_max_games: float = math.inf
     """Maximum number of games with a real-time clock on this machine, including those in `games`."""
 
@@ -79,7 +79,7 @@ def required_slot(challenge: Challenge) -> GameSlot:
 def permanent_refusal(
     challenge: Challenge, config: ChallengesConfig, blocked: Collection[str] = ()
 ) -> Decline | None:
-    """Return the refusal of a challenge that must be declined whatever the load, otherwise None.
+    """Return a refusal if the challenge must be declined whatever the load, otherwise None.
 
     Args:
         challenge: The incoming challenge.
@@ -101,7 +101,7 @@ def permanent_refusal(
 
 
 def decide_by_load(challenge: Challenge, load: Load, config: ChallengesConfig) -> ChallengeAnswer:
-    """Decide on a challenge without a `permanent_refusal`, according to the current load."""
+    """Decide on a challenge that has no `permanent_refusal`, according to the current load."""
     slot = required_slot(challenge)
     return _daily_bot_limit_refusal(slot, load, config) or _decide_by_slots(slot, load, config) or Accept()
 

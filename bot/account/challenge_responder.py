@@ -29,7 +29,7 @@ GAME_START_TIMEOUT_S = 3.0
 GAME_START_POLL_INTERVAL_S = 30.0
 """Seconds between further queries until the server answers; if it has no such game, the slot is freed."""
 MAX_REQUESTED_WAIT_S = 60.0
-"""Maximum wait, in seconds; if the server demands more (a daily limit), decline with the reason "later"."""
+"""Maximum wait, in seconds; if the server demands a longer one (a daily limit), decline with "later"."""
 MAX_CHALLENGER_WAIT_S = 20.0
 """Seconds after which a person who sent a challenge with a clock may have left; lichess.org then drops the
 challenge."""
@@ -66,13 +66,13 @@ class ChallengeResponder:
         self._resume_games = resume_games
         self._changed = changed
         self._declines: dict[str, Challenge] = {}
-        """The challenges to decline, oldest first; excludes challenges that no longer exist."""
+        """The queue of challenges to decline, oldest first; excludes challenges that no longer exist."""
         self._answering = asyncio.Lock()
-        """Serialises answers, so that a challenge that no longer exists gets no answer."""
+        """Serialises answers, so that we do not answer a challenge that no longer exists."""
         self._declining = asyncio.Lock()
         """Serialises declines, so that an acceptance waits for at most one decline."""
         self._naps: dict[asyncio.Future[None], Callable[[], bool]] = {}
-        """Delays between attempts, each with a function that tells whether the delay can be cut short."""
+        """Current delays between attempts, each with a function that says whether to end the delay early."""
 
     def accept(self, challenge: Challenge) -> None:
         """Accept a challenge that already holds a slot."""
@@ -267,7 +267,7 @@ class ChallengeResponder:
                 return
 
     async def _wait_before_retry(self, wait_s: float, is_needless: Callable[[], bool]) -> None:
-        """Wait the given number of seconds before the next attempt, or until no attempt is needed."""
+        """Wait the given number of seconds before the next attempt, but only while an attempt is needed."""
         if is_needless():
             return
         nap = asyncio.ensure_future(self._services.sleep(wait_s))

@@ -1,4 +1,4 @@
-"""Records when an account's stream was opened and when it last received anything. No I/O."""
+"""Records when an account's stream was opened and when data last arrived. No I/O."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
@@ -20,11 +20,11 @@ class ConnectionMonitor:
         self.up_since: datetime | None = None
         """When the current stream was opened, or None if none is open."""
         self.heard_at: datetime | None = None
-        """When anything last arrived, keep-alives included."""
+        """When data, including keep-alives, last arrived."""
         self.event_at: datetime | None = None
         """When the last event arrived."""
         self.trouble = ""
-        """Why the link was last lost; empty if it is up or has never been up."""
+        """Why the link was last lost; empty if the link is up or has never been up."""
 
     async def record_times(self, events: Any) -> AsyncIterator[Any]:
         """Yield the events unchanged, and record when they arrive.

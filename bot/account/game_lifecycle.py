@@ -35,7 +35,7 @@ class Phase(Enum):
     ENDING = auto()
     """The account's stream has reported the end; the runner is closing the ledger."""
     ENDING_RESUMING = auto()
-    """Like `ENDING`, but the stream has since reported another start."""
+    """Like `ENDING`, but the account's stream has since reported another start."""
     UNREPORTED = auto()
     """Finished, but the account's stream has not reported the end; the rating change is still unknown."""
     GIVEN_UP = auto()
@@ -55,7 +55,7 @@ class Phase(Enum):
 
 
 class PhaseEvent(Enum):
-    """Events of a game."""
+    """Events that can change a game's phase."""
 
     STARTED = auto()
     """The server or the database says that the game is running."""
@@ -82,11 +82,11 @@ class PhaseEvent(Enum):
 
 
 class Action(Enum):
-    """Actions of the lobby."""
+    """Actions that the lobby performs when a game's phase changes."""
 
     TAKE_SLOT = auto()
     RETAKE_SLOT = auto()
-    """Take a slot again if the runner has already noticed the adjournment and freed its slot."""
+    """Take a slot again if the runner has already noticed the adjournment and freed the game's slot."""
     FREE_SLOT = auto()
     SEEK_ROOM = auto()
     """Produce `PhaseEvent.ROOM` as soon as there is room."""
@@ -156,7 +156,7 @@ TRANSITIONS: dict[tuple[Phase, PhaseEvent], tuple[Phase, tuple[Action, ...]]] = 
     (_P.ABORTING, _E.ABORT_LATER): (_P.UNKNOWN, ()),
     (_P.ABORTING, _E.MUST_PLAY): (_P.HELD, (_A.TAKE_SLOT, _A.SEEK_ROOM)),
 }
-"""The next phase and the actions, keyed by phase and event.  Other pairs are ignored or are bugs."""
+"""The next phase and the actions, keyed by phase and event.  Other pairs are ignored or indicate bugs."""
 
 IGNORED_EVENTS: frozenset[tuple[Phase, PhaseEvent]] = frozenset(
     {

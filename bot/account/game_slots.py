@@ -55,7 +55,7 @@ class _HeldSlot:
 class GameSlots:
     """One account's games, from waiting challenges to finished games, keyed by challenge id.
 
-    On most sites a game has its challenge's id; on other sites its start event names the challenge.
+    On most sites a game has its challenge's id; on other sites the game's start event names the challenge.
 
     Args:
         config: The limits.
@@ -85,7 +85,7 @@ class GameSlots:
 
     @property
     def closed_reason(self) -> str:
-        """Why no game may start at the moment; empty if games may start."""
+        """The reason why no game may start now; empty if games may start."""
         if self.is_stopping:
             return "the program is stopping"
         return "paused by the operator" if self._is_paused() else ""
@@ -130,7 +130,7 @@ class GameSlots:
 
         Args:
             game_id: The game's id.
-            slot: The game's slot if the game is already in the database; None uses the accepted slot, if any.
+            slot: The game's slot if the database has the game; None to use the accepted slot, if any.
             challenge_id: The challenge's id, if it differs from the game's.
         """
         if challenge_id:
@@ -221,9 +221,9 @@ class GameSlots:
         """The current load.
 
         Args:
-            bot_games: Games against programs in the database from the last 24 hours, by program id; query
-                them after the last call of `start`.
-            queued_before: Waiting challenges ahead of the one to decide on.
+            bot_games: Number of stored games of the last 24 hours against each program, by program id; query
+                it after the last call of `start`.
+            queued_before: Waiting challenges ahead of the challenge to decide on.
         """
         # A game not yet marked as stored may be in `bot_games` already; it then counts twice for a while,
         # which errs on the safe side.

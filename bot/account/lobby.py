@@ -93,7 +93,7 @@ class Lobby:
         self._tournaments = Tournaments(services.server, self._games.is_engine_missing)
         self._apply_challenge_rules()
         self._link_changes: asyncio.Queue[str | None] = asyncio.Queue()
-        """Changes of the account's link: the reason when it is lost, and None when it is restored."""
+        """Changes in the account's link: the reason when it is lost, and None when it is restored."""
         self._is_watching = False
         """Whether a task is watching how long challenges wait."""
         self._commands: set[asyncio.Future[Any]] = set()
@@ -109,7 +109,7 @@ class Lobby:
         """Answer challenges and play until cancelled; the next start resumes games that are still running.
 
         Raises:
-            AuthError: The server no longer accepts us.
+            AuthError: The server no longer accepts our account.
         """
         async with asyncio.TaskGroup() as tasks:
             self._background.tasks = tasks
@@ -175,8 +175,8 @@ class Lobby:
         self._on_change()
 
     async def wait_until_drained(self) -> None:
-        """Wait until every challenge has been answered and there is no game with a real-time clock that is
-        running, is accepted or has an open ledger.
+        """Wait until every challenge has been answered and no game with a real-time clock is accepted, is
+        running or has an open ledger.
 
         Ignores games without a real-time clock: they can last for weeks and resume after the restart.
         """
@@ -284,7 +284,7 @@ class Lobby:
                 await self._background.attempt(f"{self._server.site} account: catching up", self._resync)
 
     async def _resync(self) -> None:
-        """Catch up on events missed while the link was down or dropped from the server's queue."""
+        """Catch up on events missed while the link was down and events that the server dropped."""
         await self.refresh_blocks()  # another program may have changed them
         unreported = self._games.games_without_end_report()
         await self._games.resume_games()

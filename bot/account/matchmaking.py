@@ -43,7 +43,7 @@ class MatchmakingHistory:
     sent: int = 0
     """Number of challenges sent in the last 24 hours."""
     last_opponent: str = ""
-    """Id of the program challenged last; empty if none in the last 24 hours."""
+    """Id of the program challenged last; empty if none was challenged in the last 24 hours."""
     resting: Collection[str] = ()
     """Ids of programs that declined or did not answer and are not challenged for now."""
     bot_games: Mapping[str, int] = field(default_factory=dict)
@@ -74,7 +74,7 @@ def choose_opponent(
         bots: The programs online, possibly including ourselves.
         history: Recent challenges and games.
         config: The operator's settings.
-        limits: Limits on games against programs, including games in which they challenged us.
+        limits: Limits on games against programs, whichever side sent the challenge.
         our_name: Name of our account.
         blocked: Names and ids not to challenge, besides those in the settings.
         rating_list: Returns the rating list for which a proposed game would count.
@@ -114,11 +114,11 @@ def _is_rating_suitable(theirs: int | None, ours: int | None, config: Matchmakin
 
 
 class Matchmaker:
-    """Sends challenges while the account is idle; `run` needs its own task.
+    """Sends challenges while the account is idle; call `run` in a separate task.
 
     Args:
         services: The services that all games share.
-        idle_time_s: Seconds since the last running game or waiting challenge; 0 while there is one.
+        idle_time_s: Seconds for which no game has been running and no challenge has been waiting.
         ask: Sends a challenge and waits for the answer.
         blocked: Names and ids not to challenge, besides those in the settings.
     """
@@ -144,8 +144,8 @@ class Matchmaker:
     async def run(self) -> None:
         """Challenge others until cancelled; return immediately if matchmaking is disabled or unsupported.
 
-        All errors are handled here, so that they never cost a game. The account's own stream reports that the
-        server refuses the account.
+        All errors are handled here, so that they never cost a game. The account's own stream reports a
+        server's refusal of the account.
         """
         if not self._config.enabled:
             return

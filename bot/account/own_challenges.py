@@ -20,7 +20,7 @@ class OwnChallenges:
     """Challenges other players, and holds a slot for each challenge.
 
     Args:
-        services: Shared by all games.
+        services: The services that all games share.
         slots: The game slots.
         changed: Called after every change to the slots.
     """
@@ -30,12 +30,12 @@ class OwnChallenges:
         self._slots = slots
         self._changed = changed
         self._open: dict[asyncio.Future[Reply], bool] = {}
-        """Maps each unanswered challenge to whether it is withdrawn when a challenger needs the slot."""
+        """Maps each unanswered challenge to whether it is withdrawn when a challenger needs its slot."""
 
     async def send(
         self, opponent: str, proposal: Proposal, *, is_bot: bool = False, is_withdrawable: bool = True
     ) -> Reply | None:
-        """Send a challenge and wait for the answer.  Cancelling withdraws the challenge.
+        """Send a challenge and wait for the answer.  Cancelling this call withdraws the challenge.
 
         Args:
             opponent: The account's name or id at the site.
@@ -89,7 +89,7 @@ class OwnChallenges:
         """Withdraw challenges that have no answer yet.
 
         Args:
-            is_needed: True withdraws only the withdrawable challenges, to free a slot; False withdraws all.
+            is_needed: True to withdraw only withdrawable challenges, to free a slot; False to withdraw all.
         """
         for asking, is_withdrawable in list(self._open.items()):
             if is_withdrawable or not is_needed:

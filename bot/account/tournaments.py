@@ -1,4 +1,4 @@
-"""A site's tournaments that the operator has joined with an account."""
+"""The tournaments that the operator has joined with an account at a site."""
 
 import asyncio
 import logging
@@ -34,7 +34,7 @@ class Tournaments:
         self._lacks_engine = lacks_engine
         self._joined: dict[str, _JoinedTournament] = {}
         self._left: dict[str, _JoinedTournament] = {}
-        """Tournaments to rejoin after the pause."""
+        """Tournaments left for the pause, to be rejoined after it."""
         self._following = asyncio.Lock()
 
     async def join(self, tournament_id: str, *, password: str, team: str, closed_reason: str) -> Tournament:
@@ -44,7 +44,7 @@ class Tournaments:
             tournament_id: The site's id.
             password: See `bot.servers.Server.join_tournament`.
             team: See `bot.servers.Server.join_tournament`.
-            closed_reason: Why no game may start at the moment; empty if games may start.
+            closed_reason: Why no game may start now; empty if games may start.
         """
         tournament = await self._server.tournament(tournament_id)
         obstacle = self._join_refusal(tournament, closed_reason)

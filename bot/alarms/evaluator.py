@@ -93,7 +93,7 @@ class _Alarm:
         self.snoozed_at = at
         self.snoozed_until: datetime | None = None
         self.notified_at: datetime | None = None
-        """When the last notice was sent, or None if none was sent since it fired."""
+        """When the last notice was sent; None if no notice has been sent since the alarm fired."""
 
     def notice(self, state: str) -> AlarmNotice:
         return AlarmNotice(self.life.rule.name, state, self.since, self.life.text, self.life.rule.cure)
@@ -180,7 +180,7 @@ class AlarmEvaluator:
         """Send no more notices of a firing alarm until it clears; return a one-line result.
 
         Raises:
-            AlarmError: There is no such alarm, or it is not firing.
+            AlarmError: No alarm has this name, or the alarm is not firing.
         """
         alarm = self._alarm(name)
         if alarm.life.state not in ACTIVE_STATES:
@@ -196,7 +196,7 @@ class AlarmEvaluator:
             minutes: More than 0, at most `MAX_SNOOZE_MIN`.
 
         Raises:
-            AlarmError: There is no such alarm, or the time is out of range.
+            AlarmError: No alarm has this name, or `minutes` is out of range.
         """
         alarm = self._alarm(name)
         if not 0 < minutes <= MAX_SNOOZE_MIN:

@@ -1,6 +1,6 @@
 """Sends alarm notices to a webhook, a command, or both.
 
-A hook cannot block the program, because it has a timeout. Of consecutive failures, only the first is logged.
+Each hook has a timeout, so no hook can block the program. Of consecutive failures, only the first is logged.
 """
 
 import asyncio

@@ -21,10 +21,10 @@ class AlarmState(StrEnum):
 
     OK = "ok"
     PENDING = "pending"
-    """The condition holds, but not for long enough to fire."""
+    """The condition holds, but has not yet held for long enough for the alarm to fire."""
     FIRING = "firing"
     RECOVERING = "recovering"
-    """The condition no longer holds, but not for long enough to clear."""
+    """The condition no longer holds, but has not been absent for long enough for the alarm to clear."""
 
 
 ACTIVE_STATES = frozenset({AlarmState.FIRING, AlarmState.RECOVERING})
@@ -43,7 +43,7 @@ class AlarmLifecycle:
         self.rule = rule
         self.state = AlarmState.OK
         self.text = ""
-        """The current or last problem."""
+        """The current problem or, if there is none, the latest one."""
         self._since_s = at_s
         """When the state began."""
         self._known_s = at_s

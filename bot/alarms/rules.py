@@ -10,13 +10,13 @@ from bot.base.metrics import LATE_COMMIT_S, SLOW_COMMIT_S
 from bot.base.rounding import plural
 
 Reading = str | None
-"""A condition's result: the problem in words, an empty text if all is well, or None if data is missing."""
+"""A condition's result: the problem in words; empty if there is no problem; None if data is missing."""
 Condition = Callable[[SampleHistory, AlarmsConfig], Reading]
 
 MAX_OVERDUE_S = 10.0
 """Seconds beyond a move's maximum time after which it counts as stuck."""
 P95_RECIPROCAL = 20
-"""Reciprocal of the share of cases above the 95th percentile."""
+"""One in this many cases lies above the 95th percentile."""
 MIN_DECISIONS = 20
 MIN_COMMITS = 20
 MIN_ANSWERS = 20
@@ -71,7 +71,7 @@ def lost_on_time(history: SampleHistory, _config: AlarmsConfig) -> Reading:
 
 
 def moves_slow(history: SampleHistory, _config: AlarmsConfig) -> Reading:
-    """Report that the 95th percentile of the time per move is near its limit."""
+    """Report that the 95th percentile of the time per move is near the limit."""
     decisions = history.increase("decisions", _SLOW_MOVE_WINDOW_S)
     late = history.increase("slow_decisions", _SLOW_MOVE_WINDOW_S)
     if decisions < MIN_DECISIONS or late * P95_RECIPROCAL <= decisions:
@@ -125,7 +125,7 @@ def most_challenges_declined(history: SampleHistory, _config: AlarmsConfig) -> R
 
 
 def disk(history: SampleHistory, _config: AlarmsConfig) -> Reading:
-    """Report that the disk is nearly full, or will be soon."""
+    """Report that the disk is nearly full or soon will be."""
     now = history.latest.disk
     if now is None:
         return None

@@ -11,7 +11,7 @@ SAMPLE_HISTORY_LENGTH_S = 3600.0
 """Seconds for which samples are kept: the longest window of a rule."""
 SIZE_SAMPLE_INTERVAL_S = 3600.0
 MAX_SIZE_SAMPLES = 14 * 24
-"""Number of hourly database sizes that are kept; growth is measured over at most this many hours."""
+"""Number of hourly database sizes to keep; growth is measured over at most this many hours."""
 MIN_GROWTH_SPAN_S = 6 * 3600.0
 """Minimum time span for computing growth, in seconds."""
 _DAY_S = 86_400.0
@@ -37,13 +37,13 @@ class RatingSample:
 
 @dataclass(frozen=True, slots=True)
 class HealthSample:
-    """Snapshot of the program's health. None means that a value could not be determined."""
+    """Snapshot of the program's health. A value is None if it could not be determined."""
 
     at_s: float
-    """Seconds of a monotonic clock."""
+    """Time on a monotonic clock, in seconds."""
     tally: MetricTotals = field(default_factory=MetricTotals)
     links: Mapping[str, str] | None = None
-    """Why each account's link is down, by account name; empty if the link is up."""
+    """Why each account's link is down, by account name; an empty reason if the link is up."""
     overdue_s: Mapping[str, float] | None = None
     """Seconds by which our move is overdue, by game key, for games in which it is our turn."""
     database_trouble: str | None = None
@@ -54,7 +54,7 @@ class HealthSample:
     backup_age_s: float | None = None
     """Age of the newest backup, in seconds; infinite if there is none."""
     losses: Mapping[str, int] | None = None
-    """Current number of consecutive losses, by account name and site."""
+    """Length of the current losing streak, by account name and site."""
     ratings: Mapping[str, RatingSample] | None = None
     """Our ratings, by account, game and speed."""
 
@@ -82,7 +82,7 @@ class SampleHistory:
         return self._samples[-1]
 
     def before(self, span_s: float) -> HealthSample:
-        """The latest sample at least `span_s` older than the newest; if all are more recent, the oldest."""
+        """The latest sample at least `span_s` older than the newest; if there is none, the oldest sample."""
         since = self.latest.at_s - span_s
         earliest = self._samples[0]
         for sample in self._samples:

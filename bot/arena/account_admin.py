@@ -1,7 +1,7 @@
 """The owner's changes to the arena's accounts; they take effect immediately.
 
-Games of a banned or deleted account end immediately: they are aborted if still possible, and otherwise lost
-by resignation.
+Games of a banned or deleted account end immediately: they are aborted if that is still possible, and
+otherwise lost by resignation.
 """
 
 import logging
@@ -83,7 +83,7 @@ class ArenaAccountAdmin:
         """Approve a pending account.
 
         Raises:
-            AdminError: There is no such account, or it is not pending.
+            AdminError: The account does not exist or is not pending.
         """
         account = await self._grant_access(name, ArenaAccess.PENDING, "is not waiting for approval")
         return f"{account.name} may play"
@@ -92,7 +92,7 @@ class ArenaAccountAdmin:
         """Ban an account: its token stops working, and its streams and games end (see the module docstring).
 
         Raises:
-            AdminError: There is no such account, it is already banned, or it is ours.
+            AdminError: The account does not exist, is already banned, or is ours.
         """
         async with self._accounts.start_lock:
             account = await self._find_manageable_account(name)
@@ -106,7 +106,7 @@ class ArenaAccountAdmin:
         """Lift the ban on an account, which keeps its token.
 
         Raises:
-            AdminError: There is no such account, or it is not banned.
+            AdminError: The account does not exist or is not banned.
         """
         account = await self._grant_access(name, ArenaAccess.BANNED, "is not banned")
         return f"{account.name} may play again, with its old token"
@@ -118,7 +118,7 @@ class ArenaAccountAdmin:
         new token.
 
         Raises:
-            AdminError: There is no such account, or it is ours.
+            AdminError: The account does not exist or is ours.
         """
         async with self._accounts.start_lock:
             account = await self._find_manageable_account(name)
@@ -132,8 +132,8 @@ class ArenaAccountAdmin:
         """Rename an account; it keeps its token, ratings and games, and its open streams end.
 
         Raises:
-            AdminError: There is no such account, it is ours or has a running game, or the new name is not
-                allowed or taken.
+            AdminError: The account does not exist, is ours or has a running game, or the new name is taken or
+                not allowed.
         """
         async with self._accounts.start_lock:
             account = await self._find_manageable_account(name)
@@ -158,7 +158,7 @@ class ArenaAccountAdmin:
         """Undo a rated game's effect on both ratings.
 
         Raises:
-            AdminError: There is no such game, or it has changed no rating.
+            AdminError: The game does not exist or has changed no rating.
         """
         try:
             game = await self._referee.void_ratings(game_id)
@@ -175,7 +175,7 @@ class ArenaAccountAdmin:
         """Delete an account's name, token, ratings and chat; its games remain, under the name ``deleted-N``.
 
         Raises:
-            AdminError: There is no such account, or it is ours.
+            AdminError: The account does not exist or is ours.
         """
         async with self._accounts.start_lock:
             account = await self._find_manageable_account(name)

@@ -173,7 +173,7 @@ class Accounts:
 
         Args:
             name: Name of the account.
-            is_pending: Whether the arena's owner must approve the account before it may play.
+            is_pending: Whether the arena's owner must approve the account before it is allowed to play.
 
         Raises:
             AccountTaken: The name is taken or reserved.
@@ -190,7 +190,7 @@ class Accounts:
         return account, token
 
     async def ensure_bot(self, name: str, token: str = "") -> str:
-        """Create a bot account, or replace its token, as `add_bot` does, and update the cache."""
+        """Create a bot account or replace its token, as `add_bot` does; then update the cache."""
         token = await add_bot(self._database, name, token)
         self._forget_tokens(name.lower())
         self._remember(hash_token(token), name.lower())
@@ -206,7 +206,7 @@ class Accounts:
         return token
 
     async def upgrade(self, account: AccountRecord) -> bool:
-        """Turn a person's account into a bot account; return False if it has already played a game."""
+        """Turn a person's account into a bot account; return False if the account has already played."""
         async with self.start_lock:
             async with self._database.write() as session:
                 if await arena.count_games(session, account.id):
@@ -230,7 +230,7 @@ class Accounts:
         self._known[account.id] = account
 
     def put_rating(self, account_id: str, variant: str, rating: RatingRecord | None) -> None:
-        """Cache an account's rating in a variant after it was committed; None means a newcomer's rating."""
+        """Cache an account's newly committed rating in a variant; None means a newcomer's rating."""
         account = self._known[account_id]
         ratings = {key: old for key, old in account.ratings.items() if key != variant}
         if rating is not None:

@@ -151,8 +151,8 @@ def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
 def shown_depths(decision: DecisionReport) -> tuple[int, int, int]:
     """Indices into the lists of scores by depth: the first, one in between, and the last.
 
-    The second is the index nearest to the middle, apart from the first, at which the bait deceives; if there
-    is none, it is the middle.
+    The second is, among the indices after the first at which the bait deceives, the one nearest to the
+    middle; if there is none, it is the middle.
     """
     last = max([len(each.scores_centi) for each in decision.replies], default=0) - 1
     middle = last // 2
@@ -163,7 +163,7 @@ def shown_depths(decision: DecisionReport) -> tuple[int, int, int]:
 
 
 def _reply(reply: ReplyReport, shown: Sequence[int], has_forecast: bool) -> dict[str, Any]:
-    """Show three scores of a reply, not all, since their number reveals the player's search depth.
+    """Show three scores of a reply, not all of them, since their number reveals the player's search depth.
 
     Args:
         shown: Result of `shown_depths`.

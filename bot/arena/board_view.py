@@ -17,7 +17,7 @@ def with_view(message: Json, game: ReplayedGame, side: int, *, are_clocks_stoppe
     Args:
         message: The `gameFull` or `gameState` message.
         game: The game.
-        side: The side of the page's player.
+        side: The side of the player who sees the page.
         are_clocks_stopped: Whether an outage stops the clocks.
     """
     shown = view(game, side) | ({"clocksStand": True} if are_clocks_stopped else {})
@@ -27,7 +27,7 @@ def with_view(message: Json, game: ReplayedGame, side: int, *, are_clocks_stoppe
 
 
 def view(game: ReplayedGame, side: int) -> Json:
-    """The view of a game that one player's page draws."""
+    """The view of a game that the page of the player on `side` draws."""
     rules, record = game.variant.rules, game.record
     legal: list[Json] = []
     if not game.is_over and game.to_move == side:
@@ -67,7 +67,7 @@ def public_view(game: ReplayedGame) -> Json:
 def legal_moves(rules: Game[Any], position: Any) -> list[Json]:
     """Every legal move with the squares that the player clicks to make it.
 
-    Moves with the same squares (promotions) also contain their name and the board after the move.
+    Moves that share their squares (promotions) also have a name and the board after the move.
     """
     moves = rules.legal_moves(position)
     touched = Counter(rules.move_squares(move) for move in moves)

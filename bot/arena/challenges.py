@@ -16,7 +16,7 @@ _MAX_LIMIT_S, _MAX_INCREMENT_S = 10_800, 60
 
 
 class ServerBusy(ArenaRefusal):
-    """Error: too many games or unanswered challenges; retry after `wait_s` seconds."""
+    """There are too many games or unanswered challenges; retry after `wait_s` seconds."""
 
     def __init__(self, message: str, wait_s: int, key: str = "challenge.waiting") -> None:
         super().__init__(message)
@@ -45,10 +45,10 @@ class ArenaChallenge:
     colour: str
     """The challenger's choice: white, black or random."""
     challenger_side: int
-    """The challenger's side; if random, it is chosen when the challenge is created."""
+    """The challenger's side; if the choice is random, it is drawn when the challenge is created."""
     rematch_of: str | None
     deadline: float
-    """When the challenge expires, in the arena's time."""
+    """The arena's time at which the challenge expires."""
     address: str = ""
     """The challenger's network address; if it is empty, limits by address do not apply."""
     status: ChallengeStatus = ChallengeStatus.CREATED
@@ -64,7 +64,7 @@ class ArenaChallenge:
 
 
 def show(clock: Clock) -> str:
-    """The clock in the usual notation, ``5+3``, with fractions of a minute as on Lichess."""
+    """The clock in the usual notation, such as ``5+3``, with fractions of a minute as on Lichess."""
     minutes = {15: "¼", 30: "½", 45: "¾", 90: "1.5"}.get(clock.initial_s, str(clock.initial_s // 60))
     return f"{minutes}+{clock.increment_s}"
 
@@ -73,7 +73,7 @@ def check(variant: ArenaVariant, clock: Clock | None, *, rated: bool) -> None:
     """Check the terms, including Lichess's rules for clocks.
 
     Raises:
-        ArenaRefusal: The terms are not allowed; the message lists the allowed ones.
+        ArenaRefusal: The terms are not allowed; the message states the problem.
     """
     if rated and not variant.is_rated:
         raise ArenaRefusal(f"Games of the variant {variant.name} cannot be rated")

@@ -23,7 +23,7 @@ from bot.base.config import is_loopback
 logger = logging.getLogger(__name__)
 
 IDLE_CONNECTION_TIMEOUT_S = 30.0
-"""Longest wait for the next request; aiohttp clients and browsers close idle connections sooner."""
+"""Longest wait for the next request, in seconds; aiohttp clients and browsers close idle ones sooner."""
 MAX_CONNECTIONS = 4096
 MAX_DESCRIPTORS = 65_536
 _WARNING_INTERVAL_S = 60.0
@@ -84,7 +84,7 @@ class ConnectionLimiter:
         return _PendingConnection(self)
 
     def admit(self, transport: asyncio.Transport) -> None:
-        """Serve a new connection, or close it if the limits do not allow it."""
+        """Serve a new connection if the limits allow it; otherwise close it."""
         host = _host(transport.get_extra_info("peername"))
         address = limit_key(host)
         if host not in self._proxies:

@@ -2,7 +2,7 @@
 
 Every transition returns a new `ReplayedGame` or raises `ArenaRefusal`; the caller stores it, so a failed
 write to the database leaves the game unchanged. As on Lichess, clocks start when both sides have made their
-first move; before that a game can be aborted, and resigning aborts it.
+first move; until then a game can be aborted, and resigning aborts it.
 """
 
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ class Instant:
 
 
 class ArenaRefusal(DesdemonaError):
-    """An action that the rules do not allow at the moment; the message is for the caller."""
+    """Error: the rules do not currently allow the action; the message is for the caller."""
 
     status = 400
     """HTTP status of the response."""
@@ -57,13 +57,13 @@ class ReplayedGame:
     """The players of side 0 and side 1, as they were when the game was loaded."""
     position: Any
     names: tuple[str, ...]
-    """The moves in the notation that people use, for display."""
+    """The moves in the notation that people use."""
     api_moves: tuple[str, ...]
     """The moves in the API's notation."""
     last_squares: tuple[str, ...]
     """Squares of the latest move, for display."""
     turn_began: float
-    """When the side to move started to think, in seconds of the arena's time."""
+    """The arena's time, in seconds, at which the side to move started to think."""
     marks: tuple[Any, ...]
     """The positions at intervals of `_MARK_INTERVAL_PLIES` moves, from move 0; empty for a finished game."""
 
@@ -123,7 +123,7 @@ class ReplayedGame:
         return spent[0], spent[1]
 
     def deadline(self, first_move_s: float) -> float | None:
-        """When the side to move runs out of time, in the arena's time; None if never."""
+        """The arena's time at which the side to move runs out of time; None if it never does."""
         if self.is_over:
             return None
         if self.is_abortable:
@@ -254,7 +254,7 @@ def answer_takeback(
         yes: True to propose or accept, False to decline.
         when: Now.
         ply: Number of moves that should remain after the takeback. If a different number would remain, the
-            request repeats an earlier one and nothing changes. None: unchecked.
+            request repeats an earlier request, and nothing changes. None: unchecked.
 
     Raises:
         ArenaRefusal: There is nothing to take back or to decline, or takebacks are not allowed in this game.
@@ -353,7 +353,7 @@ def claim(game: ReplayedGame, side: int, when: Instant, *, victory: bool) -> Rep
 
 
 def end_by_deadline(game: ReplayedGame, when: Instant) -> ReplayedGame:
-    """End a game whose deadline has passed: aborted if a side has not moved yet, otherwise lost on time."""
+    """End a game past its deadline: abort it if a side has not moved yet; otherwise it is lost on time."""
     _require_open(game)
     if game.is_abortable:
         return _end(game, "aborted", None, when)

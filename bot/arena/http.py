@@ -48,7 +48,7 @@ STREAM_HEADERS: Mapping[str, str] = {
 }
 """Headers of every stream of lines; they tell proxies not to buffer it."""
 _MAX_LOG_LINES_PER_MINUTE = 20
-"""Limit on log lines about failed requests, because every request fails while the database is down."""
+"""Limits log lines about failed requests, because every request fails while the database is down."""
 _DISCONNECT_POLL_INTERVAL_S = 1.0  # how often a quiet stream checks whether its client has gone
 
 CHALLENGE_RATE = Rate("challenge.create", burst=300, per_s=5)
@@ -111,7 +111,7 @@ class RequestGate:
             config: The limits.
             is_playing: Returns whether the account with the given id is in a game.
             clock: Returns the current time in seconds.
-            on_storage_error: Called with a request's time of arrival if the database fails.
+            on_storage_error: Called with a request's time of arrival if the database fails during it.
             seen: Records the addresses that each account's requests come from.
         """
         self._clock = clock
@@ -287,7 +287,7 @@ class RequestGate:
         """The account of the request's token, or None if there is no token.
 
         Raises:
-            HttpError: 401, the token is unknown or its account is banned.
+            HttpError: 401 if the token is unknown or its account is banned.
         """
         if not request.headers.get("Authorization"):
             return None
@@ -305,7 +305,7 @@ class RequestGate:
         """The account of the request's token.
 
         Raises:
-            HttpError: 401, the token is missing or unknown.
+            HttpError: 401 if the token is missing or unknown.
         """
         account = await self.optional_account(request)
         if account is None:
@@ -317,7 +317,7 @@ def require_approved(account: AccountRecord) -> None:
     """Refuse accounts that still need approval.
 
     Raises:
-        HttpError: 403, the arena's owner has not approved the account yet.
+        HttpError: 403 if the arena's owner has not approved the account yet.
     """
     if account.access is ArenaAccess.PENDING:
         raise HttpError(403, "The owner of this server has yet to approve your account")
@@ -387,7 +387,7 @@ def as_text(data: Mapping[str, Any], key: str, default: str | None = None) -> st
     """Return a text field; null counts as missing.
 
     Raises:
-        HttpError: 400, the field is missing or not text.
+        HttpError: 400 if the field is missing or not text.
     """
     value = data.get(key)
     if value is None and default is not None:
@@ -401,7 +401,7 @@ def as_int(data: Mapping[str, Any], key: str) -> int | None:
     """Return an integer field, or None if it is missing, null or empty.
 
     Raises:
-        HttpError: 400, the field is not an integer.
+        HttpError: 400 if the field is not an integer.
     """
     value = data.get(key)
     if value is None or value == "":
@@ -421,7 +421,7 @@ def as_bool(data: Mapping[str, Any], key: str) -> bool:
     """Return a boolean field; a missing field counts as false.
 
     Raises:
-        HttpError: 400, the field is not a boolean.
+        HttpError: 400 if the field is not a boolean.
     """
     value = data.get(key)
     if isinstance(value, bool):

@@ -1,7 +1,7 @@
 """Open challenges, from their creation until their games start.
 
-Challenges are kept in memory only. A challenge expires within seconds, and after a server restart every new
-event stream shows that it is gone.
+Challenges are kept in memory only. A challenge soon expires, and after a server restart new event streams no
+longer contain it.
 """
 
 import math
@@ -152,7 +152,7 @@ class ArenaLobby:
         )
 
     def _rematch_of(self, game_id: str) -> ArenaChallenge | None:
-        """A game's rematch challenge, if it is waiting, about to start, or accepted."""
+        """A game's rematch challenge that is waiting, about to start or accepted; None if there is none."""
         accepted = (each for each in self._settled.values() if each.status is ChallengeStatus.ACCEPTED)
         open_ones = chain(self._waiting.values(), self._starting.values())
         return next((each for each in chain(open_ones, accepted) if each.rematch_of == game_id), None)
@@ -180,7 +180,7 @@ class ArenaLobby:
         return game
 
     def extend_deadline(self, challenge: ArenaChallenge) -> Stream:
-        """Extend a challenge's deadline to `CHALLENGE_LIFETIME_S`; return a stream with its outcome."""
+        """Let a challenge wait for `CHALLENGE_LIFETIME_S`; return a stream that will carry its outcome."""
         stream = self._held[challenge.id] = Stream()
         stream.send(self.shown(challenge, challenge.challenger.id))
         if challenge.id in self._waiting:
@@ -258,7 +258,7 @@ class ArenaLobby:
     # --- Time -------------------------------------------------------------------------------------------
 
     def next_deadline(self) -> float:
-        """When `tick` is next due, in the arena's time; infinity if never."""
+        """The time at which `tick` is next due, on the arena's clock; infinity if never."""
         return min((each.deadline for each in self._waiting.values()), default=float("inf"))
 
     def tick(self) -> None:
@@ -275,7 +275,7 @@ class ArenaLobby:
         return challenge
 
     def _require_quota(self, account_id: str, address: str, opponent: AccountRecord) -> None:
-        """Check that an account may have another game or challenge.
+        """Check that the limits allow an account another game or challenge.
 
         Raises:
             ServerBusy: The account has reached its limit of games and challenges.

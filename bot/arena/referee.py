@@ -50,7 +50,7 @@ PlayerSide = tuple[str, int]
 
 
 class NotFound(ArenaRefusal):
-    """The requested object does not exist, or the account may not see it."""
+    """The requested object does not exist, or the account is not allowed to see it."""
 
     status = 404
 
@@ -85,9 +85,9 @@ class Referee:
             accounts: The arena's accounts.
             config: The limits, and the rules for rated games.
             clock: The arena's time in seconds.
-            wake: An event that the referee sets when the next deadline may have become earlier.
+            wake: An event that the referee sets when the next deadline might have become earlier.
             are_clocks_stopped: Returns whether an outage has stopped the arena's time.
-            share_address: Returns whether two accounts share a network address and may belong to one person.
+            share_address: Returns whether two accounts share a network address; one person could own both.
         """
         self._database = database
         self._accounts = accounts
@@ -420,7 +420,7 @@ class Referee:
             stream.send(wire.game_event("gameStart", game, game.record.players.index(account.id), now))
 
     def listen_to_game(self, game: ReplayedGame, side: int, stream: Stream, limit: int) -> None:
-        """Send a game and its later events to a stream, which ends immediately if the game is over."""
+        """Send a game and its later events to a stream; close the stream at once if the game is over."""
         live = self._live.get(game.id)
         game = live.game if live is not None else game
         seat = (game.id, side)
@@ -470,7 +470,7 @@ class Referee:
         self.on_change(game)
 
     def publish_clocks(self) -> None:
-        """Send the state of the clocks to all players of running games, after the clocks have been stopped or
+        """Send the state of the clocks to all players of running games after the clocks were stopped or
         restarted."""
         for live in self._live.values():
             self._publish_state(live.game)
@@ -498,7 +498,7 @@ class Referee:
         return min([each for each in deadlines if each is not None] + gone, default=float("inf"))
 
     async def tick(self) -> None:
-        """End the games whose time is up, and announce which players have left."""
+        """End the games in which a player's time is up; announce the players who have left."""
         for game_id, live in list(self._live.items()):
             if self._is_due(live.game):
                 await self.change(game_id, self._run_out)

@@ -324,7 +324,7 @@ def _start(variant: ArenaVariant, fen: str) -> tuple[ArenaVariant, str | None]:
     """The variant to play and its FEN, if any; chess from a custom position is a separate variant.
 
     Raises:
-        HttpError: 400, the position is invalid or already ends the game, or the variant forbids a FEN.
+        HttpError: Status 400 if the position is invalid or ends the game, or the variant forbids a FEN.
     """
     if not fen:
         if variant.key == FROM_POSITION:

@@ -34,7 +34,7 @@ _MAX_BOTS = 100
 _HEALTH_CACHE_TTL_S = 5.0  # how long the database counts as writable after a test write
 
 LoadReport = Callable[[str], Awaitable[dict[str, Any] | None]]
-"""Loads the trap report of a finished game by the game's id; returns None if there is none."""
+"""Loads the trap report of a finished game by the game's id; returns None if there is no report."""
 
 
 class SiteRoutes:
@@ -51,7 +51,7 @@ class SiteRoutes:
         Args:
             parts: The arena's parts.
             report: Loads trap reports; None if reports are not available.
-            plain_share: The share of our bot's games in which it does not set traps on purpose.
+            plain_share: The share of our bot's games in which the bot does not set traps on purpose.
             no_takebacks: Ids of our bots that never grant a takeback.
         """
         self._parts = parts
@@ -184,7 +184,7 @@ class SiteRoutes:
         )
 
     async def _bots(self) -> list[tuple[AccountRecord, bool]]:
-        """Our own bots with their online state, then the other online bots, oldest connection first."""
+        """Our own bots, then the other online bots (oldest connection first), each with its online state."""
         online = self._referee.account_streams.keys()
         found = [await self._accounts.get(name) for name in dict.fromkeys((*self._gate.embedded, *online))]
         bots = [(bot, self._referee.is_online(bot.id)) for bot in found if bot is not None and bot.is_bot]
@@ -207,7 +207,7 @@ class SiteRoutes:
         """Find the requested game; raise an error if the visitor may not see it.
 
         Raises:
-            HttpError: 403: only the players may see the game, and the visitor is not one of them.
+            HttpError: Status 403: only the players may see the game, and the visitor is not one of them.
             NotFound: There is no such game.
         """
         game = await self._referee.find(request.match_info["game"])
@@ -286,7 +286,7 @@ class SiteRoutes:
     async def _forbids_analysis(self, request: web.Request, game_name: str) -> bool:
         """Whether the caller or their address is playing a rated game of this kind.
 
-        Analysis is refused during rated games: mirrored boards and later positions would help a player.
+        Analysis is refused during rated games, because mirrored or later positions would help a player.
         """
         you, address = await self._gate.optional_account(request), self._gate.address(request)
         return any(

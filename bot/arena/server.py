@@ -179,8 +179,8 @@ class Arena:
         """Listen until the `with` block ends; yields the local URL.
 
         Args:
-            bots: Names of accounts for programs, created before a visitor can take them; their tokens are
-                stored in `bot_tokens`.
+            bots: Names of accounts for programs; the accounts are created before a visitor can take their
+                names, and their tokens are stored in `bot_tokens`.
             tokens: Previous tokens of these accounts, keyed by name; an account not listed gets a new token.
 
         Raises:
@@ -263,7 +263,7 @@ class Arena:
                         await task
 
     async def tick(self) -> None:
-        """Handle everything that is due; `running` calls this at each deadline."""
+        """Do all work that is due; `running` calls this at each deadline."""
         began = self._clock()
         try:
             await self._time.save(is_needed=self.open_games > 0)

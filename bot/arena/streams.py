@@ -47,7 +47,7 @@ class Stream:
         self._changed.set()
 
     async def read(self, timeout_s: float) -> bytes | None:
-        """The queued lines, empty after the timeout, or None if the stream has ended."""
+        """The queued lines; empty if none came before the timeout; None if the stream has ended."""
         if not self._lines and not self._is_closed:
             try:
                 async with asyncio.timeout(timeout_s):
@@ -76,7 +76,7 @@ class Listeners(Generic[K]):
         del streams[:-limit]
 
     def remove(self, key: K, stream: Stream) -> None:
-        """Remove a stream that has ended or lost its reader; does nothing if it was already removed."""
+        """Remove a stream that has ended or lost its reader; do nothing if it was already removed."""
         streams = self._streams.get(key, [])
         if stream in streams:
             streams.remove(stream)

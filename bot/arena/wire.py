@@ -154,7 +154,7 @@ def chat_line(line: ChatRecord) -> Json:
 
 
 def opponent_gone(gone: bool) -> Json:
-    """The event `opponentGone`. It is sent only once a win can be claimed, so the wait in it is always 0."""
+    """The event `opponentGone`. It is sent only once a win can be claimed, so its wait is always 0."""
     return {"type": "opponentGone", "gone": True, "claimWinInSeconds": 0} if gone else {
         "type": "opponentGone", "gone": False
     }  # fmt: skip
@@ -236,7 +236,7 @@ DECLINE_TEXTS = {
 
 
 def challenge(what: ArenaChallenge, viewer: str, base_url: str, online: tuple[bool, bool]) -> Json:
-    """A challenge from the viewpoint of one of its two players.
+    """A challenge from the point of view of one of its two players.
 
     Args:
         what: The challenge to describe.
@@ -271,7 +271,7 @@ def challenge(what: ArenaChallenge, viewer: str, base_url: str, online: tuple[bo
 
 
 def challenge_event(kind: str, shown: Json) -> Json:
-    """The event `challenge`, `challengeCanceled` or `challengeDeclined`."""
+    """A challenge's event: `challenge`, `challengeCanceled` or `challengeDeclined`."""
     return {"type": kind, "challenge": shown, "compat": {"bot": True, "board": True}}
 
 
@@ -312,7 +312,7 @@ def lobby(
     keep_alive_s: float,
     no_takebacks: Collection[str] = (),
 ) -> Json:
-    """The lobby: variants, programs with their online state, clocks, and the viewer's own account.
+    """The lobby: variants, programs with each one's online state, clocks, and the viewer's own account.
 
     Args:
         bots: The programs, each with its online state.

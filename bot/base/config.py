@@ -87,7 +87,7 @@ MIN_TOKEN_LENGTH = 16
 """Minimum length of the dashboard's token, in characters."""
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-"""Name of an account or variant in a list; never empty, because an empty name could look like "everybody"."""
+"""Name of an account or variant in a list; never empty, because an empty name could mean "everybody"."""
 
 
 StrategyName = Annotated[str, AfterValidator(lambda name: strategy_named(name).name)]
@@ -137,7 +137,7 @@ def _check_game_name(name: str) -> str:
 
 
 def _is_safe_line(text: str) -> bool:
-    """Whether a text is one line, with only characters that are safe in displays, messages and file names."""
+    """Whether a text is a single line of characters that are safe in displays, messages and file names."""
     return not any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in text)
 
 
@@ -217,15 +217,15 @@ class ArenaConfig(Section):
     """Proxies whose X-Forwarded-For header we trust for per-address limits: addresses or networks, for
     instance "127.0.0.1" or "10.1.0.0/16". Empty: trust no header."""
     public_games: bool = True
-    """Whether anybody may watch running games, replay finished ones and list games; otherwise only the
-    players can."""
+    """Whether anybody may watch running games, replay finished ones and list games; otherwise only a game's
+    players may."""
     keep_alive_s: float = Field(default=7.0, gt=0, le=60)
     """Seconds between keep-alive lines in a stream."""
     approve_accounts: bool = False
     """Whether the owner must approve new accounts of people: `desdemona arena-account approve NAME`."""
     open_bots: bool = False
     """Whether anybody may turn an account that has not played yet into a bot account; otherwise only the
-    server's owner can create them, with `desdemona arena-account add-bot NAME`."""
+    server's owner can create bot accounts, with `desdemona arena-account add-bot NAME`."""
     bots_per_address: int = Field(default=3, ge=1, le=1000)
     """Maximum number of new bot accounts per address and day, if `open_bots` is true."""
     challenge_expiry_s: float = Field(default=20.0, gt=0, le=3600)
@@ -278,7 +278,7 @@ class ServerConfig(Section):
     url: ServerAddress = ""
     """Address of the server; empty: the site's usual address or, for arena, the embedded server."""
     name: str = Field(default="Desdemona", pattern=r"^[A-Za-z0-9_-]{2,20}$")
-    """The bot's account name at the embedded arena and on GGS, where it has at most 8 characters."""
+    """The bot's account name at the embedded arena or on GGS; on GGS, at most 8 characters."""
     token_file: str = ""
     """File with the account's token (on GGS its password); not needed for the embedded arena. Or set the
     environment variable DESDEMONA_SERVER__TOKEN."""
@@ -340,11 +340,11 @@ EXAMPLE_ACCOUNT = (
     "[accounts.challenges]",
     "max_games = 4",
 )
-"""Example for config.toml, which has no accounts by default."""
+"""Example of an account for config.toml, which has no accounts by default."""
 ACCOUNT_SECTIONS = ("challenges", "assignment", "manners", "matchmaking", "ggs", "chat")
 """The tables that an account may override."""
 RELOADABLE = ("challenges", "assignment", "manners", "matchmaking", "chat")
-"""The tables that may change while the program plays."""
+"""The tables that can be reloaded while the program plays."""
 
 
 class OpeningBook(Section):
@@ -359,7 +359,7 @@ class OpeningBook(Section):
     choose: BookChoice = BookChoice.WEIGHTED
     """How to choose among the book's moves."""
     max_ply: int = Field(default=0, ge=0, le=1000)
-    """Number of plies from the start of a game in which the book is used; 0: no limit."""
+    """Number of plies at the start of a game during which the book is used; 0: no limit."""
     min_weight: int = Field(default=1, ge=1, le=65_535)
     """Minimum weight of a move; moves with a lower weight are ignored."""
 
@@ -389,7 +389,7 @@ class EngineConfig(Section):
     """Maximum depth of a full search, in plies."""
     max_time_s: float = Field(default=2.0, gt=0, le=3600)
     """Maximum time for a move, in seconds of processor time; the clock may allow less. On a busy machine, a
-    move may take three times as long in real time, or ten times in games without a clock."""
+    move can take up to three times as long in real time, or ten times in games without a clock."""
     overhead_s: float = Field(default=0.3, ge=0, le=60)
     """Seconds reserved on each move for network lag until the lag has been measured; afterwards, the
     minimum reserve when little time is left."""
@@ -408,8 +408,8 @@ class EngineConfig(Section):
     """Confidence level of ProbCut in the strategy strong, in per cent: 73, 87, 95, 99, or 100 (full
     width)."""
     max_games: int = Field(default=0, ge=0, le=1000)
-    """Maximum concurrent games with a real-time clock, over all accounts; 0 means no limit beyond those of
-    each account."""
+    """Maximum concurrent games with a real-time clock, over all accounts; 0: only the limits of each account
+    apply."""
     threads: int = Field(default=0, ge=0, le=64)
     """Threads per search of the strategy strong. 0: use the workers that are idle when the search starts, at
     most eight, until it ends."""
@@ -488,7 +488,7 @@ class TrapConfig(Section):
     risk_percent: float = Field(default=_TRAP.risk_percent, gt=0, le=100)
     """With scale expected: maximum expected score to give up for a trap, in points out of 100."""
     risk_share_percent: float = Field(default=_TRAP.risk_share_percent, gt=0, le=100)
-    """With scale expected: maximum to give up, in per cent of the remaining expected score; 100: no limit."""
+    """With scale expected: maximum percentage of the remaining expected score to give up; 100: no limit."""
 
     @model_validator(mode="after")
     def _params_are_sound(self) -> "TrapConfig":
@@ -516,8 +516,8 @@ class HumanConfig(Section):
     """Maximum loss in per cent of the remaining expected score; a move that loses by force is also excluded
     unless all moves lose by force. 100: no such limit."""
     min_reply_percent: float = Field(default=_VALUE.least_percent, ge=0, le=50)
-    """Minimum probability, in per cent, of a reply to be searched; a less probable reply counts like the best
-    reply. With a calibrated model, all replies are searched."""
+    """Minimum probability, in per cent, for a reply to be searched; a less probable reply counts like the
+    best reply. With a calibrated model, all replies are searched."""
     scale: OpponentScale = _VALUE.scale
     """Unit of a move's value: expected (points of expected score) or pawns (hundredths of a pawn or disc, at
     most checkmate_centi)."""
@@ -549,8 +549,8 @@ class HumanConfig(Section):
 
 
 class RandomisedConfig(Section):
-    """The strategy randomised: trappy, except that against people a random number decides on some moves
-    whether to set the trap (docs/trials.md)."""
+    """The strategy randomised: like trappy, but against people it decides at random, on some moves, whether
+    to set the trap (docs/trials.md)."""
 
     probability: float = Field(default=_RANDOMISED.chance, ge=0.1, le=0.9)
     """Probability of choosing the move that sets the trap."""
@@ -579,7 +579,7 @@ class UciEngine(Section):
     depth: int = Field(default=10, ge=2, le=60)
     """Search depth at the root, in plies; replies are searched one ply less."""
     window_centi: int = Field(default=50, ge=0, le=10_000)
-    """Moves at most this far below the best are analysed."""
+    """Moves that score at most this many centipawns below the best are analysed."""
     candidates: int = Field(default=8, ge=1, le=500)
     """Maximum number of moves to analyse."""
     max_lines: int = Field(default=0, ge=0, le=500)
@@ -612,8 +612,8 @@ class UciEngine(Section):
 
 
 class UciConfig(Section):
-    """External engines; the strategies ending in _uci use their scores or moves. The engines must support
-    MultiPV."""
+    """External engines; the strategies whose names end in _uci use their scores or moves. The engines must
+    support MultiPV."""
 
     engines: tuple[UciEngine, ...] = ()
     """At most one per game. Required keys: game (chess, xiangqi, crazyhouse, antichess, atomic, horde,
@@ -741,7 +741,7 @@ CHALLENGER_SETTINGS = (
     *("min_initial_s", "max_initial_s", "min_increment_s", "max_increment_s", "min_days", "max_days"),
     *("min_rating", "max_rating", "max_rating_difference"),
 )
-"""Settings of `ChallengesConfig` that may differ for people and for bots."""
+"""Settings of `ChallengesConfig` that can differ between people and bots."""
 
 
 class ChallengesConfig(Section):
@@ -758,7 +758,7 @@ class ChallengesConfig(Section):
     casual: bool = True
     """Accept casual games."""
     bots: BotPolicy = BotPolicy.ACCEPT
-    """How to answer challenges from bots: accept, decline, or only (people are declined)."""
+    """How to answer challenges from bots: accept, decline, or only (accept bots, decline people)."""
     min_initial_s: int = Field(default=30, ge=0, le=10_800)
     """Minimum initial time on the clock, in seconds."""
     max_initial_s: int = Field(default=3600, ge=0, le=10_800)
@@ -768,8 +768,8 @@ class ChallengesConfig(Section):
     max_increment_s: int = Field(default=60, ge=0, le=180)
     """Maximum increment, in seconds."""
     clocks: tuple[str, ...] = ()
-    """Accept only these clocks, whatever the ranges above: seconds and increment, such as 180+2, or a speed
-    (bullet, blitz, rapid, classical); empty: use the ranges."""
+    """Accept only these clocks, regardless of the ranges above: seconds and increment, such as 180+2, or a
+    speed (bullet, blitz, rapid, classical); empty: use the ranges."""
     unlimited: bool = True
     """Accept games without a clock."""
     min_days: int = Field(default=0, ge=0, le=14)
@@ -877,7 +877,7 @@ class MannersConfig(Section):
     draw_ply: int = Field(default=60, ge=0, le=1000)
     """Minimum length of a game, in plies, before we agree to a draw."""
     draw_min_rating: int = Field(default=0, ge=0, le=5000)
-    """Agree to draws only with people rated at least this; bots and unknown ratings pass."""
+    """Agree to draws only with people rated at least this; bots and unknown ratings are exempt."""
     resign: bool = False
     """Whether to resign; off by default, because games that end early yield less data."""
     resign_score_centi: int = Field(default=900, ge=1, le=100_000)
@@ -885,7 +885,7 @@ class MannersConfig(Section):
     resign_moves: int = Field(default=5, ge=1, le=100)
     """Number of consecutive moves for which our scores must meet `resign_score_centi`."""
     resign_min_rating: int = Field(default=0, ge=0, le=5000)
-    """Resign only against opponents rated at least this; an unknown rating passes."""
+    """Resign only against opponents rated at least this; unknown ratings are exempt."""
     takebacks: int = Field(default=5, ge=0, le=1000)
     """Maximum takebacks granted per casual game against a person. We grant none to bots, in trial games, or
     in games whose strategy was assigned at random (`balanced`)."""
@@ -922,7 +922,7 @@ class MatchmakingConfig(Section):
     per_day: int = Field(default=30, ge=1, le=200)
     """Maximum challenges in 24 hours; lichess.org allows a bot about 200 to other bots."""
     pause_after_decline_s: float = Field(default=86_400.0, ge=0, le=2_592_000)
-    """Minimum seconds until we again challenge a bot that declined or did not answer."""
+    """Minimum seconds before we again challenge a bot that declined or did not answer."""
     block: tuple[Name, ...] = ()
     """Bots that we never challenge, by name or id."""
 
@@ -984,9 +984,9 @@ class ChatConfig(Section):
         default="Good game, {opponent}! Traps set: {traps}, baits taken: {fell}; slips: {slips}.",
         max_length=MAX_CHAT_LENGTH,
     )
-    """Message after a game; empty: none. {result} is won, lost, drawn or aborted, from the bot's view.
-    Sentences with {traps} or {fell} are omitted if the strategy is not secret (see `trial.reveal`) and sets
-    no traps."""
+    """Message after a game; empty: none. {result} is won, lost, drawn or aborted, from the bot's point of
+    view. Sentences with {traps} or {fell} are omitted if the strategy is not secret (see `trial.reveal`) and
+    sets no traps."""
     spectators: str = Field(default="", max_length=MAX_CHAT_LENGTH)
     """Message to spectators at the start of a game; empty: none."""
     commands: bool = True
@@ -994,7 +994,7 @@ class ChatConfig(Section):
     strategy, and !eval and !trap answer only spectators, if `spectator_commands` allows it. While the
     strategy is secret (see `trial.reveal`), !eval and !trap reveal nothing to anybody."""
     spectator_commands: bool = False
-    """Whether spectators may use !eval and !trap during a game. A spectator may be the opponent."""
+    """Whether spectators may use !eval and !trap during a game. A spectator could be the opponent."""
 
     @field_validator("greeting", "farewell", "spectators")
     @classmethod
@@ -1039,7 +1039,7 @@ class DashboardConfig(Section):
     port: int = Field(default=8766, ge=0, le=65535)
     """Port to listen on; 0 means any free port. If the port is in use, the bot plays without the page."""
     public_url: WebAddress = ""
-    """Public address behind a proxy; the page then also accepts requests for its host. Empty: no proxy."""
+    """Public address behind a proxy; the page then also accepts requests for that host. Empty: no proxy."""
     token_file: str = ""
     """File with the token that opens the page, at least 16 characters (`openssl rand -hex 16` creates one).
     Or set the environment variable DESDEMONA_DASHBOARD__TOKEN. Without a token, anybody on this machine can
@@ -1063,7 +1063,7 @@ class AlarmsConfig(Section):
     when it clears. It receives the alarm as JSON on standard input, and its fields in the environment
     variables ALARM_NAME, ALARM_STATE, ALARM_SINCE, ALARM_TEXT, ALARM_CURE and ALARM_URL."""
     backup_folder: str = ""
-    """Folder with the database's backups; an alarm fires when the newest is too old; empty: no alarm."""
+    """Folder with the database's backups; an alarm fires if the newest backup is too old; empty: no alarm."""
     max_backup_age_h: float = Field(default=26.0, gt=0, le=8784)
     """Maximum age of the newest backup, in hours."""
     losing_streak: int = Field(default=0, ge=0, le=1000)
@@ -1142,7 +1142,7 @@ class Config(BaseSettings):
         return env_settings, init_settings
 
     def by_account(self) -> dict[str, "Config"]:
-        """The settings of each account, as if it were the only one, keyed by account name.
+        """The settings of each account, as if it were the only account, keyed by name.
 
         Raises:
             ConfigError: A table has an unknown or invalid setting, or an account has a level bot's name.
@@ -1222,7 +1222,7 @@ def choose_accounts(config: Config, only: Collection[str]) -> dict[str, Config]:
         only: Names of the accounts, ignoring case; empty for all accounts.
 
     Raises:
-        ConfigError: No account has such a name.
+        ConfigError: A name matches no account.
     """
     configs = config.by_account()
     wanted = {name.casefold() for name in only}
@@ -1246,7 +1246,7 @@ def load_config(path: Path | None = None) -> Config:
         path: The file; None for config.toml in the working directory, or the defaults if it is missing.
 
     Raises:
-        ConfigError: The message is one line with the setting, its source, and the allowed values.
+        ConfigError: A setting is invalid; the one-line message has its name, source and allowed values.
     """
     if path is None and Path("config.toml").exists():
         path = Path("config.toml")

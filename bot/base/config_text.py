@@ -1,4 +1,4 @@
-"""Generates config.toml from the settings, so that file and program always agree."""
+"""Generates config.toml from the settings, so that the file and the program always agree."""
 
 import ast
 import inspect
@@ -65,7 +65,7 @@ def _toml_value(value: object) -> str:
 
 
 def _range_text(metadata: list[Any]) -> str:
-    """The range of a number, as `(2 to 60)`."""
+    """The range of a number, such as `(2 to 60)`."""
     low = next((f"{m.ge}" for m in metadata if hasattr(m, "ge")), None)
     low = low or next((f"above {m.gt}" for m in metadata if hasattr(m, "gt")), None)
     high = next((f"{m.le}" for m in metadata if hasattr(m, "le")), None)

@@ -55,7 +55,7 @@ class SiteVariant:
     """The colours of side 0, which moves first, and side 1."""
     notation: Notation = PLAIN_NOTATION
     kind: str = ""
-    """`bot.base.events.Challenge.kind` of the variant; empty: the game's name, or `FROM_POSITION` for a
+    """`bot.base.events.Challenge.kind` of the variant; if empty, the game's name, or `FROM_POSITION` for a
     custom starting position."""
     boards: int = 1
     """Number of simultaneous games that a challenge to this variant starts."""
@@ -68,7 +68,7 @@ class Dialect:
     name: str
     """Name of the site in configuration, database and logs."""
     home: str
-    """The site's address; empty: the operator must set one."""
+    """The site's address; if empty, the operator must set one."""
     keep_alive_s: float
     """Maximum time between two lines from the server, in seconds."""
     variants: Mapping[str, SiteVariant]
@@ -78,14 +78,14 @@ class Dialect:
     player_key: str = "id"
     """Field of a player's JSON object that identifies the account."""
     variants_header: str = ""
-    """Header in which a bot must list the variants that it accepts; empty: the site has none."""
+    """Header in which a bot must list the variants that it accepts; empty if the site needs no header."""
     shuffled_key: str = ""
-    """Field of a challenge that is true for shuffled pieces; empty: shuffled games are a separate variant."""
+    """Field of a challenge that is true for shuffled games; empty if those games are a separate variant."""
     rated: bool | None = None
-    """Whether all games are rated; None: ``gameFull`` states it for each game."""
+    """Whether all games are rated; None if ``gameFull`` states this for each game."""
     increment_unit_s: float | None = None
     """Unit of ``winc`` and ``binc`` in seconds, if every game has a clock but ``gameFull`` does not state the
-    clock; None: ``gameFull`` states the clock."""
+    clock; otherwise None."""
     limits_stream_opens: bool = True
     """Whether the site limits how often the account's stream is opened (`STREAM_OPENING_RATE`)."""
     from_positions: bool = True
@@ -220,7 +220,7 @@ def get_dialect(name: str) -> Dialect:
     """The dialect of a site.
 
     Raises:
-        ConfigError: There is no such site; the message lists the known sites.
+        ConfigError: No site has this name; the message lists the known sites.
     """
     try:
         return DIALECTS[name]

@@ -14,7 +14,7 @@
 import errno
 
 DISK_FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Causes of a failed write that lie outside the program: a full disk, or a quota or file size limit."""
+"""Causes outside the program that make a write fail: a full disk, or a quota or file size limit."""
 
 
 class DesdemonaError(Exception):
@@ -22,7 +22,7 @@ class DesdemonaError(Exception):
 
 
 class ConfigError(DesdemonaError):
-    """A setting is missing, unknown or out of range; the message names it and its source."""
+    """A setting is missing, unknown or out of range; the message names the setting and its source."""
 
 
 class ServerError(DesdemonaError):
@@ -62,7 +62,7 @@ class RefusedError(ServerError):
 
     @property
     def is_forbidden(self) -> bool:
-        """Whether the account lacks the permission for all requests of this kind."""
+        """Whether the account has no permission for any request of this kind."""
         return self.status in (401, 403)
 
 

@@ -28,7 +28,7 @@ async def log_event(
     """Call `record_event` with unprintable characters escaped.
 
     Args:
-        metrics: The metrics in which to count the event; None: do not count it.
+        metrics: The metrics in which to count the event, or None.
     """
     clean = {key: printable(value) if isinstance(value, str) else value for key, value in detail.items()}
     await record_event(session, owner, kind, clean, game_id)

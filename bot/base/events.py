@@ -1,7 +1,7 @@
 """Events from game servers, as frozen values independent of the site and its wire format.
 
-Moves are in the game's own notation (``f5``, ``pass``), sides are 0 (moves first) and 1, times are seconds.
-Adapters translate each site's own terms; sessions see these terms only where a field says so.
+Moves are in the game's own notation (``f5``, ``pass``), sides are 0 (moves first) and 1, and times are in
+seconds. Adapters translate each site's own terms; sessions see these terms only where a field says so.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ class Clock:
     initial_s: int
     """Initial time in seconds."""
     increment_s: int
-    """Added after each move, in seconds."""
+    """Time added after each move, in seconds."""
 
 
 # Upper bounds of the estimated duration in seconds (lila).
@@ -80,7 +80,7 @@ class Challenge:
     clock: Clock | None
     """The game's clock; None: no real-time clock (correspondence or unlimited)."""
     days_per_turn: int | None
-    """Days per move in a correspondence game; None: real time, or unlimited."""
+    """Days per move in a correspondence game; None if the game is real-time or unlimited."""
     initial_position: str | None
     """Starting position as text (`Game.parse_position`); None: the usual one."""
     is_ours: bool
@@ -139,7 +139,7 @@ class Proposal:
     """The terms of a game that we request."""
 
     variant: str
-    """The site's key."""
+    """The site's key for the game."""
     rated: bool
     clock: Clock
     side: int | None = None
@@ -151,9 +151,9 @@ class Reply:
     """The outcome of one of our challenges."""
 
     challenge_id: str
-    """On most sites, an accepted challenge's game has the same id; see `GameStarted.challenge_id`."""
+    """On most sites, the game has the same id as the accepted challenge; see `GameStarted.challenge_id`."""
     accepted: bool | None
-    """Whether the challenge was accepted; None: no answer yet, and the challenge is still open."""
+    """Whether the challenge was accepted; None while it is open and unanswered."""
     reason: str
     """The site's answer, such as ``declined`` or ``canceled``, or a note that the site gave no answer."""
 
@@ -196,11 +196,11 @@ class GameStarted:
     is_played_here: bool
     """Whether this program plays the game."""
     challenge_id: str = ""
-    """The challenge's id, if it differs from the game's; empty: the same id, or no challenge."""
+    """The challenge's id if it differs from the game's; otherwise, or without a challenge, empty."""
     game: str = ""
     """The game's name in `engine.games`; empty: the site does not report it."""
     is_tournament: bool = False
-    """Whether a tournament paired the game; sites do not abort such games."""
+    """Whether a tournament paired the game; sites do not abort tournament games."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ class GameFinished:
 
     game_id: str
     rating_diff: int | None
-    """Change of our rating; None: unrated, or unknown."""
+    """Change of our rating; None if the game is unrated or the change is unknown."""
 
 
 AccountEvent = ChallengeReceived | ChallengeGone | GameStarted | GameFinished
@@ -224,7 +224,7 @@ class GameEnd:
 
     reason: EndReason
     winner: int | None
-    """The winning side; None: the game was drawn or aborted."""
+    """The winning side; None if the game was drawn or aborted."""
     status: str
     """The site's own term, kept for reference."""
 
@@ -275,7 +275,7 @@ class GameAdjourned:
 
 @dataclass(frozen=True, slots=True)
 class MoveInfo:
-    """The evaluation sent with a move to sites that accept one."""
+    """The evaluation that we send with a move, to sites that accept evaluations."""
 
     score_centi: int | None
     """Score of the move from the mover's point of view, in the game's own unit; None: not disclosed."""

@@ -1,6 +1,6 @@
-"""Reads files named by users, if they are regular files, and writes such files atomically.
+"""Reads files named by users if they are regular files, and writes files atomically.
 
-Rejects devices, because a read might never end, and pipes, because a read might wait for ever for a writer.
+Rejects devices, whose data might never end, and pipes, whose reader might wait for ever for a writer.
 """
 
 import errno
@@ -17,7 +17,7 @@ def open_regular(path: Path) -> BinaryIO:
     """Open a file for reading.
 
     Raises:
-        OSError: It cannot be opened, or is not a regular file.
+        OSError: The file cannot be opened or is not a regular file.
     """
     # Checked before opening: opening a pipe blocks, and opening some devices has side effects.
     if not stat.S_ISREG(path.stat().st_mode):
@@ -29,7 +29,7 @@ def read_regular(path: Path, max_bytes: int) -> bytes:
     """Return the content of a file.
 
     Raises:
-        OSError: It cannot be read, is not a regular file, or is larger than `max_bytes`.
+        OSError: The file cannot be read, is not a regular file, or is larger than `max_bytes`.
     """
     with open_regular(path) as file:
         content = file.read(max_bytes + 1)

@@ -32,7 +32,7 @@ def read_wthor_games(
 
     Args:
         path: The .wtb file.
-        names: The .jou and .trn files chosen by the user; where missing, files beside the .wtb are used.
+        names: The .jou and .trn files chosen by the user; if one is missing, the one beside the .wtb is used.
         on_bad: Called with a one-line message if a .jou or .trn file is missing.
 
     Raises:

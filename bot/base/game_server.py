@@ -76,14 +76,14 @@ class Server(Protocol):
         """Yield a `GameSnapshot` of a game, and then its events; also works for finished games.
 
         A `GameAdjourned` ends the stream, and is its only event while the game is adjourned.  Raises
-        `RefusedError` with status 404 when there is no such game, `ProtocolError` when the game is malformed.
+        `RefusedError` with status 404 if the game does not exist, `ProtocolError` if it is malformed.
         """
 
     async def running_game_ids(self) -> list[str]:
         """Ids of the running games."""
 
     async def accept(self, challenge_id: str) -> None:
-        """Accept a challenge; `RefusedError`: the challenge no longer exists."""
+        """Accept a challenge; raises `RefusedError` if the challenge no longer exists."""
 
     async def decline(self, challenge_id: str, reason: DeclineReason) -> None: ...
 
@@ -99,9 +99,9 @@ class Server(Protocol):
     ) -> None:
         """Play a move, and send our evaluation of it if the site accepts evaluations.
 
-        `RefusedError`: it is not our turn, the move is illegal, or the game is over; read the state again.
-        After a `TransientError`, the server may have played the move although the answer was lost, or it may
-        be temporarily unable to find the game; only `game_events` shows which is the case.
+        Raises `RefusedError` if it is not our turn, the move is illegal or the game is over: read the state
+        again. After a `TransientError`, the server may have played the move although the answer was lost, or
+        it may be temporarily unable to find the game; only `game_events` shows which is the case.
         """
 
     async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
@@ -141,7 +141,7 @@ class Server(Protocol):
         """The key of `Bot.ratings` for the proposed games."""
 
     async def tournament(self, tournament_id: str) -> Tournament:
-        """Request the description of a tournament; `RefusedError` with status 404: no such tournament."""
+        """Request a tournament's description; raises `RefusedError` with status 404 if it does not exist."""
         raise _unsupported_error(self, "tournaments to join")
 
     async def join_tournament(self, tournament_id: str, *, password: str = "", team: str = "") -> None:
@@ -165,7 +165,7 @@ class Server(Protocol):
         raise _unsupported_error(self, "tournaments to join")
 
     async def upgrade(self) -> None:
-        """Turn the account into a bot account for good; `RefusedError`: it has played games."""
+        """Turn the account into a bot account for good; raises `RefusedError` if it has played games."""
         raise _unsupported_error(self, "bot accounts")
 
     async def export(self, game_id: str) -> dict[str, Any]:

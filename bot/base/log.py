@@ -32,9 +32,9 @@ _LINE_LIMIT_PERIOD_S = 60.0
 
 
 account: ContextVar[str] = ContextVar("account", default="")
-"""Name of the account that the current task plays."""
+"""Name of the account with which the current task plays."""
 is_alone: ContextVar[bool] = ContextVar("is_alone", default=False)
-"""Whether there is only one account; if so, texts for people omit its name."""
+"""Whether there is only one account; if so, texts for people omit the account's name."""
 site: ContextVar[str] = ContextVar("site", default="")
 """The current account's site, once known."""
 game: ContextVar[str] = ContextVar("game", default="")
@@ -42,7 +42,7 @@ game: ContextVar[str] = ContextVar("game", default="")
 
 
 def account_label() -> str:
-    """The account's name if there are several accounts."""
+    """The account's name; empty if there is only one account."""
     return "" if is_alone.get() else account.get()
 
 
@@ -211,7 +211,7 @@ class LogLineLimiter:
         self._dropped = 0
 
     def next(self) -> str | None:
-        """A suffix for the next line with the number of omitted lines; None means to omit it, too."""
+        """A suffix for the next line that counts the omitted lines; None to omit the next line, too."""
         now = self._clock()
         if now - self._began >= _LINE_LIMIT_PERIOD_S:
             self._began, self._lines = now, 0

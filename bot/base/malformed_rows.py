@@ -53,7 +53,7 @@ class MalformedRows:
         """Whether the last check moved a row."""
 
     async def move(self) -> bool:
-        """Quarantine malformed rows unless a recent check did so; return whether any rows were moved."""
+        """Quarantine malformed rows unless a check was made recently; return whether any rows were moved."""
         asked = self._clock()
         async with self._turn:
             if self._last >= asked:  # another request waited for the same check

@@ -33,7 +33,7 @@ _DECISION_BUCKETS_S = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 12
 
 
 class ChallengeAnswer(StrEnum):
-    """Answers to a challenge."""
+    """The possible answers to a challenge."""
 
     ACCEPTED = "accepted"
     DECLINED = "declined"
@@ -51,7 +51,7 @@ class MetricTotals:
     decisions: int = 0
     slow_decisions: int = 0
     answered: int = 0
-    """Challenges accepted or declined."""
+    """Number of challenges accepted or declined."""
     declined: int = 0
     games: int = 0
     """Games that have ended."""
@@ -173,7 +173,7 @@ class Metrics:
         self._events.labels(kind).inc()
 
     def follow_model_failures(self, failures: Mapping[str, int]) -> None:
-        """Update the failure totals, which the models count themselves, keyed by game."""
+        """Update the totals of model failures, keyed by game, from the models' own counts."""
         for model, total in failures.items():
             new = total - self._known_failures.get(model, 0)
             self._model_failures.labels(model).inc(max(0, new))

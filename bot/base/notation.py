@@ -48,7 +48,7 @@ class Notation:
 class RookCastling(Notation):
     """Chess with castling always written as the king capturing its own rook, as on Lichess.
 
-    Our notation of castling in standard chess is the king's move of two squares; `read` converts to it.
+    Our notation of castling in standard chess is the king's move of two squares; `read` returns this.
     """
 
     needs_positions = True
@@ -63,11 +63,11 @@ class RookCastling(Notation):
 
 
 class DropNotation(Notation):
-    """Othello as Fairy-Stockfish's ``flipello``.
+    """Othello in the notation of Fairy-Stockfish's ``flipello``.
 
     Black is called white (``P``) and moves first.  Placing a disc is a drop, ``P@d3``, with ranks counted
-    from below.  A pass moves the mover's first disc, counted from a1 along the ranks, onto its own square.
-    When neither side can move, flipello still lets both sides pass; in our rules, the game is over.
+    from the bottom.  A pass moves the mover's first disc, counted from a1 along the ranks, onto its own
+    square. When neither side can move, flipello still lets both sides pass; in our rules, the game is over.
     """
 
     needs_positions = True
@@ -134,7 +134,7 @@ class MoveCodec:
         """Convert the whole list of moves to our notation.
 
         Raises:
-            ProtocolError: The rules do not allow one of the moves.
+            ProtocolError: One of the moves is illegal.
         """
         site_moves = tuple(site_moves)
         if not self._notation.needs_positions:

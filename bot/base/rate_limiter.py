@@ -10,7 +10,7 @@ _MAX_CALLERS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A limit against accidents and abuse; normal play never reaches it."""
+    """A limit that prevents accidents and abuse; normal play never reaches it."""
 
     name: str
     """Message to a client that has reached the limit."""
@@ -33,7 +33,7 @@ class RateLimiter:
         return self._rate.name
 
     def wait_s(self, key: str, cost: float = 1.0, spare: float = 0.0) -> int:
-        """Count one use; returns 0 if it is allowed, otherwise whole seconds to wait before the next attempt.
+        """Count one use; return 0 if it is allowed, otherwise the whole seconds to wait before the next try.
 
         Args:
             key: The caller.
@@ -51,7 +51,7 @@ class RateLimiter:
         return 0 if allowed else max(1, math.ceil((needed - level) / self._rate.per_s))
 
     def refund(self, key: str, cost: float = 1.0) -> None:
-        """Return the tokens of an unsuccessful use to the bucket."""
+        """Put the tokens of an unsuccessful use back into the bucket."""
         if key in self._buckets:
             level, seen = self._buckets[key]
             self._buckets[key] = (min(self._rate.burst, level + cost), seen)

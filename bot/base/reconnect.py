@@ -69,13 +69,13 @@ async def stay_connected(
     """Feed events to a handler, reconnecting whenever the link is lost, until `done` returns true.
 
     Args:
-        connect: Opens one connection; it is always closed before the next is opened and before this function
-            ends.  A None among its events is only a keep-alive.
-        handle: Called with each event in turn.  A `TransientError` from it counts as a lost link: the
+        connect: Opens one connection, which is always closed before the next one is opened or this function
+            ends.  A None among the connection's events is only a keep-alive.
+        handle: Called with each event in turn.  A `TransientError` from `handle` counts as a lost link: the
             next connection sends the complete state again.
         name: Name of the connection, for the log.
         done: Called after each event, each keep-alive and each lost link; if true, `stay_connected` returns.
-        on_change: Called with the reason once when the link is lost, and with None when it is back.
+        on_change: Called once with the reason when the link is lost, and with None when the link is back.
         sleep: Waits the given number of seconds.
         clock: Monotonic clock, in seconds.
         rng: Source of the random waits.

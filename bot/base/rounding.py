@@ -1,7 +1,7 @@
-"""Formats numbers and durations for people: halves are rounded away from 0, nouns agree with their number.
+"""Formats numbers and durations for people; rounds halves away from 0 and makes nouns agree in number.
 
 Halves are rounded away from 0, as taught in school.  Python's formats round halves to even digits,
-so 6.25 would become 6.2, and 6.75 would become 6.8.
+so 6.25 would become 6.2, but 6.75 would become 6.8.
 """
 
 from datetime import timedelta
@@ -17,7 +17,7 @@ _UNITS = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 def half_up(value: float, digits: int = 0) -> float:
     """Round a number to `digits` decimals; print the result with the same number of decimals.
 
-    Halves are rounded up even if floating-point error puts a sum slightly below them.
+    Halves are rounded away from 0 even if floating-point error puts a sum slightly below them.
     """
     power = 10**digits
     return copysign(floor(abs(value) * power + 0.5 + _ROUNDING_EPSILON) / power, value)

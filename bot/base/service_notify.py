@@ -11,7 +11,7 @@ from contextlib import suppress
 READY = "READY=1"
 STOPPING = "STOPPING=1"
 WATCHDOG = "WATCHDOG=1"
-"""Watchdog ping; send it more often than the unit's WatchdogSec."""
+"""Watchdog ping; send it at intervals shorter than the unit's WatchdogSec."""
 
 
 def notify_systemd(state: str, environment: Mapping[str, str] = os.environ) -> bool:

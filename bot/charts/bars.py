@@ -20,7 +20,7 @@ from bot.charts.figure import (
 from bot.charts.markup import cut_to_width, tag, text_width
 
 _ROW, _LABEL, _BAR = 58.0, 20.0, 28.0
-"""Heights of a row, its label and its bar."""
+"""Heights of a row, of its label and of its bar."""
 _RADIUS = 7.0
 _PART_GAP = 2.0
 """Gap between two parts of a bar."""

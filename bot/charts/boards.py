@@ -1,4 +1,4 @@
-"""Draws a position with the last move, the bait and the good reply, and describes it in words.
+"""Draws a position with the last move, the bait and the good reply, and describes the position in words.
 
 A page contains the shapes for its games once (`board_shapes`), and each board refers to them.
 """
@@ -64,7 +64,7 @@ class _Grid:
         """Top left corner of a square, given by its name.
 
         Raises:
-            ValueError: There is no such square.
+            ValueError: The board has no square with this name.
         """
         column = ascii_lowercase.find(name[:1] or "-")
         number = int(name[1:]) if name[1:].isdecimal() else 0
@@ -104,13 +104,13 @@ def board_svg(
         game: The game's name.
         rows: The position as returned by `Game.board_rows`.
         title: The board's title for screen readers; the position in words follows it.
-        side: The viewer's side, which is at the bottom in games whose board can be rotated.
+        side: The viewer's side, which is drawn at the bottom if the game's board can be rotated.
         last_move: Squares of the last move, as returned by `Game.move_squares`.
         marks: The marks; later ones are drawn on top of earlier ones.
         is_large: Whether to draw letters and numbers at the edges, and Latin letters on xiangqi pieces.
 
     Raises:
-        ValueError: The rows are not a board of the game, or a square is not on it.
+        ValueError: The rows are not a board of the game, or a square is not on the board.
     """
     theme = theme_of(game)
     columns = _columns(game, theme, rows)
@@ -173,7 +173,7 @@ def board_description(
 
 
 def _columns(game: str, theme: GameTheme, rows: Sequence[str]) -> int:
-    """The number of columns of the board with these rows."""
+    """The number of columns of a board, given its rows."""
     lengths = {len(row) for row in rows}
     size = (len(rows[0]) if rows else 0, len(rows))
     if len(lengths) != 1 or not 0 < size[0] <= len(ascii_lowercase) or size != _SIZES.get(theme.key, size):

@@ -29,7 +29,7 @@ class ChartSize(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DataTable:
-    """The data of a chart as a table of text."""
+    """A chart's data as a table of text cells."""
 
     caption: str
     head: tuple[str, ...]
@@ -54,7 +54,7 @@ def figure(
         table: The chart's numbers.
         size: The chart's size on a wide page.
         drawings: The wide and the narrow drawing.
-        legend: The result of `legend`, if any.
+        legend: The result of the function `legend`, if any.
         nothing: Text shown instead of drawings and table when the table has no rows.
         has_crosshair: Whether charts.js shows the values of the row at the pointer.
     """
@@ -131,7 +131,7 @@ def texture(kind: str, left: float, right: float, middle: float, height: float) 
 
 
 def table_details(table: DataTable) -> Markup:
-    """A collapsed section of the page that contains the chart's data as a table."""
+    """A collapsed section with the chart's data as a table."""
     return tag(
         "details",
         tag("summary", "as a table"),

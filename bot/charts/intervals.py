@@ -17,7 +17,7 @@ from bot.charts.markup import cut_to_width, tag, text_width
 from bot.charts.numbers import DIFFERENCE, Axis, NumberStyle, Ticks, span_of, ticks_within
 
 _ROW, _TALL_ROW = 34.0, 48.0
-"""Heights of a row and of a tall row, which has the label above its interval."""
+"""Heights of a normal row, and of a tall row with the label above the interval."""
 _FOOT = 24.0
 _LABEL_GAP = 14.0
 _MIN_TICK_WIDTH = 64.0
@@ -33,14 +33,14 @@ class IntervalRow:
     count: int
     """Number of games behind the estimate."""
     value: float | None = None
-    """None if there is no estimate yet."""
+    """The estimate; None if there is none yet."""
     low: float | None = None
     """Lower end of the interval; None if `value` is None."""
     high: float | None = None
     link: str = ""
     """The label's link, a path or a query on this site; empty if there is no link."""
     is_total: bool = False
-    """Whether the row is the total of the others, shown in bold."""
+    """Whether the row is the total of the other rows; a total is shown in bold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def _axis(chart: IntervalChart, width: float, *, is_narrow: bool) -> tuple[Ticks
 def _grid(
     chart: IntervalChart, ticks: Ticks, axis: Axis, bottom: float, stretches: Sequence[tuple[float, float]]
 ) -> Iterator[Markup]:
-    """Tick labels, and vertical lines at the ticks and the neutral value that span the given heights."""
+    """Tick labels, and vertical lines of the given extents at the ticks and at the neutral value."""
 
     def lines(values: Iterable[float]) -> str:
         return "".join(f"M{axis.at(value):.1f} {a:g}V{b:g}" for value in values for a, b in stretches)
@@ -171,7 +171,7 @@ def _row(
 
 
 def _interval(chart: IntervalChart, row: IntervalRow, axis: Axis, y: float) -> Iterator[Markup]:
-    """An interval and its value: a dot if it lies above neutral, a diamond if below, otherwise a ring."""
+    """An interval and its value: a dot if the interval is above neutral, a diamond if below, else a ring."""
     if row.value is None or row.low is None or row.high is None:
         yield tag("text", "too few to say", class_="tick start", x=axis.at(chart.neutral) + 6, y=y + 4)
         return

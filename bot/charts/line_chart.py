@@ -27,7 +27,7 @@ _LINE_HEIGHT = 16.0
 _TRIMMED_SHARE = 0.05
 _SINGLE_TIME_TOLERANCE_S = 10
 _SINGLE_TIME_S = 86_400
-"""Length of the time axis if all times nearly coincide, in seconds; the axis ends at the last time."""
+"""Length of the time axis, in seconds, if all times nearly coincide; the axis ends at the last time."""
 
 
 def line_chart(chart: LineChart) -> Markup:
@@ -140,7 +140,7 @@ def _x_ticks(chart: LineChart, x: Axis) -> tuple[tuple[float, str], ...]:
 
 
 def _end_labels(chart: LineChart, lines: Sequence[DrawnLine]) -> list[tuple[LineSample, str]]:
-    """The last value of each line, labelled with the value, or with the line's name if there are several."""
+    """A label at each line's last value: the value, or the line's name if there are several lines."""
     end_labels = []
     for line in lines:
         last = next(sample for sample in reversed(line.samples) if sample.y is not None)

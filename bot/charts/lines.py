@@ -28,7 +28,7 @@ class ChartLine:
 
     name: str
     x: tuple[float, ...] | tuple[datetime, ...] | Floats
-    """Non-decreasing: numbers, or times with a time zone."""
+    """Numbers or timezone-aware times, in non-decreasing order."""
     y: Values
     """None (or NaN in an array) marks a missing value, where the line has a gap."""
     low: Values = ()

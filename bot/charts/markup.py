@@ -17,8 +17,8 @@ def tag(name: str, /, *children: str, **attributes: str | float | None) -> Marku
     Args:
         name: The element's name.
         children: The element's contents: text is escaped, markup is not.
-        attributes: A trailing underscore is removed (``class_``), others become hyphens (``aria_hidden``);
-            attributes with the value None are omitted.
+        attributes: Trailing underscores are removed (``class_``), other underscores become hyphens
+            (``aria_hidden``); attributes with the value None are omitted.
 
     Raises:
         ValueError: A number is not finite.
@@ -51,7 +51,7 @@ def short_number(value: float) -> str:
 
 
 def path_of(points: Iterable[tuple[float, float]]) -> str:
-    """Lines through points, for a path's ``d``: an absolute point, then relative ones rounded to 0.1.
+    """Lines through points, as a path's ``d``: one absolute point, then relative ones, rounded to 0.1.
 
     Relative coordinates are a third shorter than absolute ones. Rounding errors do not accumulate.
 
@@ -84,7 +84,7 @@ def text_width(text: str, size: float) -> float:
 
 
 def cut_to_width(text: str, size: float, width: float) -> str:
-    """Return a text, shortened with an ellipsis if it is too wide."""
+    """Return a text, shortened with an ellipsis if too wide."""
     if text_width(text, size) <= width:
         return text
     while text and text_width(text + "…", size) > width:

@@ -10,7 +10,7 @@ from bot.base.rounding import half_up
 
 MINUS = "\N{MINUS SIGN}"
 _MIN_SPAN = 1e-9
-"""Minimum span of an axis, relative to its greatest value; smaller spans are rounding errors."""
+"""Minimum span of an axis, relative to its largest value; smaller spans are rounding errors."""
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _STEPS_S = (
@@ -31,7 +31,7 @@ class NumberStyle:
     """The format of a chart's numbers."""
 
     decimals: int = 0
-    """Number of decimals in tables and labels; ticks have as many as they need."""
+    """Number of decimals in tables and labels; ticks have as many decimals as they need."""
     is_signed: bool = False
     """Whether positive numbers get a plus sign, as differences do."""
     unit: str = ""
@@ -101,11 +101,11 @@ def span_of(values: Iterable[float]) -> tuple[float, float]:
 
 
 def ticks_around(low: float, high: float, max_ticks: int) -> Ticks:
-    """Ticks from `low` or just below to `high` or just above, with 1 to `max_ticks` steps.
+    """Ticks that cover `low` to `high` and at most one step more at each end, with 1 to `max_ticks` steps.
 
     Args:
-        low: Lower end; must be finite, like `high`.
-        high: Upper end; must be above `low` (see `span_of`).
+        low: Lower end; finite.
+        high: Upper end; finite and above `low` (see `span_of`).
         max_ticks: Maximum number of steps, at least 2.
     """
     return _ticks(low, high, max_ticks, is_around=True)
@@ -154,8 +154,8 @@ def time_ticks(low_s: float, high_s: float, max_ticks: int) -> tuple[tuple[float
     """At most `max_ticks` ticks of a time axis in UTC, with their labels.
 
     Args:
-        low_s: Start as a POSIX time, like `high_s`.
-        high_s: End; must be above `low_s`.
+        low_s: Start, as a POSIX time.
+        high_s: End, as a POSIX time after `low_s`.
         max_ticks: Maximum number of ticks, at least 2.
     """
     need_s = (high_s - low_s) / max_ticks

@@ -105,7 +105,7 @@ def disc(id_: str, colour: str) -> Markup:
 
 
 def chessman(id_: str, kind: str, side: str) -> Markup:
-    """A chess piece of a side, ``light`` or ``dark``, on the square at the origin."""
+    """A ``light`` or ``dark`` chess piece on the square at the origin."""
     outlines, lines = FIGURES[kind]
     # A single path would leave holes where outlines overlap.
     shapes = [tag("path", d=outline) for outline in outlines]
@@ -115,7 +115,7 @@ def chessman(id_: str, kind: str, side: str) -> Markup:
 
 
 def stone(id_: str, han: str, latin: str, side: str) -> Markup:
-    """A xiangqi piece of a side, ``red`` or ``black``: an inscribed disc on the square at the origin.
+    """A ``red`` or ``black`` xiangqi piece, an inscribed disc, on the square at the origin.
 
     A small Latin letter is below the Chinese character, and replaces it on devices without a Chinese font.
     """

@@ -11,7 +11,7 @@ from bot.charts.thinning import LineSample, runs_of
 
 _WIDTH, _HEIGHT = 240.0, 32.0
 _EDGE = 3.0
-"""Margin for the line's width and for its last point."""
+"""Margin that keeps the line and the dot at its last point from being cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Sparkline:
     labels: tuple[str, ...]
     """Labels, one for each value."""
     values: tuple[float | None, ...]
-    """The values, equally spaced; None if there is no value."""
+    """The values, equally spaced; None for a missing value."""
     style: NumberStyle = PLAIN
     is_alert: bool = False
     """Whether to draw the line in red, as a warning or because it shows baits taken."""

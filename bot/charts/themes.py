@@ -51,11 +51,11 @@ class GameTheme:
     turns: bool = False
     """Whether the viewer's side is at the bottom; otherwise the board's orientation is fixed."""
     numbers_files: bool = False
-    """Whether files have numbers instead of letters; each side counts files from its own right."""
+    """Whether files are numbered, not lettered; each side counts them from its own right."""
 
 
 def _two_sides(kinds: Mapping[str, tuple[str, str, str]], first: str, second: str) -> dict[str, PieceTheme]:
-    """Pieces whose letters differ in case; a kind has a name, a Latin letter and two Chinese characters."""
+    """Both sides' pieces; keys differ in case. A kind has a name, a letter and two Chinese characters."""
     pieces = {}
     for letter, (name, latin, han) in kinds.items():
         pieces[letter] = PieceTheme(first, name, latin, han[:1])

@@ -15,9 +15,9 @@ class LineSample(NamedTuple):
     y: float | None
     """None for a missing value, where the line has a gap."""
     low: float | None
-    """Lower end of the interval, or None if there is none."""
+    """Lower end of the interval; None without an interval."""
     high: float | None
-    """Upper end of the interval, or None if there is none."""
+    """Upper end of the interval; None without an interval."""
 
 
 SampleColumns = NDArray[np.float64]
@@ -34,11 +34,11 @@ def samples_of(columns: SampleColumns) -> tuple[LineSample, ...]:
 def thin(columns: SampleColumns, buckets: int) -> SampleColumns:
     """Thin a series to its first and last sample and at most five from each of several equally wide buckets.
 
-    A bucket keeps the samples with its minimum and maximum y, its minimum `low`, its maximum `high`, and its
-    first gap.
+    Each bucket keeps the samples with the minimum and maximum y, the minimum `low` and the maximum `high`,
+    and the first gap.
 
     Args:
-        columns: The samples, with non-decreasing x; returned unchanged if there are at most `buckets`.
+        columns: The samples, with non-decreasing x; up to `buckets` samples are returned unchanged.
         buckets: Number of buckets, at least 1.
     """
     if len(columns) <= buckets:

@@ -1,1 +1,1 @@
-"""The operator's commands, `desdemona ...`.  Only this package prints."""
+"""The operator's commands, `desdemona ...`.  Only this package and the lab's commands print."""

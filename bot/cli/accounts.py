@@ -39,7 +39,7 @@ def upgrade_account(
 ) -> None:
     """Make the configured account a bot account, permanently.
 
-    Sites require programs to use a bot account. People can no longer play from such an account.
+    Sites require programs to use a bot account. People can no longer play from this account.
     """
     from bot.servers.adapters import make_server
 

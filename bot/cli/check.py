@@ -231,7 +231,7 @@ async def _online(config: Config) -> str:
 
 
 async def _site(config: Config) -> str:
-    """Report which of the configured games the site has."""
+    """Report which of the configured games the site supports."""
     dialect, wanted = get_dialect(config.server.dialect), config.challenges.variants
     kinds = {variant.kind or variant.game for variant in dialect.variants.values()}
     if dialect.from_positions:

@@ -94,7 +94,7 @@ def ask_database(
 
 
 def stop_on_signals() -> "tuple[asyncio.Event, list[int]]":
-    """Return an event set by SIGINT and SIGTERM, and a list of the signals; needs a running event loop."""
+    """Return an event that SIGINT and SIGTERM set, and the signals received; needs a running event loop."""
     import asyncio
     import signal
 
@@ -155,7 +155,7 @@ def print_parts(parts: "Iterable[Part]") -> None:
 
 
 def print_rows(rows: Rows) -> None:
-    """Print flat rows as a table with the keys as column heads; times are in UTC."""
+    """Print flat rows as a table with the keys as column headings; times are in UTC."""
     from bot.parts.values import Column, TablePart
 
     heads = ((key.replace("_at", " (UTC)").replace("_", " "), value) for key, value in rows[0].items())

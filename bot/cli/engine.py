@@ -30,7 +30,8 @@ def engine(
     context: typer.Context,
     protocol: Annotated[ProtocolName, typer.Option(help="The other program's protocol.")],
     game: Annotated[
-        str | None, typer.Option(help="Game for uci: chess (default) or xiangqi; other protocols have one.")
+        str | None,
+        typer.Option(help="UCI game: chess (default) or xiangqi; other protocols have only one game."),
     ] = None,
     strategy: Annotated[
         str | None,

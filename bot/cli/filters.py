@@ -21,7 +21,7 @@ Suspects = Annotated[
     bool | None,
     typer.Option("--suspect/--without-suspects", help="Only suspect games, or no suspect games."),
 ]
-"""Whether to select suspect games; this is not a filter, because finding them needs all games."""
+"""Whether to select suspect games; not a filter, because finding suspect games needs all games."""
 
 
 class _Option(NamedTuple):
@@ -31,7 +31,7 @@ class _Option(NamedTuple):
     """Field of the filter language (`storage.evidence.queries.filter_language`)."""
     help: str
     names: tuple[str, ...] = ()
-    """Names of the option on the command line; empty: the field's name."""
+    """Names of the option on the command line; empty if it has the field's name."""
     metavar: str | None = None
     words: tuple[str, str] | None = None
     """The field's value for each of a switch's two names; None if the option is not a switch."""
@@ -63,8 +63,8 @@ OPTIONS = {
     "trial": _Option("trial", "Only games of this trial; `stats` reports on it.", metavar="NAME"),
     "since": _Option("since", "Only games begun at or after this date or time (ISO 8601)."),
     "until": _Option("until", "Only games begun before this time, or by the end of this date."),
-    "min_rating": _Option("min-rating", "Only games against opponents rated at least this.", is_number=True),
-    "max_rating": _Option("max-rating", "Only games against opponents rated at most this.", is_number=True),
+    "min_rating": _Option("min-rating", "Only games with opponents of at least this rating.", is_number=True),
+    "max_rating": _Option("max-rating", "Only games with opponents of at most this rating.", is_number=True),
     "rated": _Option(
         "rated", "Only rated games, or only casual ones.", ("--rated/--casual",), words=("rated", "casual")
     ),
@@ -110,7 +110,7 @@ def _parameter(name: str, option: _Option) -> inspect.Parameter:
 
 
 def game_filter_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace a command's parameter `filters` with the options that select games; the command gets the
+    """Replace a command's parameter `filters` with the options that select games; the command receives the
     filters.
 
     Raise a UsageError for options that select moves.

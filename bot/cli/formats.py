@@ -41,7 +41,7 @@ from storage.maintenance.unfinished_files import FileInUse, unfinished_file
 from storage.research.archive import BATCH, add_imported_games, each_game
 
 _MIN_PROGRESS_BYTES = 1_000_000
-"""Minimum size of a file for a progress bar."""
+"""Minimum size of a file, in bytes, for a progress bar to be shown."""
 _MAX_REPORTED_BAD_GAMES = 20
 """Maximum number of bad games per file that are reported individually."""
 
@@ -85,7 +85,7 @@ def export_games(
     """Write games as GGF, PGN and other formats, oldest first.
 
     Games that the format cannot express are left out and reported.  A suspect game has a tag "Suspect" with
-    the reasons, except in transcripts.  The columns of csv, jsonl and parquet are in docs/formats.md.
+    the reasons, except in transcripts.  docs/formats.md describes the columns of csv, jsonl and parquet.
     """
     is_of_moves = EXPORTS[what or ExportName.GAMES].is_of_moves
     if filters.phase is not None and not is_of_moves:
@@ -161,7 +161,7 @@ def import_games(
     """Import other people's games from GGF, PGN or WTHOR.
 
     Each game is stored once; unreadable games are reported and skipped.  Names of players and tournaments in
-    WTHOR files come from .jou and .trn files among FILES or in their folders.  The exit status is 1 when
+    WTHOR files come from .jou and .trn files among or beside FILES.  The exit status is 1 when
     a file cannot be read at all.
     """
     require_known("--game", game, GAMES)

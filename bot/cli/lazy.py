@@ -1,4 +1,4 @@
-"""Command groups that import a command's module only when that command runs, not to list the commands."""
+"""Command groups that list commands without importing them; running a command imports its module."""
 
 import ast
 import sys
@@ -21,7 +21,7 @@ class LazyCommand(NamedTuple):
 
     module: str
     function: str
-    """Name of the function in that module, as for `typer.Typer.command`."""
+    """Name of the function in `module`, written as for `typer.Typer.command`."""
     own_help: str = ""
     """Line in the group's help; empty to use the first paragraph of the function's docstring."""
     first: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ def lazy_group(
 
     Args:
         commands: The commands by name.
-        panels: Headings of the help with the commands under each; by default one heading for all.
+        panels: Headings of the help, each with its commands; by default one heading for all commands.
         old_names: Names from earlier releases (one or two words), each with its current full name. They still
             work and print a notice on standard error, but are not listed.
         default: The command to run if none is named; empty to print the help.

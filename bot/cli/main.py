@@ -48,7 +48,7 @@ PAGES = {
     "events": "List events: starts, errors, alarms, actions.",
     "ratings": "Show the ratings over time.",
 }
-"""Pages of the dashboard, keyed by name, with their help texts."""
+"""Help texts of the dashboard's pages, keyed by the pages' names."""
 PAGE_COMMANDS = {
     **{
         name: LazyCommand("bot.cli.pages.page_command", "page_command", text, (name,))
@@ -104,7 +104,7 @@ GROUPS: dict[str, tuple[dict[str, LazyCommand], str]] = {
 }
 """Groups of commands, keyed by name, with their help texts."""
 DEFAULTS = {"page": "questions"}
-"""Default commands, keyed by group; a group without one prints its help."""
+"""Default commands, keyed by group; a group without a default command prints its help."""
 PANELS = {
     "Play": ("run", "check", "challenge", "tournament", "match", "engine", "upgrade-account"),
     "Watch": ("status", "control", "games", "show", "stats", "page"),
@@ -126,7 +126,7 @@ OLD_NAMES = {
     "model fit": "lab fit",
     "model": "lab",
 }
-"""Maps the command names of version 0.2.0 to the current names; the old ones work for one more release."""
+"""Maps the command names of version 0.2.0 to the current names; the old names work for one more release."""
 
 app = lazy_group(
     COMMANDS, panels=PANELS, old_names=OLD_NAMES, add_completion=False, pretty_exceptions_enable=False

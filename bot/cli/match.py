@@ -50,7 +50,7 @@ def match_command(
         float | None, typer.Option(help=f"Seconds per move; {DEFAULT_MOVE_S} if no limit is given.")
     ] = None,
     depth: Annotated[int | None, typer.Option(min=2, max=1000, help="Search depth, in plies.")] = None,
-    tc: Annotated[str | None, typer.Option(help="Clock for each game, for instance 60+0.6.")] = None,
+    tc: Annotated[str | None, typer.Option(help="Clock per game, in seconds, for instance 60+0.6.")] = None,
     grace: Annotated[
         float, typer.Option(min=0, max=3600, help="Time by which a move may exceed --time, in seconds.")
     ] = 1.0,
@@ -59,7 +59,7 @@ def match_command(
         typer.Option(help="End games that both players consider decided: CENTI,PLIES; default: never."),
     ] = None,
     sprt: Annotated[
-        str | None, typer.Option(help="End the match early: ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA.")
+        str | None, typer.Option(help="End the match early by SPRT: ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA.")
     ] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=2**63 - 1, help="Seed for the openings and for random moves.")
@@ -84,7 +84,7 @@ def match_command(
     another program (nboard:, gtp:, uci: or ucci:).
 
     Every opening is played with both colours.  Games are stored under the site "match"; the same command
-    resumes a stopped match.  If a signal stops the match, the exit status is 128 plus its number.
+    resumes a stopped match.  If a signal stops the match, the exit status is 128 plus the signal's number.
     """
     for option, value in (("cpu", cpu), ("nodes", nodes)):
         if value is not None:

@@ -1,4 +1,4 @@
-"""`desdemona db recheck`: verifies all decisions, and judges those not judged by the current rules."""
+"""`desdemona db recheck`: verifies all decisions, and judges those not yet judged by the current rules."""
 
 from contextlib import ExitStack
 from typing import Annotated

@@ -32,7 +32,7 @@ def sql(
 ) -> None:
     """Run a read-only SQL query.
 
-    The views have columns that stay the same from version to version; docs/sql.md has twenty examples.
+    The views keep their columns from version to version; docs/sql.md has twenty example queries.
     Queries may run while the bot plays.
     """
     if views:

@@ -68,7 +68,7 @@ class Runtime:
     """The parts of the running program that the actions use."""
 
     runners: Mapping[str, AccountRunner]
-    """The accounts, by name."""
+    """The accounts, keyed by name."""
     database: Database
     pool: SearchPool
     pause: Pause
@@ -107,7 +107,7 @@ class OperatorActions:
         """Tasks started by `begin_challenge`; each runs until its game is over."""
 
     async def run(self, sleep: Callable[[float], Any] = asyncio.sleep) -> None:
-        """End expired pauses until cancelled; then withdraw unanswered challenges.
+        """End expired pauses until cancelled; when cancelled, withdraw unanswered challenges.
 
         Args:
             sleep: Waits the given number of seconds.
@@ -191,7 +191,7 @@ class OperatorActions:
         return note.result
 
     async def drain(self, *, by: str) -> str:
-        """Wait up to `shutdown.drain_s` for the running games to end, then stop the program."""
+        """Wait up to `shutdown.drain_s` seconds for the running games to end, then stop the program."""
         async with self._audit.recording("drain", by) as note:
             self._require_not_stopping()
             self._admission = AdmissionStatus(Admission.DRAINING, self._now(), None, by)
@@ -240,7 +240,7 @@ class OperatorActions:
         """Ask the site to abort a game; some sites allow this only before both sides have moved.
 
         Args:
-            game: The game's key at the site, or a prefix that is unique among the running games.
+            game: The game's key on the site, or a prefix that is unique among the running games.
             account: One of our accounts, or None for any.
             by: See the class.
         """
@@ -354,7 +354,7 @@ class OperatorActions:
         """Challenge a player and wait for the end of the game; cancelling withdraws the challenge.
 
         Args:
-            name: The player's name at the site.
+            name: The player's name on the site.
             proposal: The terms.
             account: One of our accounts, or None for the only one.
             by: See the class.
@@ -395,10 +395,10 @@ class OperatorActions:
     ) -> str:
         """Challenge a player without waiting for the end of the game; takes the arguments of `challenge`.
 
-        The audit trail records the outcome later.
+        The audit trail records the outcome when it is known.
 
         Args:
-            timeout_s: Seconds to wait for a refusal, which is raised as in `challenge`.
+            timeout_s: Seconds to wait for a refusal, which raises the same errors as in `challenge`.
         """
         task = asyncio.create_task(self.challenge(name, proposal, account=account, by=by))
         self._challenges.add(task)

@@ -22,7 +22,7 @@ class ArenaAction(StrEnum):
     RENAME = "rename"
     DELETE = "delete"
     VOID_GAME = "void-game"
-    """Acts on a game (by its id) instead of an account."""
+    """Acts on a game, given by its id, instead of an account."""
 
 
 class ArenaActions:
@@ -64,7 +64,7 @@ class ArenaActions:
         Args:
             action: An `ArenaAction`.
             name: The account's name, or the game's id.
-            new_name: The new name, only for `ArenaAction.RENAME`.
+            new_name: The new name; used only by `ArenaAction.RENAME`.
             by: See `bot.control.actions.OperatorActions`.
 
         Raises:

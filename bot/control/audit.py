@@ -38,7 +38,7 @@ class Audit:
 
     Args:
         database: Stores the events.
-        metrics: The metrics in which to count the events; None: do not count them.
+        metrics: The metrics in which to count the events; None if they are not counted.
     """
 
     def __init__(self, database: Database, metrics: Metrics | None = None) -> None:

@@ -15,7 +15,7 @@ from bot.control.control_socket import Command, ControlError
 from bot.control.status_text import status_lines
 
 CALLER = "socket"
-"""The caller's name in the events of actions requested through the control socket."""
+"""The caller's name in events, for actions requested through the control socket."""
 MAX_GAMES = 1000
 """Maximum number of games in one challenge command."""
 _EXACT = ConfigDict(strict=True, allow_inf_nan=False)
@@ -94,8 +94,8 @@ def command_for(act: Callable[..., Awaitable[str | None]]) -> Command:
     """Create a command that carries out an action and sends its result.
 
     Args:
-        act: The action. Its parameters' annotations determine the types of the request's values; null counts
-            as missing. The caller and the function that sends text are passed as `by` and `tell`.
+        act: The action. The annotations of its parameters determine the types of the request's values; null
+            counts as missing. The caller and the function that sends text are passed as `by` and `tell`.
     """
     known = inspect.signature(act).parameters
     checked = validate_call(config=_EXACT)(act)

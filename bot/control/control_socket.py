@@ -47,8 +47,8 @@ async def serve_control_socket(
 ) -> AsyncIterator[None]:
     """Serve commands until the `with` block ends.
 
-    If listening fails, the program logs the reason, continues and retries, because the program that
-    it replaces may still be listening on the socket.
+    If listening fails, the program logs the reason, continues and retries, because a previous instance may
+    still be listening on the socket.
 
     Args:
         path: The socket's file.
@@ -150,7 +150,7 @@ def _bind(path: Path) -> socket.socket:
 
 @contextmanager
 def _address(path: Path) -> Iterator[str]:
-    """Yield a socket address for the path via the folder's descriptor, because addresses must be short."""
+    """Yield a socket address for the path, via the folder's descriptor to keep the address short."""
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         yield f"/proc/self/fd/{folder}/{path.name}"

@@ -82,7 +82,7 @@ class HealthMonitor:
     """Takes samples, passes them to the alarms, and records and reports changes.
 
     Args:
-        observed: The observed objects.
+        observed: The objects to observe.
         board: The alarms.
         hooks: The hooks that receive the notices.
         clock: A monotonic clock, in seconds.
@@ -113,7 +113,7 @@ class HealthMonitor:
 
     @property
     def trouble(self) -> str:
-        """Why the program is not healthy; empty if healthy. Cannot detect a blocked event loop."""
+        """Why the program is not healthy; empty if healthy. This check cannot detect a blocked event loop."""
         silent_s = self._clock() - self._written_s
         if silent_s <= MAX_WRITE_AGE_S:
             return ""
@@ -133,7 +133,7 @@ class HealthMonitor:
                 await sleep(POLL_INTERVAL_S)
 
     async def check(self) -> None:
-        """Take one sample; record changes of alarms, and queue the notices that are due."""
+        """Take one sample, record the changes of alarms, and queue the notices that are due."""
         sample = await self._sample()
         for change in self._board.evaluate(sample):
             await self._record(change)
@@ -204,7 +204,7 @@ class HealthMonitor:
         return value
 
     async def _database_write_trouble(self) -> str:
-        """Why the database cannot be written to; empty if it can be."""
+        """Why a test write to the database failed; empty if it succeeded."""
         try:
             async with asyncio.timeout(WRITE_TIMEOUT_S):
                 await self._observed.database.try_writing()
@@ -277,7 +277,7 @@ def backup_age(folder: str, now: Callable[[], float] = time.time) -> float:
 
 
 def plain_readiness(status: Status, failures: dict[str, tuple[int, int]]) -> dict[str, Any]:
-    """Readiness of each part of the program, with the reason if it is not ready, as plain JSON values.
+    """Readiness of each part of the program, with the reason if a part is not ready, as plain JSON values.
 
     Args:
         status: The current status.

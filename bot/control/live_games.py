@@ -10,7 +10,7 @@ from engine.games import get_rules
 
 @dataclass(frozen=True, slots=True)
 class BaitStatus:
-    """A bait that our last move set and the opponent has not answered yet. For the operator only, because the
+    """A bait that our last move set and that is still unanswered. For the operator only, because the
     opponent can read everything that is published."""
 
     reply: str
@@ -46,7 +46,7 @@ class LiveGame:
     ply: int
     """Number of moves played."""
     our_turn: bool | None
-    """Whether it is our turn; None if the game is over or the site has not sent it yet."""
+    """Whether it is our turn; None if the game is over or the site has not sent the game yet."""
     our_clock_s: float | None
     """Seconds left on our clock, or None if the game has no clock."""
     their_clock_s: float | None
@@ -60,7 +60,7 @@ class LiveGame:
     overdue_s: float | None = None
     """Seconds by which our move is overdue, or None if it is not our turn."""
     bait: BaitStatus | None = None
-    """The bait set by our last move, until the reply; None if there is none or it is not known yet."""
+    """The bait set by our last move, until the reply; None if there is no bait or it is not known yet."""
     opponent_site_id: str = ""
     """The site's key of the opponent's account; empty until the site has sent the game."""
 

@@ -24,7 +24,7 @@ class OperatorServices:
 
     @property
     def unacknowledged_alarms(self) -> tuple[AlarmStatus, ...]:
-        """The alarms shown on every page; excludes warnings."""
+        """The alarms shown on every page, excluding warnings."""
         return tuple(alarm for alarm in self.board.alarms if alarm.is_unacknowledged and not alarm.is_warning)
 
     async def readiness(self) -> dict[str, Any]:

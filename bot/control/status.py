@@ -38,7 +38,7 @@ class Admission(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AdmissionStatus:
-    """Whether new games may start, and who decided that."""
+    """Whether new games may start, and who made the latest change."""
 
     state: Admission
     since: datetime | None = None
@@ -62,7 +62,7 @@ class LinkStatus:
     lag_ms: int
     """Measured round-trip time of a move; 0 before the first measurement."""
     trouble: str
-    """Why the link was last lost; empty if it is up or has never been up."""
+    """Why the link was last lost; empty if the link is up or has never been up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class AccountStatus:
     site: str
     """Name of the site; empty until the account has signed in."""
     login: str
-    """The account's name at the site; empty until it has signed in."""
+    """The account's name at the site; empty until the account has signed in."""
     link: LinkStatus | None
     """The link to the site, or None if the account is not signed in."""
     trouble: str
@@ -141,7 +141,7 @@ class Status:
     workers: PoolLoad
     database: DatabaseStatus
     arena: ArenaStatus | None
-    """The embedded arena, or None if this program runs none or it is not open."""
+    """The embedded arena; None if this program runs none, or if the arena is not open."""
     log_level: str
     last_error: LoggedError | None
     alarms: tuple[AlarmStatus, ...] = ()
@@ -193,7 +193,7 @@ def account_status(name: str, runner: AccountRunner) -> AccountStatus:
 
 
 def waiting_challenges(name: str, lobby: Lobby) -> list[WaitingChallenge]:
-    """Return the challenges of an account that are waiting for a slot, in order."""
+    """Return an account's challenges that are waiting for a slot, in the order of waiting."""
     return [
         WaitingChallenge(
             challenge.id,
@@ -208,7 +208,7 @@ def waiting_challenges(name: str, lobby: Lobby) -> list[WaitingChallenge]:
 
 
 async def database_status(database: Database) -> DatabaseStatus:
-    """Check whether the database responds, and how fast."""
+    """Check whether and how fast the database responds."""
     try:
         async with asyncio.timeout(DATABASE_PING_TIMEOUT_S):
             answer_s = await database.ping()

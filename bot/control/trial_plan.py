@@ -30,7 +30,7 @@ def plan(
     Args:
         configs: The settings of each account, keyed by its name.
         name: Name of the trial.
-        planned_n: See `storage.evidence.trials.NewTrial`, as for `alpha` and `cap`; None for the default.
+        planned_n: See `storage.evidence.trials.NewTrial`, also for `alpha` and `cap`; None means the default.
         endpoint: The endpoint, or None for the default.
 
     Raises:
@@ -81,7 +81,7 @@ def plan(
 
 
 def _arms_of(config: Config) -> tuple[str, ...]:
-    """The strategies that an account compares, sorted; a single one only if it randomises decisions."""
+    """The strategies that an account compares, sorted; one alone counts only if it randomises decisions."""
     assignment = config.assignment
     match assignment.method:
         case AssignmentMethod.BALANCED:

@@ -67,7 +67,7 @@ def run(
     Args:
         config: The settings.
         path: The settings file, which is read again on SIGHUP; see `load_config`.
-        only: Names of the accounts to use; empty: all.
+        only: Names of the accounts to use; empty for all accounts.
         is_standby: Whether to wait for accounts that another program uses, and to take them over later.
 
     Raises:
@@ -223,8 +223,8 @@ def create_health_monitor(
 
 
 def _freeze_garbage_collector() -> None:
-    """Exempt permanent objects from full garbage collections, which would otherwise delay games and searches
-    by 0.1 s each."""
+    """Exempt permanent objects from full garbage collections; otherwise, each collection would delay games
+    and searches by 0.1 s."""
     gc.collect()  # what is garbage by now would stay, too
     gc.freeze()
 
@@ -236,7 +236,7 @@ async def _notify_stopping(stop: asyncio.Event) -> None:
 
 
 async def serve_arena(config: Config) -> None:
-    """Run the arena without a bot until SIGINT or SIGTERM; its owner can use the control socket.
+    """Run the arena without a bot until SIGINT or SIGTERM; the arena's owner can use the control socket.
 
     Raises:
         ConfigError: The arena cannot listen.
@@ -301,7 +301,7 @@ class ArenaHost:
         return bool(self.bots)
 
     async def run(self) -> None:
-        """Run the arena until cancelled; once it has opened, wait for missing resources instead of failing.
+        """Run until cancelled; once the arena has opened, wait for missing resources instead of failing.
 
         Raises:
             ConfigError: The arena cannot listen, or a name is taken.
@@ -372,13 +372,13 @@ async def open_server(
 ) -> AsyncIterator[Server]:
     """Open the adapter to an account's server; for the embedded arena, wait until it is open.
 
-    The token is read each time, because a refused token may have been replaced.
+    The token is read at every call, because a refused token may have been replaced.
 
     Args:
         config: The account's settings.
         database: The database with the account's open games.
         arena: The embedded arena.
-        metrics: Counts requests; None: do not count requests.
+        metrics: Counts requests; None if requests are not counted.
 
     Raises:
         ConfigError: A setting is invalid.
@@ -415,7 +415,7 @@ class LiveSettings:
         self._runners = runners
 
     def reload(self) -> str:
-        """Read the settings again and apply them, or raise without changing anything; return the changes.
+        """Read the settings again, apply them and return the changes; after an error, nothing has changed.
 
         Raises:
             ConfigError: The settings are invalid, or a setting that needs a restart has changed.

@@ -29,7 +29,7 @@ SESSION_TTL_S = 30 * 86_400
 LOGIN_RATE = Rate("dashboard.login", burst=10, per_s=0.1)
 """Limit on login attempts per address."""
 TOTAL_LOGIN_RATE = Rate("dashboard.login.all", burst=100, per_s=1)
-"""Limit on login attempts from all addresses together."""
+"""Limit on login attempts, over all addresses."""
 BODY_TIMEOUT_S = 10.0
 """Maximum wait for the rest of a request, in seconds."""
 MAX_FORM_FIELDS = 50
@@ -102,7 +102,7 @@ class Access:
         """Check a token; if it is right, set a session cookie in the response.
 
         Raises:
-            AccessDenied: 403, the token is wrong; 429, too many attempts.
+            AccessDenied: 403 if the token is wrong; 429 after too many attempts.
         """
         if wait := self._attempts.wait_s(request.remote or "") or self._all_attempts.wait_s(""):
             raise AccessDenied(429, f"Too many attempts. Please try again in {wait} s.")
@@ -121,7 +121,7 @@ class Access:
         )
 
     def sign_out(self, request: web.Request, response: web.Response) -> None:
-        """Delete the cookie, and end the request's session so that copies of the cookie are invalid, too."""
+        """Delete the cookie, and end the request's session so that copies of the cookie become invalid."""
         now = self._now()
         self._ended = {said: ends for said, ends in self._ended.items() if ends > now}
         said, ends = self._session(request)
@@ -147,7 +147,7 @@ class Access:
         return said, int(ends) if is_ours and ends.isdecimal() else 0
 
     def _has_bearer(self, request: web.Request) -> bool:
-        """Whether the request has a header with the token, which browsers never add on their own."""
+        """Whether the request has a header with the token; browsers never add this header on their own."""
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         is_it = hmac.compare_digest(token.strip().encode(errors="replace"), self._token)
         return bool(self._token) and scheme.lower() == "bearer" and is_it

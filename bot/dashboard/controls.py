@@ -1,7 +1,7 @@
 """The operator's controls on the page: ``POST /dash/do`` carries out an action and redirects to the page.
 
 A cookie carries the outcome to that page, which shows it once. Irreversible actions are confirmed on a
-separate page, so that no script is needed.
+separate page, which needs no script.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -47,7 +47,7 @@ class PageAction:
     fields: tuple[str, ...] = ()
     """Names of the action's form fields."""
     question: str = ""
-    """The confirmation question, with field names in braces; empty: no confirmation is needed."""
+    """The confirmation question, with field names in braces; empty if no confirmation is needed."""
     button: str = ""
     """The label of the confirming button."""
 
@@ -57,7 +57,7 @@ def _account(fields: Fields) -> str | None:
 
 
 def _minutes(fields: Fields, *, is_needed: bool = False) -> float | None:
-    """Parse a number of minutes; None if the field is empty but not required.
+    """Parse a number of minutes; None if the field is optional and empty.
 
     Raises:
         ControlError: The value is not a number, or is missing.
@@ -181,7 +181,7 @@ def _redirect(path: str, said: ActionResult) -> web.Response:
 
 
 def last_action_result(request: web.Request) -> ActionResult | None:
-    """The outcome of the last action; None: nothing to show."""
+    """The outcome of the last action; None if there is nothing to show."""
     value = request.cookies.get(RESULT_COOKIE, "")
     if not value:
         return None

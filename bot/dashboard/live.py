@@ -1,7 +1,7 @@
 """Notifies open pages of changes, so that they reload.
 
-One task polls the database's version, and only while clients listen; each event is encoded once, and its
-bytes go to all listeners.  Slow listeners lose their oldest events: only the latest matters.
+One task polls the database's version, only while clients listen; each event is encoded once for all
+listeners.  Slow listeners lose their oldest events: only the latest matters.
 """
 
 import asyncio

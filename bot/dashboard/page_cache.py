@@ -27,7 +27,7 @@ Version = tuple[int, int]
 
 
 class PageTimeout(DesdemonaError):
-    """The computation of a page takes too long; a narrower query may succeed."""
+    """The computation of a page took too long; a narrower query may succeed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class CachedView:
     at: float
     cache_ttl_s: float
     """Seconds after `at` for which the view is served regardless of the database's version. After that, the
-    view is served until the database changes, for at most `MAX_VIEW_AGE_S`."""
+    view is served until the database changes or `MAX_VIEW_AGE_S` have passed since `at`."""
 
 
 class PageCache:
@@ -47,7 +47,7 @@ class PageCache:
 
     Args:
         database: The source of the views.
-        clock: Seconds of a monotonic clock.
+        clock: Returns the time of a monotonic clock, in seconds.
     """
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
@@ -113,7 +113,7 @@ class PageCache:
                 del self._views[key]
 
     def _is_fresh(self, cached: CachedView, version: Version | None) -> bool:
-        """Whether a view may be served at this database version; None if the version is not known yet."""
+        """Whether a view may be served at this database version, which is None if not known yet."""
         has_changed = cached.version != version or cached.cache_ttl_s <= 0
         return self._clock() - cached.at < (cached.cache_ttl_s if has_changed else MAX_VIEW_AGE_S)
 

@@ -1,7 +1,7 @@
 """Renders the response to a request for a page: its view as HTML, JSON or CSV.
 
 The request contains the required state of the running program as plain values, so that another process can
-answer (`bot.dashboard.page_workers`).
+answer it (`bot.dashboard.page_workers`).
 """
 
 import json
@@ -70,7 +70,7 @@ class RenderedPage:
 
     text: str
     table: str = ""
-    """The name of the table, for CSV."""
+    """For CSV, the name of the table."""
 
 
 class PageRenderer:
@@ -91,7 +91,7 @@ class PageRenderer:
         """Render the response to a request.
 
         Raises:
-            BadQuery: There is no such table.
+            BadQuery: The page has no table with this name.
             TooSlow, StorageError, DesdemonaError: As in `PageCache.get`.
         """
         page = self._pages[asked.page]

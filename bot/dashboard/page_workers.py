@@ -1,7 +1,7 @@
 """Renders pages in worker processes, because rendering in the main process would delay moves.
 
 Rendering a page takes tens to hundreds of milliseconds. Rendering on the event loop would delay every move
-due meanwhile, as would a thread (the interpreter runs one thread at a time). The processes start
+due during that time, and so would a thread (the interpreter runs one thread at a time). The processes start
 with the first request, run at a lower priority, cache the views, and use separate database connections.
 """
 
@@ -24,7 +24,7 @@ from storage.evidence.reading import enable_reply_cache
 PAGE_WORKERS = 2
 """Number of processes: with two, a slow page does not delay others. The second starts when needed."""
 NICENESS = 5
-"""Increase of the processes' niceness."""
+"""Amount by which the processes' niceness is raised."""
 WORKER_TIMEOUT_S = 3 * PAGE_TIMEOUT_S
 """Timeout for a response in seconds, including time in the queue and the start of a process."""
 
@@ -72,7 +72,7 @@ class _Job:
 
 
 class _Worker:
-    """The state of a process: an event loop, the open database, and the pages."""
+    """The state of a worker process: an event loop, the open database, and the page renderer."""
 
     def __init__(self, job: _Job) -> None:
         with suppress(OSError):
@@ -91,8 +91,8 @@ class _Worker:
 def reduce_garbage_collection() -> None:
     """Exempt existing objects from garbage collection, and collect cycles less often.
 
-    A page creates tens of thousands of objects. With its default threshold, the collector would also scan all
-    modules several times per page.
+    A page creates tens of thousands of objects. With the default threshold, the collector would also scan all
+    modules' objects several times per page.
     """
     gc.collect()
     gc.freeze()

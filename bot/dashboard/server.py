@@ -71,7 +71,7 @@ class Dashboard:
         database: The data to show.
         pages: All pages, in the order of the menu.
         operator: The running program, for controls, alarms, metrics and health; None if there is none.
-        clock: Seconds of a monotonic clock.
+        clock: A monotonic clock, in seconds.
         sleep: Waits the given number of seconds.
         workers: Render the pages; closed at the end. If None, this process renders the pages.
 
@@ -90,7 +90,7 @@ class Dashboard:
         workers: PageWorkers | None = None,
     ) -> None:
         self.listening = asyncio.Event()
-        """Set once the server listens."""
+        """Set as soon as the server listens."""
         self._config = config
         self._sleep = sleep
         self._access = Access(config, read_dashboard_token(config), clock)

@@ -1,4 +1,4 @@
-"""Chooses the strategy for an opponent: fixed, by rule, or in a randomised, balanced comparison. Pure."""
+"""Chooses the strategy for a game: fixed, by rule, or in a randomised, balanced comparison. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from engine.strategies.registry import strategies_for, strategy_named
 BIASED_COIN_PROBABILITY = 0.75
 """Probability of choosing a strategy with fewer games, if people may know which strategy they met. Efron
 (1971, doi:10.1093/biomet/58.3.403) uses 2/3 for a whole trial. We use more, because an opponent plays few
-games and balance must be reached sooner; the next strategy remains uncertain."""
+games, so balance is needed sooner; the next strategy stays uncertain."""
 
 BLIND_COIN_PROBABILITY = 0.6
-"""The same probability in blind trials: a person who knew all earlier choices could predict the next one in
-at most 60 % of the games. Effects weighted by the inverse probability are nearly as precise as with a fair
+"""The same probability in blind trials: a person who knew all earlier choices could predict the next one at
+most 60 % of the time. Effects weighted by the inverse probability are nearly as precise as with a fair
 coin: the variance is 1 / (4 * .6 * .4) = 1.04 times as large; with .75, 1.33 times (docs/trials.md)."""
 
 DRAW_BITS = 64
@@ -94,7 +94,7 @@ def _matches(rule: AssignmentRule, context: AssignmentContext) -> bool:
 
 
 def drawn_strategy(probabilities: Mapping[str, float], number: int) -> str:
-    """The strategy that a random number selects, for recomputing a random choice from its record.
+    """Return the strategy that a random number selects, also to recompute a choice from its record.
 
     Args:
         probabilities: Probability of each strategy; they add up to 1. Their order does not
@@ -120,7 +120,7 @@ def drawn_strategy(probabilities: Mapping[str, float], number: int) -> str:
 def _balanced(
     context: AssignmentContext, strategies: Sequence[str], number: int, coin_probability: float
 ) -> Assignment:
-    """Toss a biased coin that favours strategies with fewer games against this opponent, or else overall.
+    """Choose at random, favouring strategies with fewer games against this opponent or, if equal, overall.
 
     With a fair coin, an opponent's few games are often unbalanced; a fixed order would be predictable.
     """

@@ -27,7 +27,7 @@ class GameChat:
         game_id: The site's id.
         services: Shared by all games.
         ledger: The game's ledger, open before the first message.
-        side_tasks: Runs the sending of messages.
+        side_tasks: Sends the messages in the background.
         moves: Returns the moves played.
         is_over: Returns whether the server has ended the game.
     """
@@ -51,7 +51,7 @@ class GameChat:
         self._moves = moves
         self._is_over = is_over
         self._answers: dict[Room, asyncio.Task[None]] = {}
-        """The latest answer in each room; `_answered_at` has the time of its question."""
+        """The task of the latest answer in each room; `_answered_at` has the question's time."""
         self._answered_at: dict[Room, float] = {}
         self._asked: set[tuple[Room, Command]] = set()
         """Questions that were answered, each with its room."""
@@ -108,7 +108,7 @@ class GameChat:
         await self._say(text, line.room)
 
     async def _say(self, text: str, room: Room) -> None:
-        """Send a message once the server accepts requests again.
+        """Send a message; if the server demands a pause, retry after it.
 
         Other failures are not retried, because the room may have seen the message.
         """

@@ -51,7 +51,7 @@ class ChatFacts:
     latest: Decision | None = None
     """The decision behind our last move on the board; only for !eval and !trap."""
     forecast: ReplyForecast | None = None
-    """The forecast of people's replies to our last move, or None if not made yet; only for !trap."""
+    """The forecast of people's replies to our last move; None if it has not been made yet; only for !trap."""
     earlier: Encounters = Encounters()  # noqa: RUF009 - frozen
     """Earlier games with this opponent; only for !stats."""
 

@@ -1,4 +1,4 @@
-"""Caches a game's decisions, without those taken back or dropped, so that the ledger need not read its own
+"""Caches a game's decisions, except those taken back or dropped, so that the ledger need not read its own
 writes.
 
 Only the ledger of one program writes a game's decisions, so its writes stay valid until its next transaction.
@@ -51,7 +51,7 @@ class CurrentDecisions:
             self.forecasts.pop(self.latest.pop(ply).id, None)
 
     def update(self, stored: StoredDecision) -> None:
-        """Remember a change to a decision, unless the decision was taken back or forgotten meanwhile."""
+        """Remember a changed decision, unless it was taken back or left the cache in the meantime."""
         if self._remembers(stored):
             self.latest[stored.ply] = stored
 
@@ -65,7 +65,7 @@ class CurrentDecisions:
             self.forecasts[stored.id] = made
 
     def forget_from(self, ply: int) -> None:
-        """Forget the decisions from a ply on, because they were taken back."""
+        """Forget the decisions at a ply and later, because they were taken back."""
         if self.plies is not None:
             self.plies = frozenset(each for each in self.plies if each < ply)
         for each in [known for known in self.latest if known >= ply]:

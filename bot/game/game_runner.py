@@ -151,7 +151,7 @@ class GameRunner:
 
     @property
     def overdue_s(self) -> float | None:
-        """Seconds by which our move is overdue; None: it is not our turn."""
+        """Seconds by which our move is overdue; None if it is not our turn."""
         if self._due is None or self.is_over or self.session.state is not SessionState.THINKING:
             return None
         began_s, longest_s = self._due
@@ -159,7 +159,7 @@ class GameRunner:
 
     @property
     def pending_bait(self) -> TemptingReply | None:
-        """The bait of our last move while we await the reply; None: no bait, or not known yet."""
+        """The bait of our last move while we await the reply; None if there is none or it is unknown."""
         ply, bait = self._pending_bait or (0, None)
         return None if self.is_over or len(self.session.moves or ()) != ply + 1 else bait
 
@@ -272,7 +272,7 @@ class GameRunner:
                 return
 
     async def _is_unlisted(self) -> bool:
-        """Whether the server's list of running games lacks this game."""
+        """Whether this game is missing from the server's list of running games."""
         try:
             async with asyncio.timeout(GAME_LIST_TIMEOUT_S):
                 return await is_game_running(self._server, self.game_id) is False
@@ -418,7 +418,7 @@ class GameRunner:
         return not self.is_over and session.state is SessionState.THINKING and session.moves == think.moves
 
     async def _find_or_commit_decision(self, think: Think, received_at: float) -> StoredDecision | None:
-        """Return the decision for our turn, committed to the ledger; None: the turn has passed."""
+        """Return the decision for our turn, committed to the ledger; None if the turn has passed."""
         game, position = position_of(self.session, think.moves)
         position = continued_position(game, position)
         at = PositionToMove(self._ledger.game, game, position, think.moves)
@@ -545,7 +545,7 @@ class GameRunner:
             await self._forecast(stored, decision)
 
     async def _complete_profile(self, stored: StoredDecision) -> Decision | None:
-        """The decision with its chosen move's profile completed and stored; None: completion failed."""
+        """The decision with its chosen move's profile completed and stored; None if completion failed."""
 
         def search(searcher: Searcher, stop: StopFlag) -> Decision:
             stop.set_deadline(MAX_COMPLETION_S)
@@ -667,7 +667,7 @@ class GameRunner:
 
 
 def most_severe_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the most important error of a group; a refused account takes precedence."""
+    """Return the most important error of a group; the refusal of our account takes precedence."""
     leaves = [
         most_severe_error(error) if isinstance(error, BaseExceptionGroup) else error
         for error in group.exceptions

@@ -1,10 +1,10 @@
 """A game's ledger: the transactions that keep its record correct if the program dies at any point.
 
 A decision is committed before its move is sent, marked as sent once the server accepts the move, and
-confirmed once the server shows it. Once its profile is complete and the reply is known, its outcome is
-recorded. Each step is idempotent and depends only on what the server shows and what is stored, so a restart
-repeats the steps and completes missing ones. The game is finished as soon as the server has reported its end;
-its ledger stays open until all its decisions are settled, and the next start resumes open ledgers.
+confirmed once the server shows it. Its outcome is recorded once its profile and the opponent's reply are
+known. Each step is idempotent and depends only on what the server shows and what is stored, so a restart
+repeats the steps and completes missing ones. A game is finished as soon as the server has reported its end;
+the ledger stays open until all decisions are settled, and the next start resumes open ledgers.
 """
 
 import asyncio
@@ -159,8 +159,8 @@ class GameLedger:
         A ledger that was closed too early, for instance while the server had lost the game, is reopened.
 
         Args:
-            choose: Assigns the strategy of a new game; called inside the transaction, so that if two games
-                begin simultaneously, the second assignment takes the first into account.
+            choose: Assigns the strategy of a new game; called inside the transaction, so if two games begin
+                simultaneously, the second assignment takes the first into account.
 
         Returns:
             Whether the game is new.
@@ -262,7 +262,7 @@ class GameLedger:
     async def take_back(self, ply: int) -> None:
         """Void the decisions from a ply on, because their moves are no longer on the board.
 
-        The outcome of a reply remains after a takeback, because the reply has shown what the opponent saw.
+        The outcome of a reply survives a takeback, because the reply has shown what the opponent saw.
         """
         self._moves = self._moves[:ply]
         await self._void(ply)
@@ -274,17 +274,17 @@ class GameLedger:
         end: GameEnd | None = None,
         times: Mapping[int, ReplyTime] | None = None,
     ) -> list[StoredDecision]:
-        """Record what the server shows: confirm our moves and judge the replies where possible.
+        """Record the moves that the server shows: confirm ours, and judge the replies where possible.
 
         Args:
             moves: The game's complete list of moves.
-            since_ply: First ply whose move is not recorded yet.
+            since_ply: The first ply not yet recorded.
             end: The end of the game; None while it is running.
             times: Measured times of replies, keyed by ply.
 
         Returns:
-            Decisions that lack a complete profile or may lack a forecast. Forecasts are considered only for
-            moves shown for the first time, and for all moves at the game's start and end.
+            Decisions that lack a complete profile or may lack a forecast. Missing forecasts are noticed only
+            for moves shown for the first time, but for all moves at the game's start and end.
         """
         self._moves, self._end = moves, end or self._end
         incomplete = []
@@ -336,12 +336,12 @@ class GameLedger:
                 self._draft.add_forecast(stored, made)
 
     async def forecast_of(self, stored: StoredDecision) -> ReplyForecast | None:
-        """The forecast of people's replies to a decision's move; None if it was not made yet."""
+        """The forecast of people's replies to a decision's move; None if there is no forecast yet."""
         async with self._database.read() as session:
             return await get_forecast(session, stored.id)
 
     async def accepted_move(self, ply: int) -> str | None:
-        """Our move at a ply if the server has accepted the move but not shown it yet."""
+        """Our move at a ply if the server has accepted but not yet shown it; otherwise None."""
         async with self._database.read() as session:
             stored = await get_decision(session, self.game.id, ply)
         return stored.decision.move if stored and stored.state is DecisionState.SENT else None
@@ -353,7 +353,7 @@ class GameLedger:
             ended_at: When the game ended, timezone-aware; None means now.
 
         Returns:
-            Our result; None if there is none or the server does not report it.
+            Our result; None if the game has none or the server does not report it.
         """
         result = _our_result(end, self.game.our_side)
         is_aborted = end.reason is EndReason.ABORTED
@@ -471,7 +471,7 @@ class GameLedger:
             self._scores[stored.ply] = score_centi(stored.decision)
 
     async def _judge(self, session: AsyncSession, stored: StoredDecision, decision: Decision) -> None:
-        """Record the outcome of a move that the server shows, once its reply or the end is known."""
+        """Record the outcome of a move shown by the server, once the reply or the game's end is known."""
         ply = stored.ply
         if stored.outcome is not None or ply >= len(self._moves) or self._moves[ply] != decision.move:
             return
@@ -505,8 +505,8 @@ class GameLedger:
             self._cache_score(stored)
 
     async def _foreign_move(self, session: AsyncSession, ply: int, stored: StoredDecision | None) -> None:
-        """Handle one of our moves that was not decided here: another program uses the account, or the ledger
-        is out of date."""
+        """Handle a move of ours that was not decided here: another program uses the account, or the ledger is
+        out of date."""
         if ply in self._strange:
             return
         self._strange.add(ply)
@@ -576,12 +576,12 @@ def sets_bait(decision: Decision, made: ReplyForecast) -> bool:
 
 
 def crash_detail(ply: int, error: Exception) -> dict[str, Any]:
-    """Event details of an error that left a decision without an outcome."""
+    """Details of the event for an error that left a decision without an outcome."""
     return {"ply": ply, "error": f"{type(error).__name__}: {error!s:.500}"}
 
 
 def _our_result(end: GameEnd, our_side: int) -> GameResult | None:
-    """Our result; None if there is none or the server does not report it."""
+    """Our result; None if the game has none or the server does not report it."""
     if end.winner is not None:
         return GameResult.WIN if end.winner == our_side else GameResult.LOSS
     if end.reason in (EndReason.ABORTED, EndReason.OTHER, EndReason.UNKNOWN):  # an unknown end is no draw

@@ -1,4 +1,4 @@
-"""Decides on draws, resignation, takebacks, aborts and claims against opponents who left.  Pure.
+"""Decides on draws, resignations, takebacks, aborts, and claims when an opponent has left.  Pure.
 
 All decisions depend only on the settings and the facts of the game.
 """
@@ -19,7 +19,7 @@ MIN_COUNTED_PLIES = 2
 """Minimum length of a game that counts, in plies; sites abort shorter games, even when a player resigns."""
 
 MIN_DRAWABLE_GAME_PLIES = 1_000
-"""Players can agree on draws only in games that may last longer than this many plies. A game that fills its
+"""Players can agree on draws only in games that can last longer than this many plies. A game that fills its
 board (Othello, at most 120 plies) soon ends anyway."""
 
 
@@ -39,13 +39,13 @@ class OfferFacts:
     in_trial: bool = False
     """Whether the game belongs to a trial (`storage.evidence.trials`)."""
     is_randomised: bool = False
-    """Whether our strategy was assigned at random, or randomises its moves."""
+    """Whether our strategy was assigned at random or randomises moves."""
     plies_since_offer: int | None = None
     """Plies since our last draw offer; None if there was none."""
 
 
 def score_centi(decision: Decision) -> int:
-    """The score of a decision's chosen move, from our side; in a decided game, far from 0 (`WIN_CENTI`)."""
+    """The score of a decision's chosen move, from our side; at least `WIN_CENTI` from 0 if decided."""
     pick = decision.pick
     if pick is not None and pick.score_centi is not None:
         return pick.score_centi
@@ -109,13 +109,13 @@ def may_grant_takebacks(assignment: AssignmentConfig, config: MannersConfig) -> 
 
 
 def choose_claim(facts: OfferFacts, config: MannersConfig) -> Claim:
-    """Return the claim against an opponent who left: as configured, but a win instead of a draw if ahead."""
+    """The claim to make when the opponent has left: the configured one, but a win, not a draw, if ahead."""
     is_won = bool(facts.scores_centi) and facts.scores_centi[-1] >= config.resign_score_centi
     return Claim.VICTORY if config.claim is Claim.DRAW and is_won else config.claim
 
 
 def first_move_timeout_s(has_clock: bool, config: MannersConfig) -> float | None:
-    """Seconds to wait for the opponent's first move; None means no limit, as in games without a clock."""
+    """Seconds to wait for the opponent's first move; None for no limit, as in games without a clock."""
     return config.abort_after_s if has_clock and config.abort_after_s else None
 
 

@@ -2,11 +2,11 @@
 the current rules have not judged yet.
 
 A decision lacks an outcome if a crash interrupted the completion of its profile or the judgement of its
-reply, or if rows were removed by hand. The database has all data for the judgement, so the result is the same
-as it would have been at the time. Each decision has its own transaction, so an interrupted run loses nothing.
+reply, or if rows were removed by hand. The database contains all data for the judgement, so judging later
+gives the same result. Each decision has its own transaction, so an interrupted run loses nothing.
 
-Games that are open, or over and not settled, are only verified: judging them is left to the program that
-plays the account.
+Games that are open, or over but not settled, are only verified; the program that plays the account judges
+them.
 """
 
 import logging
@@ -65,11 +65,11 @@ OnCount = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class WrongRecord:
-    """A decision whose record fails verification, or contradicts its game."""
+    """A decision whose record fails verification or contradicts the game."""
 
     site: str
     game: str
-    """The site's key of the game."""
+    """The game's key on the site."""
     ply: int
     """Number of moves made before the decision."""
     reason: str
@@ -86,9 +86,9 @@ class RecheckResults:
     judged: int = 0
     """Number of outcomes computed because they were missing or judged by earlier rules."""
     forecast: int = 0
-    """Number of forecasts of the reply computed because they were missing or made by earlier rules."""
+    """Number of reply forecasts computed because they were missing or made by earlier rules."""
     completed: int = 0
-    """Number of completed profiles of chosen moves."""
+    """Number of chosen moves whose profiles were completed."""
     restored: int = 0
     """Number of rows whose columns differed from the record and were recomputed."""
     wrong: list[WrongRecord] = field(default_factory=list)
@@ -218,7 +218,7 @@ class _Recheck:
                 self._findings.restored += await restore_columns(session, self._found, right)
 
     async def _check_reply(self, decision: Decision) -> None:
-        """Compare the reply that was judged with the game's moves.
+        """Check that the judged reply matches the game's moves.
 
         Raises:
             RecordError: The judged reply differs from the reply in the game.
@@ -311,7 +311,7 @@ class _Recheck:
         return full
 
     async def _forecast(self, full: Decision) -> ReplyForecast:
-        """The forecast of people's replies, as far as the record allows."""
+        """The forecast of people's replies, computed from the data that the record contains."""
         row = self._found
         job = forecast_job(
             self._models,

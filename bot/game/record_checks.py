@@ -18,7 +18,7 @@ from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus
 
 _MAX_GAMES = 16
-"""Number of games whose positions are cached; several, because decisions of concurrent games alternate."""
+"""Number of games whose positions are cached; above 1, because decisions of concurrent games alternate."""
 
 
 class RecordChecks:

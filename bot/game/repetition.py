@@ -21,16 +21,16 @@ from storage.records import AccountKey, GameResult, NonWinLine, StoredGame
 logger = logging.getLogger(__name__)
 
 AVOIDED_RECENT_GAMES = 2
-"""Number of latest games against an opponent that must not be repeated."""
+"""How many of the latest games against an opponent must not be repeated."""
 WINDOW_PLIES = 20
 """A game counts as different if it deviates within this many plies."""
 
 MIN_COPIED_PLIES = 8
 """A game counts as a copy of an earlier non-win if at least this many initial plies are equal."""
 MAX_NON_WINS = 300
-"""Number of latest games that we did not win and must not repeat, per kind of game and account."""
+"""How many of the latest lost or drawn games must not be repeated, per kind of game and account."""
 MAX_LOSS_DOUBLINGS = 3
-"""The allowed loss doubles with each repetition of a line, at most this many times."""
+"""The loss allowed to avoid a line doubles each time the line is repeated, at most this many times."""
 
 Paths = Mapping[str, tuple[str, ...]]
 """Recently played moves, keyed by the text of the position in which they were played."""
@@ -39,8 +39,8 @@ Paths = Mapping[str, tuple[str, ...]]
 async def recent_paths(database: Database, game: Game[Any], stored: StoredGame) -> Paths:
     """Return the openings of the latest games against a game's opponent; none if the database fails.
 
-    Games without a result do not count, as on the server; otherwise two aborted games would hide the games
-    that must not be repeated.
+    Games without a result do not count, as on the server; otherwise two aborted games would displace the
+    games that must not be repeated.
     """
     filters = Filters(
         site=stored.site,
@@ -75,7 +75,7 @@ def paths(game: Game[Any], games: Sequence[StoredGame]) -> Paths:
 
 
 class NonWins:
-    """An account's latest losses and draws, against any opponent: people could repeat their moves.
+    """An account's latest losses and draws against any opponent, because people could repeat such games.
 
     The games are read once, and each new game is added as soon as it ends, so that a concurrent game a few
     moves behind cannot repeat it.

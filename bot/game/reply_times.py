@@ -1,11 +1,11 @@
 """Times the opponent's replies in one game: by the server's clock if it can be trusted, otherwise by ours.
 
-The server's time of a reply is the opponent's clock during our previous turn, minus the same clock during our
-next turn, plus the increment. Our own measurement starts when the server shows our move and ends when it
-shows the reply, so that network delays cancel out. If the server shows both at once, it starts when we send
-our move, and the known lag is subtracted.
+By the server's clock, a reply's duration is the opponent's clock reading during our previous turn, minus the
+reading during our next turn, plus the increment. Our own measurement starts when the server shows our move
+and ends when it shows the reply, so network delays cancel out. If the server shows both at once, our
+measurement starts when we send our move, and the known lag is subtracted.
 
-The server's number is used only if it agrees with ours: it cannot exceed the time from sending our move to
+The server's value is used only if it agrees with ours: it cannot exceed the time from sending our move to
 seeing the reply, nor fall short of our measurement by more than the lag allowance. The two disagree if the
 clock has byo-yomi or a delay instead of an increment. We also use our measurement for clocks in whole seconds
 and for moves before a clock starts. A reply that could not be timed (the link was down, the program
@@ -33,11 +33,11 @@ class ReplyTimer:
 
     def __init__(self) -> None:
         self.times: dict[int, ReplyTime] = {}
-        """Times, keyed by the reply's ply, which is the number of moves made before it."""
+        """Reply times, keyed by the reply's ply: the number of moves made before the reply."""
         self._moves: tuple[str, ...] | None = None
         self._is_theirs = False
         self._shown_at: float | None = None
-        """When the opponent's turn was first shown; None if it is not their turn or began before we came."""
+        """When the opponent's turn was first shown; None if it is not their turn or we joined during it."""
         self._sent: tuple[int, float] | None = None
         """Ply and moment of the latest move that we sent."""
         self._stopped_s: float | None = None
@@ -64,7 +64,7 @@ class ReplyTimer:
         Args:
             moves: The complete list of moves.
             is_theirs: Whether it is the opponent's turn.
-            clock_s: Time left on the opponent's clock; None: there is no clock.
+            clock_s: Time left on the opponent's clock; None if there is no clock.
             increment_s: Time that a move adds to that clock.
             now: When the state arrived.
             lag_s: Known lag of a request to the server and back.

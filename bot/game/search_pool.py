@@ -2,7 +2,7 @@
 
 A job runs on one thread to its end.  When all threads are busy and a job of a higher rank waits, a job of a
 lower rank is stopped and restarted later; most of its results are then still in the thread's transposition
-table. If a live job has waited longer than it can afford, another live job with more time left is ended
+table. If a live job has waited longer than it can afford, another live job that has more time left must end
 early.
 
 A job may borrow the cores of idle threads, for helper threads of its own search. It keeps these cores until
@@ -43,7 +43,7 @@ class JobRank(IntEnum):
     BACKGROUND = 2
     """A result that is needed eventually."""
     SPARE = 3
-    """A result that may or may not be needed later."""
+    """A result that might be needed later."""
 
 
 class JobStop(StopFlag):
@@ -176,7 +176,7 @@ class SearchPool:
         Args:
             job: Called on one of the threads; possibly more than once unless it is a live job.
             game: Name of the searcher's game.
-            deadline: Time limit in seconds on the shared clock; within a rank, the earliest is served first.
+            deadline: Time in seconds on the shared clock; within a rank, the earliest deadline comes first.
             rank: Jobs with a lower number are served first, whatever their deadlines.
             hurry_after_s: For a live job: each time it has waited this many seconds for a thread, a live job
                 with a later deadline must end early. None means that the job can wait.
@@ -236,7 +236,7 @@ class SearchPool:
             task.loop.call_later(max(hurry_after_s, _MIN_HURRY_S), self._hurry, task, hurry_after_s)
 
     def _hurry(self, task: _Task, hurry_after_s: float) -> None:
-        """Make the live job with the latest deadline end early, if this job still waits and has an earlier
+        """End the live job with the latest deadline early, if this job still waits and has an earlier
         deadline."""
         with self._changed:
             if task not in self._queue:

@@ -56,9 +56,9 @@ class GameServices:
     """The account's settings; some change while it plays (`bot.account.lobby.Lobby.reload`)."""
     bot_name: str
     strong: StrongOptions = field(default_factory=StrongOptions)
-    """Settings of the strategy strong."""
+    """Settings of the strong strategy."""
     rng: random.Random = field(default_factory=random.Random)
-    """Random numbers for retry jitter; if the settings have a seed, also for assigning strategies."""
+    """Random generator for retry jitter and, if the settings have a seed, for assigning strategies."""
     clock: Callable[[], float] = time.monotonic
     """Monotonic clock, in seconds."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -67,9 +67,9 @@ class GameServices:
     models: ModelRegistry = field(default_factory=ModelRegistry)
     """Models of human players, for our strategies that use one."""
     saved_games: SavedGames | None = None
-    """Writes finished games to files; None: not written."""
+    """Writes finished games to files; None if games are not written to files."""
     online: MoveLookup | None = None
-    """Looks up moves at a site; None: moves are not looked up."""
+    """Looks up moves at a site; None if moves are not looked up."""
     role: Role = field(default_factory=lambda: Role(""))
     """Ensures that only this process plays the account."""
     shared_limit: SharedGameLimit = field(default_factory=SharedGameLimit)
@@ -87,7 +87,7 @@ class GameServices:
     def draw_number(self) -> int:
         """A random number for choosing the strategy.
 
-        The numbers for other games do not help to predict it, unless the settings have a seed (for tests).
+        It cannot be predicted from the numbers for other games, unless the settings have a seed (for tests).
         """
         if self.config.assignment.seed:
             return self.rng.getrandbits(DRAW_BITS)

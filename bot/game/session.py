@@ -8,7 +8,7 @@
 
 The position is rebuilt from the server's whole list of moves at each update, so the session recovers from a
 missed message. A repeated list has no effect (draw offers arrive as states with the same moves); a shortened
-list is a takeback. A transition missing from `TRANSITIONS` is a `ProtocolError`.
+list means a takeback. A transition missing from `TRANSITIONS` is a `ProtocolError`.
 """
 
 from collections.abc import Sequence
@@ -91,7 +91,7 @@ class StopThinking:
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
-    """Moves from this ply on were taken back."""
+    """The moves from this ply onwards were taken back."""
 
     ply: int
 
@@ -102,7 +102,7 @@ class Record:
 
     moves: tuple[str, ...]
     since_ply: int
-    """Ply from which moves are not recorded yet."""
+    """The first ply that is not yet recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ class Session:
         return is_beginning and not self.is_tournament
 
     def is_ahead_of(self, state: GameState) -> bool:
-        """Whether a state is outdated: it lacks known moves although there was no takeback request."""
+        """Whether a state is outdated: known moves are missing although no takeback was requested."""
         known, shown = self.moves or (), state.moves
         is_beginning = len(shown) < len(known) and known[: len(shown)] == shown
         return is_beginning and state.end is None and not self.takeback_offered
@@ -225,7 +225,7 @@ class Session:
 
 
 def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...]]:
-    """Process a message from the server; return the new session and the actions to perform, in order.
+    """Process a message from the server; return the new session and the actions to perform in order.
 
     Raises:
         ProtocolError: The message is invalid: illegal moves, or a change of a finished game.
@@ -252,7 +252,7 @@ def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...
 
 
 def common_plies(old: Sequence[str], new: Sequence[str]) -> int:
-    """Length of the common prefix of two lists of moves."""
+    """Number of moves in the common prefix of two lists of moves."""
     both = zip(old, new, strict=False)
     return next((ply for ply, (a, b) in enumerate(both) if a != b), min(len(old), len(new)))
 

@@ -20,11 +20,11 @@ class SharedGameLimit:
         """Accounts with a waiting challenger."""
 
     def free_games(self, account: object) -> float:
-        """The number of games that one account may have now, including its current ones."""
+        """The number of games that one account may have now, including its current games."""
         return self._max_games - (self._games.total() - self._games[account])
 
     def is_wanted_elsewhere(self, account: object) -> bool:
-        """Whether a challenger waits at another account; if so, our own challenges give way."""
+        """Whether a challenger is waiting at another account; if so, we send no challenges ourselves."""
         return self._max_games < math.inf and bool(self._wanting - {account})
 
     def count(
@@ -35,7 +35,7 @@ class SharedGameLimit:
         Args:
             account: Any hashable key that identifies the account.
             games: Number of running or accepted games with a real-time clock.
-            on_change: Called when another account has fewer games than before, or a challenger waits there.
+            on_change: Called when another account has fewer games or a new waiting challenger.
             has_challenger: Whether a challenger waits for a game at this account.
         """
         is_news = games < self._games[account] or (has_challenger and account not in self._wanting)

@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 
 class SideTasks:
-    """Runs small tasks during a game; tasks unfinished at its end are not awaited.
+    """Runs small tasks during a game; tasks unfinished at the game's end are not awaited.
 
     Args:
         game_id: For the log.
@@ -28,7 +28,7 @@ class SideTasks:
         self._running: set[asyncio.Task[None]] = set()
 
     def start(self, what: str, call: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
-        """Run a call while the game continues.
+        """Start a call that runs while the game continues.
 
         Args:
             what: Description for the log.
@@ -51,7 +51,7 @@ class SideTasks:
     async def repeat_until_done(
         self, call: Callable[[], Awaitable[None]], is_needed: Callable[[], bool] = lambda: True
     ) -> None:
-        """Repeat a call until the server accepts or refuses it, or it is no longer needed."""
+        """Repeat a call until the server accepts or refuses it, or until it is no longer needed."""
         for wait_s in backoff_delays(self._services.rng):
             if not is_needed():
                 return

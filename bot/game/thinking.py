@@ -44,10 +44,10 @@ NO_CLOCK_TIMEOUT_S = 86_400.0
 """Deadline of a move without a clock, in seconds; later than any deadline with a clock."""
 
 MAX_THREAD_WAIT_SHARE = 0.05
-"""After waiting for a thread for this share of its clock, a game stops a search with a later deadline."""
+"""A game that has waited for a thread for this share of its clock stops a search with a later deadline."""
 
 LATE_MOVE_GRACE_S = 1.0
-"""Seconds beyond the planned time before a move counts as late, because starting and storing take time."""
+"""A move counts as late this many seconds after the planned time: starting and storing take time."""
 
 _MAX_THREADS = 8
 """Maximum threads of one strong search on idle cores: more threads gain little, and each costs every
@@ -88,7 +88,7 @@ class PositionToMove:
         return LEVELS[number - 1] if isinstance(number, int) and 1 <= number <= len(LEVELS) else None
 
     def is_low_priority(self, services: GameServices) -> bool:
-        """Whether the move is not urgent, so that its search yields to others."""
+        """Whether the move can wait; if so, its search yields to others."""
         return self.stored.clock_initial_s is None and services.server.supports(Capability.CORRESPONDENCE)
 
 
@@ -135,7 +135,7 @@ class MoveSearch:
         return at.game.name == self._at.game.name and at.text == self._text
 
     def begin(self, turn: Turn) -> None:
-        """Set the turn's clock; for an expected turn, call this again when the turn begins."""
+        """Set the turn's clock; for an expected turn, call this method again when the turn begins."""
         self._turn = turn
         if self._running is not None:
             began, stop = self._running
@@ -244,7 +244,7 @@ class GameThinker:
         self._services = services
         self._tasks = tasks
         self._left_s: float | None = None
-        """Estimated time on our clock when the last decision was found."""
+        """Estimated time on our clock when the last decision was made."""
         self._ahead: _PonderSearch | None = None
         self._paths: Paths | None = None
         """Openings to avoid; None until they are looked up."""
@@ -338,7 +338,7 @@ class GameThinker:
         )
 
     def _avoidance(self, at: PositionToMove) -> RepetitionAvoidance | None:
-        """How to avoid repeating earlier games; None if there are none or repetition is allowed."""
+        """How to avoid repeating earlier games; None if there are none to avoid or repetition is allowed."""
         within_centi = self._services.config.engine.variety_centi
         if within_centi == 0:
             return None
@@ -417,7 +417,7 @@ def _randomised(services: GameServices, stored: StoredGame) -> RandomisedParams:
 def _clock_limits(
     services: GameServices, at: PositionToMove, left_s: float | None, queue_per_thread: float = 0.0
 ) -> Limits:
-    """The limits of a search, from our remaining time in seconds (None: no clock)."""
+    """The limits of a search, from our remaining time in seconds (None without a clock)."""
     engine, level = services.config.engine, at.level
     return limits_from_clock(
         left_s,

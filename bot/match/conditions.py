@@ -35,7 +35,7 @@ class AdjudicationRule:
     centi: int
     """Lead required for adjudication, in centi-units."""
     plies: int
-    """Number of consecutive evaluations, of both players, that must agree on the leader."""
+    """Number of consecutive evaluations, by both players in turn, that must agree on the leader."""
 
     def __str__(self) -> str:
         return f"{self.centi},{self.plies}"
@@ -56,7 +56,7 @@ class Terms:
     depth: int | None = None
     """Maximum search depth in plies, unless the player's specification sets another value."""
     grace_s: float = 1.0
-    """Seconds by which a move may exceed its time before the player loses; not used with a clock."""
+    """Seconds by which a move can exceed its time limit before the player loses; ignored with a clock."""
     adjudication: AdjudicationRule | None = None
     """The adjudication rule, or None if games always end by their own rules."""
     openings: str
@@ -108,7 +108,7 @@ class Terms:
 
     @property
     def limits_our_cpu(self) -> bool:
-        """Whether any of our players has limits in processor time."""
+        """Whether any of our players has a limit on processor time."""
         return any(isinstance(spec, OurSpec) and spec.cpu_s is not None for spec in (self.a, self.b))
 
     def to_json(self) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def opponent_name(spec: PlayerSpec) -> str:
 
 
 def player_label(spec: PlayerSpec, which: int) -> str:
-    """A player's name in messages: its configured name, or else its program."""
+    """A player's name in messages: its configured name or, if it has none, its program."""
     name = (spec.name or spec.command[0]) if isinstance(spec, ExternalSpec) else opponent_name(spec)
     return f"{'AB'[which]} ({name})"
 

@@ -153,7 +153,7 @@ def _difference(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
 
 
 def _short(text: str) -> str:
-    """Shorten a text to the column's length; different texts stay different."""
+    """Shorten a string to the column's length; different strings remain different."""
     text = printable(text)
     if len(text) <= _MAX_NAME_LENGTH:
         return text

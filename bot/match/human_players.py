@@ -1,4 +1,4 @@
-"""Simulated people: players that move as a human-move model predicts; also opens models for other players."""
+"""Simulated people, who move as a human-move model predicts; also opens models for other players."""
 
 import random
 import time
@@ -85,7 +85,7 @@ class HumanPlayer:
 
 
 def apply_temperature(probabilities: Sequence[float], temperature: float) -> list[float]:
-    """Raise probabilities to the power 1 / temperature; at temperature 0, only the largest one counts."""
+    """Raise probabilities to the power 1 / temperature; at temperature 0, keep only the largest one."""
     best = max(probabilities)
     if temperature == 0:
         return [float(index == probabilities.index(best)) for index in range(len(probabilities))]

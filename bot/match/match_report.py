@@ -22,7 +22,7 @@ _FAILURES = {
 
 
 def game_line(game: FinishedGame, now: MatchStanding) -> str:
-    """One line on a game that has just ended."""
+    """Format one line about a game that has just ended."""
     match, result = now.match, now.result
     first = "A" if game.number % 2 == 0 else "B"
     side = get_rules(match.terms.game).sides[0]
@@ -125,7 +125,7 @@ def result_json(now: MatchStanding) -> dict[str, Any]:
 
 
 def estimate_text(estimate: ScoreEstimate, form: str) -> str:
-    """``+12 (95 %: -3 to +27)``; infinity is spelled out: ``minus infinity (95 %: below +234)``."""
+    """Format as ``+12 (95 %: -3 to +27)``, with infinity in words: ``minus infinity (95 %: below +234)``."""
     if estimate.value is None and estimate.low is None and estimate.high is None:
         return "not known"
     infinite = "minus infinity" if estimate.low is None else "plus infinity"

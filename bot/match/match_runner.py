@@ -1,4 +1,4 @@
-"""Runs a match: hands out games, stores each result, and stops on request or when the SPRT has decided."""
+"""Runs a match: hands out games, stores each result, and stops on request or when the SPRT has a verdict."""
 
 import asyncio
 import logging
@@ -50,7 +50,7 @@ class MatchStanding:
     tested: SprtResult | None
     """State of the test; None if the match has no test."""
     resumed: int
-    """Number of games played before this start."""
+    """Number of games played before this run of the match."""
 
     @property
     def is_decided(self) -> bool:
@@ -64,7 +64,7 @@ class MatchStanding:
 
 
 OnGame = Callable[[FinishedGame | None, MatchStanding], None]
-"""Called with each finished game and the standing after it, and at the start with None for the game."""
+"""Called with each finished game and the standing after it; at the start, the game is None."""
 
 
 async def run_match(

@@ -1,4 +1,4 @@
-"""Openings for matches, from a file or random and nearly balanced; each is played with both colours.
+"""Openings for matches, either from a file or random and nearly balanced; each is played with both colours.
 
 If one side starts far ahead, a pair of games says little about the players; and from the usual start,
 deterministic players would repeat the same game. In odds games, however, the same player gives odds with
@@ -32,11 +32,11 @@ class Opening:
     """The opening of a game: a starting position, and moves from it."""
 
     start: str | None
-    """Starting position in the format of `Game.position_text`; None means the usual start."""
+    """Starting position in the format of `Game.position_text`; None for the usual start."""
     moves: tuple[str, ...]
     """Moves played from `start`, in the game's notation."""
     second: "Opening | None" = None
-    """Opening of the game in which A moves second; None means the same opening."""
+    """Opening of the game in which A moves second; None if both games have the same opening."""
 
     def of_game(self, number: int) -> "Opening":
         """Return the opening of the game with this number; A moves first in games with even numbers."""
@@ -50,7 +50,7 @@ class _BalanceBounds:
     plies: tuple[int, int]
     """Minimum and maximum number of random moves."""
     within_centi: int
-    """Largest lead of either side, in centi-units."""
+    """Maximum lead of either side, in centi-units."""
     depth: int
     """Depth in plies of the search that measures the lead."""
 
@@ -72,7 +72,7 @@ def random_opening(game_name: str, seed: int, index: int, plies: int | None = No
     Args:
         seed: The match's seed.
         index: The pair's number; openings of different pairs are independent.
-        plies: Number of moves; None means a random number in the game's default range.
+        plies: Number of moves; None for a random number in the game's default range.
 
     Raises:
         MatchError: No balanced opening was found.
@@ -113,7 +113,7 @@ def read_openings(data: bytes, game_name: str, where: str, max_plies: int | None
     Args:
         data: The file's contents.
         where: The file's name for error messages.
-        max_plies: Maximum number of moves to take from each game; None means no limit.
+        max_plies: Maximum number of moves to take from each game; None for no limit.
 
     Raises:
         MatchError: The file has no openings, or an opening ends the game; the message gives the reason.
@@ -208,7 +208,7 @@ def _from_record(game: Game[Any], record: GameRecord | BadGame, what: str, max_p
 
 
 def _start_text(game: Game[Any], position: Any) -> str | None:
-    """Return the position's text; None for the usual start, because some protocols support no other."""
+    """Return the position's text; None for the usual start, because some protocols support no other start."""
     text = game.position_text(position)
     return None if text == game.position_text(game.initial()) else text
 

@@ -42,9 +42,9 @@ _MOVE_OVERHEAD_S = 0.02
 _MIN_RESPONSE_TIMEOUT_S = 0.5
 """Extra seconds to wait for a program on a clock; the clock decides whether the move was late."""
 _MAX_PROFILE_NODE_FACTOR = 20
-"""Maximum ratio of positions visited for a game's profiles to positions visited to choose its moves."""
+"""Maximum ratio of positions visited for a game's profiles to those visited to choose its moves."""
 _MIN_PROFILE_NODE_LIMIT = 5_000_000
-"""Number of positions that a game's profiles may visit regardless of that ratio."""
+"""Number of positions that a game's profiles can always visit, whatever `_MAX_PROFILE_NODE_FACTOR` allows."""
 
 
 class Participant(Protocol):
@@ -80,7 +80,7 @@ class OurPlayer:
     def __init__(self, spec: OurSpec, game_name: str, seed: str) -> None:
         self.name = spec.text
         self.decisions: list[tuple[int, Decision]] = []
-        """Decisions of this game, with the number of moves before each."""
+        """Decisions of this game, each with the number of moves before it."""
         self._game = get_rules(game_name)
         self._line = MoveList(self._game)
         try:
@@ -109,12 +109,12 @@ class OurPlayer:
         )
 
     def new_game(self, start: Any = None) -> None:
-        """Begin a game from a position; None: the usual start."""
+        """Begin a game from a position; None for the usual start."""
         self._line.begin(start)
         self.decisions = []
 
     def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:
-        """Search and decide.
+        """Search for a move and record the decision.
 
         Args:
             moves: See `ExternalEngine.choose`.

@@ -25,7 +25,7 @@ from engine.stop import StopFlag
 logger = logging.getLogger(__name__)
 
 _MAX_START_ATTEMPTS = 2
-"""Maximum attempts to begin a game with a program."""
+"""Maximum number of attempts to begin a game with a program."""
 _MAX_REASON_LENGTH = 400
 _LATE_FACTOR, _LATE_TOLERANCE_S = 1.1, 0.02
 """A move is late if it takes longer than `_LATE_FACTOR` times its limit plus `_LATE_TOLERANCE_S` seconds."""
@@ -37,7 +37,7 @@ class End(StrEnum):
     RULES = "normal"
     RESIGNATION = "resignation"
     TIME = "time"
-    """A move took longer than its time plus the grace time, or a clock ran out."""
+    """A move took longer than its limit plus the grace time, or a clock ran out."""
     CRASH = "crash"
     """A player exited, refused a command, or failed in another way."""
     ILLEGAL = "illegal move"
@@ -61,14 +61,14 @@ class GameTask:
 
 @dataclass(frozen=True, slots=True)
 class ResourceUse:
-    """Time and search depth of a player over one or more games."""
+    """A player's time, search depths and nodes over one or more moves."""
 
     moves: int = 0
     """Number of moves requested from the player."""
     time_s: float = 0.0
     longest_s: float = 0.0
     late: int = 0
-    """Number of moves that clearly exceeded their time, even if within the grace time."""
+    """Number of moves that clearly exceeded their time limit, even if within the grace time."""
     depths: int = 0
     """Sum of the depths that the player reported."""
     told_depths: int = 0
@@ -131,7 +131,7 @@ class FinishedGame:
     points: float
     """A's points: 1, 1/2 or 0."""
     margin: int | None
-    """A's discs minus B's, only for a game of Othello that ended by the rules."""
+    """A's discs minus B's; None unless the game is Othello and ended by the rules."""
     end: End
     loser: int | None
     """The player, 0 (A) or 1 (B), who lost by time, crash, illegal move or resignation; otherwise None."""
@@ -154,7 +154,7 @@ class MatchGameRecord:
     """All moves, including the opening."""
     decisions: tuple[tuple[int, Decision], ...]
     """A's decisions, each with the number of moves before it, if A is our player. A decision made too late
-    follows the last move."""
+    comes after the last move."""
     began: datetime
     ended: datetime
 
@@ -201,8 +201,8 @@ def play_game(
     """Play one game between existing players.
 
     Args:
-        players: A and B; A moves first in games with even numbers.
-        keeps_decisions: See `GameTask`.
+        players: Players A and B; A moves first in games with even numbers.
+        keeps_decisions: See `GameTask.keeps_decisions`.
 
     Raises:
         MatchError: A player cannot begin.

@@ -19,7 +19,7 @@ from engine.strategies.registry import STRATEGIES, strategy_named
 from engine.strategies.strategy import Strategy
 
 HUMAN = "human"
-"""Kind of the player that simulates people, which is not one of our strategies."""
+"""The kind of player that simulates people; it is not one of our strategies."""
 
 _OUR_PLAYER_EXAMPLE = "trappy:depth=8,assessment=last"
 _ENGINE_EXAMPLE = "standard_uci:engine=stockfish,depth=12,option.Threads=1"
@@ -59,7 +59,7 @@ class OurSpec:
     rating: int | None = None
     """The opponent's rating that the models receive; None: unknown."""
     engine: EngineSettings | None = None
-    """Settings of the player's external engine (see `engine_for`); None if it needs none."""
+    """Settings of the player's external engine (see `engine_for`); None if the player needs no engine."""
 
     def engine_for(self, game_name: str) -> EngineSettings | None:
         """The settings of the external engine for a game.
@@ -88,9 +88,9 @@ class ExternalSpec:
     directory: str | None = None
     """The program's working directory; None: the current one."""
     response_timeout_s: float = 30.0
-    """Without a time limit: seconds without output after which the program counts as hung."""
+    """Seconds without output after which the program counts as hung; used only without a time limit."""
     longest_s: float = 3600.0
-    """Without a time limit: seconds after which the program counts as hung even if it prints output."""
+    """Seconds after which the program counts as hung despite output; used only without a time limit."""
     options: tuple[tuple[str, str], ...] = ()
     """Names and values of the options to set."""
 
@@ -140,8 +140,8 @@ def parse_spec(text: str) -> PlayerSpec:
         human[:KEY=VALUE,KEY=VALUE...]
         PROTOCOL:COMMAND[; KEY=VALUE]...        PROTOCOL: nboard, gtp, uci, ucci
 
-    The command is split into words as in a shell, but no shell runs; a semicolon ends it. docs/matches.md
-    lists the keys.
+    The command is split into words as in a shell, but no shell runs; a semicolon ends the command.
+    docs/matches.md lists the keys.
 
     Raises:
         MatchError: The text is not a specification; the message says what is wrong.
@@ -233,15 +233,15 @@ class _Audience:
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """The setting behind a key."""
+    """The setting that a key changes."""
 
     read: Callable[[str], Any]
     """Parses the value; raises ValueError."""
     name: str = ""
-    """Name of the field; empty: the same as the key."""
+    """Name of the field; empty if the field is named like the key."""
     part: _Part = _Part.SPEC
     audience: _Audience | None = None
-    """Players that accept the key; None: all players."""
+    """Players that accept the key; None for all players."""
 
 
 def _parse_our_spec(text: str, kind: Strategy, rest: str) -> OurSpec:
@@ -396,7 +396,7 @@ _SEARCHING = _Audience(
 )
 _MAX_CENTI = 10**6
 _LIMITS = ("depth", "time", "cpu", "nodes")
-"""Keys that limit a move."""
+"""Keys that limit the search for a move."""
 _OUR_KEYS: Mapping[str, _Key] = {
     "depth": _Key(_parse_integer_range(2, 120)),
     "time": _Key(_seconds, "move_s"),

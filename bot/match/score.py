@@ -1,6 +1,6 @@
-"""A match's score, Elo difference and its interval.  Pure arithmetic.
+"""A match's score, and its Elo difference with an interval.  Pure arithmetic.
 
-Two games from one opening are not independent, because an opening that favours a side favours it in both.
+Two games from one opening are not independent, because an opening that favours one side does so in both.
 Pairs are independent, so every interval and test here is based on pairs, each with a score in {0, 1/4, 1/2,
 3/4, 1} (half the sum of A's points). If openings differ in how much they favour a side, analysing pairs
 correctly gives narrower intervals than analysing single games.
@@ -23,11 +23,11 @@ class ScoreEstimate:
     """A number with its 95 % interval."""
 
     value: float | None
-    """None: infinite or unknown."""
+    """None if infinite or unknown."""
     low: float | None
-    """None: no lower limit."""
+    """None if there is no lower limit."""
     high: float | None
-    """None: no upper limit."""
+    """None if there is no upper limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class Result:
     elo: ScoreEstimate
     """Elo difference, from complete pairs."""
     discs: ScoreEstimate
-    """A's discs minus B's per game, from complete pairs of Othello games that ended by the rules."""
+    """Mean of A's discs minus B's discs, from complete pairs of Othello games that ended by the rules."""
     ends: tuple[tuple[End, int | None, int], ...]
     """How games ended, the player (0: A, 1: B) that failed if any, and the count; most frequent first."""
     spent: tuple[ResourceUse, ResourceUse]

@@ -74,7 +74,7 @@ class SprtResult:
     """Number of pairs with each of `PAIR_SCORES`; includes the pair that decided the test, but no pair after
     the first unfinished pair."""
     llr: float
-    """Log-likelihood ratio after these pairs."""
+    """Log-likelihood ratio after the counted pairs."""
     verdict: SprtVerdict
 
     @property
@@ -141,7 +141,7 @@ def judge(sprt: Sprt, games: Mapping[int, FinishedGame], before: SprtResult | No
 
 
 def _solve_likelihood_tilt(shares: Sequence[float], expected: float) -> float:
-    """Find t of the module's docstring, the root of the decreasing sum of p (a - s) / (1 + t (a - s))."""
+    """Find the t of the module's docstring: the root of the decreasing sum of p (a - s) / (1 + t (a - s))."""
     low, high = -1 / (1 - expected), 1 / expected  # beyond these a probability would not be positive
     for _ in range(50):
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""Renders the parts of a view as HTML, each kind by the macro of the same name in templates/parts.html."""
+"""Renders the parts of a view as HTML, each kind by its macro of the same name in templates/parts.html."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -34,7 +34,7 @@ def html_of(part: Part, csv: Callable[[str], str]) -> Markup:
 
 
 def environment(*folders: Path) -> Environment:
-    """Return a template environment that escapes every value except `Markup` and rejects unknown names.
+    """Return a template environment that escapes every value except `Markup` and rejects undefined names.
 
     Args:
         folders: The template folders; templates can also import parts.html.
@@ -98,7 +98,7 @@ def _board(board: Board, *, is_large: bool = False) -> Markup:
 
 
 def _shapes(boards: Iterable[Board | None]) -> Markup:
-    """The SVG shapes that the given boards use; boards that are None are ignored."""
+    """The SVG shapes that the given boards use; None items are ignored."""
     return board_shapes({board.game for board in boards if board is not None})
 
 

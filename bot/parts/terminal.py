@@ -43,8 +43,8 @@ _BARS = "▁▂▃▄▅▆▇█"
 _MAX_BARS = 30
 _MAX_MEASURED_WIDTH = 10_000
 _MIN_TURNED, _MAX_BESIDE = 4, 4
-"""Minimum number of columns for a table to be transposed, and maximum number of its rows shown side by
-side."""
+"""Minimum number of columns for a table to be transposed, and maximum number of rows that a transposed table
+shows side by side."""
 
 
 def terminal(parts: Iterable[Part]) -> Iterator[RenderableType]:
@@ -101,7 +101,7 @@ def bars(values: Sequence[float]) -> str:
 
 
 def _printable(text: str) -> str:
-    """The text without characters that could control the terminal or change its direction."""
+    """The text without characters that could control the terminal or change the text's direction."""
     return "\n".join(printable(re.sub("[\u2066-\u2069]", "", line)) for line in text.splitlines())
 
 

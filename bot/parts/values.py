@@ -1,4 +1,4 @@
-"""Defines the parts of a view as frozen values; views compute their content, and renderers only render it."""
+"""Defines the parts of a view as frozen values; views compute the content, and renderers only render it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,11 +27,11 @@ class TableCell:
     more: tuple[str, str] = ("", "")
     """A link after the small print: text and URL."""
     tone: str | None = None
-    """Colour of a tag around the text: ``good``, ``trap``, ``slip`` or ``""`` (neutral); None for no tag."""
+    """Colour of the text's tag: ``good``, ``trap``, ``slip`` or ``""`` (neutral); None for no tag."""
     tags: tuple[tuple[str, str], ...] = ()
     """Tags after the text, such as ``program``, each with its colour (see `tone`)."""
     bar: tuple[float | None, float | None] | None = None
-    """A bar before the text: the share, and the expected share; None for no bar."""
+    """The shares that a bar before the text shows, actual and expected; None for no bar."""
 
 
 def as_cell(content: TableCell | str) -> TableCell:
@@ -47,7 +47,7 @@ class Column:
     is_text: bool = False
     """Whether the cells are words (left-aligned) rather than numbers."""
     is_long: bool = False
-    """Whether the cells are sentences, which may wrap."""
+    """Whether the cells are sentences, whose lines can wrap."""
     label: str = ""
     """Name of the column on narrow screens, which show no column heads; empty to use `head`."""
 
@@ -93,14 +93,14 @@ class ChartPart:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A position with marks."""
+    """A position on a board, with marks."""
 
     game: str
     """Name of the game."""
     rows: tuple[str, ...]
     title: str
     side: int
-    """The viewer's side."""
+    """The side from which the board is viewed."""
     last_move: tuple[str, ...] = ()
     marks: tuple[BoardMark, ...] = ()
 
@@ -159,13 +159,13 @@ class Card:
     """Sentences, each with its CSS class: ``""``, ``saying``, ``saying trap`` or ``saying late``."""
     about: str
     tag: tuple[str, str] = ("", "")
-    """A tag (the outcome in a word or two, or our strategy) and its colour."""
+    """The text of a tag (the outcome in a word or two, or our strategy) and its colour."""
     mood: str = ""
-    """The kind of reply: ``taken``, ``slip`` or ``held``; empty if there was no reply."""
+    """The kind of reply, ``taken``, ``slip`` or ``held``; empty if there was no reply."""
     link: tuple[str, str] = ("", "")
     """A link to the move in its game: text and URL."""
     clocks: tuple[ShownClock | None, ShownClock | None] = (None, None)
-    """The opponent's clock and ours, or None without a clock."""
+    """The opponent's clock and ours; None for a side without a clock."""
     forms: tuple[ActionForm, ...] = ()
     key: str = ""
     """Anchor of the card's forms on the page."""
@@ -195,7 +195,7 @@ class Pill:
     """The pill's colour: ``quiet``, ``good``, ``warn`` or ``bad``."""
     link: str = ""
     is_health: bool = False
-    """Whether the pill says if a part works; such a pill also has a mark and, for screen readers, a word."""
+    """Whether the pill states a part's health; it then also has a mark and, for screen readers, a word."""
 
     @property
     def text(self) -> str:
@@ -213,7 +213,7 @@ class Heading:
     lead: str = ""
     """Further explanation after the sentence."""
     state: tuple[str, str] = ("", "")
-    """Words at the very beginning, with their colour: ``good``, ``warn`` or ``bad``."""
+    """Words before the sentence, and their colour: ``good``, ``warn`` or ``bad``."""
     crumbs: tuple[tuple[str, str], ...] = ()
     """Breadcrumbs: texts with their URLs; an empty URL means no link."""
     link: str = ""
@@ -237,7 +237,7 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """Today's numbers side by side."""
+    """Today's numbers, shown side by side."""
 
     title: str
     tiles: tuple[tuple[str, str, Sparkline], ...]
@@ -309,7 +309,7 @@ class Story:
     """A line above the title."""
     title: str
     mood: str
-    """The colour: ``trap``, ``good``, ``slip`` or empty."""
+    """The description's colour: ``trap``, ``good`` or ``slip``; empty for none."""
     paragraphs: tuple[str, ...]
     facts: tuple[tuple[str, str, str, str], ...] = ()
     """Relevant replies: the kind, term, move and text of each `bot.text.moment_text.MomentFact`."""
@@ -323,11 +323,11 @@ class ListedMove:
 
     name: str
     link: str = ""
-    """URL of our decision on this move or, for a reply, on our move before it; empty if there is none."""
+    """URL of our decision on this move or, for a reply, on our preceding move; empty if there is none."""
     is_ours: bool = False
     is_shown: bool = False
     mark: str = ""
-    """Mark on a move of ours, one of `MOVE_MARKS`, or empty."""
+    """Key in `MOVE_MARKS` of the mark on one of our moves, or empty."""
 
 
 MOVE_MARKS = {
@@ -341,7 +341,7 @@ MOVE_MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class ListedMoves:
-    """All moves of a game; the first move of each side has number 1."""
+    """All moves of a game, numbered in pairs from 1."""
 
     moves: tuple[ListedMove, ...]
     records: str = ""
@@ -356,7 +356,7 @@ class Control:
     text: str = ""
     """Its state."""
     tag: tuple[str, str] = ("", "")
-    """A tag before the name, and its colour."""
+    """The text of a tag before the name, and its colour."""
     name: str = ""
     small: str = ""
     note: str = ""
@@ -381,7 +381,7 @@ class VerdictPart:
     """The verdict on a trial, with its evidence."""
 
     findings: tuple[tuple[str, bool], ...]
-    """All possible verdicts in words, each with a flag that tells whether it applies."""
+    """Every possible verdict in words, and whether it applies."""
     warning: str
     """Reasons why the results are invalid; empty if they are valid."""
     headline: str

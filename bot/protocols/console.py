@@ -29,7 +29,7 @@ class Console:
         self.lock = threading.RLock()
         """Lock held during a write; hold it to write several lines without interruption."""
         self.is_broken = False
-        """Whether our answers can no longer be written, usually because the other end has closed the pipe."""
+        """Whether writing has failed, usually because the other end has closed the pipe."""
         self.write_error: OSError | None = None
         """The error raised by the first failed write; None if there was none."""
 

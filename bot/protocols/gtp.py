@@ -93,7 +93,7 @@ class Gtp:
         self._stop = StopFlag()
         """The stop flag of the latest search."""
         self._has_ended = False
-        """Whether the input has ended, in which case no search may continue."""
+        """Whether the input has ended, in which case every search must stop."""
         self._lock = threading.Lock()
         """Lock for `_stop` and `_has_ended`."""
         self._commands: dict[str, Callable[[list[str]], str]] = {
@@ -120,7 +120,7 @@ class Gtp:
         }
 
     def run(self) -> None:
-        """Execute commands until ``quit`` or the end of the input, which stops a running search."""
+        """Execute commands until ``quit`` or the end of the input. Only the latter stops a running search."""
         with ThreadPoolExecutor(1) as worker:
             for line in self._console.lines():
                 text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", line.split("#", 1)[0]).replace("\t", " ")
@@ -220,7 +220,7 @@ class Gtp:
         return game.play(position, PASS) if game.legal_moves(position) == (PASS,) else None
 
     def _add(self, position: Any, move: int) -> None:
-        """Play a move and store the new position, preceded by `position` if a pass led to it."""
+        """Play a move and store the position after it; store `position` first if a pass led to it."""
         after = self._game.play(position, move)
         if position != self._position:
             self._positions.append(position)
@@ -310,7 +310,7 @@ class Gtp:
         return "0" if margin == 0 else f"{'B' if margin > 0 else 'W'}+{abs(margin)}"
 
     def _loadsgf(self, words: list[str]) -> str:
-        """Load moves as ``;B[f5]`` (a1 in the upper left corner) or ``;B[fe]`` (file and rank as letters)."""
+        """Load moves like ``;B[f5]`` (a1 in the upper left corner) or ``;B[fe]`` (file and rank letters)."""
         if not words:
             raise GtpFailure("syntax error: loadsgf needs a file")
         number = _parse_integer(words[-1]) if len(words) > 1 and words[-1].isdigit() else None

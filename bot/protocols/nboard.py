@@ -35,7 +35,7 @@ _SOLVES_BEYOND = 8
 """Endings that exceed the requested depth by at most this many plies are solved. Solving takes about as long
 as a search to that depth, because it evaluates no positions."""
 _SOLVED_WITHOUT_A_CLOCK = 24
-"""Maximum number of empty squares to solve without a time limit; more may take minutes."""
+"""Maximum number of empty squares to solve without a time limit; a larger number could take minutes."""
 _MAX_ANALYSIS_SOLVE_PLIES = 20
 """Maximum number of empty squares to solve during game analysis, which covers many positions."""
 
@@ -236,7 +236,7 @@ class NBoard:
                 task.say(self._line(line))
 
     def _analyze(self, task: ConsoleSearch, record: GgfGame, _position: Any, depth: int | None) -> None:
-        """Report the score of every position of the game from black's view, starting with the last."""
+        """Report every position's score from black's point of view, starting with the last."""
         driver, game = self._driver, self._game
         deepest = self._deepest(depth)
         task.say("status Analyzing the game")

@@ -1,7 +1,7 @@
 """Runs our strategies for the protocols: chooses one move within limits, or analyses depth by depth.
 
-With a clock, it chooses moves as the bot does on a server (`engine.move_chooser.MoveChooser`). Only strategy
-strong differs: here it need not judge the opponent's replies, so it spends all its time on the search.
+With a clock, it chooses moves as the bot does on a server (`engine.move_chooser.MoveChooser`). Only
+``strong`` differs: here it need not judge the opponent's replies, so it spends all its time on the search.
 """
 
 import random
@@ -49,7 +49,7 @@ class FrontEndSettings:
     depth: int | None = None
     """Default search depth in plies; None for the strategy's own depth."""
     full_depth: int = 10
-    """Depth in plies of all strategies except strong, unless `depth` is set."""
+    """Default search depth in plies for all strategies except ``strong``; `depth` overrides it."""
     move_s: float = 2.0
     """Default time per move in seconds, used if the GUI sets neither time nor depth."""
 
@@ -63,7 +63,7 @@ class FrontEndSettings:
 
 @dataclass(frozen=True, slots=True)
 class MoveLine:
-    """The evaluation of one move."""
+    """One move with its evaluation."""
 
     move: str
     score_centi: int | None
@@ -73,9 +73,9 @@ class MoveLine:
     variation: tuple[str, ...]
     """The principal variation; its first move is `move`."""
     percent: int | None = None
-    """Confidence in a search to the game's end, in per cent (100 = exact); None for other searches."""
+    """Confidence, in per cent, in a search to the game's end (100 = exact); None for other searches."""
     trap: str | None = None
-    """The reply that falls into the best trap; None if no trap was found or looked for."""
+    """The reply that falls into the best trap; None if no trap was found or sought."""
     quality_centi: float = 0.0
     """Quality of the trap, in the unit of the configured scale."""
 
@@ -177,7 +177,7 @@ class SearchDriver:
         )
 
     def clamp_depth(self, depth: int) -> int:
-        """The depth, capped at what the searchers support."""
+        """The depth, limited to what the searchers support."""
         return max(2, min(depth, self.game.deepest_search))
 
     # --- One move ---------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ class SearchDriver:
 
         Args:
             position: Must not be final.
-            limits: Limits of the search; their time limit becomes the deadline of `stop`.
+            limits: Limits of the search; the time limit becomes the deadline of `stop`.
             stop: Ends the search early.
         """
         if self._is_selective:
@@ -231,8 +231,8 @@ class SearchDriver:
         return SearchReport((found,), decision.move, self.searcher.nodes - before, time.monotonic() - began)
 
     def find_known_move(self, position: Any) -> SearchReport | None:
-        """Strategy strong's move from a book or tablebase; None if there is no such move or another
-        strategy is set."""
+        """The move of the strategy ``strong`` from a book or tablebase; None if it has none, or for any other
+        strategy."""
         if not self.settings.strategy.searches_selectively:
             return None
         began = time.monotonic()
@@ -246,7 +246,7 @@ class SearchDriver:
         return None
 
     def _strong(self, position: Any, limits: Limits, stop: StopFlag) -> SearchReport | None:
-        """Strategy strong's move from its search; None if the search was stopped too early."""
+        """The move that ``strong`` finds by search; None if the search was stopped too early."""
         began = time.monotonic()
         root = self.game.for_search(position)
         if limits.time_s is not None:
@@ -472,7 +472,7 @@ class SearchDriver:
 
 
 class RestrictedGame:
-    """A game with restricted legal moves in one position."""
+    """A game in which the legal moves of one position are restricted."""
 
     def __init__(self, game: Game[Any], root: Any, moves: Sequence[Move]) -> None:
         self._game = game
@@ -489,7 +489,7 @@ class RestrictedGame:
 
 
 def winning_margin(score_centi: int) -> float | None:
-    """Margin of a decided score in discs, negative for a loss; None if the score is not decided."""
+    """Winning margin in discs, negative for a loss; None unless the score is that of a decided game."""
     if abs(score_centi) < WIN_CENTI:
         return None
     return margin_centi(score_centi) / 100

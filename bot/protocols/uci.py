@@ -61,7 +61,7 @@ class GoCommand:
 
 
 def read_go(words: Sequence[str]) -> GoCommand:
-    """Parse the words after ``go``, ignoring malformed ones."""
+    """Parse the words after ``go``, ignoring malformed words."""
     numbers: dict[str, int] = {}
     moves: list[str] = []
     key = ""
@@ -113,7 +113,7 @@ class UciSearch(ConsoleSearch):
         super().__init__(console)
         self.latest: SearchReport | None = None
         self.released = threading.Event()
-        """Set when the search may report its move: immediately, unless it is pondering or infinite."""
+        """Set when the search may report its move: at once, unless the search is pondering or infinite."""
         self.on_hit: Callable[[], None] | None = None
         """Extra action to perform on ``ponderhit``."""
 
@@ -138,12 +138,12 @@ class Uci:
         self._options = {_key(option.name): option for option in self._option_list()}
         self._values = {key: option.default for key, option in self._options.items()}
         self._start: str | None = None
-        """Text of the starting position; None forces it to be parsed again."""
+        """Text of the starting position; None forces the position to be parsed again."""
         self._moves: tuple[str, ...] = ()
         self._begun: Any = self._game.initial()
         """Starting position of the current game."""
         self._position: Any = self._begun
-        """The current position, or None if the last one could not be parsed."""
+        """The current position, or None if the last ``position`` command could not be parsed."""
         self._banned: frozenset[str] = frozenset()
         self._search: UciSearch | None = None
 

@@ -17,7 +17,7 @@ def make_server(
     recall: Recall = nothing_to_recall,
     on_answer: Callable[[float], None] = lambda _: None,
 ) -> Server:
-    """Build the adapter for a site without connecting it. Call it inside a running event loop.
+    """Build the adapter for a site without connecting it. Must be called inside a running event loop.
 
     Args:
         config: The settings.

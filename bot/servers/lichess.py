@@ -61,7 +61,7 @@ T = TypeVar("T")
 CALL_TIMEOUT_S = 10.0
 """Timeout of one request in seconds; after a timeout, we check whether the move arrived."""
 CHAT_TIMEOUT_S = 4.0
-"""Timeout of a chat message in seconds; short, because it delays the messages queued behind it."""
+"""Timeout for sending a chat message, in seconds; short, because messages queued behind it wait."""
 CONNECT_TIMEOUT_S = 5.0
 """Timeout for connecting a stream, in seconds; short, because trying again is better than waiting."""
 KEEP_ALIVE_SLACK_S = 5.0
@@ -75,7 +75,7 @@ _MAX_LISTED_GAMES = 50
 _MAX_BOTS = 150
 """Number of programs requested from ``/api/bot/online``; the site's default is 100."""
 ONLINE_TIMEOUT_S = 30.0
-"""Timeout of the list of programs, in seconds; sites send it slowly."""
+"""Timeout for the list of programs, in seconds; sites send this list slowly."""
 CHALLENGE_SCOPE = "challenge:write"
 """Token scope needed to challenge others."""
 TOURNAMENT_SCOPE = "tournament:write"
@@ -91,7 +91,7 @@ _STATES = frozenset({"gameFull", "gameState"})
 
 
 class RefusalCounter:
-    """Decides whether a refusal of the account is final; an outage can look like a refusal for minutes."""
+    """Decides whether a refusal of the account is final: an outage can look like a refusal for minutes."""
 
     MIN_REFUSALS = 3
     MIN_REFUSAL_INTERVAL_S = 300.0
@@ -173,7 +173,7 @@ class LichessServer:
         self._http.headers.update(self._dialect.headers(challenges.variants))
 
     login = ""
-    """Always empty: a second connection with the same token does not end the first."""
+    """Always empty, because a second connection with the same token does not end the first one."""
 
     @property
     def site(self) -> str:
@@ -241,7 +241,7 @@ class LichessServer:
     async def _confirm_refusal(self, error: ServerError) -> ServerError:
         """Confirm an `AuthError` with a request for the account, because the error would end every game.
 
-        The error becomes a `TransientError` unless refusals have persisted (see `RefusalCounter`).
+        Return a `TransientError` instead unless refusals have persisted (see `RefusalCounter`).
         """
         if not isinstance(error, AuthError):
             return error
@@ -531,7 +531,7 @@ class LichessServer:
         """Request the web page of a game.
 
         Raises:
-            RefusedError: The site does not have the game, or no longer has it.
+            RefusedError: The site has no such game, or has deleted it.
         """
         path = f"/{_quote(game_id)}"
         async with self._throttle.wait_for_lane(f"GET {path}", Lane.READS):
@@ -579,7 +579,7 @@ class LichessServer:
             path: Path to request.
             form: Form fields to send.
             silence_s: None for a finite answer. For an endless stream, the longest time without a complete
-                line, in seconds; an empty line is yielded at the start, and a last partial line is dropped.
+                line, in seconds; an empty line is yielded at the start, and a partial last line is dropped.
             answer_s: Timeout until the answer begins, in seconds; None for the default.
             in_turn: Whether the request waits in the queue and blocks it until the answer begins.
         """
@@ -654,7 +654,7 @@ def _game(game_id: str) -> str:
 
 
 def _user_agent(account: str = "") -> str:
-    """Return the User-Agent in the form that sites recommend, with the account name once known."""
+    """Return the User-Agent in the form that sites recommend; includes the account name once it is known."""
     program = f"desdemona/{VERSION}"
     return f"{program} user:{account}" if re.fullmatch(r"[A-Za-z0-9._-]+", account) else program
 
@@ -683,7 +683,7 @@ async def _read_chunk(response: aiohttp.ClientResponse) -> bytes:
 
 
 def _is_origin(url: str) -> bool:
-    """Whether a URL is an origin; berserk would drop a path."""
+    """Whether a URL is an origin without a path, because berserk would drop a path."""
     try:
         parts = urlsplit(url)
         return (

@@ -1,7 +1,7 @@
 """Makes read-only calls through berserk, one at a time; makes no calls while the server demands a pause.
 
-berserk builds requests and parses answers, but its calls block, with no limit on an answer's time or size. So
-aiohttp sends berserk's requests, with a timeout that also ends slow or endless answers.
+berserk builds requests and parses answers, but its calls block and do not limit an answer's time or size.
+Therefore aiohttp sends berserk's requests, with a timeout that also ends slow or endless answers.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ class RequestThrottle:
             yield
 
     def raise_if_paused(self, what: str) -> None:
-        """Check only for a pause; for non-urgent requests that would block the queue for too long.
+        """Check only for a pause; use it for non-urgent requests that would block the queue for too long.
 
         Raises:
             PausedError: As in `wait_for_lane`.

@@ -13,7 +13,7 @@ import aiohttp
 from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
 
 RATE_LIMIT_WAIT_S = 60.0
-"""Wait in seconds after a 429 without Retry-After, as the API's introduction demands."""
+"""Wait in seconds after a 429 without Retry-After, as the API's introduction prescribes."""
 MAX_RETRY_AFTER_S = 900.0
 """Maximum wait in seconds after a 429; retrying too early merely causes another 429."""
 _DAY_S = 86_400.0
@@ -27,7 +27,7 @@ class TooManyRequests(TransientError):
     """A 429.
 
     Args:
-        message: Description of the request, and the server's message.
+        message: Description of the request, followed by the server's message.
         asked_s: The wait in seconds that the server demands, at most a day; `retry_after_s` is capped at
             `MAX_RETRY_AFTER_S`.
         limit: The server's name for a limit on one kind of request; empty if not stated.
@@ -40,10 +40,10 @@ class TooManyRequests(TransientError):
 
     @property
     def quiet_s(self) -> float:
-        """Seconds for which all other requests must wait, too.
+        """Seconds for which all other requests must also wait.
 
-        A named limit, for instance on games between programs, applies to one kind of request and may last a
-        day; other requests resume after the minute that the API demands.
+        A named limit, for instance on games between programs, applies to one kind of request and can last a
+        day; other requests resume after the one-minute wait that the API prescribes.
         """
         wait_s = min(self.asked_s, MAX_RETRY_AFTER_S)
         return min(wait_s, RATE_LIMIT_WAIT_S) if self.limit else wait_s
@@ -93,7 +93,7 @@ def _wait_s(seconds: object, headers: Mapping[str, str]) -> float:
 
 
 def _retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """The seconds that a Retry-After header demands, in either of its forms (RFC 9110, 10.2.3)."""
+    """The wait in seconds that a Retry-After header demands, in either form (RFC 9110, 10.2.3)."""
     value = headers.get("Retry-After", "").strip()
     if re.fullmatch(r"[0-9]{1,7}", value):
         return min(float(value), MAX_RETRY_AFTER_S)

@@ -52,7 +52,7 @@ _MAX_RATING = 10_000
 _MAX_FEN_LENGTH = 500
 """Maximum length of a starting position, in characters; none of our games needs a longer one."""
 _MAX_MOVE_NUMBER = 1000
-"""Cap on the full-move number of a starting position. Mate scores count the game's moves, and beyond a few
+"""Cap on the full-move number of a starting position. Mate scores depend on the move number: beyond a few
 thousand (`engine.game.MAX_PLIES`) all mates would score the same."""
 _MAX_NAME_LENGTH = 64
 """Names are cut to this many characters, the size of the database column; no site allows longer
@@ -244,7 +244,7 @@ class GameReader:
         return self.last is not None and self.last.end is not None
 
     def read(self, message: Mapping[str, Any]) -> GameEvent | None:
-        """Convert one message; return None for types that we do not use and states before the snapshot."""
+        """Convert one message; return None for unused types and for states before the snapshot."""
         match message.get("type"):
             case "gameFull":
                 return self.snapshot(message)
@@ -291,7 +291,7 @@ class GameReader:
         """Convert the first message.
 
         Raises:
-            ProtocolError: The message is malformed, the game is not ours, or its rules are not supported.
+            ProtocolError: The message is malformed, the game is not ours, or we do not support its rules.
         """
         key = _variant_key(raw)
         variant = self.dialect.variants.get(key)
@@ -437,7 +437,7 @@ def _player_id(raw: Mapping[str, Any], dialect: Dialect) -> str:
 
 
 def _variant_key(raw: Mapping[str, Any]) -> str:
-    """Return the variant's key, or its name on sites without keys; empty if there is neither."""
+    """Return the variant's key, or its name on sites without keys; empty if the message has neither."""
     variant = raw.get("variant")
     key = variant.get("key", variant.get("name")) if isinstance(variant, dict) else None
     return _clean(key) if isinstance(key, str) else ""
@@ -494,7 +494,7 @@ def read_rating_diff(record: Mapping[str, Any], name: str) -> int | None:
 
     Args:
         record: The site's JSON from ``/game/export``.
-        name: Name of the account; upper and lower case are equivalent.
+        name: Name of the account, in upper or lower case.
     """
     players = record.get("players")
     for player in players.values() if isinstance(players, dict) else ():

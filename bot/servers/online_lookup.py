@@ -1,8 +1,8 @@
 """Queries lichess.org's opening explorer and tablebase when it is our turn.
 
-Both services are optional. A look-up may use a share of the clock; if no usable answer arrives in that time,
-the bot chooses the move without it. A service that fails several times in a row, or rate-limits us, is
-skipped for a while; the skip is logged once.
+Both services are optional. A look-up may use a limited share of the clock; if no usable answer arrives in
+that time, the bot chooses the move without it. A service that fails several times in a row, or rate-limits
+us, is skipped for a while; the skip is logged once.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ _CHECK_POSITION = "8/8/8/3k4/8/8/1Q6/K7 w - - 0 1"
 _MAX_BODY_BYTES = 1 << 18
 _GAME = StandardChess()
 _OUTCOMES = {"win": WIN_CENTI, "loss": -WIN_CENTI, "draw": 0, "cursed-win": 0, "blessed-loss": 0}
-"""Score of each tablebase category from the view of the side to move; all other categories are uncertain."""
+"""Score of each tablebase category for the side to move; the outcome of any other category is uncertain."""
 
 
 class InvalidResponse(TransientError):
@@ -54,7 +54,7 @@ class InvalidResponse(TransientError):
 
 
 class CircuitBreaker:
-    """Decides whether to query a service; skips it while it fails or demands a pause."""
+    """Decides whether to query a service, which is skipped while it fails or demands a pause."""
 
     def __init__(self, name: str, clock: Callable[[], float]) -> None:
         self._name = name
@@ -69,7 +69,7 @@ class CircuitBreaker:
         return self._clock() >= self._not_before
 
     def record_success(self) -> None:
-        """Record that the service gave an answer."""
+        """Record that the service gave a usable answer."""
         self._failures = 0
         if self._is_told:
             logger.info("online.%s: works again", self._name)
@@ -250,7 +250,7 @@ def explorer_move(
     avoid: Collection[str] = (),
     name: str = "explorer",
 ) -> LookupMove | None:
-    """A random move from the explorer's answer, weighted by number of games; None if it has no move.
+    """A random move from the explorer's answer, weighted by number of games; None if the answer has none.
 
     Args:
         answer: The JSON answer; None if the position is unknown.
@@ -283,7 +283,7 @@ def explorer_move(
 
 
 def tablebase_move(answer: Any, position: ChessPosition) -> LookupMove | None:
-    """The best move in the tablebase's answer; None if its outcome is uncertain.
+    """The best move in the tablebase's answer; None if the move's outcome is uncertain.
 
     Args:
         answer: The JSON answer; None if the position is unknown.

@@ -1,4 +1,4 @@
-"""Reads PyChess's game pages, because its streams may omit the end of a game and never send it later."""
+"""Reads PyChess's game pages, because its streams sometimes omit the end of a game."""
 
 import asyncio
 import html
@@ -17,11 +17,11 @@ from bot.servers.lichess_wire import MAX_BRACKETS, MAX_MOVES, GameReader, as_obj
 logger = logging.getLogger(__name__)
 
 RESUME_TIMEOUT_S = 3.0
-"""Timeout in seconds for the page when we resume a game; short, because the opponent's moves must wait."""
+"""Timeout for the page when we resume a game, in seconds; short, because the opponent's moves must wait."""
 MAX_PAGE_REQUESTS = 5
-"""Number of page requests, one per stream line, after which a game's end is considered unknown."""
+"""Maximum number of page requests, one per stream line; then the result of the game counts as unknown."""
 CLOCK_EXPIRY_SLACK_S = 30.0
-"""After both clocks must have run out, seconds to wait before the game counts as over."""
+"""Time after which a game counts as over once both clocks must have run out, in seconds."""
 
 END_WORDS: Mapping[int, str] = {
     0: "aborted",
@@ -114,7 +114,7 @@ class PychessGame:
     Args:
         game_id: Id of the game.
         reader: Reader of the game's stream.
-        read: Fetches the page; raises RefusedError if the site does not have the game, or no longer has it.
+        read: Fetches the page; raises RefusedError if the site does not, or no longer, have the game.
         clock: Monotonic clock, in seconds.
     """
 
@@ -161,7 +161,7 @@ class PychessGame:
             yield snapshot
 
     def _with_end_by_clock(self, event: GameEvent | None) -> GameEvent | None:
-        """Return the event; if it is None and both clocks must have run out, return an unknown end."""
+        """Return the event, or an unknown end if there is no event and both clocks must have run out."""
         if event is not None:
             self._heard_at = self._clock()
             return event
@@ -181,7 +181,7 @@ class PychessGame:
             return None
 
     async def _end(self, unknown: GameState) -> GameState | None:
-        """Return the page's end or, if the page cannot tell, `unknown`; None: retry at the next line."""
+        """Return the end shown on the page, or `unknown` if there is none; None to retry at the next line."""
         try:
             recorded = read_end(await self._read(), self._reader)
             if recorded is not None:

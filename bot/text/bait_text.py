@@ -20,7 +20,7 @@ _SHARES = (
     *(Fraction(1, many) for many in range(10, 1, -1)),
     *(Fraction(some, many) for some, many in ((2, 5), (3, 5), (2, 3), (3, 4), (4, 5), (9, 10))),
 )
-"""The shares that sentences name; a probability is rounded to the nearest, in a tie to the first."""
+"""The shares that sentences name; a probability is rounded to the nearest share (if tied, the first)."""
 _MIN_NEARLY_ALL_PROBABILITY = 0.95
 
 
@@ -41,8 +41,8 @@ def game_share(cost: float) -> Sentence:
 
 
 def short_name(name: str) -> str:
-    """Make a name safe within a sentence: at most `MAX_NAME_LENGTH` characters, and unable to change the
-    direction of the surrounding text."""
+    """Make a name safe to use in a sentence: limit it to `MAX_NAME_LENGTH` characters and keep it from
+    changing the direction of the surrounding text."""
     short = name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}\N{HORIZONTAL ELLIPSIS}"
     return short if name.isascii() else f"\N{FIRST STRONG ISOLATE}{short}\N{POP DIRECTIONAL ISOLATE}"
 
@@ -55,7 +55,7 @@ def probability_text(probability: float | None) -> str:
 
 
 def score_part(text: str | None) -> TextPart:
-    """Format a score with a true minus sign, and a mate in words; a dash if there is no score."""
+    """Format a score with a true minus sign, or a mate in words; return a dash if there is no score."""
     if not text:
         return NO_VALUE
     if text.startswith("#"):
@@ -96,7 +96,7 @@ def price(share: float | None, text: str | None, unit: str) -> TextPart:
 
 
 def scores_part(reply: ReplyReport) -> TextPart:
-    """The shallow and the final value of a reply; only the final value if no shallower search is known."""
+    """The shallow and the final score of a reply; only the final score if no shallower one is known."""
     fact = score_part(reply.their_text)
     if len(reply.score_texts) < 2:
         return fact
@@ -114,7 +114,7 @@ def bait_comparison(
         bait: The bait.
         best: The best reply to name.
         bests: All replies as good as the best one.
-        steps: Indices of the depths to show, as in a blind report; empty for all.
+        steps: Indices of the depths to show, for a blind report; empty to show all depths.
 
     Returns:
         A sentence; None if no shallower search is known or the bait looks worse at every depth.

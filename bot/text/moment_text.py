@@ -44,7 +44,7 @@ class MomentKind(StrEnum):
     SLIP = "slip"
     """The reply cost a tenth of the game or more; no bait was taken."""
     LOOSE = "loose"
-    """The reply was not the best one, but not a slip."""
+    """The reply was neither the best one nor a slip."""
     DECIDED = "decided"
     """The game was decided, and the reply did not change that."""
     FORCED = "forced"
@@ -145,7 +145,7 @@ class MomentVerdict:
         return _LABELS[self.kind]
 
     def texts(self) -> dict[str, Any]:
-        """Return plain JSON values; the texts are English."""
+        """Return plain JSON values, with the texts in English."""
         return {
             "kind": self.kind,
             "title": str(self.title),
@@ -196,7 +196,7 @@ class _Moment:
     """Confirmed baits, the first being *the* bait; empty in decided positions."""
     bests: tuple[ReplyReport, ...]
     best: ReplyReport | None
-    """The reply to call the best: the reply played if it is in `bests`, otherwise the first of `bests`."""
+    """The best reply to name: the reply played if it is in `bests`, otherwise the first of `bests`."""
     played: ReplyReport | None
 
     @property
@@ -206,7 +206,7 @@ class _Moment:
 
     @property
     def is_checked(self) -> bool:
-        """Whether the forecast's baits are confirmed or ruled out."""
+        """Whether each of the forecast's baits has been confirmed or ruled out."""
         return self.decision.forecast is not None and self.decision.forecast.is_confirmed
 
     @property
@@ -221,7 +221,7 @@ class _Moment:
 
     @property
     def missed(self) -> Sentence:
-        """Describe the cost of the reply, and the better reply."""
+        """State the reply's cost, and name the better reply."""
         paid = price(self.cost / WHOLE, self.decision.cost_text, self.unit)
         return Sentence(
             "{move} cost {price}; {best} was better.",
@@ -412,7 +412,7 @@ def _unanswered(moment: _Moment) -> Sentence:
 
 
 def _before_missed(moment: _Moment) -> list[Sentence]:
-    """Introduce the cost of a reply that took no bait."""
+    """Return the sentences that precede the cost of a reply that took no bait."""
     if moment.decision.is_decided:
         if _is_lost(moment):
             return []
@@ -466,7 +466,7 @@ def _bait_probability_text(kind: MomentKind, moment: _Moment) -> Sentence | None
 
 
 def _pick_source(moment: _Moment) -> Sentence | None:
-    """Describe the source of the move; None if the move comes from the strategy's own scores."""
+    """Describe the source of the move; return None if the move comes from the strategy's own scores."""
     decision = moment.decision
     pick, source = decision.pick, "" if decision.source is None else decision.source.name
     arguments: dict[str, TextPart] = {

@@ -10,7 +10,7 @@ from engine.expected import PER_PERCENT, WHOLE
 EQUAL_COST_TOLERANCE = PER_PERCENT // 2
 """Costs below this, half a per cent of the game, are mere rounding differences."""
 NamedCost = tuple[str, int]
-"""A reply's name, and its cost in hundredths of a per cent of the game."""
+"""The name of a reply, and the reply's cost in hundredths of a per cent of the game."""
 
 
 def _in_hundred(probability: float) -> Sentence:
@@ -30,7 +30,7 @@ def wrong_text(name: str, cost: int, probability: float | None) -> Sentence:
     Args:
         name: The reply.
         cost: Cost of the reply, in hundredths of a per cent of the game.
-        probability: Probability that people play the reply if it is a bait; None if it is not.
+        probability: If the reply is a bait, the probability that people play it; otherwise None.
     """
     arguments: dict[str, TextPart] = {"move": MoveText(name), "share": game_share(cost / WHOLE)}
     if probability is None:

@@ -10,7 +10,7 @@ from bot.text.trap_report import DecisionReport
 from engine.expected import WHOLE
 
 _MAX_SHORT_GAME_MOVES = 20
-"""If we make fewer moves than this, the game counts as short and is expected to have few traps."""
+"""A game in which we make fewer moves than this is called short; few traps are expected in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def _trap_count_text(traps: int, us: WhoText, *, sets_traps: bool, is_blind: boo
 
 
 def _no_trap_reasons(us: WhoText, plain_share: float, *, is_short: bool) -> list[TextPart]:
-    """Explain why the game may have no trap."""
+    """Explain possible reasons for a game without traps."""
     said: list[TextPart] = [Sentence("Traps are rare in a short game.")] if is_short else []
     if plain_share:
         said.append(
@@ -164,7 +164,7 @@ def _baits_taken(traps: int, baits_taken: int, lost: float, name: WhoText) -> Se
 
 
 def _is_unchecked(decision: DecisionReport) -> bool:
-    """Whether the move was answered but its forecast is unconfirmed, so that its baits are unknown."""
+    """Whether the move's baits are unknown: the move was answered, but its forecast is unconfirmed."""
     is_answered = decision.outcome is not None and decision.reply is not None
     is_checked = decision.forecast is not None and decision.forecast.is_confirmed
     return is_answered and not decision.is_decided and len(decision.replies) > 1 and not is_checked

@@ -36,7 +36,7 @@ class ScoreText:
 
 @dataclass(frozen=True, slots=True)
 class MoveText:
-    """The name of a move; some languages write moves differently."""
+    """The name of a move, which is written as the language requires."""
 
     name: str
 
@@ -57,7 +57,7 @@ class WhoText:
 
 @dataclass(frozen=True, slots=True)
 class BracketText:
-    """A text in brackets after a word, including the space before the opening bracket."""
+    """Words in brackets that follow another word; includes the space before the opening bracket."""
 
     inside: "TextPart"
 

@@ -51,16 +51,16 @@ class CandidateReport:
     """Plain minimax's score, from our point of view."""
     raw_text: str
     raw_is_bound: bool
-    """Whether the score is only an upper bound or, with another engine, the move was not searched."""
+    """Whether the score is only an upper bound, or another engine was used and did not search the move."""
     adjusted_centi: float
-    """Trappy minimax's score, from our point of view, in the unit of the params' scale."""
+    """Trappy minimax's score, from our point of view, in the unit of the parameters' scale."""
     adjusted_text: str
     """The value as a score, or on the expected scale as a share of the point, such as ``63.4 %``."""
     quality_centi: float
     trap: str | None
     trap_name: str | None
     sets_trap: bool | None
-    """Whether the move sets a trap by Figure 9's rule (`engine.judgement`); None if replies are unknown."""
+    """Whether the move sets a trap by Figure 9's rule (`engine.judgement`); None if any reply is unknown."""
     set_trap_name: str | None
     """The best trap by Figure 9's rule; None if the move sets no trap."""
     value: float | None
@@ -85,8 +85,7 @@ class ReplyReport:
     their_text: str
     """The final score from the opponent's point of view, as text."""
     score_texts: tuple[str, ...]
-    """`scores_centi` from the opponent's view, as text: how good the reply looks at each depth; deeper is
-    more accurate."""
+    """`scores_centi` as text, from the opponent's point of view: how good the reply looks at each depth."""
     quality: float
     """Quality as a trap, in hundredths of a per cent of expected score (`engine.judgement`)."""
     is_paper_trap: bool
@@ -138,9 +137,9 @@ class ForecastReport:
     is_confirmed: bool
     """Whether a confirming search was run; without one, no bait is listed."""
     baits: tuple[BaitReport, ...]
-    """Confirmed baits by decreasing expected loss (probability times cost); the first one is *the* bait."""
+    """Confirmed baits by decreasing expected loss (probability times cost); the first is the move's bait."""
     error_probability: float
-    """Probability of an error: a reply that costs a tenth of the game or more."""
+    """Probability of an error: a reply that costs at least a tenth of the point."""
     is_taken: bool | None
     """Whether the reply takes a bait; None if there was no reply or it is not judged yet."""
 
@@ -200,7 +199,7 @@ class DecisionReport:
     chosen: CandidateReport
     candidates: tuple[CandidateReport, ...]
     is_complete: bool
-    """Whether all replies are known, so that it is also known whether the move sets a trap."""
+    """Whether all replies are known; only then is it known whether the move sets a trap."""
     is_trap: bool | None
     trap: TrapReport | None
     is_decided: bool | None
@@ -251,8 +250,8 @@ async def game_report(session: AsyncSession, stored: StoredGame) -> GameReport:
     """Report on a game.
 
     Raises:
-        RecordError: A record is unreadable, contradicts the rules, or is of a game that this program no
-            longer supports.
+        RecordError: A record is unreadable, contradicts the rules, or belongs to a game that is no longer
+            supported.
     """
     decisions = await list_decisions(session, stored.id)
     forecasts = await forecasts_of_game(session, stored.id)

@@ -21,12 +21,12 @@ def signed_number(value: float | None, digits: int = 1) -> str:
 
 
 def difference(share: float, digits: int = 1) -> str:
-    """Format a difference of shares in percentage points."""
+    """Format a difference between shares in percentage points."""
     return signed_number(100 * share, digits)
 
 
 def difference_interval(mean: float | None, low: float | None, high: float | None) -> str:
-    """Format a difference of shares with its interval: ``+1.1 (+0.4 to +1.8)``, or ``too early``."""
+    """Format a difference between shares with its interval: ``+1.1 (+0.4 to +1.8)``, or ``too early``."""
     if mean is None:
         return NO_VALUE
     if low is None or high is None:

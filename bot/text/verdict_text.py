@@ -14,7 +14,7 @@ _SAYS = {
     ),
     TrialOutcome.EARNED: ("A trap earns {by}more than it gives up", "A trap earns {by}less than it gives up"),
 }
-"""Sentences for intervals above 0 and for intervals below 0; ``by`` is empty or ends with a space."""
+"""For each outcome, the sentences for intervals above 0 and below 0; ``by`` is empty or ends with a space."""
 _UNITS = {TrialOutcome.SCORE: "per 100 games", TrialOutcome.COST: "per reply"}
 _BROKEN = {
     "draw": "the random assignment differs from the recorded probabilities by more than chance allows",
@@ -23,7 +23,7 @@ _BROKEN = {
 
 
 def outcome_name(verdict: TrialVerdict) -> str:
-    """The outcome's display name, and whether it was planned: ``cost (planned)``."""
+    """The outcome's display name, and whether its analysis was planned: ``cost (planned)``."""
     name = "cost" if verdict.outcome is TrialOutcome.REPLY_COST else verdict.outcome.value.replace("_", " ")
     return f"{name} ({'planned' if verdict.is_planned else 'exploratory'})"
 
@@ -68,7 +68,7 @@ def evidence(verdict: TrialVerdict) -> str:
 
 
 def outlook_text(verdict: TrialVerdict) -> str:
-    """Say how many more values are needed for a decision or a narrower interval; empty if unknown."""
+    """Say how many more values would decide the trial or narrow its interval; empty if unknown."""
     if verdict.finding is IntervalFinding.NOT_CLEAR:
         if verdict.more is None:
             return f"At this rate, not even a million more {verdict.unit}s would decide."
@@ -111,7 +111,7 @@ def _per(verdict: TrialVerdict) -> str:
 
 
 def _digits(verdict: TrialVerdict) -> int:
-    """Number of decimals of points: one more for costs, because their differences are ten times smaller."""
+    """Number of decimals of points: 1 for scores, 2 for costs, whose differences are ten times smaller."""
     return 1 if verdict.outcome is TrialOutcome.SCORE else 2
 
 

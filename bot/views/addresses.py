@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 
 
 def opponent_path(site: str, site_id: str) -> str:
-    """URL of an opponent's page. The opponent's key is in the query, because ``..`` in a path would lead
-    elsewhere."""
+    """URL of an opponent's page. The opponent's key is in the query, because a key ``..`` in a path would
+    lead elsewhere."""
     return f"/dash/opponent?{urlencode({'site': site, 'id': site_id})}"
 
 

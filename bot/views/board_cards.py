@@ -10,7 +10,7 @@ from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
 
 LOW_CLOCK_S = 60.0
-"""The page shows a clock as low if fewer seconds than this are left."""
+"""The page marks a clock as low if fewer seconds than this are left."""
 
 
 def board_card(game: LiveGame) -> Card:

@@ -81,7 +81,7 @@ class EventsView:
     latest: tuple[LoggedEvent, ...]
     times: tuple[SiteTimes, ...]
     number: int
-    """Number of the shown page of latest events; the first page is 1."""
+    """Number of the events page shown; page 1 has the latest events."""
     has_more: bool
     endings: tuple[EndingCount, ...] = ()
     thinking: tuple[ThinkingTimes, ...] = ()

@@ -332,7 +332,7 @@ def _first_ply(marks: Sequence[MoveMark]) -> int:
 
 
 def _replay(stored: StoredGame, ply: int) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], str]:
-    """The sides, move names and board before a ply, and the reason if any of these is missing."""
+    """The names of the sides and moves, the board before a ply, and why any of them is missing."""
     game = GAMES.get(stored.game)
     if game is None:
         return (), stored.moves, (), f"this program does not know the rules of {stored.game!a:.40}"

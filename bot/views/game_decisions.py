@@ -41,7 +41,7 @@ def report_parts(
     Args:
         report: The game.
         marks: Marks on our moves in the game.
-        traps_only: Show only the table of baits and the moves with a bait; without baits, explain why.
+        traps_only: Show only the table of baits and the moves with a bait; if there are none, explain why.
     """
     header = report.header
     rules = get_rules(header.game)
@@ -70,7 +70,7 @@ def report_parts(
 
 
 def _counts(moments: Sequence[Moment]) -> str:
-    """Count the traps in the paper's sense, and the moves whose baits are unknown."""
+    """State the number of traps in the paper's sense and of moves whose baits are unknown."""
     counted_ = [each.decision for each in moments if not each.decision.is_decided and each.decision.is_trap]
     fell = sum(each.outcome == "fell" for each in counted_)
     accident = "" if all(each.decision.sets_traps for each in moments) else " by accident"
@@ -84,7 +84,7 @@ def _counts(moments: Sequence[Moment]) -> str:
 
 
 def _baits(moments: Sequence[Moment]) -> list[Part]:
-    """Return a table with one row per bait, and notes if there are no baits or some moves await judgement."""
+    """A table with one row per bait, plus a note if there are no baits or some moves are not yet judged."""
     played = [each for each in moments if not each.is_dropped]
     waiting = sum(not each.is_judged for each in played)
     decided = sum(each.is_judged and each.decision.is_decided is True for each in played)

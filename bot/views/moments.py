@@ -99,7 +99,7 @@ class Moment:
 
     @property
     def baits(self) -> tuple[BaitReport, ...]:
-        """Confirmed baits that count: none in decided positions or for moves that were never played."""
+        """Confirmed baits that count; empty in decided positions and for moves that were never played."""
         found = self.decision.forecast
         if found is None or not found.is_confirmed or self.decision.is_decided or self.is_dropped:
             return ()
@@ -172,7 +172,7 @@ class Moment:
 
     @property
     def reply_table(self) -> TablePart:
-        """The values of the replies and how likely people are to play them."""
+        """A table of the replies: their values, and how likely people are to play them."""
         told, baits = self.decision, {bait.reply for bait in self.baits}
         replies, by = self.replies, ""
         if told.forecast is not None:
@@ -208,7 +208,7 @@ class Moment:
 
     @property
     def candidate_table(self) -> TablePart:
-        """Our legal moves, as in the paper's Figure 8."""
+        """A table of our legal moves, like the paper's Figure 8."""
         told = self.decision
         is_by_value = told.chosen.value_text is not None
         rows = []
@@ -251,7 +251,7 @@ class Moment:
 
     @property
     def draw_note(self) -> tuple[Note, ...]:
-        """A note on the random choice that decided the move; empty if the choice was not random."""
+        """A note on the random choice that decided the move; empty if the move was not chosen at random."""
         draw = self.decision.draw
         if draw is None:
             return ()
@@ -318,7 +318,7 @@ def _search(decision: DecisionReport) -> str:
 
 
 def _paper_trap(decision: DecisionReport) -> str:
-    """Describe the trap in the paper's sense in one sentence."""
+    """Describe, in one sentence, the trap in the paper's sense."""
     if decision.trap is None:
         return "No trap in the paper's sense."
     if not decision.is_trap:
@@ -391,7 +391,7 @@ def moment_of(
     Args:
         stored: The game in which the move was made.
         report: Report on the move.
-        values: As in `Moment`; without them, there is no chart.
+        values: As in `Moment`; if empty, there is no chart.
     """
     unit, name = get_rules(stored.game).score_unit, short_name(stored.opponent_name)
     return Moment(

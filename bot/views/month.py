@@ -21,7 +21,7 @@ from storage.evidence.statistics.monthly import CostliestBait, MonthlyReport
 
 _PER_CENT = NumberStyle(unit=" %")
 _MAX_DAILY_POINTS = 62
-"""Maximum number of days shown day by day; longer periods are grouped by week."""
+"""Longest period, in days, that is shown day by day; longer periods are grouped by week."""
 _TRAPS = (
     "These are traps in the sense of Gordon and Reda's paper, judged by how a reply looks to a search. The "
     "baits in the other tables are replies that the model of people expects, so the numbers differ."

@@ -65,7 +65,7 @@ MAX_GAMES_SHOWN = 10
 CARDS = 6
 """Maximum number of baits shown; the baits with the highest expected loss are chosen."""
 MAX_RATING_CURVES = 4
-"""Maximum number of rating charts; the kinds of games with the most games are chosen."""
+"""Maximum number of rating charts; the kinds of games played most are chosen."""
 _OPPONENT_FILTERS = ("opponent", "opponents", "site", "match")
 """Filters that this page does not offer, because it shows one opponent at one site."""
 _PERCENT = NumberStyle(1, unit=" %")
@@ -101,7 +101,7 @@ class OpponentView:
 
     report: OpponentReport
     cards: tuple[TrapCard, ...]
-    """Cards of baits that the opponent took."""
+    """Cards that show baits that the opponent took."""
     listed: tuple[GameLine, ...]
     """The opponent's games, newest first, including aborted ones."""
     paging: Paging
@@ -238,8 +238,8 @@ class OpponentView:
 
     @property
     def _filter_query(self) -> str:
-        """The query that selects the opponent's games on other pages; empty if filters cannot express the
-        name."""
+        """The query that selects the opponent's games on other pages; empty if the name cannot be written in
+        a filter."""
         name = self.report.account.name
         if not name.isprintable() or not name.strip() or len(name) > MAX_FILTER_LENGTH:
             return ""
@@ -346,7 +346,7 @@ class OpponentView:
 
     @property
     def _address(self) -> str:
-        """The opponent's name for use in commands; empty if commands cannot express it."""
+        """The opponent's name for use in commands; empty if it cannot be written in a command."""
         account = self.report.account
         for name in (account.site_id, account.name):
             try:
@@ -474,7 +474,7 @@ def _trend(found: GameProgress, *, is_cost: bool) -> ChartPart:
 
 
 def _lines(found: GameProgress, value: str, low: str, high: str) -> Iterator[ChartLine]:
-    """The two lines of a chart, in per cent, from the named fields of `ReplyQuality`."""
+    """The two lines of a chart, as percentages, from the named fields of `ReplyQuality`."""
 
     def column(qualities: list[ReplyQuality], name: str) -> tuple[float | None, ...]:
         values = (getattr(each, name) for each in qualities)

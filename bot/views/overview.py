@@ -1,4 +1,4 @@
-"""The first page: the bot's health and what it is doing."""
+"""The first page: the bot's health and current activity."""
 
 import json
 from collections import Counter

@@ -17,7 +17,7 @@ RENAMED_CHOICES = {"fallen": "baits-taken", "fell": "taken", "surprise": "expect
 
 
 class BadQuery(DesdemonaError):
-    """A query parameter is unknown or invalid; the message names it and the allowed values."""
+    """A query parameter is unknown or invalid; the message names the parameter and the allowed values."""
 
 
 class PageNotFound(DesdemonaError):
@@ -73,7 +73,7 @@ class Query:
         return int(text)
 
     def choice(self, name: str, choices: Sequence[str]) -> str:
-        """The value of a page parameter that has a fixed set of values; the first is the default.
+        """The value of a page parameter that has a fixed set of values; the first value is the default.
 
         Args:
             name: Name of the parameter.
@@ -117,17 +117,17 @@ class Page:
     cache_ttl_s: float = 10.0
     """Number of seconds for which a loaded view is reused without querying the database."""
     min_refresh_interval_s: float | None = None
-    """Minimum interval, in seconds, at which an open page reloads; None to use `cache_ttl_s`."""
+    """Minimum time between two reloads of an open page, in seconds; None to use `cache_ttl_s`."""
     is_in_menu: bool = True
     live: Callable[[], Awaitable[Any]] | None = None
-    """Returns the running program's state each time the page is shown, as a picklable value; None if not
-    needed."""
+    """Returns the running program's state, as a picklable value, each time the page is shown; None if the
+    page does not need it."""
     live_field: str = "status"
     """The field of the loaded view (a dataclass) that the result of `live` replaces."""
     under: str = ""
     """Name of the menu page to which this page belongs; empty for a menu page."""
     download: Callable[[Database, Query], Awaitable[Download]] | None = None
-    """Creates the file served at ``/download`` below the page's path, if any; raises what `load` raises."""
+    """Creates the file served at ``/download`` below the page's path; raises the same errors as `load`."""
 
     @property
     def refresh_interval_s(self) -> int:

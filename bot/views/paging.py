@@ -1,4 +1,4 @@
-"""Pagination of lists: the requested page, and the URLs of its neighbours."""
+"""Pagination of lists: the requested page, and the URLs of the neighbouring pages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -56,7 +56,7 @@ class Paging:
         return self.address(page=str(self.page + 1)) if self.page < self.pages else ""
 
     def address(self, **changes: str) -> str:
-        """The URL of this list with some parameters changed; the first page unless a page is given."""
+        """The URL of this list with some parameters changed; it names the first page unless one is given."""
         return f"?{query_text({**self.texts, **changes})}"
 
     def to_json(self) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class Paging:
         return (*self.pager(is_shown=is_shown), *without_matches(filters))
 
     def pager(self, *, is_shown: bool) -> tuple[Part, ...]:
-        """Links to the neighbouring pages; a note if the page does not exist; nothing for an empty list."""
+        """Links to the neighbouring pages, or a note if there is no such page; empty for an empty list."""
         if is_shown:
             return (Pager(self.page, self.pages, self.earlier, self.later),)
         if self.count:

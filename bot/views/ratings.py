@@ -29,7 +29,7 @@ def _name(curve: RatingCurve) -> str:
 def rating_chart(
     title: str, description: str, times: Sequence[datetime], ratings: Sequence[int]
 ) -> LineChart:
-    """Chart our rating at the start of each game."""
+    """Build a chart of our rating at the start of each game."""
     return LineChart(
         title=title,
         description=description,

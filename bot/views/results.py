@@ -41,7 +41,7 @@ def results_view(by: str, groups: Sequence[GroupStatistics], texts: Mapping[str,
 
     Args:
         by: The grouping, as written in the URL.
-        groups: The groups, in the order of their names, latest week or month first.
+        groups: The groups, sorted by name, with the latest week or month first.
         texts: All query parameters.
     """
     names = [name.replace("-", " ").capitalize() for name in groups[0].group] if groups else []

@@ -48,7 +48,7 @@ from storage.records import BaitOutcome
 CARDS = 12
 """Number of baits on one page."""
 TAKEN = "taken"
-"""Name of the sort order for which `list_repeated` reads the baits."""
+"""Name of the sort order that counts equal baits together (`list_repeated`)."""
 ORDERS = {
     BaitOrder.EXPECTED_LOSS.value: "greatest expected loss",
     BaitOrder.COST.value: "most costly",
@@ -56,7 +56,7 @@ ORDERS = {
     TAKEN: "met repeatedly, most often taken",
 }
 ALL = "all"
-"""The value that selects all outcomes."""
+"""The filter value that selects all outcomes."""
 OUTCOMES = {ALL: "all", BaitOutcome.TAKEN.value: "taken", BaitOutcome.HELD.value: "left alone"}
 _LOOKS_GOOD = (
     "A bait is a reply that looks good, is likely to be played, and costs a tenth of the game or more"
@@ -73,8 +73,7 @@ class TrapCard:
 
     bait: BaitEncounter
     encounters: int
-    """Number of encounters if equal baits are counted together; otherwise 1, or 0 if the bait was never
-    answered."""
+    """Number of times that the bait was answered; at most 1 unless equal baits are counted together."""
     taken: int
     is_repeated: bool
     """Whether equal baits are counted together."""
@@ -100,7 +99,7 @@ class TrapCard:
 
     @property
     def _is_slip(self) -> bool:
-        """Whether the reply avoided the bait but was a different error."""
+        """Whether the reply was an error other than the bait."""
         if self.is_repeated or self.bait.is_taken is None:
             return False
         return is_slip((self.bait.reply_cost or 0) * WHOLE, is_taken=self.bait.is_taken, is_decided=False)

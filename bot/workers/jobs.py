@@ -15,7 +15,7 @@ R = TypeVar("R")
 logger = logging.getLogger(__name__)
 
 MAX_WORKER_DEATHS = 3
-"""The run fails after this many consecutive worker deaths per concurrent job."""
+"""The run fails after this many worker deaths in a row, multiplied by the number of concurrent jobs."""
 
 
 async def finished_jobs(

@@ -52,7 +52,7 @@ class LocalWorkers(ProcessPool):
 
 
 class ClusterWorkers:
-    """The workers of a Dask cluster, one task per thread.
+    """The workers of a Dask cluster; each of their threads runs one task at a time.
 
     Every worker needs the same version of this program, and any external programs that the tasks use. When a
     worker dies, the scheduler gives its task to another one.
@@ -96,6 +96,6 @@ class ClusterWorkers:
         return future
 
     def close(self) -> None:
-        """Release the workers, dropping running tasks."""
+        """Release the workers and drop their running tasks."""
         self._executor.shutdown(wait=False)
         self._client.close()

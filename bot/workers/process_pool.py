@@ -25,7 +25,7 @@ R = TypeVar("R")
 logger = logging.getLogger(__name__)
 
 _KILL_TIMEOUT_S = 10.0
-"""Maximum time to wait for a killed process to end, in seconds; a slow disk or network drive may block it."""
+"""Maximum time to wait for a killed process to end, in seconds; a slow disk or network drive may delay it."""
 
 
 class WorkerDied(Exception):
@@ -33,7 +33,7 @@ class WorkerDied(Exception):
 
 
 class ProcessPool:
-    """Processes on this machine, each served by a thread of this process that waits for its results.
+    """Worker processes on this machine; for each, a thread of the owner sends jobs and waits for results.
 
     The worker processes share nothing: each has its own pipe to us, and there are no locks. Whenever a
     process dies, only its own job fails. Pools whose processes share queues (the standard library's,
@@ -48,7 +48,7 @@ class ProcessPool:
     def __init__(self, processes: int) -> None:
         self._threads = ThreadPoolExecutor(processes, thread_name_prefix="worker")
         self._lock = threading.Lock()
-        """Guards the next three attributes and multiprocessing's state when processes start or are reaped."""
+        """Guards the next three attributes, and multiprocessing while processes are started or reaped."""
         self._idle: list[_Process] = []
         self._alive: set[_Process] = set()
         self._is_closed = False
@@ -130,7 +130,7 @@ class _Process:
         return self._pipe.recv_bytes()
 
     def is_alive(self) -> bool:
-        """Whether the process is alive; valid only between jobs, when a readable pipe means that it ended."""
+        """Whether the process is alive; valid only between jobs: then a readable pipe means that it ended."""
         return not self._pipe.poll()
 
     def kill(self) -> None:
@@ -191,8 +191,8 @@ def _answer(job: bytes) -> bytes:
 
 @contextlib.contextmanager
 def _block_sigint() -> Iterator[None]:
-    """Block SIGINT in this thread, so that the processes that it starts inherit the block; a pending signal
-    is delivered afterwards."""
+    """Context manager that blocks SIGINT in this thread and in processes started there; a pending signal is
+    delivered at the end."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -13,7 +13,7 @@ _COUNT = re.compile(r"N|N?\d{1,6}(:\d{1,6})?")
 
 
 class BadClock(ValueError):
-    """The text is not a valid clock, or not a valid time within one."""
+    """The text is not a valid clock, or contains an invalid time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class GgfClock:
     extension_s: int = 120
     """Grace period; a side that enters it loses by at least 2 discs; a side that exceeds it loses by 64."""
     is_plain: bool = True
-    """Whether every move has the same terms; if not, the increment may be added only after several moves."""
+    """Whether the same terms apply to every move; if not, the increment may cover several moves."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -61,7 +61,7 @@ class GgfClock:
         return "/".join(map(time_text, times if with_extension else times[:2]))
 
     def left_s(self, used_s: float, moves: int) -> float:
-        """Time left after `moves` moves that used `used_s` seconds together, without the grace period."""
+        """Time left after `moves` moves that used `used_s` seconds in total, excluding the grace period."""
         return self.initial_s + self.increment_s * moves - used_s
 
 

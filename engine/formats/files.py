@@ -26,7 +26,7 @@ TEXTS = (GameFormat.GGF, GameFormat.PGN, GameFormat.TRANSCRIPT)
 
 
 def decode(data: bytes) -> str:
-    """Decode a text of unknown age and origin: as UTF-8 if the bytes are valid, otherwise as Latin-1."""
+    """Decode a file of unknown age and origin: as UTF-8 if that is valid, otherwise as Latin-1."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -34,7 +34,7 @@ def decode(data: bytes) -> str:
 
 
 def detect_format(head: bytes, length: int) -> GameFormat | None:
-    """The format of a file, from its first `FORMAT_DETECTION_BYTES` and its length; None: unknown."""
+    """The format of a file, given its first `FORMAT_DETECTION_BYTES` and its length; None if unknown."""
     if wthor.is_wthor(head, length):
         return GameFormat.WTHOR
     if b"\0" in head:
@@ -51,7 +51,7 @@ def detect_format(head: bytes, length: int) -> GameFormat | None:
 
 
 def read(lines: Iterable[str], form: GameFormat, game: str | None = None) -> Iterator[GameRecord | BadGame]:
-    """Yield each game of a text in order, or the reason why that game is unreadable.
+    """Yield each game of a text in order, or, for an unreadable game, the reason.
 
     Args:
         form: A format in `TEXTS`.

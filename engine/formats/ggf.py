@@ -34,7 +34,7 @@ _ENDINGS = {"r": RESIGNED, "t": TIMEOUT, "s": AGREED}
 _TAG = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*\[([^\]]{0,10000})\]")
 _END = re.compile(r"\s*;\s*\)")
 _MAX_MOVES = 400
-"""Upper limit for the moves of a game: 60 placements, 60 passes, and a few extra, which `replay` reports."""
+"""Maximum number of moves accepted, far above the 120 of any legal game; `replay` reports illegal ones."""
 _MAX_NUMBER = 1e9
 """Upper limit for any number in a game."""
 _HEADER = frozenset(
@@ -45,7 +45,7 @@ _OWN_TAGS = _HEADER | {"B", "W"}
 
 
 class BadGgf(BadGame):
-    """A text that is not a GGF game of Othello on 8 x 8 squares; the message says what is wrong."""
+    """The text is not a GGF game of Othello on 8 x 8 squares; the message states the problem."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class GgfMove:
     move: str
     """A square such as ``f5``, or ``pass``, in lower case."""
     evaluation: float | None = None
-    """The final result that the mover expects, in discs, from the mover's view.  GGS omits a zero."""
+    """The final result that the mover expects, in discs, from its point of view.  GGS omits a zero."""
     time_s: float | None = None
     """Thinking time in seconds.  GGS omits a time that rounds to zero."""
 
@@ -69,12 +69,12 @@ class GgfGame:
     kind: str = "8"
     """Type of the game as written (TY): ``8``, ``s8r18``, ``8k``, ..."""
     start: str = _START
-    """Position before the first move, in the form of `Othello.position_text`, including the side to move."""
+    """Position before the first move, as `Othello.position_text` writes it, including the side to move."""
     moves: tuple[GgfMove, ...] = ()
     """All moves, including passes, beginning with the side to move in `start`."""
     result: str | None = None
     """Result as written (RE), black's discs minus white's minus the komi: ``+12.000``, ``-64.000:r``;
-    `stated_result` reads it. None if unfinished (``?``)."""
+    `stated_result` reads it. None if the game is unfinished (``?``)."""
     date: str = ""
     """Date as written (DT); GGS puts the time of printing here, not the time of the game."""
     place: str = ""
@@ -90,7 +90,7 @@ class GgfGame:
     """Bid of a komi game: the first move and its value (KB)."""
     white_komi_move: GgfMove | None = None
     other: tuple[tuple[str, str], ...] = ()
-    """All other tags, in their original order."""
+    """All tags without a field of their own, in their original order."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class GgfResult:
     discs: float
     """Black's discs minus white's; empty squares count for the winner, and the komi is deducted."""
     how: str = ""
-    """``r``: resigned; ``t``: out of time; ``s``: by agreement; empty: played to the end."""
+    """``r`` for resignation, ``t`` for a loss on time, ``s`` for agreement; empty if played to the end."""
 
 
 def parse(text: str) -> GgfGame:
@@ -156,7 +156,7 @@ def find(text: str) -> Iterator[GgfGame | BadGgf]:
 
 
 def _behind(text: str, at: int) -> int:
-    """The offset after the tags that follow the start of a game, whatever they contain."""
+    """The offset after the tags that follow the start of a game, even if the game is invalid."""
     at += 2
     while tag := _TAG.match(text, at):
         at = tag.end()
@@ -166,7 +166,7 @@ def _behind(text: str, at: int) -> int:
 def write(game: GgfGame) -> str:
     """The game on one line, as GGS prints it.
 
-    A ``]`` in a text becomes ``)``, because the format cannot represent it.  See `clean` for the rest.
+    A ``]`` in a value becomes ``)``, because the format cannot represent it.  See `clean` for the rest.
     """
     tags = [("GM", "Othello"), ("PC", game.place), ("DT", game.date), ("PB", game.black), ("PW", game.white)]
     tags += [("RB", _number_text(game.black_rating)), ("RW", _number_text(game.white_rating))]
@@ -189,7 +189,7 @@ def replay(game: GgfGame) -> OthelloPosition:
     """Return the position after the last move.
 
     Raises:
-        BadGgf: The rules do not allow a move; the message has the move and its number.
+        BadGgf: A move is illegal; the message includes the move and its number.
     """
     try:
         return played((move.move for move in game.moves), _GAME.parse_position(game.start))
@@ -212,7 +212,7 @@ def stated_result(game: GgfGame) -> GgfResult | None:
 
 
 def played_result(game: GgfGame) -> float | None:
-    """Black's result from the moves: discs (empty squares to the winner) minus komi; None if unfinished.
+    """Black's disc margin after the moves (the winner gets empty squares) minus komi; None if unfinished.
 
     Raises:
         BadGgf: See `replay`.
@@ -262,8 +262,8 @@ def to_record(game: GgfGame) -> GameRecord:
 def from_record(record: GameRecord) -> GgfGame:
     """Convert a record to a GGF game.
 
-    The event and the round become tags (EV, RO), and other tags are written in capitals; tags that GGF cannot
-    represent are dropped.
+    The event and the round become tags (EV, RO), and the names of other tags are written in capitals; tags
+    that GGF cannot represent are dropped.
 
     Raises:
         BadGgf: The record is not a game of Othello.
@@ -451,7 +451,7 @@ def _number(text: str, what: str) -> float:
 
 
 def _decimals(number: float, least: int) -> str:
-    """Format a number with this many decimals, or more if rounding would change it."""
+    """Format a number with at least this many decimals, and with more if rounding would change it."""
     text = f"{number:.{least}f}"
     return text if float(text) == number else format(Decimal(repr(number)), "f")
 

@@ -73,7 +73,7 @@ _SOURCE_DATE = "SourceDate"
 
 
 class BadPgn(BadGame):
-    """A text that is not a game; the message says what is wrong."""
+    """A text is not a PGN game, or a game cannot be written as PGN; the message says why."""
 
 
 class _Movetext(NamedTuple):
@@ -307,7 +307,7 @@ def _played(
     """The moves in the game's notation, with points and margin from the moves or else from the stated result.
 
     Args:
-        is_forfeit: Something other than the moves ended the game, so the stated result always counts.
+        is_forfeit: Whether something other than the moves ended the game; if so, the stated result counts.
 
     Raises:
         BadGame: A move is illegal.

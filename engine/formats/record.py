@@ -23,7 +23,7 @@ class BadGame(ValueError):
 
 
 def split_lines(text: str) -> list[str]:
-    """Split a text into lines; `str.splitlines` would also split at characters within words of old texts."""
+    """Split text into lines; `str.splitlines` would also split at characters within words in old files."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
@@ -35,15 +35,15 @@ class GameRecord:
     """Name in `engine.games`."""
     players: tuple[str, str] = ("", "")
     start: str | None = None
-    """Position before the first move, in the form of `Game.position_text`; None: the usual start."""
+    """Position before the first move, in the form of `Game.position_text`; None for the usual start."""
     moves: tuple[str, ...] = ()
     """Moves in the game's notation, passes included; all are legal."""
     points: float | None = None
-    """The first side's points: 1, 1/2 or 0; None: unfinished, or unknown."""
+    """The first side's points: 1, 1/2 or 0; None if unfinished or unknown."""
     margin: float | None = None
     """Othello: the first side's disc lead at the end, minus komi; empty squares count for the winner."""
     ending: str = ""
-    """`RESIGNED`, `TIMEOUT` or `AGREED`; empty: the game ended under its rules, or in an unknown way."""
+    """`RESIGNED`, `TIMEOUT` or `AGREED`; empty if the game ended under its rules or in an unknown way."""
     event: str = ""
     place: str = ""
     round: str = ""
@@ -61,7 +61,7 @@ class GameRecord:
 
 
 def clean(text: str) -> str:
-    """Put a text on one line; remove characters that move a terminal's cursor or that databases reject."""
+    """Put text on one line, and remove characters that move a terminal's cursor or that databases reject."""
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
@@ -154,7 +154,7 @@ def played(moves: Iterable[str], start: OthelloPosition) -> OthelloPosition:
 
 
 def black_margin(end: OthelloPosition) -> int | None:
-    """Black's final discs minus white's, empty squares counted for the winner; None: the game is not over."""
+    """Black's final discs minus white's, empty squares counted for the winner; None if unfinished."""
     if othello_moves_mask(end.mover, end.waiter) or othello_moves_mask(end.waiter, end.mover):
         return None
     return _OTHELLO.margin_discs(end) * (1 if end.side == 0 else -1)

@@ -1,6 +1,6 @@
 """Plain transcripts: a game's moves on one line, as people type and print them.
 
-Othello has many spellings: ``f5d6c3``, ``1. F5 d6 2. c3 --``, lists of plies. Numbers are skipped. Passes may
+Othello has many formats: ``f5d6c3``, ``1. F5 d6 2. c3 --``, lists of plies. Numbers are skipped. Passes may
 be written (``--``, ``pa``, ``ps``, ``pass``) or omitted; the rules insert them. For other games the line has
 the moves in this program's notation, separated by blanks. The lines do not name the players.
 """

@@ -85,7 +85,7 @@ def parse_games(data: bytes) -> WthorFile:
 
 
 def is_wthor(data: bytes, length: int) -> bool:
-    """Whether a file with these first bytes and this length is a ``.wtb`` file."""
+    """Whether the first bytes and the length of a file are those of a ``.wtb`` file."""
     if len(data) < _HEADER.size:
         return False
     count, _, _, size, _, _ = _header(data)
@@ -95,7 +95,7 @@ def is_wthor(data: bytes, length: int) -> bool:
 def to_record(
     game: WthorGame, file: WthorFile, players: Sequence[str] = (), tournaments: Sequence[str] = ()
 ) -> GameRecord:
-    """The game with its names, or with record numbers where names are missing.
+    """The game with its names; record numbers replace missing names.
 
     Raises:
         BadGame: The moves break the rules.
@@ -116,7 +116,7 @@ def to_record(
 
 
 def _header(data: bytes) -> tuple[int, int, int, int, int, int]:
-    """The header: number of games, number of names, year, board size, whether it has solitaires, depth."""
+    """The header: number of games, number of names, year, board size, solitaires (0 or 1), depth."""
     if len(data) < _HEADER.size:
         raise BadWthor(f"{len(data)} bytes are not a WTHOR file")
     _, _, _, _, games, names, year, size, solitaires, depth, _ = _HEADER.unpack_from(data)

@@ -22,7 +22,7 @@ def get_rules(name: str) -> Game[Any]:
     """The rules of the game with this name.
 
     Raises:
-        KeyError: No such game; the message lists the known ones.
+        KeyError: No game has this name; the message lists the known names.
     """
     try:
         return GAMES[name]

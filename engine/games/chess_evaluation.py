@@ -1,8 +1,8 @@
 """Static evaluation of chess: a sum of learned weights, tapered from middlegame to endgame.
 
-A *feature* is something countable on the board for either side: a knight on d5, a passed pawn on the sixth
-rank, a hanging queen. Its value is the count for the side to move minus the count for the other side. The
-weights are learned by ``python -m lab.training.chess``; ``chess_weights.json`` holds and documents them.
+A *feature* is something on the board that can be counted for each side: a knight on d5, a passed pawn on the
+sixth rank, a hanging queen. Its value is the count for the side to move minus the count for the other side.
+The weights are learned by ``python -m lab.training.chess``; ``chess_weights.json`` holds and documents them.
 
 Full-width searches have no quiescence search, so hanging pieces are features too, counted separately for the
 side to move (which can save one of them) and for the waiting side (which loses it).
@@ -26,7 +26,7 @@ THREATS = (
     "bishop_hangs", "knight_hangs", "rook_outnumbered", "bishop_by_pawn", "knight_by_pawn", "rook_by_minor",
     "minor_outnumbered", "pawn_hangs", "pawn_outnumbered",
 )  # fmt: skip
-"""Pieces that a side may lose to the next capture, the most valuable first."""
+"""Features for pieces that a side can lose to the next capture, most valuable piece first."""
 
 GROUPS: Groups = {
     **{f"{piece}_square": 64 for piece in ("pawn", "knight", "bishop", "rook", "queen", "king")},

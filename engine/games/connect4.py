@@ -11,8 +11,8 @@ _HEIGHT = ROWS + 1  # each column has one bit more, so that lines cannot wrap ov
 _BOARD = sum(((1 << ROWS) - 1) << _HEIGHT * column for column in range(COLUMNS))
 _STEPS = (1, _HEIGHT, _HEIGHT - 1, _HEIGHT + 1)  # up, right, down right, up right
 _VALUE_CENTI = (0, 4, 15, 60, 0)
-"""Value of a line of four that only one side can still fill, by its number of discs; a rule of thumb: each
-disc makes the line about four times as valuable."""
+"""Value of a line of four that only one side can still fill, by the number of discs in it. As a rule of
+thumb, each disc makes the line about four times as valuable."""
 
 LINES = tuple(
     line
@@ -63,7 +63,7 @@ class Connect4(PlainGame[Connect4Position]):
         return tuple(place for place in range(COLUMNS * _HEIGHT) if free >> place & 1)
 
     def native_position(self, position: Connect4Position) -> tuple[int, int]:
-        """The position in the core's format: the mover's discs, the opponent's discs."""
+        """The position in the core's format: the mover's discs, then the opponent's discs."""
         return position.mover, position.waiter
 
     def play(self, position: Connect4Position, move: Move) -> Connect4Position:

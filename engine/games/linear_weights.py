@@ -18,7 +18,7 @@ Groups = Mapping[str, int]
 
 
 class BadWeights(ValueError):
-    """The file lacks valid weights for the requested groups; the message says what is wrong."""
+    """The file lacks valid weights for the requested groups; the message states the problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,10 @@ class LinearWeights:
     end: tuple[int, ...]
     """Endgame weights, centi-units."""
     scale_centi: tuple[float, float]
-    """s of the expected result 1 / (1 + exp(-score / s)), in the endgame and in the middlegame."""
+    """The scale s in the expected result 1 / (1 + exp(-score / s)), for the endgame and the middlegame."""
 
     def expected_scale_centi(self, middle: int) -> float:
-        """s at the game phase ``middle``, where 64 is the middlegame and 0 the endgame."""
+        """The scale s at the game phase ``middle``, which is 64 in the middlegame and 0 in the endgame."""
         end, opening = self.scale_centi
         return end + (opening - end) * middle / 64
 
@@ -56,7 +56,7 @@ def from_card(card: Mapping[str, Any], groups: Groups) -> LinearWeights:
     """Read the weights from a card.
 
     Raises:
-        BadWeights: The card does not have these groups, or has a value that is not a valid weight.
+        BadWeights: The card lacks one of these groups, or contains a value that is not a valid weight.
     """
     held = card["weights"]
     if list(held) != list(groups):

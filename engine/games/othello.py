@@ -64,13 +64,13 @@ class OthelloPosition(NamedTuple):
     mover: int
     waiter: int
     side: int
-    """0: black (moves first) is to move; 1: white."""
+    """The side to move: 0 for black, which moves first, and 1 for white."""
 
 
 class Othello(PlainGame[OthelloPosition]):
     """The usual rules: black begins; a side without a move passes; two passes end the game.
 
-    The empty squares of a finished game count for the winner, as in WTHOR and at tournaments.
+    The empty squares of a finished game count for the winner, as in WTHOR and in tournaments.
     """
 
     name = "othello"
@@ -103,7 +103,7 @@ class Othello(PlainGame[OthelloPosition]):
         return OthelloPosition(waiter & ~flipped, mover | flipped | 1 << move, 1 - side)
 
     def native_position(self, position: OthelloPosition) -> tuple[int, int]:
-        """The position in the core's format: discs of the mover, discs of the other."""
+        """The position in the core's format: the mover's discs, then the other side's discs."""
         return position.mover, position.waiter
 
     def result_centi(self, position: OthelloPosition) -> int:

@@ -3,12 +3,12 @@
 A *pattern* is a list of squares; each of the board's eight symmetries maps it to a *feature*.  The content
 of a feature is a number in base three (0 empty, 1 the mover, 2 the opponent; the first square is the lowest
 digit) that indexes one weight in the pattern's table. All features of a pattern share the table, and
-mirror-image contents share one weight. Two more tables are indexed by each side's number of moves.
+mirror-image contents share one weight. Each side has one more table, indexed by its number of moves.
 Each ply has its own set of tables. The weights are learned by ``python -m lab.training.othello_patterns``;
 ``othello_weights.json`` documents the training.
 
 The C++ core (``engine/native/othello/patterns.hpp``) defines the patterns and evaluates positions;
-``tests/engine/games/othello_mirror.py`` does the same in readable Python.
+``tests/engine/games/othello_mirror.py`` repeats both in readable Python.
 """
 
 from functools import cache

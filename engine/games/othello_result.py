@@ -1,8 +1,8 @@
 """Converts centidiscs to the expected game result, for display and for weighting by probabilities.
 
 The expected result is 1 / (1 + exp(-score / s)), with s = 252 + 9.0 * empty squares: with 40 squares empty, a
-lead of one disc is worth 54 %, of six discs 73 %; with 14 empty, 57 % and 83 %.  The constants were fitted on
-2026-11-24, with the evaluation weights of that day, by the command ::
+lead of one disc is worth 54 %, of six discs 73 %; with 14 squares empty, 57 % and 83 %. The constants were
+fitted on 2026-11-24, with the evaluation weights of that day, by the command ::
 
     python -m lab.training.othello_result --games 4000
 
@@ -29,7 +29,7 @@ BOARD = 60
 
 
 def scale_centi(empties: int) -> float:
-    """The lead, in centidiscs, at which the odds of winning are e to 1, for a number of empty squares."""
+    """The lead, in centidiscs, at which the odds of winning are e to 1, given the number of empty squares."""
     return BASE_CENTI + PER_EMPTY_CENTI * max(0, min(BOARD, empties))
 
 

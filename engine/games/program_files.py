@@ -11,7 +11,7 @@ from engine.errors import DamagedFile
 
 @contextmanager
 def open_program_file(name: str) -> Iterator[Traversable]:
-    """Context manager for reading one of the program's own files; errors include its path.
+    """Context manager for reading one of the program's own files; adds its path to errors.
 
     Raises:
         DamagedFile: The file cannot be read, or has the wrong contents.

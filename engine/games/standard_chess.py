@@ -60,7 +60,7 @@ def _uci(number: Move) -> str:
 
 
 def _key(board: chess.Board) -> Hashable:
-    """All properties that make two positions the same for the repetition rule (FIDE Laws 9.2)."""
+    """The properties that two positions must share to be the same for the repetition rule (FIDE Laws 9.2)."""
     if type(board) is not chess.Board:
         return board.epd()  # with pockets, promoted pieces and checks given, but slow
     return (
@@ -82,7 +82,7 @@ class ChessPosition:
     line: Moves | None
     """Moves of a searched line after `moves`; None in the game itself."""
     past: tuple[Hashable, ...] = field(compare=False)
-    """Keys of the game's positions, from `start` to the one after the last of `moves`."""
+    """Keys of the game's positions, from `start` to the position after the last move in `moves`."""
 
     @cached_property
     def text(self) -> str:
@@ -194,7 +194,7 @@ class StandardChess:
         return chess_evaluation.evaluate_centi(position.text)
 
     def score_text(self, score_centi: float, position: ChessPosition) -> str:
-        """A score in pawns, or ``#3``: mate in three moves; ``#-2``: the other side mates in two."""
+        """A score in pawns, ``#3`` for mate in three moves, or ``#-2`` if the other side mates in two."""
         if abs(score_centi) < WIN_CENTI:
             return f"{score_centi / 100:+.2f}"
         last_ply = ply_of_loss(score_centi)
@@ -242,7 +242,7 @@ class StandardChess:
         return position.board.fen()
 
     def parse_position(self, text: str) -> ChessPosition:
-        """Read ``FEN moves m1 m2 ... line l1 l2 ...``; without the last parts, a plain FEN or ``startpos``.
+        """Read ``FEN moves m1 m2 ... line l1 l2 ...``, or only its first parts; the FEN may be ``startpos``.
 
         Castling rights are read as X-FEN or Shredder-FEN.  A right written as a file's letter makes the
         position a Chess960 position (where castling is the king taking its rook); so does a castling right
@@ -303,12 +303,12 @@ class StandardChess:
 
     @staticmethod
     def _ply(position: ChessPosition) -> int:
-        """Plies since the game began, for mate scores."""
+        """Number of plies since the game began, from which mate scores are computed."""
         return min(MAX_PLIES, position.board.ply())
 
 
 def _game_start(board: chess.Board) -> ChessPosition:
-    """Return a position at which a game's history starts, because the last move was irreversible."""
+    """Return a position that starts a new history, because the last move was irreversible."""
     if not board.castling_rights:
         board.chess960 = False  # it only affects how castling is written
     board.fullmove_number = min(MAX_FEN_PLY, board.fullmove_number)

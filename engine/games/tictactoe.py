@@ -22,7 +22,7 @@ def _is_line(cells: int) -> bool:
 
 
 class TicTacToe(PlainGame[TicTacToePosition]):
-    """Noughts and crosses; crosses begin.  Squares are named like ``a1`` (top left) to ``c3``."""
+    """Noughts and crosses; crosses begin.  Squares are named ``a1`` (top left) to ``c3`` (bottom right)."""
 
     name = "tictactoe"
     score_unit = ""

@@ -5,16 +5,16 @@ is a string of 90 letters in that order: ``P A B N C R K`` (soldier, advisor, el
 general) in capitals for red, in small letters for black, and ``.`` for an empty point.  Moves are
 ``from | to << 7``.  The C++ core (``engine/native/xiangqi/xiangqi.hpp``) has the same rules.
 
-How games end, besides mate:
+Apart from mate, games end as follows:
 
-* A side without a legal move has lost, in check or not.  The generals may not face each other on an open
-  file.
+* A side without a legal move has lost, whether or not it is in check. The generals must not face each other
+  on an open file.
 * The third occurrence of a position ends the game.  A side that has checked with every move since the first
   occurrence loses, unless both did; otherwise the game is a draw. Perpetual chase is also a draw, because
-  the definition of a chase is long (protected or not, pinned or not, by which piece) and rule books differ.
+  rule books define a chase at length (is the piece protected, is it pinned, which piece attacks) and differ.
 * 100 plies without a capture are a draw.
 
-A search judges the third occurrence by the game up to its root: see `XiangqiPosition.line`.
+A search judges a third occurrence by the game's moves up to the root only: see `XiangqiPosition.line`.
 """
 
 import re
@@ -97,7 +97,7 @@ class _PieceTables(NamedTuple):
     points: frozenset[int]
     """Squares that the piece can ever reach."""
     steps: tuple[tuple[int, ...], ...]
-    """For each square, the targets of a soldier, advisor or general."""
+    """For each square, the squares to which a soldier, advisor or general can move."""
     elephant_steps: tuple[tuple[tuple[int, int], ...], ...]
     """For each square, pairs of an eye, which must be empty, and the elephant's target behind the eye."""
 
@@ -194,7 +194,7 @@ class EarlierPosition(NamedTuple):
 
 
 class XiangqiPosition(NamedTuple):
-    """A board, with the part of the game's history that can still matter."""
+    """A board, with the part of the game's history that can still affect the result."""
 
     board: str
     side: int
@@ -209,8 +209,8 @@ class XiangqiPosition(NamedTuple):
     """In a search, the moves since its root or since the last irreversible move; None in a game.
 
     `past` has the game's positions up to and including the root, but not those of the line, so a position's
-    score does not depend on the path by which a search reached it.  A position that is in `past` twice ends
-    the line.
+    score does not depend on the path by which a search reached it.  A line ends when it reaches a position
+    that occurs in `past` twice.
     """
 
 
@@ -227,7 +227,7 @@ def _is_irreversible(board: str, move: Move) -> bool:
 
 
 def _perpetual_check(checks: Sequence[bool]) -> int:
-    """Return -1 if the side to move at even indices loses by perpetual check, 1 if the other does, else 0.
+    """Return -1 if the side to move at even indices loses by perpetual check, 1 if it wins, 0 otherwise.
 
     Args:
         checks: For each position between two occurrences of a position, whether the side to move is in check.
@@ -336,9 +336,9 @@ class Xiangqi:
     def move_name(self, position: XiangqiPosition, move: Move) -> str:
         """The notation of the World Xiangqi Federation: ``C2=5``, ``H8+7``, ``R+-1``.
 
-        Files are counted from the mover's right. ``+`` is a move forwards; the target's file or the number of
-        ranks follows. Of two pieces on one file, ``+`` names the front one; if soldiers remain ambiguous,
-        they are numbered from the front: ``17+1``.
+        Files are counted from the mover's right. ``+`` means a move forwards; the target file or the number
+        of ranks follows. Of two pieces on one file, a leading ``+`` names the front one; soldiers still
+        ambiguous are numbered from the front: ``17+1``.
         """
         board, side = position.board, position.side
         start, target = move & 127, move >> 7
@@ -490,7 +490,7 @@ class Xiangqi:
         """The mover's result (1, 0 or -1) if a third occurrence ends the game; otherwise None.
 
         In a game, all moves since the first occurrence count. In a line, only the game's moves between the
-        first and the second occurrence count, whatever moves of the line led to the third.
+        first and the second occurrence count, regardless of the line's moves that led to the third.
         """
         board, past, line = position.board, position.past, position.line
         times = cls._earlier(position)

@@ -105,5 +105,5 @@ def middle(board: str) -> int:
 
 
 def expected_scale_centi(board: str) -> float:
-    """Return s, in centi-soldiers, in the expected result 1 / (1 + exp(-score / s)) between equal players."""
+    """Return the scale s, in centi-soldiers, of equal players' expected result 1 / (1 + exp(-score / s))."""
     return weights().expected_scale_centi(middle(board))

@@ -30,7 +30,7 @@ and without a human-move model."""
 _MIN_P = 1e-4
 _SEEN_LOSS_THRESHOLD = 0.10
 _MAX_TRAINING_RATING = 1900
-"""The rating of the strongest people in the training data of Maia's networks for chess."""
+"""The rating of the strongest people whose games trained Maia's chess networks."""
 _REPLY_FEATURES = (
     "loss",
     "loss_root",
@@ -63,7 +63,7 @@ FEATURES = (
 
 
 def expected(scores_centi: NDArray[Any], logistic_centi: float) -> NDArray[np.float64]:
-    """Convert scores to expected scores from 0 to 1: `engine.expected.expected_score` without rounding."""
+    """Convert scores to expected scores from 0 to 1, as `engine.expected.expected_score`, but unrounded."""
     scores = np.asarray(scores_centi, np.float64)
     soft = 1.0 / (1.0 + np.exp(-np.clip(scores / logistic_centi, -500, 500)))
     return np.asarray(np.where(np.abs(scores) >= WIN_CENTI, (scores > 0).astype(np.float64), soft))

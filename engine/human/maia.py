@@ -24,7 +24,7 @@ GAME = "chess"
 MIN_LEGAL_MASS = 0.997
 """Minimum total probability that a valid network gives to the legal moves in well-known openings."""
 _MIN_MASS_ANYWHERE = 1e-4
-"""The same in other positions: valid networks sometimes overlook a check or a pin almost entirely."""
+"""The same minimum in other positions; even valid networks sometimes almost overlook a check or a pin."""
 _OPENINGS = (
     "startpos",
     "startpos moves e2e4",
@@ -98,11 +98,10 @@ class MaiaModel:
     def ask(
         self, histories: Sequence[Sequence[ChessPosition]]
     ) -> tuple[list[tuple[float, ...]], list[float]]:
-        """The probabilities of the legal moves, and their total share of the network's raw output.
+        """The probabilities of the legal moves, and the legal moves' share of the network's raw output.
 
         Args:
-            histories: Each has the latest positions of a game, oldest first; the last position has legal
-                moves.
+            histories: The latest positions of each game, oldest first; the last position has legal moves.
 
         Raises:
             BadModel: The output is malformed.
@@ -139,7 +138,7 @@ class EncodedPositions:
         self._sizes, self._places = places([history[-1] for history in histories])
 
     def answers(self, model: MaiaModel) -> tuple[list[list[float]], list[float]]:
-        """The probabilities of each position's legal moves, and their total share of the raw output.
+        """The probabilities of each position's legal moves, and the legal moves' share of the raw output.
 
         Raises:
             BadModel: The output is malformed.
@@ -160,13 +159,13 @@ class EncodedPositions:
 
 
 class MaiaFamily:
-    """Several networks, each for people of one rating; between two ratings we interpolate.
+    """Several networks, each for people of one rating, with interpolation between two ratings.
 
     Weights are linear in the difference of the ratings; below the lowest and above the highest rating, only
     the nearest network counts. Used by one thread at a time.
 
     Args:
-        models: Each for a different rating.
+        models: Networks, each for a different rating.
         unrated: Rating assumed for people whose rating is unknown.
 
     Raises:

@@ -4,14 +4,14 @@ Planes and indices are as in lc0. The board is seen from the side to move: row 0
 are never mirrored. For black, ranks are flipped and colours swapped, also in earlier positions.
 
 Planes are 8 x 8. The 8 latest positions, the present one first, have 13 planes each: own pawns, knights,
-bishops, rooks, queens and king; the same for the other side; all ones if that position has occurred before.
-Then follow castling rights (queen's and king's side), own and the other's; whether black is to move; plies
-since the last capture or pawn move, unscaled; zeros; ones.  Positions before the game's start are empty if
-the game began at the usual start; otherwise the oldest known position is repeated.
+bishops, rooks, queens and king; the same for the other side; and ones if that position has occurred before.
+Eight planes follow: castling rights (queen's and king's side; own, then the other side's); whether black is
+to move; plies since the last capture or pawn move, unscaled; zeros; ones.  Positions before the game's start
+are empty if the game began at the usual start; otherwise the oldest known position is repeated.
 
 Outputs are indexed ``plane * 64 + from``; the from-square is seen from the mover's side.  Planes 0 to 55:
 queen moves, N, NE, E, SE, S, SW, W, NW, by 1 to 7 squares each; 56 to 63: knight moves; 64 to 72: promotions
-to the NW, N and NE, to rook, bishop and queen each (a promotion to a knight counts as the plain move).
+to the NW, N and NE, each to rook, bishop or queen (a promotion to a knight counts as the plain move).
 Castling is encoded as the king taking its rook.
 """
 
@@ -107,7 +107,7 @@ def _castling(board: chess.Board, color: chess.Color) -> tuple[int, int]:
 
 
 class InputPlanes(NamedTuple):
-    """Network input for n positions: all 0 or 1 except in one plane; axes (rank, file, plane, position)."""
+    """Network input for n positions, with axes (rank, file, plane, position); 0 or 1 except in one plane."""
 
     now: NDArray[np.float32]
     """Shape (8, 8, 21, n): the present position's 13 planes, then the 8 planes after the history."""
@@ -128,8 +128,8 @@ def encode(histories: Sequence[Sequence[ChessPosition]]) -> InputPlanes:
     by each of its moves, their shared past is also encoded once.
 
     Args:
-        histories: The latest positions of each game (at least one), oldest first; a move is
-            predicted for the last position.
+        histories: The latest positions of each game (at least one), oldest first; the input is for predicting
+            a move in the last one.
     """
     rows: dict[int, int] = {}
     masks: list[tuple[int, ...]] = []

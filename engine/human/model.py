@@ -13,14 +13,14 @@ from engine.decision import UNKNOWN_PERSON, ModelInfo, Person
 from engine.game import Game
 
 MAIA, OTHELLO, SHALLOW, CALIBRATED, NO_MODEL = "maia", "othello", "shallow", "calibrated", "none"
-"""Kinds of models (`ModelInfo.kind`).  Networks of human moves, for chess and for Othello; the estimate from
-shallow searches; calibrated models (`engine.human.reply_model`), which are not human-move models; and the
-placeholder for a model that cannot be opened."""
+"""Kinds of models (`ModelInfo.kind`). Networks trained on human moves, for chess and for Othello; the
+estimate from shallow searches; calibrated models (`engine.human.reply_model`), which are not human-move
+models; and the placeholder for a model that cannot be opened."""
 
 DEFAULT_RATING = 1500
 """Rating assumed for a person whose rating is unknown."""
 MASS_TOLERANCE = 1e-3
-"""Tolerance for the sum of the legal moves' probabilities, because models use single precision."""
+"""Allowed deviation of a sum of probabilities from 1, because models use single precision."""
 
 
 class BadModel(Exception):
@@ -32,8 +32,8 @@ class PredictionQuery:
     """One query: the position in which to predict a person's move."""
 
     positions: tuple[Any, ...]
-    """The game's latest positions, oldest first; the move is predicted for the last. Models use as much of
-    the history as they can, and need only the last position."""
+    """The game's latest positions, oldest first; the move is predicted for the last. Models need only the
+    last position, and use as much of the history as they can."""
     person: Person = UNKNOWN_PERSON
 
 
@@ -73,7 +73,7 @@ def predictions_of(
     Args:
         model: A model for the game.
         game: The game's rules.
-        asks: Queries for any positions; the result is empty for a finished game, and 1 for a forced move.
+        asks: Queries for any positions; the result is () for a finished game, (1.0,) for a forced move.
 
     Raises:
         BadModel: The model's prediction is not a probability distribution.

@@ -28,7 +28,7 @@ MAX_MODEL_BYTES = 256 << 20
 
 _FATAL_ONLY = 4
 _SHOWN_METADATA = ("name", "licence", "source")
-"""Keys of the metadata that appears in logs and on terminals."""
+"""Keys of the metadata that is printed in logs and on terminals."""
 MAX_NAME_LENGTH = 80
 """Length limit for a network's name, in characters."""
 
@@ -158,14 +158,14 @@ class OnnxNetwork:
         return ModelInfo(self.kind, self.metadata["name"], self.sha256)
 
     def require(self, kind: str, game: str) -> None:
-        """Raise `BadModel` unless the network is of this kind and for this game."""
+        """Raise `BadModel` if the network is of another kind or for another game."""
         if (self.kind, self.game) != (kind, game):
             raise BadModel(
                 f"{self.where}: a network of kind {self.kind!r} for {self.game!r}, not {kind!r} for {game!r}"
             )
 
     def run(self, output: str, inputs: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
-        """Evaluate one output and check that it is in single precision and finite.
+        """Compute one output, and check that it has single precision and finite values.
 
         Args:
             output: The output's name.
@@ -204,9 +204,9 @@ def _metadata(model: ProtobufFields) -> tuple[dict[str, str], str]:
 def _control_flow(model: ProtobufFields) -> str:
     """The construct in the network that might not terminate; empty if there is none.
 
-    Every occurrence of a field is read, because parsers merge repeated fields.  Weights are skipped: we read
-    ``node`` of GraphProto (field 1), ``op_type`` (4) and ``attribute`` (5) of NodeProto, and the graphs of
-    AttributeProto (``g``, 6, and ``graphs``, 11).
+    All occurrences of a field are read, because protobuf parsers merge repeated fields. Weights are skipped:
+    we read ``node`` of GraphProto (field 1), ``op_type`` (4) and ``attribute`` (5) of NodeProto, and the
+    graphs of AttributeProto (``g``, 6, and ``graphs``, 11).
     """
     if model.get(_FUNCTIONS):
         return "functions of its own"

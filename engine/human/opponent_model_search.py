@@ -1,8 +1,8 @@
 """Opponent-model search: selects moves and replies to search, and computes the moves' expected values.
 
 One `OpponentModelSearch` serves one decision. It returns moves with values (`engine.human.opponent_value`).
-`from_profiler` takes the scores from our own search, `from_engine` from another program, which searches only
-the moves that may be chosen.
+`from_profiler` takes the scores from our own search; `from_engine` takes them from another program, which
+searches only the moves that can be chosen.
 """
 
 import logging
@@ -55,7 +55,7 @@ class ModelHealth:
 
     @property
     def failures(self) -> tuple[int, int]:
-        """Number of failures since the program started, and since the last successful query."""
+        """Numbers of failures: since the program started, and since the last successful query."""
         with self._lock:
             return self._total, self._failures
 
@@ -86,7 +86,7 @@ class GameModels:
 
     human: HumanModel
     calibrated: ReplyModel | None = None
-    """The model for strategies that use a calibrated model; None: these use the human-move model."""
+    """The model for strategies that use a calibrated model; if None, they use the human-move model."""
     value: OpponentParams = field(default_factory=OpponentParams)
     health: ModelHealth = field(default_factory=ModelHealth)
     person_prior: "PersonPrior | None" = None
@@ -149,13 +149,13 @@ class OpponentModelSearch:
         """Describe the use of the models, for the record of a decision.
 
         Args:
-            trouble: Why no model was used; empty: no problem.
+            trouble: Why no model was used; empty if there was no problem.
         """
         human = self._models.human.info if self._predicted and not trouble else None
         return OpponentModelUse(self.value, self._background.person, human, trouble)
 
     def model(self, candidates: Iterable[Candidate]) -> ModelInfo | None:
-        """The model behind the replies' probabilities; None: there are no probabilities."""
+        """The model that predicted the replies' probabilities; None if no reply has a probability."""
         if all(reply.probability is None for c in candidates for reply in c.replies):
             return None
         self._models.health.record_success(self._game.name)
@@ -173,7 +173,7 @@ class OpponentModelSearch:
         return self.with_values(profiler.raw_candidates_above(depth, self._floor), profiler, depth)
 
     def with_values(self, found: list[Candidate], profiler: Profiler, depth: int) -> list[Candidate]:
-        """Like `from_profiler`, for given candidates; their raw values within the budget must be exact.
+        """Like `from_profiler`, but for given candidates; raw values within the risk budget must be exact.
 
         Raises:
             BadModel: See `from_profiler`.
@@ -208,7 +208,7 @@ class OpponentModelSearch:
         replies only for the chosen move; if these lower the move's value, another move may be chosen.
 
         Args:
-            values: Every legal move's score at the root (our view), or the result of a move that ends the
+            values: Every legal move's score at the root, from our point of view, or its result if it ends the
                 game; in the game's move order.
             over: Moves that end the game.
             search: Searches replies with the other program.
@@ -276,7 +276,7 @@ class OpponentModelSearch:
         return [self._game.move_text(reply) for reply in self._game.legal_moves(after)]
 
     def _replies_to_search(self, move: str) -> list[str]:
-        """The replies that a move's value requires: all with a calibrated model, otherwise likely replies."""
+        """The replies that a move's value requires: all for a calibrated model, otherwise the likely ones."""
         texts = self._reply_texts(move)
         if self.needs_all_replies:
             return texts

@@ -24,7 +24,7 @@ from engine.human.model import MASS_TOLERANCE
 from engine.params import OpponentParams, OpponentScale
 
 UNSEARCHED = 1_000_000
-"""Bound on the score of a reply that was not searched: `engine.search.reference.INFINITY`."""
+"""Score bound of a reply that was not searched; equals `engine.search.reference.INFINITY`."""
 
 _DIGITS = 6
 _MIN_CENTI = -UNSEARCHED
@@ -73,7 +73,7 @@ def value_of(candidate: Candidate, params: OpponentParams) -> float:
     """A move's value from the probabilities and scores of its replies.
 
     A move that ends the game or repeats a position of the game has no probabilities; its value is guaranteed.
-    A repetition is not expected to provoke an error, because the opponent did not err there before.
+    A repetition is not expected to provoke an error: the opponent has already met it without erring.
 
     Raises:
         IncompleteProfile: A reply that counts has no score.
@@ -100,7 +100,7 @@ def risk_floor_centi(best_centi: int, params: OpponentParams) -> int:
 
 
 def _share_floor_centi(best_centi: int, params: OpponentParams) -> int:
-    """The minimum score that `share_percent` allows below the best score; forced losses are allowed only if
+    """The minimum score that `share_percent` allows, given the best score; forced losses are allowed only if
     every move loses by force.
 
     The minimum follows from f(x) >= (1 - share) f(best), where f is the logistic function.
@@ -134,7 +134,7 @@ def choose_by_value(candidates: Sequence[Candidate]) -> str:
 
 
 def is_chosen_by_value(decision: Decision) -> bool:
-    """Whether expected values determined the choice; otherwise (forced win or no model) plain minimax did."""
+    """Whether expected values determined the choice; if not (forced win or no model), plain minimax did."""
     return any(candidate.value is not None for candidate in decision.candidates)
 
 

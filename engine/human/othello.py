@@ -44,25 +44,25 @@ DEFAULT_FILE = Path(__file__).with_name("othello_human.onnx")
 OWN, OTHER, LEGAL = 0, 1, 2
 _AFTER = 10
 PLANES = _AFTER + 6
-"""Input planes, one number per square in each:
+"""Number of input planes; each has one number per square:
 
 0-7, as 0 or 1: own disc; other's disc; a legal move; a legal move for the other side if it were to move;
 empty; the disc placed last; a disc flipped with it; empty, in a quadrant with an odd number of empty squares.
 8-9, the same on all squares: empty squares in sixtieths; whether their number is odd.
 10-15, at legal moves, about the board after the move: discs flipped in eighths; replies in tenths; own moves
 if the other were to pass, in tenths; corners among the replies; empty squares beside own discs and beside the
-other's, in fifteenths.
+other side's, in fifteenths.
 """
 
 _CORNERS = np.uint64(0x8100000000000081)
 _QUARTERS = tuple(np.uint64(0x0F0F0F0F << shift) for shift in (0, 4, 32, 36))
 _ZERO = np.uint64(0)
 _BATCH_SIZE = 128
-"""Number of positions per batch; larger batches are no faster, and take more memory."""
+"""Number of positions per batch; larger batches take more memory and are no faster."""
 
 
 class NetworkInputs(NamedTuple):
-    """The data of each position from which `encode` makes the network's input, as arrays of equal length.
+    """The data from which `encode` makes the network's input: arrays with one element per position.
 
     The last ply is omitted (both boards are 0) when it was a pass or is unknown.
     """
@@ -71,7 +71,7 @@ class NetworkInputs(NamedTuple):
     """Discs of the side to move."""
     other: Boards
     placed: Boards
-    """The disc that the other side has just placed."""
+    """The disc that the other side placed in the last ply."""
     flipped: Boards
     """The discs that were flipped by the disc in `placed`."""
 
@@ -80,7 +80,7 @@ class NetworkInputs(NamedTuple):
         return NetworkInputs(*(turned(boards, turn) for boards in self))
 
     def of(self, chosen: NDArray[np.integer] | NDArray[np.bool_]) -> "NetworkInputs":
-        """The positions selected by indices or a mask."""
+        """Return the positions selected by indices or a mask."""
         return NetworkInputs(*(boards[chosen] for boards in self))
 
 
@@ -185,7 +185,7 @@ class OthelloHumanModel:
             sight: Positions with at least one legal move each.
 
         Raises:
-            BadModel: The network gives no answer.
+            BadModel: The network returns no valid output.
         """
         count = len(sight.own)
         parts = [np.arange(start, min(start + _BATCH_SIZE, count)) for start in range(0, count, _BATCH_SIZE)]

@@ -1,7 +1,7 @@
 """Othello's rules on arrays: move generation for many bitboards at once.
 
-Bit ``8 * row + column`` stands for a square, as in `engine.games.othello`. Every function takes and returns
-arrays of type uint64, all of the same, arbitrary shape.
+Bit ``8 * row + column`` stands for the square at that row and column, as in `engine.games.othello`. Every
+function takes and returns arrays of type uint64, all of the same, arbitrary shape.
 """
 
 import numpy as np
@@ -45,7 +45,7 @@ def flips_masks(mover: Boards, waiter: Boards, placed: Boards) -> Boards:
     """The discs flipped by a disc placed on an empty square; 0 if the placement is illegal.
 
     Args:
-        placed: Boards with one bit each, on an empty square.
+        placed: Boards with exactly one bit set each, on an empty square.
     """
     flipped = np.zeros_like(mover)
     for step, reach in _DIRECTIONS:
@@ -109,8 +109,8 @@ def upright(own: Boards, other: Boards) -> NDArray[np.bool_]:
     """Whether each symmetry maps each position to its canonical orientation, shape (8, n).
 
     The canonical image has the smallest bitboard of occupied squares and, among equals, the smallest bitboard
-    of own discs, so it is the same for all equivalent positions. There are several such symmetries if the
-    position itself is symmetric.
+    of own discs, so it is the same for all equivalent positions. Several symmetries do this if the position
+    itself is symmetric.
     """
     taken, mine = np.stack(images(own | other)), np.stack(images(own))
     least = taken == taken.min(axis=0)
@@ -120,6 +120,6 @@ def upright(own: Boards, other: Boards) -> NDArray[np.bool_]:
 
 
 def turned(boards: Boards, turn: NDArray[np.int64]) -> Boards:
-    """Map each board by its own symmetry."""
+    """Apply symmetry ``turn[i]`` to board ``i``, for all boards."""
     chosen: Boards = np.stack(images(boards))[turn, np.arange(len(boards))]
     return chosen

@@ -44,10 +44,10 @@ class OpeningTable:
     keys: Boards
     """Keys of the positions, ascending."""
     first: NDArray[np.int64]
-    """Index of each position's first move; one more entry at the end."""
+    """Index of each position's first move, followed by the total number of moves."""
     squares: NDArray[np.uint8]
     games: NDArray[np.uint16]
-    """Number of games that continued with the move, with a lower weight for older games."""
+    """Number of games that continued with the move, where older games count less."""
 
     @classmethod
     def none(cls) -> Self:
@@ -62,10 +62,10 @@ class OpeningTable:
         """Build the table from the moves of games.
 
         Args:
-            keys: Key of the position before each move.
-            squares: The moves.
+            keys: The key of the position before each move.
+            squares: The square of each move.
             weights: The weight of each move.
-            least: Minimum total weight; other positions are dropped.
+            least: Minimum number of moves played in a position; positions with fewer are dropped.
         """
         known, place, met = np.unique(keys, return_inverse=True, return_counts=True)
         often = met >= least

@@ -1,8 +1,8 @@
 """Tilts the probabilities of a person's replies according to the person's rating and the game's speed.
 
 A base model (a calibrated model or a human-move network) predicts average replies. Two numbers describe how a
-person differs: b = e^x, how closely they follow the base model, and k, how much of the replies' true cost
-they see in addition. For n replies with the base model's probabilities p0 and costs c (exponential tilting)::
+person differs: b = e^x, how closely they follow the base model, and k, how much extra weight they give to the
+replies' true costs. For n replies with the base model's probabilities p0 and costs c (exponential tilting)::
 
     p(r | x, k) = (1 - u) p0(r)^b exp(-k c(r)) / sum + u / n
 
@@ -44,7 +44,7 @@ _MAX_BYTES = 1 << 20
 
 
 def estimated_side_time_s(initial_s: float | None, increment_s: float | None) -> float:
-    """The estimated time of a side for a game, in seconds; infinite without a clock."""
+    """The estimated total time of one side in a game, in seconds; infinite without a clock."""
     return math.inf if initial_s is None else initial_s + _INCREMENT_MOVES * (increment_s or 0)
 
 
@@ -83,12 +83,12 @@ class PriorGrid:
 
     @property
     def points(self) -> Floats:
-        """Shape (points, 2): x and k of each, k changing fastest."""
+        """All grid points, shape (points, 2): x and k, with k varying fastest."""
         return np.array([(x, k) for x in self.x for k in self.k], np.float64)
 
     @property
     def is_free(self) -> NDArray[np.bool_]:
-        """Whether the grid has more than one value of x, and of k."""
+        """Whether x has more than one value on the grid, and the same for k."""
         return np.array([len(self.x) > 1, len(self.k) > 1])
 
 
@@ -97,7 +97,7 @@ class RatingScale:
     """Converts a rating to the features ``rating`` and ``new``."""
 
     origin: str
-    """The rating scale of the data that the prior was fitted to, as readable text."""
+    """The rating scale of the data to which the prior was fitted, as readable text."""
     centre: float
     unit: Annotated[float, Range(1.0, 1e6)]
     most: Annotated[float, Range(0.0, 100.0)]
@@ -139,11 +139,11 @@ class BasePrior:
     depth: int
     """Depth of the costs that the prior was fitted to (see `costs_of`)."""
     least: float
-    """Lower limit for the base model's probabilities; lower ones are raised to it."""
+    """Lower limit for the base model's probabilities; smaller ones are raised to it."""
     grid: PriorGrid
     scale: RatingScale
     rated: Gaussian | None
-    """The prior for people with a rating; None if it is the same as for people without one."""
+    """The prior for people with a known rating; None if `unrated` applies to them, too."""
     unrated: Gaussian
 
 
@@ -184,7 +184,7 @@ def tilted_rows(
     least: float,
     uniform: float,
 ) -> Floats:
-    """p(r | x, k) for the replies of many positions, concatenated.
+    """p(r | x, k) for the concatenated replies of many positions.
 
     Args:
         points: Shape (points, 2), as `PriorGrid.points`.
@@ -211,7 +211,7 @@ def tilted_rows(
 
 @dataclass(frozen=True, slots=True)
 class PersonPrior:
-    """A card: one game's priors, keyed by base model.  Immutable, so any number of threads may share it."""
+    """A card, with one game's priors by base model.  Immutable, so any number of threads may share it."""
 
     game: str
     version: str
@@ -219,10 +219,10 @@ class PersonPrior:
     uniform: float
     """u: share of the probability that is spread evenly over all replies."""
     forgetting: float
-    """Share of the prior that is mixed in again before a person's next game, if evidence from their replies
-    is carried over from game to game."""
+    """Share of the prior that is mixed in again before each further game of a person, when the evidence from
+    their replies is carried over between games."""
     bases: dict[str, BasePrior]
-    """By `base_key`."""
+    """The priors, keyed by `base_key`."""
 
     def prior_weights(self, base: str, rating: float | None, seconds: float | None) -> Floats:
         """The prior for a person: the weight of each of the grid's points.
@@ -306,13 +306,13 @@ class PersonPrior:
 
 
 def card_path(game: str, folder: Path = Path(__file__).parent) -> Path:
-    """Path of the program's own card for a game, whether or not it exists."""
+    """Path of the bundled card for a game, whether or not the file exists."""
     return folder / f"person_{game}.json"
 
 
 @lru_cache(maxsize=16)
 def read_card(path: Path) -> PersonPrior:
-    """The prior in a card; repeated calls use a cache.
+    """The priors in a card; repeated calls use a cache.
 
     Raises:
         BadModel: The file is missing or not a card; the message names it.

@@ -14,7 +14,7 @@ def message(data: bytes, where: str, wanted: Collection[int] | None = None) -> P
     Args:
         data: The complete message.
         where: Name of the message, for error messages.
-        wanted: Numbers of the fields to parse; other fields are skipped.  None: parse all.
+        wanted: Numbers of the fields to parse; other fields are skipped.  None to parse all.
 
     Raises:
         BadModel: The message is malformed.

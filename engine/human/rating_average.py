@@ -1,8 +1,8 @@
 """A human-move model averaged over several ratings near the person's own.
 
-Networks trained on one band of ratings each are overconfident, and a rating is only a rough description of a
-person's play. So the prediction is a weighted mean over ratings, with the highest weight near the
-person's own; ``docs/research/study.md`` has the measured gain.
+A network trained on one band of ratings is overconfident, and a rating describes a person's play only
+roughly. So the prediction is a weighted mean over ratings, with the highest weight near the
+person's own; ``docs/research/study.md`` reports the measured gain.
 """
 
 import hashlib

@@ -58,7 +58,7 @@ class ModelRegistry:
         folder: Folder of the program's own models.
 
     Raises:
-        BadModel: A model in the settings cannot be used, or two are for the same game.
+        BadModel: A model in the settings cannot be used, or two models are for the same game.
     """
 
     def __init__(
@@ -185,7 +185,7 @@ def _by_game(paths: Sequence[str], opened: Callable[[Path], T]) -> dict[str, tup
 
 
 class _Unopened:
-    """Placeholder for a model whose file has vanished or been damaged since the start; every query fails."""
+    """Placeholder for a model whose file vanished or was damaged after startup; every query fails."""
 
     max_history_positions = 1
 

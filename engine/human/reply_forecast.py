@@ -19,9 +19,9 @@ class TemptingReply:
     cost: int
     """Cost of the reply in the decision's own search."""
     deceives_at: tuple[int, ...]
-    """Depths in plies at which the reply looks at least as good as every best reply, ascending."""
+    """Depths in plies, ascending, at which the reply looks at least as good as every best reply."""
     confirmed_cost: int | None = None
-    """Cost of the reply in the confirming search; None if there was no such search."""
+    """Cost of the reply in the confirming search; None if no confirming search was run."""
 
     @property
     def is_confirmed(self) -> bool:
@@ -46,14 +46,14 @@ class ReplyForecast:
     model: ModelInfo
     """The model of the forecast; for `rank_probabilities` its kind is `RANK_MODEL`."""
     prior: str
-    """SHA-256 of the card that tilted the model to the person (`engine.human.person_prior`); empty: not
-    tilted."""
+    """SHA-256 of the card that tilted the model to the person (`engine.human.person_prior`); empty if none
+    did."""
     replies: tuple[str, ...]
     """Every legal reply, in the order of the profile."""
     probabilities: tuple[float, ...] = field(metadata={OLD_NAMES: ("odds",)})
     """Each reply's probability, to six digits."""
     base: tuple[float, ...]
-    """The model's probabilities before the tilt; empty: there was no tilt."""
+    """The model's probabilities before the tilt; empty if there was no tilt."""
     tempting: tuple[TemptingReply, ...]
     """Tempting replies according to the decision's own search, in the order of the profile."""
     confirm_depth: int
@@ -70,7 +70,7 @@ class ReplyForecast:
 
     @property
     def bait(self) -> TemptingReply | None:
-        """The confirmed bait with the highest probability times cost; None: our move sets no bait."""
+        """The confirmed bait with the highest probability times cost; None if our move sets no bait."""
         return max(self.confirmed, key=lambda each: each.expected_loss, default=None)
 
     def probability_of(self, reply: str) -> float:

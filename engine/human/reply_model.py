@@ -1,7 +1,7 @@
 """The interface of calibrated models: the probability of each reply, given all known facts.
 
 A human-move model (`engine.human.model`) sees only the board. A calibrated model also sees the replies'
-profiles, the person's rating and clock, and the human-move model's prediction if there is one; so it can
+profiles, the person's rating and clock, and the human-move model's prediction if there is one, so it can
 estimate how often people play a bad reply that looks good to a shallow search.
 """
 
@@ -26,7 +26,7 @@ class ReplyModel(Protocol):
 
     @property
     def trained_with_model(self) -> str:
-        """Name of the human-move model whose predictions it was trained with; empty: none."""
+        """Name of the human-move model whose predictions this model was trained with; empty if none."""
 
     def reply_probabilities(
         self,
@@ -45,8 +45,8 @@ class ReplyModel(Protocol):
             after: The position after our move, in which the person is to reply.
             candidate: Our move with its complete profile (`Candidate.complete`): every legal reply, in the
                 game's order, with all its scores. Its raw value is the minimum of the replies' last scores.
-            human: Each legal reply's probability according to a human-move model, in the same order; None:
-                there is no model.
+            human: Each legal reply's probability according to a human-move model, in the same order; None
+                without such a model.
             person: The person who replies.
 
         Raises:

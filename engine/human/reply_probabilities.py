@@ -19,7 +19,7 @@ from engine.human.reply_model import checked_probabilities
 
 @dataclass(frozen=True, slots=True)
 class ReplyPrediction:
-    """The probabilities of a person's replies to a move, and the models that gave them."""
+    """The probabilities of a person's replies to a move, and the models that predicted them."""
 
     replies: tuple[str, ...]
     """Every legal reply, in the game's order."""
@@ -33,7 +33,7 @@ class ReplyPrediction:
     """The human-move network whose predictions a calibrated `model` received; None if it received none or
     `model` is the network."""
     version: str
-    """SHA-256 of the card that tilted the prediction; empty if not tilted."""
+    """SHA-256 of the people model's card if the prediction was tilted; otherwise empty."""
 
 
 def predict_replies(
@@ -56,8 +56,8 @@ def predict_replies(
         seconds: `engine.human.person_prior.estimated_side_time_s` of the game; None if unknown.
 
     Returns:
-        None if there is neither a calibrated model nor a human-move network, or none of them answers (only
-        the first failure in a row is logged), or the move has no legal replies.
+        The prediction; None if no model exists or answers (only the first failure in a row is logged), or if
+        the move has no legal replies.
 
     Raises:
         IncompleteProfile: The candidate's profile is incomplete.

@@ -30,16 +30,16 @@ class ShallowOptions:
     """How deep people are assumed to search, and how strongly the search determines their moves.
 
     Fitted on 2026-11-22 by ``python -m bench.shallow_people`` to 1,503 human moves in chess and 1,502 in
-    Othello: two plies give 2.43 and 1.32 nats per move, four 2.32 and 1.24, a uniform distribution 3.28 and
-    2.05. On 2026-11-25, with the scores of search revision 3, separate parameters for each game would have
+    Othello: log-loss 2.43 and 1.32 nats with two plies, 2.32 and 1.24 with four, 3.28 and 2.05 if uniform. On
+    2026-11-25, with the scores of search revision 3, separate parameters for each game would have
     gained less than 0.005 nats (5.5 points and 5 % in chess, 6.5 and 2 % in Othello), so we did not use them.
 
-    In chess, two plies take about 0.1 ms per reply, four about 2 ms.
+    In chess, searching two plies takes about 0.1 ms per reply; four plies take about 2 ms.
     """
 
     plies: int = 2
-    """People are assumed to search 1, 2 .. this many plies, the first being the reply; 0 means that
-    all replies are equally likely."""
+    """People are assumed to search 1, 2, ... up to this many plies, counting the reply; 0 makes all replies
+    equally likely."""
     percent: float = 6.0
     """Difference in expected score, in percentage points, that makes a reply e times as likely."""
     share_percent: float = 5.0

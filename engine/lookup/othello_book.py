@@ -38,7 +38,7 @@ BookKey = tuple[int, int]
 """Discs of the side to move and of the other side, in canonical form."""
 
 _MAX_LOSS_CENTI = 50
-"""Maximum loss of a played move compared with the best."""
+"""Maximum loss of a played move compared with the best move."""
 _MAX_PLIES, _MAX_GAMES = 1_000, 10**12
 
 _NUMBER = {name: square for square, name in enumerate(SQUARES)}
@@ -90,7 +90,7 @@ def canonical(mover: int, waiter: int) -> tuple[BookKey, tuple[int, ...]]:
 
 
 class Book:
-    """A book in memory; immutable, so all players share it."""
+    """An immutable book in memory, shared by all players."""
 
     def __init__(self, entries: Mapping[BookKey, tuple[BookMove, ...]]) -> None:
         self._entries = entries
@@ -141,7 +141,7 @@ class Book:
         return len(self._entries)
 
     def moves(self, position: OthelloPosition) -> tuple[BookMove, ...]:
-        """The position's moves in the book, best first, ties in the game's order; empty if unknown."""
+        """The position's moves in the book, best first, ties in the game's order; empty if there are none."""
         key, symmetries = canonical(position.mover, position.waiter)
         back = _INVERSE_SYMMETRY[symmetries[0]]
         moves = [move._replace(move=turned(move.move, back)) for move in self._entries.get(key, ())]

@@ -1,6 +1,6 @@
 """Opening books for chess and its variants in Polyglot's format, read by python-chess.
 
-The format has moves and weights but no scores, so a decision from such a book has no score either. Positions
+The format has moves and weights but no scores, so a decision from a book has no score. Positions
 are identified by their squares, side to move, castling rights and en passant square; so a book also serves
 games of Chess960 that reach its positions.
 """
@@ -44,13 +44,13 @@ class BookMoveChoice:
     """Side for which to use the book (0: White, 1: Black); None for both sides."""
     choice: BookChoice = BookChoice.WEIGHTED
     max_ply: int | None = None
-    """Number of plies at the start of a game in which to use the book; None: no limit."""
+    """Number of plies at the start of a game in which to use the book; None for no limit."""
     min_weight: int = 1
     """Moves with a lower weight are ignored; books use weight 0 for moves that must not be played."""
 
 
 class PolyglotBook:
-    """A book on disk; immutable, so that all players can share it."""
+    """A book on disk; it is immutable, so all players can share it."""
 
     def __init__(self, reader: chess.polyglot.MemoryMappedReader, use: BookMoveChoice, name: str) -> None:
         self._reader = reader
@@ -64,7 +64,7 @@ class PolyglotBook:
 
         Args:
             path: The book.
-            use: When and how to use the book; None: always, at random by weight.
+            use: When and how to use the book; None to use it always, at random by weight.
 
         Raises:
             BadSource: The file is missing, truncated, or not a book (its positions are not in order).

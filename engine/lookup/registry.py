@@ -14,4 +14,4 @@ ROOT_SOURCES: Mapping[str, tuple[str, Callable[[Path], RootSource]]] = {
     "polyglot": ("chess", PolyglotBook.open),
 }
 """The game of each book or tablebase, and the function that opens it (raising `BadSource`). If several
-contain a position, the first one decides: a tablebase precedes a book."""
+contain a position, the first one is used, and tablebases precede books."""

@@ -21,7 +21,7 @@ class LookupMove(NamedTuple):
 
 
 class RootSource(Protocol):
-    """Provides moves for some positions of one game; immutable, so all players share it."""
+    """An immutable source of moves for some positions of one game, shared by all players."""
 
     @property
     def description(self) -> str:

@@ -1,8 +1,8 @@
 """Chess endgames from Syzygy tablebases, read by python-chess.
 
-A table has the outcome (WDL), and the plies to the next capture or pawn move that preserves the win (DTZ). A
-winner who always takes the shortest way to that move wins, within the fifty-move rule if possible, but not
-always in the most natural way, because the tables lack the distance to mate.
+A table gives the outcome (WDL) and the distance in plies to the next capture or pawn move that preserves the
+win (DTZ). A winner who always takes the shortest way to that move wins, within the fifty-move rule if
+possible, but not always in the most natural way, because the tables lack the distance to mate.
 """
 
 import random
@@ -38,13 +38,13 @@ class _TableResult(NamedTuple):
 
     outcome: _Outcome
     merit: float
-    """Tie-break among moves of the same outcome."""
+    """Tie-break among moves with the same outcome."""
     is_sure: bool
-    """Whether the outcome is certain, that is, not dependent on one ply of the fifty-move count."""
+    """Whether the outcome is certain, although the table's number of plies may be one too low."""
 
 
 class SyzygyTables:
-    """The tables in a folder; immutable, so that all players can share them."""
+    """The tables in a folder; they are immutable, so all players can share them."""
 
     def __init__(self, tables: chess.syzygy.Tablebase, most_pieces: int) -> None:
         """
@@ -61,7 +61,7 @@ class SyzygyTables:
         """Open all the tables in a folder, after checking each file's first bytes and size.
 
         Raises:
-            BadSource: There is no such folder, it lacks WDL or DTZ tables, or a file is not a table.
+            BadSource: The folder does not exist or lacks WDL or DTZ tables, or a file is not a table.
         """
         try:
             if not folder.is_dir():

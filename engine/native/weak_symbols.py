@@ -1,7 +1,7 @@
-"""Build check: refuses object files of the core that share code: `python weak_symbols.py NM OBJECT ...`.
+"""Build check that rejects object files of the core that share code (`python weak_symbols.py NM OBJECT ...`).
 
-An inline function compiled for several instruction sets becomes a weak symbol in each object, and the linker
-keeps one copy for all: a processor without AVX2 could then execute AVX2 code. See unit.hpp.
+An inline function compiled for several instruction sets becomes a weak symbol in each object file, and the
+linker keeps only one copy: a processor without AVX2 could then reach AVX2 code. See unit.hpp.
 """
 
 import subprocess

@@ -21,7 +21,7 @@ class MoveRequest:
     moves: tuple[str, ...]
     """All moves from the start position, in the game's notation."""
     position: Any
-    """The position after these moves, in which the game is not over."""
+    """The position after these moves; the game is not over."""
     allowance: Allowance
 
 
@@ -31,7 +31,7 @@ class EngineReply:
 
     move: str
     said: str
-    """The variation that contains the move."""
+    """The engine's output that contains the move."""
     evaluation_centi: int | None = None
     """The engine's evaluation, from its own point of view, in centi-units."""
     variation: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ def last_move_line(move: str, lines: Sequence[EngineReply]) -> EngineReply | Non
 def move_wait(
     question: MoveRequest, game: Game[Any], settings: ExternalSettings, stop: StopFlag
 ) -> WaitLimit:
-    """Limit the wait to the move's time plus a margin; if that is unlimited, limit total time and silence."""
+    """Limit the wait to the move's time plus a margin; if the move has none, limit total time and silence."""
     limit_s, now = question.allowance.limit_s(game.side_to_move(question.position)), time.monotonic()
     if limit_s is not None:
         return WaitLimit(stop, now + limit_s + settings.response_timeout_s)

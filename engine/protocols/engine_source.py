@@ -1,8 +1,8 @@
 """Trap profiles from another engine: the root, the moves within a window, and the replies to each.
 
 An engine is a third-party program: it may end, hang or send invalid output at any moment. `EngineSource` then
-logs the failure once and returns nothing, so that its caller decides the move without the engine; and it
-restarts the engine for a later move, with increasing back-off.
+logs the failure once and returns nothing, so its caller decides the move without the engine. The engine is
+restarted for a later move, with increasing back-off.
 """
 
 import logging
@@ -69,14 +69,14 @@ class EngineMove:
     replies: tuple[ReplyProfile, ...] | None
     """The engine's profiles of all replies, or None if there was no time for them."""
     raw_centi: int
-    """The lowest final score of the replies; without profiles or replies, the engine's own score or 0."""
+    """The lowest final score of the replies or, without one, the engine's own score, or 0 if it gave none."""
     depth: int
     """Depth of the profiles, in plies."""
 
 
 @dataclass(frozen=True, slots=True)
 class MoveScores:
-    """An engine's scores for some moves and for the best move, at one depth and from the mover's point of
+    """An engine's scores for the best move and some others, at one depth and from the mover's point of
     view."""
 
     name: str
@@ -103,7 +103,7 @@ class EngineHealth:
         return self._clock() >= self._not_before
 
     def record_failure(self, settings: EngineSettings, error: EngineError) -> None:
-        """Count a failure: log the first one in a row, and delay the next start."""
+        """Count a failure: log it if it is the first in a row, and delay the next start."""
         with self._lock:
             wait_s = _RESTART_BACKOFF_S[min(self._failures, len(_RESTART_BACKOFF_S) - 1)]
             self._failures += 1
@@ -115,7 +115,7 @@ class EngineHealth:
         )
 
     def record_success(self, settings: EngineSettings) -> None:
-        """Log a recovery, if the last query failed."""
+        """Log the recovery, if the engine's last query failed."""
         with self._lock:
             had_failed, self._failures, self._not_before = self._failures > 0, 0, -math.inf
             self.trouble = None
@@ -186,11 +186,11 @@ class EngineSource:
         Args:
             position: An unfinished game.
             params: Parameters of the trap arithmetic.
-            limits: With a clock, the depth is the greatest that can be completed in time; `depth` counts only
-                without a clock.
+            limits: With a clock, the depth is the greatest that can be completed in time; `depth` is used
+                only without a clock.
             stop: Ends the analysis early.  The caller sets the flag's deadline to that of `limits`.
-            om_search: Values the moves, for a strategy with an opponent model, and selects the replies that
-                count; None if all moves within the window are to get complete profiles.
+            om_search: For strategies with an opponent model: values the moves and selects the replies to
+                search. None if all moves within the window need complete profiles.
 
         Returns:
             None if the engine had no result in time or failed (the failure is logged).
@@ -282,7 +282,7 @@ class EngineSource:
         return found
 
     def close(self) -> None:
-        """End the process, if it is running; a later `analyse` starts another."""
+        """End the engine's process, if it is running; a later query starts a new one."""
         link, self._link = self._link, None
         starting, self._starting = self._starting, None
         if starting is not None:
@@ -293,7 +293,7 @@ class EngineSource:
     # --- Starting and failing ---------------------------------------------------------------------------
 
     def _run_with_engine(self, work: Callable[[Link], T], stop: StopFlag, start_until: float) -> T | None:
-        """The result of `work` with the running engine; None if it is not running yet, failed or was stopped.
+        """The result of `work`; None if it was stopped, or if the engine failed or is not running.
 
         Args:
             work: May raise `EngineError` and `Stopped`.
@@ -434,8 +434,8 @@ class EngineSource:
     def _whole_profiles(
         self, searches: "_EngineSearches", root: "_RootPosition", values: dict[str, int], depth: int
     ) -> tuple[list[Candidate], int]:
-        """Candidates, with complete profiles for those within the window, and the lowest root score of the
-        candidates within the window."""
+        """The candidates, with complete profiles for those within the window, and the lowest root score
+        within the window."""
         settings = self.settings
         best_first = sorted(values, key=lambda move: -values[move])  # stable: ties in the game's order
         profiles = {
@@ -579,9 +579,9 @@ class _RootPosition:
     after: dict[str, Any]
     """The positions after each legal move, in the game's order."""
     over: dict[str, int]
-    """Scores of the moves that end the game, from our point of view."""
+    """The score of each move that ends the game, from our point of view."""
     om_search: OpponentModelSearch | None
-    """Values the moves; None if profiles must be complete instead."""
+    """Values the moves; None if their profiles must be complete instead."""
 
 
 @dataclass(slots=True)
@@ -593,7 +593,7 @@ class _EngineSearches:
     max_lines: int
     nodes: int = 0
     variations: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Each move's deepest line, in the first position searched."""
+    """Each move's deepest line; only for the first position searched."""
 
     def run(self, position: str, moves: tuple[str, ...], depth: int, *, is_part: bool = False) -> list[Any]:
         most = min(self.link.max_lines, self.max_lines)
@@ -610,7 +610,7 @@ class _EngineSearches:
 
 
 class EnginePool:
-    """The program's engines, by game, with one process of each per concurrent user."""
+    """The program's engines, by game; each concurrent user of an engine gets a separate process."""
 
     def __init__(
         self,

@@ -68,12 +68,12 @@ class ExternalEngine:
     def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:
         """Get a move from the program.
 
-        A program that exits by itself is restarted, once per game, and gets the query again.
+        If the program exits by itself, it is restarted (once per game) and receives the query again.
 
         Args:
             moves: All moves since the game began, in the game's notation.
             allowance: Clock, time and depth limits of the move.
-            stop: Ends the wait immediately.
+            stop: A flag that ends the wait immediately when it is set.
 
         Raises:
             Stopped: The flag was set.

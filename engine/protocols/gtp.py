@@ -1,7 +1,7 @@
 """Drives Othello programs over GTP version 2.
 
-The program holds the state of the game: we send it the moves since the last query or, for another game, all
-moves from the start.  GTP cannot interrupt a program that is thinking.
+The program holds the state of the game: we send it the moves since the last query or, if the game changed,
+all moves from the start.  GTP cannot interrupt a program that is thinking.
 """
 
 import math
@@ -25,7 +25,7 @@ class GtpClient(EngineProtocol):
         super().__init__(process, settings, game)
         self._commands: frozenset[str] = frozenset()
         self._moves_sent: tuple[str, ...] | None = None
-        """Moves that the program has received; None: all must be sent."""
+        """Moves that the program has received; None if all moves must be sent."""
         self._time_sent: tuple[int, int, int] | None = None
 
     def greet(self) -> str:
@@ -77,7 +77,7 @@ class GtpClient(EngineProtocol):
         self._moves_sent = moves
 
     def _send_time(self, allowance: Allowance, wait: WaitLimit) -> None:
-        """Send the clock's settings.  GTP has no increment: ``time_left`` accounts for it."""
+        """Send the clock's settings.  GTP has no increment; the times that ``time_left`` sends include it."""
         settings = None
         if allowance.remaining_s is not None:
             settings = (math.floor(max(1.0, *allowance.remaining_s)), 0, 0)

@@ -102,7 +102,7 @@ class Link(Protocol):
 
         Args:
             ask: The search to run.
-            wait: Limits the wait; reaching the limit is no error of the engine (`WaitLimit.late` is None).
+            wait: Limits the wait; reaching the limit is not an engine error (`WaitLimit.late` is None).
 
         Raises:
             Stopped: The wait ended early; the engine stops its search and is ready for another search.

@@ -1,7 +1,7 @@
 """Drives Othello programs over NBoard version 2: NTest, Edax and others.
 
-Every query sends the whole game (``set game``) and a ``ping``, so no state can diverge.  Output before the
-``pong`` belongs to an old position, and is dropped.
+Every query sends the whole game (``set game``) and a ``ping``, so the program never uses outdated state.
+Output before the ``pong`` belongs to an old position, and is dropped.
 """
 
 import contextlib
@@ -104,7 +104,7 @@ class NBoardClient(EngineProtocol):
 def clock_text(allowance: Allowance, side: int, moves_left: int) -> str:
     """Return a clock on which no time has been used and the time left is the mover's allowance.
 
-    The protocol has no time per move; instead, the clock shows that time times the remaining moves.
+    The protocol cannot express a limit per move; instead, the clock shows that limit times the moves left.
     """
     if allowance.remaining_s is not None:
         seconds = allowance.remaining_s[side]
@@ -121,7 +121,7 @@ def _whole(seconds: float) -> int:
 
 
 def read_search(line: str) -> EngineReply | None:
-    """Parse a thinking line, ``search F5d6 +0.50 0 12`` or ``book ...``; None if it is unreadable."""
+    """Parse a thinking line, ``search F5d6 +0.50 0 12`` or ``book ...``; None if the line is unreadable."""
     words = line.split()
     if len(words) < 4 or words[0] not in ("search", "book"):
         return None

@@ -1,4 +1,4 @@
-"""The engine for each game, and the limits of its searches."""
+"""The engine for each game, and the limits of the engine's searches."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,7 +15,7 @@ MANAGED_OPTIONS = ("multipv", "ponder", "uci_variant", "uci_chess960")
 
 
 class MoveLimit(StrEnum):
-    """Limits of an engine's search for its own best move."""
+    """What ends an engine's search for its own best move."""
 
     DEPTH = "depth"
     """A number of plies, given by `EngineSettings.depth`."""
@@ -40,12 +40,12 @@ class EngineSettings:
     depth: int = 10
     """Maximum search depth at the root, at least 2; the replies are searched one ply less."""
     window_centi: int = 50
-    """A move is analysed if its root score is at most this far below the best. The best score is the highest
-    root score, corrected downwards if the replies to the analysed moves show it to be too high."""
+    """A move is analysed if its root score is at most this far below the best score. The best score is the
+    highest root score, corrected downwards if the replies to the analysed moves show it to be too high."""
     candidates: int = 8
-    """Maximum number of moves analysed; the best moves are chosen."""
+    """Maximum number of moves to analyse, best first."""
     max_lines: int = 0
-    """Maximum MultiPV value to use; 0: the engine's own limit. More moves take several searches."""
+    """Maximum MultiPV value to use; 0 for the engine's own limit. More moves require several searches."""
     limit: MoveLimit = MoveLimit.DEPTH
     """The limit of the search for the engine's own best move; our time limits may end it earlier."""
     nodes: int = 100_000

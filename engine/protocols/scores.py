@@ -46,8 +46,8 @@ def scores_by_depth(
 ) -> dict[str, tuple[int, ...]]:
     """Return each move's scores at depths 1 .. `depth`, from the side to move's point of view.
 
-    Each line counts for the depth that it states; of several lines for a move and depth, the last counts.
-    After three seconds of search, Stockfish repeats the whole list with every update, mixing depths.
+    Each line counts for the depth that it states; if several lines state the same move and depth, the last
+    counts. After three seconds of search, Stockfish repeats the whole list with every update, mixing depths.
 
     If the engine omits a depth for a move, the score of the previous depth is used or, if there is none, the
     first score reported. The same applies to depths that are missing because the engine ended its search

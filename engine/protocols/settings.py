@@ -14,7 +14,7 @@ PROTOCOL_GAMES = {
 """The games that we support over each protocol, the default game first."""
 
 STOPPABLE_PROTOCOLS = ("uci", "ucci")
-"""Protocols that can limit a search by nodes, and have a command that ends a search with a move. No
+"""Protocols that can limit a search by nodes and have a command to stop a search and get its move. No
 protocol can limit processor time: we send the command when such a limit is reached."""
 
 
@@ -30,12 +30,12 @@ class ExternalSettings:
     options: tuple[tuple[str, str], ...] = ()
     """Names and values of options to set; only UCI and UCCI have options."""
     directory: str | None = None
-    """The program's working directory; None: ours."""
+    """The program's working directory; None for ours."""
     start_s: float = 10.0
     """Timeout for the program's start, and for the preparation of a new game, in seconds."""
     response_timeout_s: float = 30.0
-    """Seconds beyond the time for a move after which the program counts as hung; if the move has no time
-    limit, seconds of silence."""
+    """The program counts as hung this many seconds after the time for a move or, without a time limit, after
+    this many seconds without output."""
     longest_s: float = 3600.0
     """Maximum seconds for a move without a time limit, even if the program keeps printing."""
 
@@ -65,18 +65,18 @@ class Allowance:
     combined with a clock or a time."""
 
     remaining_s: tuple[float, float] | None = None
-    """Clocks in seconds, by side (`Game.side_to_move`); None: no clock."""
+    """Clocks in seconds, indexed by side (`Game.side_to_move`); None for no clock."""
     increment_s: float = 0.0
     """Seconds added to a clock after each move of its side."""
     move_s: float | None = None
-    """Seconds for this move; None: unspecified."""
+    """Seconds for this move; None if unspecified."""
     depth: int | None = None
-    """Maximum depth in plies; None: unspecified (12 for NBoard, which requires a depth).  Not for GTP."""
+    """Maximum depth in plies; None if unspecified (12 for NBoard, which requires a depth).  Not for GTP."""
     nodes: int | None = None
-    """Approximate number of positions to visit; None: unspecified. Allowed for other programs only with a
+    """Approximate number of positions to visit; None if unspecified. Allowed for other programs only with a
     protocol in `STOPPABLE_PROTOCOLS`."""
     cpu_s: float | None = None
-    """Seconds of processor time for this move, all threads together; None: unspecified.  Likewise."""
+    """Seconds of processor time for this move, all threads together; None if unspecified.  Likewise."""
 
     def __post_init__(self) -> None:
         alone = [limit for limit in (self.nodes, self.cpu_s) if limit is not None]
@@ -95,7 +95,7 @@ class Allowance:
             raise BadSettings(f"depth is {self.depth}, must be at least 1")
 
     def limit_s(self, side: int) -> float | None:
-        """Wall-clock seconds within which the given side must move; None: no limit."""
+        """Wall-clock seconds within which the given side must move; None for no limit."""
         if self.remaining_s is not None:
             return max(0.0, self.remaining_s[side])
         return self.move_s
@@ -116,15 +116,15 @@ class ChosenMove:
     move: str
     """A legal move, in the game's notation."""
     evaluation_centi: int | None
-    """The engine's own evaluation in centi-units; a mate found is beyond `engine.game.WIN_CENTI`.
-    None: not reported."""
+    """The engine's own evaluation in centi-units; a forced mate is beyond `engine.game.WIN_CENTI`. None if
+    not reported."""
     variation: tuple[str, ...]
     """The legal prefix of the engine's principal variation; the first move is `move`."""
     depth: int | None
-    """Depth as reported by the engine; None: not reported."""
+    """Depth as reported by the engine; None if not reported."""
     time_s: float
     """Seconds from query to answer, restarts included."""
     cpu_s: float | None = None
-    """Seconds of processor time for the move, all threads together; None: unknown."""
+    """Seconds of processor time for the move, all threads together; None if unknown."""
     nodes: int | None = None
-    """Number of positions visited, as reported by the engine; None: not reported."""
+    """Number of positions visited, as reported by the engine; None if not reported."""

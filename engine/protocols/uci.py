@@ -1,9 +1,9 @@
-"""Client for UCI and UCCI programs: exchanges lines of text, for searches of any kind.
+"""Client for UCI and UCCI programs; it handles the protocol and leaves the kind of search to its callers.
 
 The two protocols are nearly the same.  UCI counts xiangqi's ranks from 1 to 10, UCCI from 0 to 9, and UCCI
 writes options without ``name`` and ``value``.
 
-`engine.protocols.uci_scores` uses the client to score many moves, `engine.protocols.uci_moves` to get one.
+`engine.protocols.uci_scores` uses the client to score many moves, `engine.protocols.uci_moves` to choose one.
 
 (We do not use python-chess's client: its waits have no timeout, it needs 43 ms to parse a search of 38 lines
 and 9 depths (ours needs 2 ms), and in Racing Kings it rejects Fairy-Stockfish's lines that continue
@@ -40,7 +40,7 @@ class EngineOption:
     """Values of a ``combo``."""
 
     def refuse(self, value: str) -> str | None:
-        """Why a value is invalid; None: it is valid."""
+        """Why a value is invalid; None if it is valid."""
         if self.kind == "spin":
             if not re.fullmatch(r"-?\d{1,12}", value):
                 return "must be a whole number"
@@ -63,7 +63,7 @@ class UciProgram:
     Args:
         process: The program.
         protocol: ``uci`` or ``ucci``.
-        stop_timeout_s: Seconds within which the program must end a stopped search.
+        stop_timeout_s: Time within which the program must end a stopped search, in seconds.
     """
 
     def __init__(self, process: EngineProcess, protocol: str, stop_timeout_s: float = math.inf) -> None:
@@ -186,12 +186,12 @@ class UciProgram:
         return said.split()
 
     def best_of(self, words: Sequence[str]) -> str | None:
-        """The move in the words of the line that ends a search; None: no move."""
+        """The move in the words of the line that ends a search; None if the program has no move."""
         has_move = words[0] == "bestmove" and len(words) > 1 and words[1] not in _NO_MOVES
         return self.from_wire(words[1]) if has_move else None
 
     def move_list(self, before: str, moves: Sequence[str]) -> str:
-        """Return `before` and the moves in the protocol's notation; an empty text if there are no moves."""
+        """Return `before` followed by the moves in the protocol's notation; empty if there are no moves."""
         shift = -1 if self.is_ucci else 0
         return " ".join([before, *(shift_ranks(move, shift) for move in moves)]) if moves else ""
 
@@ -206,7 +206,7 @@ def option_key(name: str) -> str:
 
 
 def read_option(line: str) -> EngineOption | None:
-    """Parse an option from a line of an engine's greeting, in either protocol; None: a different line."""
+    """Parse an option from a line of an engine's greeting, in either protocol; None for any other line."""
     match = _OPTION.fullmatch(line.strip())
     if match is None:
         return None

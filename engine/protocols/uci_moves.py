@@ -1,4 +1,4 @@
-"""Gets moves from UCI programs (chess, xiangqi) and UCCI programs (xiangqi), the opponents in matches."""
+"""Gets moves from UCI programs (chess, xiangqi) and UCCI programs (xiangqi) that play matches."""
 
 import contextlib
 import time
@@ -36,7 +36,7 @@ class _ProcessorTimeLimit:
     """Waits until a program has used a set amount of processor time; an `engine.process.WaitPolicy`."""
 
     wait: WaitLimit
-    """The limit that ends the wait even if the processor time is not used up."""
+    """Maximum wait, even if the processor time is not used up by then."""
     used_s: Callable[[], float | None]
     """Returns the processor time that the program has used since it started."""
     until_s: float

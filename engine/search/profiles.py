@@ -105,7 +105,7 @@ class Profiler:
     # --- Profiles ---------------------------------------------------------------------------------------
 
     def naive_candidates(self, depth: int) -> list[Candidate]:
-        """Candidates with every reply's exact score at every depth: slow, the reference for other methods."""
+        """Candidates with every reply's exact score at every depth; slow, a reference for other methods."""
         candidates = []
         for move in self.moves:
             raw = self.raw_value(move, depth)

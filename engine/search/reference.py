@@ -90,9 +90,9 @@ def exact_score(searcher: Searcher, position: Any, depth: int, stop: StopFlag) -
 def principal_variation(
     game: Game[Any], searcher: Searcher, position: Any, depth: int, stop: StopFlag
 ) -> tuple[str, ...]:
-    """The line of both sides' best moves; among equally good moves, the first in the game's order.
+    """The principal variation; of equally good moves, it contains the first in the game's order.
 
-    The scores along the line are searched again; a transposition table still holds almost all of them.
+    The scores along the line are searched again, but almost all are still in a transposition table.
     """
     line: list[str] = []
     position = game.for_search(position)

@@ -14,7 +14,7 @@ class SearchResult:
     depth: int
     """Depth in plies of the deepest completed search; for a solved game, the number of remaining plies."""
     confidence_percent: int
-    """Confidence, in per cent, that a full-width search would agree with each cut; 100: no selective cuts."""
+    """Confidence, in per cent, that a full-width search agrees with each cut; 100 if no cut was selective."""
     solved: bool
     """Whether score and move are game-theoretically exact."""
     principal_variation: tuple[str, ...]

@@ -65,7 +65,7 @@ class NativeSearcher:
         """Return the exact scores of the positions after legal moves, by searches of `least` .. `most` plies.
 
         Returns:
-            For each move, the same scores as from `exact_score`, from the view of the side to reply.
+            For each move, the scores that `exact_score` returns, from the replying side's point of view.
 
         Raises:
             Stopped: The flag was set before or during the search.
@@ -182,16 +182,16 @@ class NativeSearcher:
 
         Args:
             position: A position in which the game is not over.
-            depth: Maximum depth in plies, 1 to `Game.deepest_search`.  Othello: a depth of at least the
+            depth: Maximum depth in plies, 1 to `Game.deepest_search`.  In Othello, a depth of at least the
                 number of empty squares solves the endgame if time allows, and always if `time_s` is None.
-            time_s: Time limit in seconds, on the clock of `stop`; None: no limit. No iteration starts that
+            time_s: Time limit in seconds, on the clock of `stop`; None for no limit. No iteration starts that
                 would exceed the limit.
             stop: Ends the search early; the search then returns its best result so far.
-            confidence_percent: Othello only: required confidence of cuts, 73, 87, 95 or 99, or 100 for a
-                full-width search like `search`.
+            confidence_percent: Othello only: required confidence of cuts in percent: 73, 87, 95 or 99, or 100
+                for a full-width search like `search`.
             threads: Number of threads; with more than one, the result is not deterministic.
-            contempt_centi: How far below zero a draw scores for the side to move, in games with draws.
-            nodes: Approximate maximum number of positions to visit; None: no limit.
+            contempt_centi: In games with draws, a draw scores this far below zero for the side to move.
+            nodes: Approximate maximum number of positions to visit; None for no limit.
 
         Raises:
             Stopped: The flag was set before the search had any result.
@@ -271,7 +271,7 @@ NATIVE_GAMES: dict[str, Callable[[int], Searcher]] = {
     "xiangqi": _xiangqi,
     "connect4": lambda table_mb: NativeSearcher(Connect4(), Connect4Search(table_mb)),
 }
-"""Factories of the core's searchers by game name; the argument is the table size in MB."""
+"""Factories of the core's searchers, keyed by game name; the argument is the table size in MB."""
 
 
 def make_searcher(game_name: str, table_mb: int) -> Searcher:

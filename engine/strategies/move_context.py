@@ -40,18 +40,18 @@ MIN_SEARCH_S, MAX_SEARCH_S = 0.001, 1e6
 
 @dataclass(frozen=True, slots=True)
 class StrongOptions:
-    """Settings of the strategy strong, which uses full-width search in games without a selective search."""
+    """Settings of the strategy ``strong``, which uses full-width search in games without selective search."""
 
     depth: int = 60
     """Maximum depth of the selective search in plies, 2 to 120, if there is a clock."""
     confidence_percent: int = 73
-    """Required confidence of a cut: 73, 87, 95, 99 or 100 (full width)."""
+    """Required confidence of a cut, in percent: 73, 87, 95, 99 or 100 (full width)."""
     threads: int = 1
-    """Threads of one search.  With more than one, its result is not deterministic."""
+    """Number of threads of one search. With more than one, the search is not deterministic."""
     contempt_centi: int = 0
-    """How far below zero a draw scores for the side to move, in games with draws by rule."""
+    """In games with draws by rule, a draw scores this far below zero for the side to move."""
     sources: Mapping[str, Sequence[RootSource]] = field(default_factory=dict)
-    """Books and tables by game name, to be consulted before a search in this order."""
+    """Books and tables, keyed by game name; they are consulted in this order before a search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Resources:
     params: TrapParams
     """Parameters of the trap arithmetic."""
     searcher: Searcher
-    """Finds the scores."""
+    """Searches positions for their scores."""
     strong: StrongOptions
     rng: random.Random
     """Chooses among a book's moves."""
@@ -77,9 +77,9 @@ class Analysis(NamedTuple):
     """An analysis of the moves by iterative deepening."""
 
     candidates_at: Callable[[Profiler, int], list[Candidate]]
-    """Analyses every legal move to a given depth, as far as is needed for the choice."""
+    """Analyses every legal move to a given depth, in as much detail as the choice requires."""
     is_costly: bool
-    """Whether it costs more than raw values; if so, it is used only in an iteration that may be the last."""
+    """Whether the analysis costs more than raw values; if so, only an iteration that may be last uses it."""
 
 
 RAW_ANALYSIS = Analysis(Profiler.raw_candidates, is_costly=False)
@@ -155,7 +155,7 @@ class MoveContext:
         return replace(self, limits=limits, began_s=now_s)
 
     def decision(self, move: str, candidates: Sequence[Candidate], depth: int, **more: Any) -> Decision:
-        """The record of a choice from our own scores, unless `more` names other scores.
+        """The record of a choice; its scores are ours unless `more` specifies another source.
 
         Args:
             move: The chosen move.
@@ -184,7 +184,7 @@ class MoveContext:
     # --- Moves found elsewhere --------------------------------------------------------------------------
 
     def look_up(self) -> LookupMove | None:
-        """The move of a book or table that has the position; a book is queried repeatedly to avoid a line."""
+        """The move of the first book or table that has one; a book is queried repeatedly to avoid a line."""
         avoided = () if self.avoidance is None else self.avoidance.avoid
         game = self.use.game
         for source in self.use.strong.sources.get(game.name, ()):
@@ -250,7 +250,7 @@ class MoveContext:
         return Limits(min(limits.depth, self.use.game.deepest_search), limits.time_s, nodes=limits.nodes)
 
     def deepen(self, analysis: Analysis, limits: Limits) -> tuple[list[Candidate], int]:
-        """Candidates of the last completed iteration, which always exists, and its depth.
+        """Candidates and depth of the last completed iteration; at least one iteration is always completed.
 
         Raises:
             BadModel: A model gives no answer.
@@ -285,7 +285,7 @@ class MoveContext:
         return candidates, depth
 
     def _budget(self, limits: Limits) -> _Budget:
-        """The budget of time since `began_s`, or of nodes from now on."""
+        """The budget: time since `began_s`, or nodes from now on."""
         if limits.time_s is None and limits.nodes is not None:
             before = self.use.searcher.nodes
 
@@ -349,7 +349,7 @@ class MoveContext:
 
 
 def best_raw_move(candidates: Sequence[Candidate]) -> str:
-    """The move with the highest raw value, the first in order among equals."""
+    """The move with the highest raw value; among equal moves, the first in order."""
     return max((c for c in candidates if not c.raw_is_bound), key=lambda c: c.raw_centi).move
 
 

@@ -59,7 +59,7 @@ class OnEngineScores(Strategy):
         return {**super().verifiers_by_mode(), SearchMode.ENGINE: self.verify_window}
 
     def verify_window(self, decision: Decision) -> None:
-        """Check a choice made from the engine's scores, which prove nothing about moves it did not analyse.
+        """Check a choice made from the engine's scores, which prove nothing about moves not analysed.
 
         The moves not analysed must be exactly those below the record's floor; all other moves must have
         complete profiles, unless an opponent model chose the replies that count.
@@ -82,19 +82,19 @@ class OnEngineScores(Strategy):
 
 @dataclass(frozen=True, kw_only=True)
 class TrappyOnEngine(OnEngineScores, Trappy):
-    """The strategy trappy with another engine's scores."""
+    """The trappy strategy, based on an external engine's scores."""
 
     plays_engine_games: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpponentModelOnEngine(OnEngineScores, OpponentModel):
-    """The strategy opponent_model with another engine's scores."""
+    """The opponent_model strategy, based on an external engine's scores."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CalibratedOnEngine(OnEngineScores, Calibrated):
-    """The strategy calibrated with another engine's scores."""
+    """The calibrated strategy, based on an external engine's scores."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -57,7 +57,7 @@ class OpponentModel(Strategy):
         super().verify_choice(decision)
 
     def verify_scores(self, decision: Decision) -> None:
-        """See `Strategy.verify_scores`; if the record has expected values, verifies them and all scores."""
+        """See `Strategy.verify_scores`; also verifies expected values, if the record has any."""
         if is_chosen_by_value(decision):
             self.verify_choice(decision)
         else:

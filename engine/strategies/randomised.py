@@ -1,4 +1,4 @@
-"""The strategy trappy, except that on some moves a random number decides whether to set the trap."""
+"""The trappy strategy, except that on some moves a random number decides whether to set the trap."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _OWN_SHARE = 0.6
 
 @dataclass(frozen=True, kw_only=True)
 class Randomised(Trappy):
-    """A micro-randomised trial (`engine.randomised`) against people; plays like trappy against programs."""
+    """Runs a micro-randomised trial (`engine.randomised`) on people; plays like trappy against programs."""
 
     draws_decisions: ClassVar[bool] = True
     is_compared: ClassVar[bool] = False

@@ -7,7 +7,7 @@ from engine.variety import draw_move
 
 
 def verify_candidates(decision: Decision, *, counts_bonus: bool) -> None:
-    """Check the arithmetic of every candidate, and that the chosen move is among them.
+    """Check the arithmetic of every candidate, and that the chosen move is among the candidates.
 
     Args:
         decision: The record.
@@ -52,7 +52,7 @@ def _verify_replies(candidate: Candidate, depth: int) -> None:
 
 
 def verify_pruned_candidates(decision: Decision, *, counts_bonus: bool, swindle: bool) -> None:
-    """Check that no score known only as a bound could change a choice by raw or adjusted values.
+    """Check that the choice does not depend on any score of which only a bound is known.
 
     Args:
         decision: The record.

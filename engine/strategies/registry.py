@@ -52,7 +52,7 @@ def strategies_for(game_name: str) -> tuple[str, ...]:
 
 
 def own_strategies() -> tuple[str, ...]:
-    """Names of the strategies that need no other engine, no person as opponent, and no level."""
+    """Names of the strategies that need neither another engine, nor a person as opponent, nor a level."""
     return tuple(
         name
         for name, each in STRATEGIES.items()

@@ -22,8 +22,8 @@ class Strategy(ABC):
     """One kind of player: its requirements, its choice, and the verification of its records.
 
     `engine.move_chooser.MoveChooser` runs a strategy under limits. Records, settings and messages carry the
-    strategy's name; code never compares names, but uses the properties of the strategy of that name
-    (`engine.strategies.registry`). Adding a strategy takes one module and a line in the registry.
+    strategy's name; code never compares names, but uses the properties of the named strategy
+    (`engine.strategies.registry`). Adding a strategy takes one module and one line in the registry.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Strategy(ABC):
     counts_bonus: ClassVar[bool] = False
     """Whether candidates' adjusted values include the bonus for a trap (`engine.trappy`)."""
     is_calibrated: ClassVar[bool] = False
-    """Whether it uses reply probabilities learned from recorded games (`engine.human.calibrated`)."""
+    """Whether the strategy uses reply probabilities learned from games (`engine.human.calibrated`)."""
     models_opponent: ClassVar[bool] = False
     """Whether the strategy needs a model of the opponent."""
     searches_selectively: ClassVar[bool] = False
@@ -53,12 +53,12 @@ class Strategy(ABC):
     has_level: ClassVar[bool] = False
     """Whether the strategy plays below full strength, at a level (`engine.variety.LEVELS`)."""
     is_compared: ClassVar[bool] = False
-    """Whether the strategy is compared by default, when the settings name no strategies."""
+    """Whether comparisons include the strategy when the settings name no strategies."""
 
     # --- Choosing ---------------------------------------------------------------------------------------
 
     def for_position(self, expected_scale_centi: float) -> Self:  # noqa: ARG002
-        """Return the strategy with the game's own logistic function, if its settings include such a function.
+        """Return the strategy with the game's own logistic function, if its settings include one.
 
         Args:
             expected_scale_centi: `Game.expected_scale_centi` of the position.
@@ -85,10 +85,10 @@ class Strategy(ABC):
 
         Args:
             context: The position and the limits.
-            people: Values the moves; None if there is no human-move model.
+            people: Values the moves with the human-move model; None if there is no model.
 
         Raises:
-            BadModel: A model gives no answer.
+            BadModel: A model did not return a prediction.
             Stopped: The search was stopped before a model had judged the moves of the first iteration.
         """
         candidates, depth = context.deepen(self.analysis(context, people), context.own_limits())
@@ -108,10 +108,10 @@ class Strategy(ABC):
 
     @abstractmethod
     def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:
-        """The move that follows from the candidates; a move whose raw value is only bounded is never chosen.
+        """The move that the candidates determine; a move with only a bound on its raw value is never chosen.
 
         Args:
-            candidates: Every legal move in the game's order, as far as known.
+            candidates: Every legal move, in the game's order, with the scores known so far.
             params: Parameters of the trap arithmetic.
         """
 
@@ -144,7 +144,7 @@ class Strategy(ABC):
         return {SearchMode.EXACT: self.verify_scores, SearchMode.VARIETY_DRAW: verify_variety_draw}
 
     def verify_scores(self, decision: Decision) -> None:
-        """Check a choice from our own exact scores."""
+        """Check a choice that was made from our own exact scores."""
         self.verify_choice(decision)
         swindle = is_swindle(decision.candidates, decision.params)
         verify_pruned_candidates(decision, counts_bonus=self.counts_bonus, swindle=swindle)

@@ -16,7 +16,7 @@ from engine.time_management import Limits
 
 @dataclass(frozen=True, kw_only=True)
 class Strong(KnownMoves):
-    """Uses selective search, or full-width search in games without one."""
+    """Uses selective search, or full-width search in games that have no selective search."""
 
     searches_selectively: ClassVar[bool] = True
 
@@ -53,7 +53,7 @@ class Strong(KnownMoves):
         return decision if decision.principal_variation else context.with_variation(decision)
 
     def _remaining_limits(self, context: MoveContext, judged_nodes: int) -> Limits:
-        """The limits left for the selective search after the moves have been judged.
+        """The limits that remain for the selective search after the moves have been judged.
 
         With only a depth limit, the search is as deep as in other strategies, otherwise as deep as its limits
         allow.

@@ -19,7 +19,7 @@ from engine.trappy import best_standing, is_swindle, with_trap
 
 @dataclass(frozen=True, kw_only=True)
 class Tempting(Strategy):
-    """Uses the arithmetic of `engine.tempting`; in positions lost by force, it plays like trappy."""
+    """Uses the arithmetic of `engine.tempting`; plays like trappy in positions lost by force."""
 
     settings: TemptingParams = field(default_factory=TemptingParams)
 
@@ -79,7 +79,7 @@ class Tempting(Strategy):
         ]
 
     def verify_scores(self, decision: Decision) -> None:
-        """See `Strategy.verify_scores`; uses the settings in the record."""
+        """See `Strategy.verify_scores`; uses the settings from the decision's record."""
         if decision.tempting is None:
             raise RecordError(f"the {self.name} player needs its settings, but the record has none")
         replace(self, settings=decision.tempting).verify_choice(decision)

@@ -50,7 +50,7 @@ def added_by_trappiness(
         seed: Random seed for the folds.
 
     Returns:
-        One result per model; none if there are fewer persons than folds.
+        One result per model; empty if there are fewer persons than folds.
     """
     persons = people.persons
     if int(persons.max()) + 1 < FOLDS:

@@ -26,9 +26,9 @@ class AnalysisSettings:
 
     game: str
     source: str
-    """``native``, or the other engine's own name."""
+    """``native`` for our own engine, or the other engine's name."""
     depth: int
-    """D: the profiles have the scores of searches to 2 .. D plies, including our move."""
+    """D: the profiles contain the scores of searches to depths 2 to D in plies, counting our move."""
     engine_version: str
     """Version of our engine's search."""
     settings: dict[str, Any]
@@ -56,7 +56,7 @@ class AnalysedPosition:
     clock_s: float | None
     """The person's remaining time before the reply, in seconds."""
     logistic_centi: float
-    """The scale s of the logistic function from scores to expected scores, for this game and `position`."""
+    """The scale s of the logistic function that converts scores of `position` to expected scores."""
     replies: tuple[ReplyProfile, ...]
     """A complete profile of every legal reply, in the game's order."""
     nodes: int
@@ -69,7 +69,7 @@ class AnalysedPosition:
 
     @property
     def candidate(self) -> Candidate:
-        """Our move with its complete profile, but without trap arithmetic."""
+        """Our move with its complete profile, but without values from trap arithmetic."""
         raw = min(reply.final_centi for reply in self.replies)
         return Candidate(self.move, raw, False, raw, replies=self.replies, complete=True)
 
@@ -94,7 +94,7 @@ class StoredPosition:
 
 @dataclass(frozen=True, slots=True)
 class AnalysisCount:
-    """An analysis with its numbers of positions and games."""
+    """An analysis, with the numbers of its positions and games."""
 
     id: int
     analysis: AnalysisSettings
@@ -113,7 +113,7 @@ async def get_or_add_analysis(session: AsyncSession, analysis: AnalysisSettings)
 
 
 async def count_analyses(session: AsyncSession, game: str | None = None) -> list[AnalysisCount]:
-    """All analyses, sorted by number of positions, the largest first."""
+    """All analyses; those with the most positions come first."""
     positions = func.count(AnalysedPositionRow.id)
     games = func.count(AnalysedPositionRow.imported_game_id.distinct())
     statement = (
@@ -143,7 +143,7 @@ async def list_analysed_plies(session: AsyncSession, analysis_id: int) -> set[tu
 async def keep_games(
     session: AsyncSession, records: Sequence[GameRecord], *, source: str, source_format: str
 ) -> dict[str, int]:
-    """Store games with `add_imported_games`, and return their row keys, keyed by `content_key`."""
+    """Store games with `add_imported_games`, and return the games' row keys, indexed by `content_key`."""
     await add_imported_games(session, records, source=source, source_format=source_format)
     games: dict[str, int] = {}
     keys = [content_key(record) for record in records]
@@ -219,7 +219,7 @@ async def keep_model(session: AsyncSession, info: ModelInfo) -> int:
 async def list_models(session: AsyncSession, analysis_id: int) -> list[tuple[int, ModelInfo]]:
     """The models that have predicted positions of an analysis, each with its key.
 
-    The models are sorted by when they were added to this database, the latest first.
+    The models most recently added to this database come first.
     """
     predicted = (
         select(PredictionRow.model_id)

@@ -115,7 +115,7 @@ async def predict(
     """Add a model's reply probabilities to positions that lack them, and return the number of positions.
 
     Raises:
-        BadModel: The model cannot predict the replies to a position.
+        BadModel: The model cannot predict the replies in a position.
     """
     async with database.write() as session:
         model_id = await keep_model(session, model.info)

@@ -77,7 +77,7 @@ def standings(results: Iterable[RatedResult]) -> dict[str, tuple[EloStanding, El
 def with_ratings(
     positions: Iterable[StoredPosition], known: Mapping[str, tuple[EloStanding, EloStanding]]
 ) -> list[StoredPosition]:
-    """Replace people's ratings with reconstructed ratings, or with None before `SETTLED_GAMES` games.
+    """Replace people's ratings with reconstructed ones, or with None below `SETTLED_GAMES` games.
 
     Args:
         known: The standings by game key, as returned by `standings`.

@@ -20,7 +20,7 @@ class ErrorBand:
     errors: PersonShare
     """Share of replies that cost at least 10 % of expected score."""
     expected: dict[str, Estimate]
-    """By model name: expected errors divided by actual errors."""
+    """Expected errors divided by actual errors, keyed by model name."""
 
 
 def errors_by_experience(
@@ -31,12 +31,12 @@ def errors_by_experience(
     """Errors by band of the number of earlier games; bands without a reply are omitted.
 
     Args:
-        probabilities: Each model's probabilities for the replies, by model name.
+        probabilities: Each model's probabilities for the replies, keyed by model name.
         games_before: Number of games that each person had played previously, by name; 0 for missing names.
             None: unknown.
 
     Returns:
-        The bands, without replies of programs and unnamed people; none if numbers of games are unknown.
+        The bands, without replies of programs and unnamed people; empty if the numbers of games are unknown.
     """
     if games_before is None:
         return ()

@@ -1,4 +1,4 @@
-"""Fits a calibrated model to a database's analyses, and rejects it if it is no improvement.
+"""Fits a calibrated model to a database's analyses, and rejects it if it is not an improvement.
 
 A new model is accepted only if it predicts unseen moves significantly better than the model that it replaces,
 in cross-validation over whole games. The part for positions without a human-move model must not become

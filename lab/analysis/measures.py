@@ -64,7 +64,7 @@ class Bin:
 
 
 class BootstrapStatistic:
-    """The value of a statistic for all cases, and its value in each resample."""
+    """A statistic's value over all cases, and its value in each resample."""
 
     def __init__(self, value: float, draws: Floats) -> None:
         self._value = value
@@ -160,8 +160,8 @@ def reliability(probabilities: Floats, hits: Bools, persons: Ints) -> list[Bin]:
 def person_share(hits: Bools, persons: Ints) -> PersonShare:
     """A proportion with its jackknife interval, which leaves out one person at a time.
 
-    If none or all of the cases are hits, leaving a person out changes nothing; Wilson's interval with one
-    case per effective person is used instead.
+    If none or all of the cases are hits, leaving a person out changes nothing, so Wilson's interval with one
+    case per effective person is used.
 
     Args:
         hits: Whether each case is a hit, shape (n,).
@@ -201,7 +201,7 @@ def within_auc(scores: Floats, hits: Bools, positions: Ints) -> Floats:
         positions: The position of each case, in ascending order, shape (n,).
 
     Returns:
-        One AUC per distinct position, in order of position; NaN where all or no cases are hits.
+        One AUC per distinct position, in ascending order; NaN if all or none of its cases are hits.
     """
     starts = np.flatnonzero(np.diff(positions, prepend=-1))
     within_auc = np.full(len(starts), math.nan)
@@ -215,9 +215,9 @@ def within_auc(scores: Floats, hits: Bools, positions: Ints) -> Floats:
 
 
 def as_probabilities(scores: Floats, hits: Bools, groups: Ints, folds: int = 5) -> Floats:
-    """Convert scores on any scale to probabilities, using a logistic curve fitted on the other groups.
+    """Convert scores on any scale to probabilities, by logistic curves that are fitted on other groups.
 
-    The result is NaN if there are no other groups.
+    All results are NaN if there is only one group.
     """
     spread = scores.std()
     scaled = (scores - scores.mean()) / spread if spread > 0 else np.zeros(len(scores))

@@ -21,7 +21,7 @@ from lab.analysis.analysed_games import AnalysedPosition, StoredPosition
 from storage.tables.games import DecisionRow, GameRow, OpponentRow, OutcomeRow
 
 _MAX_DECISIONS = 500
-"""Maximum number of decisions that one SQL statement reads."""
+"""Maximum number of decisions read by one SQL statement."""
 
 
 def with_predictions(
@@ -36,7 +36,7 @@ def with_predictions(
         on_count: Called after each query with the number of positions in it.
 
     Returns:
-        The positions in the same order; no prediction if the legal replies now differ from the stored ones.
+        The positions in the same order; a position whose stored replies are outdated has no prediction.
 
     Raises:
         BadModel: The model fails to answer.
@@ -58,7 +58,7 @@ def with_predictions(
 
 
 def _positions(record: GameRecord) -> list[Any]:
-    """The positions before each stored move, up to the first move that the current rules do not allow."""
+    """The positions before each stored move, up to the first move that is illegal by the current rules."""
     positions = []
     with suppress(BadGame):
         for position, _ in steps(record):
@@ -82,7 +82,7 @@ def _by_reply(
     probabilities: tuple[float, ...],
     replies: tuple[ReplyProfile, ...],
 ) -> tuple[float, ...] | None:
-    """Sort the probabilities like the profile's replies; None if these are not today's legal replies."""
+    """Put the probabilities in the profile's order; None if its replies are not the current legal ones."""
     position = query.positions[-1]
     of = dict(zip(map(game.move_text, game.legal_moves(position)), probabilities, strict=True))
     if of.keys() != {each.reply for each in replies}:

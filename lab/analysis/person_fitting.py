@@ -48,7 +48,7 @@ TILTS = PriorGrid(
 TRUTH_ALONE = PriorGrid((0.0,), tuple(float(k) for k in range(-4, 21, 2)))
 """The grids over x and k, and over k alone (for data with few replies per person)."""
 MIN_FIT_PERSONS, MIN_FIT_REPLIES = 40, 1000
-"""Minimum amounts of data in either half; with less, a prior would learn noise."""
+"""Minimum amounts of data in each half; with less data, a prior would learn noise."""
 _DIGITS = 6
 
 
@@ -73,13 +73,13 @@ class PersonReplies:
     """The person of each position, numbered from 0."""
     names: tuple[str, ...]
     ratings: tuple[float | None, ...]
-    """Rating of the person before the game of each position."""
+    """For each position, the person's rating before the game."""
     games: tuple[int | None, ...]
     """Number of games that the rating is based on; None if the rating is fully trusted."""
     seconds: tuple[float | None, ...]
     """`engine.human.person_prior.estimated_side_time_s` at each position."""
     experience: tuple[int | None, ...]
-    """Games that each person had played before the year of the first position; None if unknown."""
+    """Number of games that each person had played before the year of the first position; None if unknown."""
 
     def features(self, names: tuple[str, ...], scale: RatingScale) -> Floats:
         """The features of each position, shape (positions, features)."""
@@ -182,11 +182,11 @@ def replies_of(
     Args:
         probabilities: The base model's probability for each reply.
         depth: Search depth D at which costs were measured.
-        standings: Reconstructed ratings by game (`lab.analysis.elo`), used instead of the recorded ones.
-        experience: Number of games that each person had played previously, by name; 0 for missing names.
+        standings: Reconstructed ratings by game (`lab.analysis.elo`), used instead of recorded ratings.
+        experience: Number of games that each person had played previously, by name; a missing name means 0.
 
     Raises:
-        FitRefused: No position has a person's name.
+        FitRefused: None of the positions has a person's name.
     """
     counts = people.rows.counts
     wanted = [at for at, stored in enumerate(people.positions) if is_person(stored.name)]

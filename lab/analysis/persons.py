@@ -22,8 +22,8 @@ def is_person(name: str) -> bool:
 
 
 def person_key(stored: StoredPosition) -> str:
-    """The key of the person who replied, for clustering by person: the name, or the game if there is no
-    name."""
+    """The key of the person who replied, for clustering by person: the name, or the game's key if the name is
+    unknown."""
     return stored.name if stored.name.strip("? ") else f"game {stored.game_key}"
 
 
@@ -50,7 +50,7 @@ def rating_bands(ratings: Sequence[float | None]) -> dict[str, NDArray[np.bool_]
 
 
 def games_bands(games: Sequence[float | None]) -> dict[str, NDArray[np.bool_]]:
-    """A mask for each band of earlier-game counts, keyed by name; unknown counts are in no band."""
+    """A Boolean mask for each band of earlier-game counts, keyed by name; unknown counts are in no band."""
     return _bands("games before:", _numbers(games), (0, *GAMES_STEPS, np.inf))
 
 

@@ -28,8 +28,8 @@ class Portion:
     half: int | None = None
     """Only positions from half 0 or 1 of the games (`lab.analysis.recorded_games.half_of`); None: all."""
     person_half: int | None = None
-    """Only replies of half 0 or 1 of the persons (`lab.analysis.recorded_games.half_of_person`), excluding
-    programs; the priors of the people model are learned from half 0. None: everybody."""
+    """Only replies of half 0 or 1 of the persons (`lab.analysis.recorded_games.half_of_person`), not of
+    programs; the people model's priors are learned from half 0. None: everybody."""
     seed: int = 1
     """Random seed of the splits into halves."""
     from_year: int | None = None
@@ -60,10 +60,10 @@ class Population:
     rows: ReplyRows
     """Features of the replies, including those from a human-move model if every position has a prediction."""
     models: dict[str, NDArray[np.float64]]
-    """Each human-move model's probabilities for the replies, by name; the features use the first model."""
+    """Probabilities of the replies, keyed by human-move model; the features use the first model."""
     loss: NDArray[np.float64]
     """Cost of each reply to the person, in expected score on the scale of the position before our move, as in
-    the trap arithmetic. The features use the scale after our move, which is nearly equal."""
+    the trap arithmetic. The features use the scale after our move, which is nearly the same."""
     of_position: NDArray[np.int64]
     """Index of each reply's position."""
     left_out: int
@@ -119,7 +119,7 @@ def population(
     others: Mapping[str, Mapping[int, Sequence[float]]] | None = None,
     on_count: Callable[[int], None] = lambda _: None,
 ) -> Population:
-    """Convert positions to arrays; there must be at least one.
+    """Convert a non-empty sequence of positions to arrays.
 
     If a human-move model has predictions for some of the positions, the others are left out
     (`Population.left_out`).

@@ -49,10 +49,10 @@ class MoveFilter:
     from_year: int | None = None
     to_year: int | None = None
     players: tuple[str, ...] = ()
-    """Only replies of players whose name contains one of these texts, ignoring case; empty: all players."""
+    """Only replies of players whose names contain one of these strings, ignoring case; empty: all players."""
     min_rating: int | None = None
     max_rating: int | None = None
-    """Limits on the replying person's rating; if either is set, unrated people are excluded."""
+    """Limits on the rating of the person who replies; if either is set, unrated people are excluded."""
     from_ply: int = 1
     """Only replies after at least this many moves."""
     to_ply: int | None = None
@@ -65,7 +65,7 @@ class MoveFilter:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredMove:
-    """A move and the reply to it, which was one of at least two legal replies."""
+    """A move and the reply to it; at least two replies were legal."""
 
     game: GivenGame
     ply: int
@@ -99,7 +99,7 @@ def year_of(date: str) -> int | None:
 
 
 def is_within(number: float | None, least: int | None, most: int | None) -> bool:
-    """Whether a year or rating is within the limits (None for no limit); an unknown one fails any limit."""
+    """Whether a year or rating is within the limits (None: no limit); an unknown value fails any limit."""
     if least is None and most is None:
         return True
     return number is not None and (least is None or number >= least) and (most is None or number <= most)
@@ -109,7 +109,7 @@ def half_of(key: str, seed: int) -> int:
     """Assign a game to half 0 or 1 of all games, so that one half can be used to learn and the other to test.
 
     Args:
-        key: The game's `storage.research.archive.content_key`, so that the halves are the same in every
+        key: The game's `storage.research.archive.content_key`; it makes the halves the same in every
         database.
     """
     return _draw(seed, key, "half") & 1
@@ -166,7 +166,7 @@ def first_copies(games: Sequence[GivenGame]) -> list[GivenGame]:
 def select_moves(
     games: Sequence[GivenGame], choice: MoveFilter, on_batch: Callable[[int], None] = lambda _: None
 ) -> list[AnsweredMove]:
-    """The moves to analyse, in the order of the games; a random sample is in the order of sampling.
+    """The moves to analyse, in the order of the games (a random sample: in the order of sampling).
 
     Args:
         games: The games; only the first copy of each counts.

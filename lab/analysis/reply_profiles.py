@@ -61,7 +61,7 @@ class ProfiledMove:
 
 
 def profile(task: ProfileTask) -> ProfiledMove:
-    """Every reply's scores at depths 2 .. D, from our side.
+    """Every reply's scores at depths 2 .. D, from our point of view.
 
     Raises:
         AnalysisError: The engine failed; the next task restarts the engine.

@@ -1,8 +1,8 @@
 """Computes a study: tempting replies, Figure 9, and the quality of predictors of errors.
 
-The primary endpoint compares how often baits (candidate baits if none were confirmed) were played with the
-frequency that the program's own forecast predicts (`lab.analysis.tempting_replies`). All other results are
-exploratory. Intervals are clustered by person and need at least 30 effective persons.
+The primary endpoint is the frequency with which baits (candidate baits if none were confirmed) were played,
+relative to the frequency that the program's own forecast predicts (`lab.analysis.tempting_replies`). All
+other results are exploratory. Intervals are clustered by person and need at least 30 effective persons.
 """
 
 from collections.abc import Callable, Mapping
@@ -60,7 +60,7 @@ class PredictorQuality:
     within: Estimate | None
     """Mean AUC within positions (`lab.analysis.measures.within_auc`); None if each case is a position."""
     within_above: dict[str, Estimate]
-    """Differences as in `above`, computed from the AUC within positions."""
+    """The same differences as `above`, but between AUCs within positions."""
     is_probability: bool
     """Whether the scores are probabilities; if not, a logistic curve fitted on other people converts them."""
     brier: Estimate
@@ -84,9 +84,9 @@ class Study:
     errors: PersonShare
     """Share of the replies played that were errors."""
     baits: BaitTable | None
-    """Tempting replies, with the primary endpoint; None: not requested."""
+    """Tempting replies, including the primary endpoint; None if not requested."""
     experience: tuple[ErrorBand, ...]
-    """Errors by the number of games that the person had played before; empty if unknown."""
+    """Errors by the number of games that the person had played before; empty if that number is unknown."""
     mean_loss: Estimate
     nll: dict[str, Estimate]
     """Mean negative log-likelihood of the replies played, keyed by model name."""
@@ -100,7 +100,7 @@ class Study:
     bad_reply: tuple[PredictorQuality, ...]
     """Quality of the predictors of "this bad reply is played", over all bad replies."""
     added: tuple[AddedValue, ...]
-    """The gain from trappiness over each model of people; empty if there are too few persons."""
+    """What trappiness adds to each model of people; empty if there are too few persons."""
     error: tuple[PredictorQuality, ...]
     """Quality of the predictors of "this position provokes an error", over positions with a bad reply."""
 
@@ -124,10 +124,10 @@ def study(
     """Run the study on a population.
 
     Args:
-        calibrated: A calibrated model that was not fitted to these games; None: there is none.
+        calibrated: A calibrated model that was not fitted to these games, or None.
         baits: The table of tempting replies (`lab.analysis.tempting_replies.bait_table`).
         tilted: Reply probabilities of models tilted to the person, keyed by model, for errors by experience.
-        games_before: As for `lab.analysis.experience.errors_by_experience`; None if unknown.
+        games_before: See `lab.analysis.experience.errors_by_experience`; None if unknown.
         threshold_percent: Minimum quality of a trap that counts as set (`TrapParams.threshold_percent`).
         resamples: Number of resamples of persons, for the intervals of AUC, Brier score and log-loss.
         on_step: Called with the name of each step before it begins.
@@ -274,11 +274,11 @@ def _judge(
     *,
     is_within: bool,
 ) -> tuple[PredictorQuality, ...]:
-    """Measure how well each predictor distinguishes hits from misses.
+    """Measure how well each predictor distinguishes cases with the predicted event from those without it.
 
     Args:
-        positions: The position of each case, ascending.
-        is_within: Whether positions have several cases each, so that an AUC within positions is defined.
+        positions: The index of each case's position, in ascending order.
+        is_within: Whether positions have several cases each; only then is an AUC within positions defined.
     """
     if not len(hits) or hits.all() or not hits.any():
         return ()

@@ -66,9 +66,9 @@ class BaitRow:
 
     model: str
     people: str
-    """``all`` or a rating band."""
+    """``all`` for all people, or the name of a rating band."""
     is_confirmed: bool
-    """Whether the row counts only confirmed baits, rather than all candidate baits."""
+    """True if the row counts only confirmed baits; False if it counts all candidate baits."""
     offered: PersonShare
     """Share of moves that set a bait."""
     played: PersonShare
@@ -95,7 +95,7 @@ class BaitTable:
     unconfirmed: str
     """The reason for not confirming candidate baits; empty if they were confirmed."""
     unsearched: int
-    """Number of positions whose confirming search took too long, so that their candidates do not count."""
+    """Number of positions whose confirming search took too long; their candidates are not counted."""
 
 
 class _StoredPredictions:
@@ -125,8 +125,8 @@ def forecasters(
     """Forecast the replies in all positions with all available forecasters; no candidate is confirmed yet.
 
     Args:
-        calibrated: A calibrated model that was not fitted to these games; None if there is none.
-        human: The model that made the positions' predictions; None if they have no predictions.
+        calibrated: A calibrated model that was not fitted to these games, or None.
+        human: The model that made the predictions stored with the positions; None if none are stored.
         prior: The prior that tilts predictions to the person; None for no tilt.
         on_count: Called with the number of positions just done.
 
@@ -161,7 +161,7 @@ def forecasters(
 def _expected(
     people: Population, stored: StoredPosition, network: _StoredPredictions, models: GameModels
 ) -> ExpectedReplies | None:
-    """The probability of each reply, in the profile's order (in old records, not always the game's)."""
+    """The probability of each reply, in the profile's order, which in old records may not be the game's."""
     game, found = people.game, stored.found
     root = game.parse_position(found.position)
     after = game.play(root, game.parse_move(root, found.move))
@@ -192,7 +192,7 @@ def confirm_all(
     searcher: Searcher,
     on_count: Callable[[int], None] = lambda _: None,
 ) -> tuple[Forecaster, ...]:
-    """Check each tempting reply by a search two plies deeper, once for all forecasters; return the forecasts.
+    """Check each tempting reply once for all forecasters, by a search two plies deeper; return the forecasts.
 
     Args:
         searcher: A searcher of the kind and revision that made the profiles.

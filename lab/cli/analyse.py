@@ -90,7 +90,7 @@ def analyse_command(
     to_year: Annotated[int | None, typer.Option(help="Only games from this year or earlier.")] = None,
     players: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only replies of people whose name contains this."),
+        typer.Option(metavar="NAME", help="Only replies of people whose name contains this text."),
     ] = None,
     min_rating: Annotated[
         int | None,

@@ -14,11 +14,11 @@ from lab.cli.study_data import PersonHalf, StudyOptions, calibrated_of, with_opt
 def fit_command(
     options: StudyOptions,
     out: Annotated[
-        Path, typer.Option(help="Model file to write (*.onnx); its card (*.json) is written beside it.")
+        Path, typer.Option(help="Model file to write (*.onnx); the model card (*.json) is written beside it.")
     ],
     against: Annotated[
         Path | None,
-        typer.Option(help="The model to beat; by default the bundled model."),
+        typer.Option(help="The model that the new one must beat; by default the bundled model."),
     ] = None,
     first: Annotated[
         bool,
@@ -32,9 +32,9 @@ def fit_command(
     """Fit a calibrated model.
 
     Its inputs are the replies' profiles, a human-move model's predictions, the rating, the clock and the
-    stage of the game. The command rejects the model, and reports the numbers, unless it beats the current one
-    in cross-validation by game and is not worse without a human-move model. It also fails if there is too
-    little data. Needs the extra `lab`.
+    stage of the game. The command rejects the new model, and reports the numbers, unless the model beats the
+    current one in cross-validation by game and is not worse without a human-move model. It also fails if
+    there is too little data. Needs the extra `lab`.
     """
     require_extra("lab fit", "sklearn")
     from engine.human.onnx import MAX_NAME_LENGTH

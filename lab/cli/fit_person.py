@@ -32,7 +32,7 @@ class TiltedModel(StrEnum):
 
 
 _MIN_PROBABILITY, _MIN_PROBABILITY_MAIA = 1e-5, 1e-4
-"""Minimum of a base model's probabilities (`engine.human.person_prior.BasePrior.least`)."""
+"""Lower bound on a base model's probabilities (`engine.human.person_prior.BasePrior.least`)."""
 
 
 @with_options
@@ -94,7 +94,7 @@ def _base_of(
 
 
 def _known_card(out: Path) -> dict[str, Any] | None:
-    """The existing card to extend; None if there is none."""
+    """The existing card, to which the prior is added; None if there is no card yet."""
     from engine.human.person_prior import PersonPrior
 
     if not out.exists():

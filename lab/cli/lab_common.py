@@ -33,7 +33,7 @@ def card_of(out: Path) -> Path:
 
 
 def write_model(out: Path, card: dict[str, Any], model: bytes | None = None) -> bytes:
-    """Write a model and its card, or neither on failure; without a model, only the card. Returns the card.
+    """Write the card, and the model if there is one; on failure, write neither. Returns the card.
 
     Raises:
         UsageError: The files cannot be written.
@@ -47,7 +47,7 @@ def write_model(out: Path, card: dict[str, Any], model: bytes | None = None) -> 
 
 
 def print_lines(text: str) -> None:
-    """Print lines that contain names of models and files, with unprintable characters escaped."""
+    """Print lines, escaping unprintable characters, because names of models and files may contain them."""
     for line in text.removesuffix("\n").split("\n"):
         print(printable(line))
 

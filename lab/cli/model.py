@@ -24,8 +24,8 @@ def import_model(
 ) -> None:
     """Convert published Maia networks to models for the bot.
 
-    Each network is tested before its model is written: it must prefer legal moves, and a network that this
-    program knows must predict its known first moves.
+    Before a model is written, its network is tested: it must prefer legal moves, and a network known to this
+    program must predict its recorded first moves.
     """
     from engine.human.onnx import read_model_file
     from lab.training.lc0 import MAX_MODEL_BYTES
@@ -95,7 +95,7 @@ def _card(file: Path) -> dict[str, Any]:
 
 
 def _shortened(value: Any) -> Any:
-    """Replace a long machine-readable text with its length."""
+    """Return a value to show; a long machine-readable text is replaced by its length."""
     is_long = isinstance(value, str) and len(value) > _MAX_SHOWN_LENGTH
     return f"{len(value)} characters, machine-readable" if is_long else value
 

@@ -48,7 +48,7 @@ def study_command(
         typer.Option(
             min=0.01,
             max=100,
-            help="Minimum quality for a trap to count, in points of expected score out of 100.",
+            help="Count only traps of at least this quality, in points of expected score out of 100.",
         ),
     ] = TrapParams().threshold_percent,
     confirm: Annotated[
@@ -152,7 +152,7 @@ def _forecasts(
 
 
 def _games_before(options: StudyOptions, data: StudyData) -> Counter[str] | None:
-    """Number of each person's imported games before the first position's year; None if no year is known."""
+    """Number of imported games per person before the earliest position's year; None if no year is known."""
     from lab.analysis.recorded_games import year_of
 
     first = min(
@@ -174,7 +174,7 @@ def _games_before(options: StudyOptions, data: StudyData) -> Counter[str] | None
 
 
 def _list(options: StudyOptions) -> None:
-    """Print a game's analyses, the largest first, and their models, the newest first."""
+    """Print a game's analyses, largest first, and the models of each, newest first."""
     game = options.game
     require_known("--game", game, GAMES)
 

@@ -50,14 +50,14 @@ PersonHalf = Annotated[
         min=0,
         max=1,
         help="Use only half 0 or 1 of the persons; --seed determines the halves.  "
-        "The bundled models of people were learned from half 0 of seed 1, if their cards say so.",
+        "Bundled models whose cards contain person_half were learned from half 0 of seed 1.",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyOptions:
-    """Which people's replies to use, and the output format; each field is an option of the commands."""
+    """Selects people's replies and the output format; each field is an option of the commands."""
 
     context: typer.Context
     game: Annotated[str, typer.Option("--game", help="Game, for instance chess or othello.")]
@@ -139,7 +139,7 @@ class StudyOptions:
         return data
 
     def results(self) -> "list[RatedResult]":
-        """The results of all imported games, in the order of their import."""
+        """The results of all imported games, in import order."""
         from lab.analysis.elo import rated_result
 
         async def read(database: Database) -> "list[RatedResult]":
@@ -160,7 +160,7 @@ class StudyData:
     human: ModelInfo | None
     """The human-move model with predictions for the replies, if any."""
     analysis: AnalysisSettings | None
-    """Settings of the analysis; None if the bot searched the positions in play."""
+    """Settings of the analysis; None for the bot's own games, which were searched during play."""
     description: str
     portion: "Portion"
 
@@ -202,7 +202,7 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def calibrated_of(path: Path | None, game: str) -> "CalibratedModel | None":
-    """Load the calibrated model from a file, by default the bundled model; None if no such model exists."""
+    """Load a calibrated model from a file, by default the bundled one; None if no model is bundled."""
     from engine.human.calibrated import open_calibrated
 
     require_known("--game", game, GAMES)
@@ -285,7 +285,7 @@ def _own(options: StudyOptions, portion: "Portion") -> tuple[list[StoredPosition
 def _analysed(
     options: StudyOptions, portion: "Portion"
 ) -> tuple[AnalysisSettings, list[StoredPosition], ModelInfo | None, dict[str, dict[int, tuple[float, ...]]]]:
-    """Settings and positions of the analysis, its human-move model, and other models' probabilities."""
+    """The analysis's settings, its positions, their human-move model, and other models' probabilities."""
     from lab.analysis.population import load
 
     async def read(

@@ -66,7 +66,7 @@ w7/8/8/3wb3/3bw3/8/8/8 b | b7/8/8/3wb3/3bw3/8/8/8 b
 w7/8/8/3wb3/3bw3/8/8/7w b | b7/8/8/3wb3/3bw3/8/8/7b b
 w6w/8/8/3wb3/3bw3/8/8/7w b | b6b/8/8/3wb3/3bw3/8/8/7b b
 """
-"""Start positions with a handicap of one to three corners for us; otherwise every arm would win every
+"""Start positions in which we give one to three corners; without a handicap, every arm would win every
 game."""
 _DEPTH = {Size.SMALL: 3, Size.FULL: 4}
 _PAIRS = {Size.SMALL: 1, Size.FULL: 67}
@@ -108,7 +108,7 @@ class Ablation(Experiment):
         return [*recorded, *played]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
-        """Return covariates of recorded replies, or as ``games`` our points and disc margin per game."""
+        """Return covariates of recorded replies or, as ``games``, our points and disc margin in each game."""
         if "arm" not in arguments:
             return replies(
                 arguments["game"],
@@ -251,7 +251,7 @@ def _games(results: Mapping[str, Result], size: Size) -> dict[str, np.ndarray[An
 def _less(
     games: Mapping[str, np.ndarray[Any, Any]], one: str, other: str, what: int, comparisons: int
 ) -> MeanEstimate:
-    """One arm's points (``what`` = 0) or discs (1) per game minus another arm's, paired by opening."""
+    """Difference of two arms' points (``what`` = 0) or discs (``what`` = 1) per game, paired by opening."""
     return mean_of((games[one] - games[other])[..., what].mean(axis=1), comparisons)
 
 
@@ -269,8 +269,8 @@ def _recorded_claims(recorded: Mapping[str, PartGains]) -> Iterator[PaperClaim]:
 
 
 def usefulness_verdict(gain: MeanEstimate) -> tuple[ClaimVerdict, str]:
-    """Judge by its interval whether a gain reaches `MIN_USEFUL_GAIN_NATS`; return the verdict, and its
-    wording for the report.
+    """Judge from a gain's interval whether the gain reaches `MIN_USEFUL_GAIN_NATS`; return the verdict, and
+    its wording for the report.
     """
     if gain.low >= MIN_USEFUL_GAIN_NATS:
         return ClaimVerdict.HOLDS, "worth having"

@@ -135,7 +135,7 @@ def _is_other_half(name: str) -> bool:
 
 @lru_cache(maxsize=2)
 def _human(game: str, folder: str) -> HumanModel:
-    """The human-move model: for chess the mean of the networks in the folder, for Othello the bundled one."""
+    """The human-move model: for chess, the mean of the folder's networks; for Othello, the bundled model."""
     models = (str(Path(folder) / "maia"),) if game == "chess" else ()
     return open_human_models("ablation", ModelSettings(models=models), game).human
 
@@ -174,8 +174,8 @@ def _scores(each: StoredPosition) -> Floats:
 
 
 def _deceives(each: StoredPosition) -> NDArray[np.bool_]:
-    """Whether each reply scores, at some shallower depth, at least as high as all replies that are best
-    at full depth.
+    """For each reply, whether it scores, at some shallower depth, at least as high as every reply that is
+    best at full depth.
     """
     scores = _scores(each)
     best = scores[:, -1] == scores[:, -1].max()
@@ -183,7 +183,7 @@ def _deceives(each: StoredPosition) -> NDArray[np.bool_]:
 
 
 def _ranks(each: StoredPosition) -> Floats:
-    """ln(1 + number of replies whose scores at depths 2 and 3 have a higher sum)."""
+    """For each reply, ln(1 + number of replies with a higher sum of scores at depths 2 and 3)."""
     glances = _scores(each)[:, :2].sum(axis=1)
     return np.asarray(np.log1p((glances[None, :] > glances[:, None]).sum(axis=1)))
 

@@ -1,8 +1,8 @@
 """The blog "When Suboptimal Minimax is Better": its worked example, and its rule in games.
 
 The rule: a move's value is the mean of the scores after its replies, weighted by their probabilities in a
-model of the opponent; a decided game counts as ten pawns; a known mate in five or fewer is played without
-averaging. Both players detect such mates in the same way, so only the averaging differs.
+model of the opponent; a decided game counts as ten pawns; a known mate in five moves or fewer is played
+without averaging. Both players detect such mates in the same way, so only the averaging differs.
 """
 
 import math
@@ -146,9 +146,9 @@ class Blog400(Experiment):
 
 
 class MatingPlayer(OurPlayer):
-    """One of our players, changed to play a mate in `MATE_MOVES` or fewer as soon as a search proves it.
+    """One of our players, changed to play a mate in at most `MATE_MOVES` moves as soon as a search proves it.
 
-    Moves of such a mate are not recorded as decisions.
+    The moves of a proven mate are not recorded as decisions.
     """
 
     def __init__(self, spec: OurSpec, game_name: str, seed: str) -> None:
@@ -269,7 +269,7 @@ def _score(games: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _moves(games: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Mean number of moves of the games won in each pair; NaN if neither was won."""
+    """Mean number of moves in the won games of each pair; NaN if neither was won."""
     won = games[..., 0] == 1
     total = (games[..., 1] * won).sum(axis=1)
     return np.where(won.any(axis=1), total / np.maximum(1, won.sum(axis=1)), math.nan)

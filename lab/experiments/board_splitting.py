@@ -2,11 +2,11 @@
 
 A board has B^D x B^D squares; each is 1 with a probability that makes the game fair, else 0. At even levels V
 keeps one of B blocks of columns; at odd levels H keeps one of B blocks of rows. After 2D moves one square is
-left, and H wins if it is 1.
+left; H wins if it is 1, otherwise V wins.
 
 A board is stored as an array of B^(2D) bits in the order of play: the digits of an index in base B are the
 first block of columns, the first block of rows, the second block of columns, and so on. So the boards after t
-moves are B^t slices of equal length, and a step of minimax is a reshape followed by a minimum or maximum.
+moves are B^t slices of equal length, and one minimax step is a reshape followed by a minimum or maximum.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Bits = NDArray[np.uint8]
 Values = NDArray[np.int32]
 
 NUMBER, TRAPS = "N", "Y"
-"""The two evaluations: the number of ones, and the same number with forced wins recognised."""
+"""The two evaluations: the number of ones, and the same number except where a forced win is recognised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Position:
 
     @classmethod
     def of(cls, board: Bits, shape: Shape, deepest: int | None = None) -> "Position":
-        """Evaluate a board at every level.
+        """Evaluate all boards that can arise from a board, level by level.
 
         Args:
             deepest: The last level to evaluate; None: all levels.
@@ -150,10 +150,10 @@ class Position:
         return int(self.truth[self.shape.levels][node])
 
     def accuracy(self, node: int, level: int, look_ahead: int, evaluation: str) -> float | None:
-        """How often the moves that a player considers best preserve a win, if the choice matters.
+        """Of the moves that a player considers best, the fraction that preserve a win, if the choice matters.
 
         Returns:
-            Fraction of the best-valued moves that preserve the win; None if all legal moves or no moves do.
+            Fraction of the best-valued moves that preserve the win; None if all moves or none do.
         """
         won = self.won_moves(node, level)
         return (

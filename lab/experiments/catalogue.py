@@ -1,4 +1,4 @@
-"""All experiments by name; each module is imported only when its experiment is used."""
+"""All experiments, keyed by name; each module is imported only when its experiment is used."""
 
 from pkgutil import resolve_name
 

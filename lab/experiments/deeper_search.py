@@ -25,7 +25,7 @@ from storage.evidence.intervals import share
 
 GAMES = ("othello", "chess", "xiangqi")
 _DEPTHS = {Size.SMALL: {"othello": 2}, Size.FULL: {"othello": 7, "chess": 5, "xiangqi": 4}}
-"""Maximum D for each game: a player with depth D + 1 meets one with depth D, for each D from 2 on."""
+"""Maximum D for each game: depth D + 1 plays against depth D, for every D from 2 to this maximum."""
 _PAIRS = {Size.SMALL: 1, Size.FULL: 100}
 _ORACLE = {
     Size.SMALL: {"othello": 6},
@@ -103,7 +103,7 @@ def _cell(game: str, depth: int, pairs: int) -> Cell:
 
 
 def first_move_costs(name: str, seed: int, number: int, oracle: int) -> list[float]:
-    """The cost in expected score of the first move chosen at each depth from 2 on, judged by a deeper search.
+    """For each depth from 2, the cost (in expected score) of the move chosen, as judged by a deeper search.
 
     All searches are full-width and exact; among equally good moves, the first is chosen.
     """

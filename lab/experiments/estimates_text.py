@@ -1,4 +1,4 @@
-"""Estimates with intervals, verdicts on claims about them, and their formatting in reports."""
+"""Estimates with intervals, their formatting in reports, and verdicts on claims about means."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class MeanEstimate:
     low: float
     high: float
     n: int
-    """Number of values; 0: there is no mean."""
+    """Number of values; if 0, there is no mean."""
     has_interval: bool = True
     """False if there is too little data for an interval; in this case, the limits are infinite."""
 
@@ -96,7 +96,7 @@ def tally(scores: NDArray[np.float64]) -> str:
 
 
 def share_percent(found: Share | PersonShare) -> str:
-    """Format a proportion in per cent; its interval is omitted for too few persons or openings."""
+    """Format a proportion as a percentage, without its interval if persons or openings are too few."""
     if found.share is None:
         return "-"
     value = f"{100 * found.share:.1f}"

@@ -26,7 +26,7 @@ class Size(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A part of an experiment that one process computes."""
+    """One part of an experiment, computed by a single process."""
 
     name: str
     """Unique within a run; at most 200 characters."""

@@ -12,7 +12,7 @@ class ClaimVerdict(StrEnum):
     HOLDS = "holds"
     FAILS = "does not hold"
     INCONCLUSIVE = "cannot be told"
-    """The results are compatible with both the claim and its opposite, or there are too few of them."""
+    """The results are compatible with both the claim and its opposite, or there are too few results."""
 
     @property
     def text(self) -> str:
@@ -46,7 +46,7 @@ class Line:
 
     name: str
     marks: tuple[tuple[float, float, float | None, float | None], ...]
-    """The points, each as x, y and the limits of its interval (None if it has none)."""
+    """The points, each as x, y and the lower and upper limit of its interval (None if it has no interval)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from storage.tables.types import now_utc
 
 @dataclass(frozen=True, slots=True)
 class ExperimentRun:
-    """Identifies a run of an experiment; results with the same key belong together."""
+    """Identifies a run of an experiment; all results with the same key belong to one run."""
 
     experiment: str
     version: str
@@ -38,7 +38,7 @@ async def list_results(session: AsyncSession, run: ExperimentRun) -> dict[str, d
 
 
 async def finished_between(session: AsyncSession, run: ExperimentRun) -> tuple[datetime, datetime] | None:
-    """Times at which the first and the last of a run's jobs finished; None if no job has finished."""
+    """Earliest and latest finishing time of a run's jobs; None if no job has finished."""
     at = ExperimentResultRow.finished_at
     first, last = (await session.execute(select(func.min(at), func.max(at)).where(*_of(run)))).one()
     return None if first is None else (first, last)

@@ -67,11 +67,11 @@ async def run_experiment(
 
     Args:
         on_count: Called with the number of earlier results, then with 1 after each new result.
-        stop: Set to end the run early; unfinished jobs are abandoned, and repeated when the run resumes.
+        stop: Set to end the run early; unfinished jobs are abandoned and start again when the run resumes.
         folder: Folder with the data of `Experiment.needs`, readable by the workers.
 
     Returns:
-        All results so far, by job name.
+        All results so far, keyed by job name.
 
     Raises:
         ExperimentError: A job failed.

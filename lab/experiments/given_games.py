@@ -30,7 +30,7 @@ def given_games(game: str, folder: str) -> Sequence[GivenGame]:
 
 
 def sample_of(games: Sequence[GivenGame], game: str, most: int, seed: int) -> list[AnsweredMove]:
-    """A seeded random sample of those moves in these games that have a reply."""
+    """A seeded random sample of the moves in these games, excluding moves without a reply."""
     low, high = _YEARS[game]
     return select_moves(
         games, MoveFilter(sample=most, seed=seed, from_ply=FROM_PLY[game], from_year=low, to_year=high)

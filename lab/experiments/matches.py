@@ -42,9 +42,9 @@ class Games:
     """The games of a cell, by pair."""
 
     points: NDArray[np.float64]
-    """A's share of the points, for each pair."""
+    """A's share of the points in each pair."""
     margins: NDArray[np.float64]
-    """A's mean margin in discs, for each pair; empty for games without margins."""
+    """A's mean margin, in discs, in each pair; empty for games without margins."""
     openings: NDArray[np.int64]
     """For each element of `margins`, the index of its opening."""
     single: tuple[tuple[float, int | None], ...]
@@ -68,7 +68,7 @@ class Games:
         return tally(np.array([points for points, _ in self.single]))
 
     def words(self) -> tuple[str, str, str]:
-        """Tally, score in per cent, and Elo difference, as text."""
+        """Tally, percentage score and Elo difference, as text."""
         elo = elo_estimate(self.points.tolist())
         value = "-" if elo.value is None else f"{elo.value:+.0f}"
         if elo.value is not None and (elo.low is not None or elo.high is not None):

@@ -41,7 +41,7 @@ class Figure:
     number: int
     shape: Shape
     player: int
-    """The player with look-ahead; the other has none."""
+    """The player with look-ahead; the other player has none."""
     look_ahead: tuple[int, ...]
     tips: str
 
@@ -196,12 +196,12 @@ def _first_move(figure: Figure, right: Mapping[str, Sequence[float]]) -> Iterato
 
 
 def _node(position: Position, player: int, evaluation: str) -> int:
-    """The board on which a player moves first; for H, the board after V's move without look-ahead."""
+    """The board before a player's first move; for H, the board after V's move without look-ahead."""
     return 0 if player == V else int(position.best_moves(0, 0, 0, evaluation)[0])
 
 
 def random_moves(shape: Shape, seed: int, first: int) -> dict[str, list[float]]:
-    """Return how often a random first move is right, on the boards of a batch whose first move matters.
+    """Return how often a random first move is right on those boards of a batch whose first move matters.
 
     Returns:
         Rates keyed by player and evaluation, in the order of the boards in ``right`` (`Pathology.run`).
@@ -316,8 +316,8 @@ def _chart(figure: Figure, wins: Mapping[str, Sequence[int]]) -> Chart:
 
 def trap_chances(shape: Shape) -> list[tuple[int, float, float, float]]:
     """Section 3.1: for each even look-ahead k, the probabilities that a board at the tips is a trap (has a
-    row of ones), that an evaluation R without knowledge of traps misses one there, and that the miss affects
-    the decision (P_0).
+    row of ones), that an evaluation R without knowledge of traps misses a trap there, and that the miss
+    affects the decision (P_0).
 
     The paper prints P without brackets; its next lines use 1 - (1 - p^S)^S.
     """

@@ -1,6 +1,6 @@
 """Charles Rich's slides, "Minimax Search": tests each idea with this program on a position chosen for it.
 
-Each idea has one job, whose numbers determine the verdict (docs/research/slides.md).
+Each idea has one job, and the job's numbers determine the verdict (docs/research/slides.md).
 """
 
 import math
@@ -72,7 +72,7 @@ _ARGUMENTS: Mapping[Size, Mapping[str, Mapping[str, Any]]] = {
         "fewest discs": {"games": 400},
     },
 }
-"""Arguments of those ideas whose workload depends on the size of the run."""
+"""Arguments of the ideas whose workload depends on the size of the run."""
 _LATE_EMPTIES = 20
 
 
@@ -126,7 +126,7 @@ def _same(holds: bool) -> str:
 
 
 def _thought(searcher: NativeSearcher, position: Any, depth: int, **limits: int) -> SearchResult:
-    """The strong search's result, with one thread and no clock."""
+    """Result of the strong search with one thread and no time limit."""
     return searcher.think(position, depth, None, StopFlag(), confidence_percent=100, threads=1, **limits)
 
 
@@ -405,7 +405,7 @@ def _fewest(arguments: Mapping[str, Any], seed: int) -> Result:
 
 
 def _disc_game(seed: int, at: int) -> int:
-    """Margin, in discs, of a player who keeps few discs until late against one who always flips the most."""
+    """Final margin, in discs, of a player who keeps few discs until late over one who always flips most."""
     game, rng = get_rules("othello"), random.Random(f"{seed} {at}")  # noqa: S311 - needs no secrecy
     position, few = game.initial(), at % 2
     while moves := game.legal_moves(position):

@@ -1,7 +1,7 @@
 """Fang et al., Table I: trappy alpha-beta in Chinese chess against minimax, trappy minimax and alpha-beta.
 
-At equal depth, minimax and alpha-beta play the same moves, and so do their trappy versions, so the table's
-columns cannot differ in principle. The experiment tests that equality, and plays matches at equal nodes, at
+At equal depth, minimax and alpha-beta play the same moves, and so do their trappy versions, so in principle
+the table's columns cannot differ. The experiment tests that equality, and plays matches at equal nodes, at
 equal depth, and against another program.
 """
 
@@ -41,7 +41,7 @@ _DEPTHS = {Size.SMALL: (3,), Size.FULL: (4, 5)}
 _NODES = {Size.SMALL: (2_000,), Size.FULL: (20_000, 100_000)}
 _PAIRS = {Size.SMALL: 1, Size.FULL: 200}
 _EQUALITY = {Size.SMALL: ((2, 1),), Size.FULL: ((2, 20), (3, 10), (4, 5))}
-"""Depths of the equality test, which searches every line, and the number of positions for each depth."""
+"""Pairs of depth and number of positions for the equality test, which searches every line."""
 _TABLE_MB = 16
 
 

@@ -33,9 +33,9 @@ from lab.mutants.native_build import Build, DoesNotCompile
 ROOT = Path(__file__).parents[2]
 """Root of the working tree."""
 MIN_TIMEOUT_S = 60.0
-"""Time limit of each mutant, in seconds, in addition to a multiple of the tests' time without the mutant."""
+"""Constant part of a mutant's time limit, in seconds."""
 LIMIT_FACTOR = 10
-"""A mutant counts as looping endlessly if its tests take this many times as long as without it."""
+"""Variable part of a mutant's time limit, as a multiple of the tests' time without the mutant."""
 MAX_MUTANT_MEMORY_BYTES = 8 << 30
 """Memory limit of a mutant, in bytes, for mutants that allocate endlessly."""
 

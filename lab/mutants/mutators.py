@@ -17,7 +17,7 @@ from lab.mutants.guarded_modules import GuardedModule
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A range of bytes in a source, and its replacement."""
+    """A range of bytes in a source, and the bytes that replace it."""
 
     kind: str
     start: int
@@ -49,7 +49,7 @@ def select_mutants(guarded: GuardedModule, source: bytes, sample: int | None = N
     Args:
         guarded: The module to mutate.
         source: The module's source text.
-        sample: Number of mutants to sample, instead of the number in the table; all if negative.
+        sample: Number of mutants to sample, overriding the table's number; a negative number selects all.
 
     Raises:
         BadTable: The source text of a fixed mutant does not occur exactly once.
@@ -168,7 +168,7 @@ class _PythonChanges:
     def _operator(
         self, kind: str, left: ast.expr, right: ast.expr, pattern: str, text: str
     ) -> Iterator[Change]:
-        """Replace the operator between two operands; no comment in between may contain the operator."""
+        """Replace the operator between two operands; comments between them must not contain the operator."""
         match = re.search(pattern.encode(), self._source[self._end(left) : self._start(right)])
         if match:
             at = self._end(left)

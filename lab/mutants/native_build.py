@@ -1,4 +1,4 @@
-"""Builds the C++ core with a mutated header; to save time, for one instruction set and in its own folder."""
+"""Builds the C++ core with a mutated header in a separate folder, for one instruction set to save time."""
 
 import os
 import shutil
@@ -40,7 +40,7 @@ class Build:
             list(pool.map(lambda source: self._compile(source, self._native, self._folder), sources))
 
     def module(self, header: Path, text: bytes, folder: Path) -> Path:
-        """Build the extension module with this text as the mutated header.
+        """Build the extension module with the given text as the mutated header.
 
         Raises:
             DoesNotCompile: The compiler rejects the header.

@@ -35,7 +35,7 @@ _MAX_LEAVES, _MIN_LEAF = 8, 100
 _FEATURES_TRIED = 0.3
 """Fraction of the features tried at each split; this saves time and makes the trees more diverse."""
 _MIN_TREE_PROBABILITY = 0.003
-"""Trees are grown without unplayed replies below this probability, which carry hardly any information."""
+"""Unplayed replies below this probability carry hardly any information and are not used to grow trees."""
 _RATE, _LEAF_PENALTY = 0.1, 5.0
 _OPSET, _ML_OPSET, _IR = 17, 3, 8
 _RECALIBRATION_FEATURES = (
@@ -50,9 +50,9 @@ _RECALIBRATION_FEATURES = (
     "gap_first",
     "is_best",
 )
-"""Features that may recalibrate a human-move model's prediction at the basic penalty."""
+"""Features that recalibrate a human-move model's prediction; they have only the basic penalty."""
 _OTHER_FEATURES_PENALTY_FACTOR = 10.0
-"""Factor on the penalty of all other features, if there is a human-move model's prediction."""
+"""Factor on the penalty of all other features if a human-move model's prediction is available."""
 _IS_HUMAN = np.array([name in HUMAN_FEATURES for name in FEATURES])
 
 
@@ -89,7 +89,7 @@ class Part:
 
     weights: NDArray[np.float64]
     trees: list[Any] = field(default_factory=list)
-    """scikit-learn trees whose leaves contain the values to add."""
+    """scikit-learn trees, whose leaf values are added to the utility."""
 
     def utilities(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """The utility of each reply."""
@@ -132,7 +132,7 @@ def losses(probabilities: NDArray[Any], rows: ReplyRows) -> NDArray[np.float64]:
 
 
 def without_human(rows: ReplyRows) -> ReplyRows:
-    """The same rows without the features from a human-move model."""
+    """The same rows with the features from a human-move model set to 0."""
     features = rows.features.copy()
     features[:, _IS_HUMAN] = 0.0
     return ReplyRows(features, rows.starts, rows.played, rows.games)
@@ -217,7 +217,7 @@ def _logit(rows: ReplyRows, penalty: float, begin: NDArray[np.float64] | None = 
         penalty: Multiplies half the squared differences from the starting point, for features scaled to unit
             variance. With a human-move model, the starting point is its own probabilities, and features other
             than `_RECALIBRATION_FEATURES` have `_OTHER_FEATURES_PENALTY_FACTOR` times the penalty.
-        begin: An initial guess of the weights, for speed.
+        begin: Initial weights; a good guess makes the fit faster.
     """
     raw = rows.features.astype(np.float64)
     spread = raw.std(axis=0)
@@ -289,7 +289,7 @@ def _boost(part: Part, rows: ReplyRows, trees: int, seed: int) -> None:
 
 
 def to_onnx(with_human: Part, alone: Part, metadata: dict[str, str]) -> bytes:
-    """The model as an ONNX file: each reply's utility with a human-move model, and without one.
+    """The model as an ONNX file that outputs each reply's utility with and without a human-move model.
 
     Args:
         metadata: ``game``, ``name``, ``licence`` and any other entries for the file.
@@ -321,7 +321,7 @@ def to_onnx(with_human: Part, alone: Part, metadata: dict[str, str]) -> bytes:
 
 
 def _ensemble(trees_of: Sequence[Sequence[Any]]) -> Any:
-    """The trees of both parts as one node with two outputs, the sums of each part's leaf values."""
+    """The trees of both parts as one node with two outputs: for each part, the sum of its leaf values."""
     from onnx import helper
 
     nodes: dict[str, Any] = {

@@ -11,11 +11,11 @@ from engine.games.othello import SQUARES
 
 
 class BadGameFile(ValueError):
-    """A file contains no games, or an invalid game; the message names the file and the place in it."""
+    """A file contains no games or an invalid game; the message gives the file and the place in it."""
 
 
 class TrainingGame(NamedTuple):
-    """The data of a game that books and statistics need."""
+    """The part of a game's data that books and statistics need."""
 
     squares: tuple[int, ...]
     """The squares in the order of play from the usual start, without passes. The moves may be illegal."""

@@ -26,7 +26,7 @@ _AT_ONCE = 1024
 _EQUAL = 1e-9
 _MAX_OPENING_PLIES = 34
 _HALF_LIFE_YEARS = 15.0
-"""Half-life of a game's weight, in years; games lose weight because playing styles change."""
+"""Half-life of a game's weight, in years; older games weigh less because playing styles change."""
 MIN_OPENING_OCCURRENCES = 20
 """Minimum number of occurrences for a position to count as an opening."""
 
@@ -47,7 +47,7 @@ class GameArrays(NamedTuple):
 
 @dataclass(frozen=True)
 class Positions:
-    """The positions of some games in which a disc was placed; all arrays have the same length."""
+    """Positions of games, without passes; all arrays have the same length."""
 
     sight: NetworkInputs
     square: NDArray[np.int64]
@@ -129,7 +129,7 @@ def replay(games: GameArrays) -> Positions:
 
 
 class _Ply(NamedTuple):
-    """Data for one ply, from every game that reaches it."""
+    """Data for one ply of every game that reaches it."""
 
     game: NDArray[np.int64]
     sight: NetworkInputs
@@ -156,7 +156,7 @@ def _plies(squares: NDArray[np.int8]) -> Iterator[_Ply]:
 
 
 def _after_pass(sight: NetworkInputs) -> NetworkInputs:
-    """Pass in each position in which the side to move has no move; the pass becomes the last ply."""
+    """Pass in each position in which the side to move has no legal move; the pass becomes the last ply."""
     stuck = moves_masks(sight.own, sight.other) == 0
     return NetworkInputs(
         np.where(stuck, sight.other, sight.own),
@@ -265,7 +265,7 @@ def _interval(values: NDArray[Any], game: NDArray[np.integer]) -> list[float]:
 def report(measured: MeasuredPredictions, positions: Positions) -> dict[str, Any]:
     """The model card's figures for positions with a choice: overall, by year, and by block of plies.
 
-    The first move does not count as a choice: its four options are equivalent, and WTHOR records each as f5.
+    The first move does not count as a choice: its four options are equivalent; WTHOR records them all as f5.
     """
 
     def part(mask: NDArray[np.bool_]) -> dict[str, Any]:

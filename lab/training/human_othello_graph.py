@@ -11,8 +11,8 @@ costs one look-up where a convolution would cost thousands of multiplications):
 
 Two 3 x 3 convolutions with `TRUNK` channels, the second of them residual, process the planes of
 `engine.human.othello` and the features of the lines. Finally, two layers shared by all squares (1 x 1
-convolutions) combine all these features, the mean and maximum of the trunk, and parameters of the square into
-the square's logit.
+convolutions) compute each square's logit from all these features, the mean and maximum of the trunk, and
+parameters of the square.
 """
 
 from collections.abc import Mapping
@@ -32,10 +32,10 @@ from engine.human.othello_openings import OpeningTable
 LINE, WHOLE, NEAR = 6, 24, 16
 TRUNK, HIDDEN, SECOND = 16, 64, 32
 FEATURES = PLANES + 4 * LINE + NEAR + TRUNK
-"""Number of inputs of the last layers per square; the terms are in the order of the inputs."""
+"""Number of inputs of the last layers per square; the terms of the sum follow the inputs' order."""
 
 TABLES = ("lines", "whole", "near")
-"""The weights that are tables, most of the network; each of their numbers is stored in one byte."""
+"""The weights that are tables (most of the network); each number in them is stored in one byte."""
 _SIDE = 8
 _MIN_LINE_LENGTH = 3
 _OPSET, _IR_VERSION = 13, 8
@@ -84,7 +84,7 @@ def _layout() -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]
 POWERS, BASE, SLOTS, ROWS = _layout()
 """`POWERS`: the contribution of a square's state (0 empty, 1 own, 2 opponent's) to each line's number, shape
 (64, lines). `BASE`: each line's first row in the tables. `SLOTS`: each square's place in its four lines, as
-indices with eight places per line (the last index means no such line). `ROWS`: number of rows of the
+indices with eight places per line (the last index means no line). `ROWS`: number of rows of the
 tables."""
 LINES = len(BASE)
 

@@ -36,7 +36,7 @@ _POWERS, _NEAR_POWERS = torch.from_numpy(POWERS), torch.from_numpy(NEAR_POWERS)
 _BASE, _SLOTS = torch.from_numpy(BASE), torch.from_numpy(SLOTS.reshape(-1))
 
 _LEARNING_RATE, _TABLE_RATE, _FINAL_LEARNING_RATE_SHARE = 3e-3, 6e-3, 0.01
-"""Peak learning rates outside and inside the tables; the final rate as a fraction of the peak."""
+"""Peak learning rates outside and inside the tables; the fraction of its peak to which each decays."""
 _WARM_STEPS = 50
 _WEIGHT_DECAY = 0.01
 _MAX_GRADIENT_NORM = 1.0
@@ -274,7 +274,7 @@ def _step(state: TrainingState, batch: tuple[torch.Tensor, ...], share: float) -
 
 
 class _Clock:
-    """Adds the elapsed time to a state's times."""
+    """Adds the elapsed wall-clock and processor time to a training state."""
 
     def __init__(self, state: TrainingState) -> None:
         self._state = state

@@ -50,7 +50,7 @@ class Convolution(NamedTuple):
 
 
 class SqueezeExcite(NamedTuple):
-    """Computes each filter's scale (first half of outputs, through a sigmoid) and shift (second half)."""
+    """Computes each filter's scale (sigmoid of the outputs' first half) and shift (second half)."""
 
     w1: Numbers
     """Shape (hidden, filters)."""

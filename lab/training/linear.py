@@ -1,9 +1,9 @@
-"""Learns the weights of a linear evaluation from the rules alone, by self-play.
+"""Learns the weights of a linear evaluation by self-play, given only the rules.
 
 The shared part of `lab.training.chess` and `lab.training.xiangqi`.  Each generation plays games with the
 current weights and the strong search, after random openings. The label of each position is a weighted mean of
 the search's score, the scores of the following positions (with decreasing weights) and the game's result.
-Positions one or two random moves away from the game, mostly with hanging pieces, are labelled with the
+Positions one or two random moves off the game, many of them with hanging pieces, are labelled with the
 search's score alone. Adam fits the weights to these labels by minimising the log-loss of the expected results
 1 / (1 + exp(-evaluation / s)); weights are pulled towards plain material and their neighbours. The next
 generation plays with the new weights, and learns from its own positions and those of the previous generation.
@@ -53,7 +53,7 @@ class Subject:
     material: Mapping[str, int]
     """Initial weights in centi-units, by group; all other groups start at 0."""
     anchor: tuple[str, range, int]
-    """A group, some of its features, and the mean to which their weights are scaled."""
+    """A group, some of its features, and the mean that their weights have after scaling."""
     shapes: Mapping[str, tuple[int, int]]
     """Rows and columns of each group whose neighbouring features should have similar weights."""
     unit: str
@@ -181,7 +181,7 @@ def _rounded(figures: Iterable[float], digits: int = 4) -> list[float]:
 
 
 def train(subject: Subject, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Yield the card with the weights, but without the command, after each generation and at the end.
+    """Yield the card after each generation and at the end; it lacks only the command.
 
     Raises:
         ValueError: A setting is out of range, or the initial weights belong to a different evaluation.

@@ -62,7 +62,7 @@ class ImportedNetwork:
 
     name: str
     rating: int | None
-    """Rating of the people that the network imitates; None: unknown."""
+    """Rating of the people whom the network imitates; None if unknown."""
     licence: str
     sha256: str
     """SHA-256 of the ONNX file."""
@@ -84,7 +84,7 @@ def import_network(data: bytes, file_name: str) -> ImportedNetwork:
             that is not in `PUBLISHED`.
 
     Raises:
-        BadModel: The file is not a network, fails the tests, or has a name with a rating out of range.
+        BadModel: The file is not a network, the network fails the tests, or the name's rating is invalid.
     """
     network = read_network(data)
     rating = PUBLISHED.get(network.sha256)
@@ -107,7 +107,7 @@ def import_network(data: bytes, file_name: str) -> ImportedNetwork:
 
 
 def verify_network(model: MaiaModel, rating: int | None) -> float:
-    """The minimum total probability of the legal moves in a few openings.
+    """Test a network in a few openings; return the minimum total probability of the legal moves.
 
     Args:
         model: The converted network.
@@ -202,7 +202,7 @@ def _winograd() -> tuple[Matrix, Matrix, Matrix]:
     points = np.array([0, 0.4, -0.4, 0.8, -0.8, 1.25, -1.25, 2.5, -2.5])
 
     def values(size: int) -> Matrix:
-        """Vandermonde matrix: values, at the points, of polynomials with this many coefficients."""
+        """Vandermonde matrix that evaluates polynomials with this many coefficients at the points."""
         return np.vstack([np.vander(points, size, increasing=True), np.eye(1, size, size - 1)])
 
     into, kernel, back = np.linalg.inv(values(10)).T, values(3), values(8).T
@@ -261,7 +261,7 @@ class _MaiaGraph:
     def _both_ways(
         self, matrix: str, at: str, size: int, becomes: int, shape: list[int], name: str, what: str
     ) -> str:
-        """Multiply ranks, then files by a matrix; (size, size, ...) turns into (becomes, becomes, ...)."""
+        """Multiply the ranks and then the files by a matrix: (size, size, ...) -> (becomes, becomes, ...)."""
         for rows in ([size], [becomes, size]):
             flat = self.whole(f"{name}.{what}.{len(rows)}", *rows, -1)
             at = self.add("MatMul", [matrix, self.add("Reshape", [at, flat])])

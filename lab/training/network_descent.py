@@ -46,7 +46,7 @@ class _Model(torch.nn.Module):  # type: ignore[misc, unused-ignore]
 def learn(
     game: NetworkGame, samples: Samples, options: argparse.Namespace, say: Callable[[str], None]
 ) -> tuple[bytes, dict[str, Any]]:
-    """Train the network; return it in the core's format, with its entry in the card."""
+    """Train the network; return it in the C++ core's format, with its entry in the model card."""
     torch.manual_seed(options.seed)
     if options.threads:
         torch.set_num_threads(options.threads)

@@ -14,15 +14,15 @@ from lab.training.self_play import NetworkGame
 HELD_OUT_ONE_IN = 50
 """One game in this many is held out for validation."""
 _CHUNK_BYTES = 8_000_000
-"""Number of bytes of records expanded at a time."""
+"""Number of bytes of records to expand at a time."""
 
 
 class Samples:
     """Positions to learn from.
 
     Attributes:
-        inputs: Shape (n, 2, 32): from the mover's view, then from the other side's; padded with the number of
-            inputs.
+        inputs: Indices of inputs, of shape (n, 2, 32), as seen by the mover, then by the other side; padded
+            with the number of inputs.
         scores: The search's scores for the mover, in centi-units.
         linear: The linear evaluation's scores for the mover, in centi-units.
         results: Result for the mover: 0 loss, 1 draw, 2 win.
@@ -31,7 +31,7 @@ class Samples:
     """
 
     def __init__(self, game: NetworkGame, files: Sequence[Path]) -> None:
-        """Reads all games in some files.
+        """Read all games in these files.
 
         Raises:
             OSError: A file cannot be read.
@@ -88,7 +88,7 @@ def to_bytes(
     """Learned weights in the core's format.
 
     Args:
-        inputs: Shape (inputs, WIDTH); see engine/native/network.hpp.
+        inputs: Weights of the first layer, of shape (inputs, WIDTH); see engine/native/network.hpp.
         bias: Biases of the first layer's sums.
         outputs: Weights of the second layer, limited to the core's range.
         output_bias: Bias of the second layer.

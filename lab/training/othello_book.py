@@ -2,9 +2,9 @@
 
 A book grows from the start position by search.  Every legal move of a book position is searched to the same
 depth; the positions after moves within a given width of the best are added to the book, up to a given number
-of discs placed; and the scores of the leaves are backed up by minimax, so that each move has the score of the
-deepest search below it. When the best score drops, positions after moves that come within the width are
-added, too, until nothing changes. Positions that are equal up to symmetry or transposition share
+of discs placed. The scores of the leaves are backed up by minimax, so each move's score comes from the
+deepest search below it. A drop in the best score can bring more moves within the width; the positions after
+them are added, too, until nothing changes. Positions that are equal up to symmetry or transposition share
 an entry.
 
 With ``--from-games``, the book has the moves that were played often enough in the given games and are not
@@ -81,12 +81,12 @@ class SearchedPosition:
 
 
 class MoveCounts(NamedTuple):
-    """Number of times a move was played, and the results of those games."""
+    """How often a move was played, and the results of those games."""
 
     played: int
     finished: int
     points: float
-    """The side to move's points in the finished games: 1 for a win, 1/2 for a draw."""
+    """Points of the side to move in the finished games: 1 for a win, 1/2 for a draw."""
 
 
 Scorer = Callable[[OthelloPosition], tuple[int, dict[Move, int]]]
@@ -180,7 +180,7 @@ class Searches:
         """
         Args:
             path: The file, which is created if missing.
-            settings: The settings that the scores depend on. An existing file must have the same settings.
+            settings: The settings that the scores depend on. An existing file must match them.
             scorer: See `Scorer`.
 
         Raises:
@@ -264,7 +264,7 @@ def search_all(keys: Iterable[BookKey], searches: Searches, told: str) -> None:
 
 
 def backed_up(tree: Iterable[BookKey], searches: Searches) -> dict[BookKey, dict[Move, tuple[int, int]]]:
-    """Return each move's score and depth, backed up from the tree below the move where there is one."""
+    """Return each move's score and depth, backed up from the tree where it continues below the move."""
     backed_up: dict[BookKey, dict[Move, tuple[int, int]]] = {}
     for key in sorted(tree, key=discs, reverse=True):
         searched = searches[key]
@@ -351,7 +351,7 @@ def entries_of(
     width_centi: int,
     games: Mapping[BookKey, Mapping[Move, MoveCounts]] | None,
 ) -> dict[BookKey, list[BookMove]]:
-    """Return the book's entries: the moves within the width; with games, only moves played in the games."""
+    """Return the book's entries: the moves within the width or, given games, those of them played there."""
     entries: dict[BookKey, list[BookMove]] = {}
     for key, found in moves.items():
         least = best_score(found) - width_centi
@@ -505,7 +505,7 @@ def board_text(key: BookKey) -> str:
 
 
 def part_of(path: Path) -> Path:
-    """Return the path of the file with the searches for a book, which exists until the book is finished."""
+    """Return the path of a book's file of searches; the file exists until the book is finished."""
     return path.with_name(path.name + ".part")
 
 

@@ -5,8 +5,8 @@ Evaluator with Minimax").  A sweep first plays games with the current weights on
 the game's sixty stages, one for each number of empty squares, from the end backwards: positions near the end
 are labelled with their exact results, all others with a short full-width search whose leaves fall into stages
 just learned. These labels are far less noisy than the results of games, but results look further ahead, so
-the results of well-played games contribute to the labels of their positions. In the first sweep, games are
-played by rules of thumb; each further sweep has better games and so more realistic positions.
+the result of a well-played game contributes to the labels of its positions. In the first sweep, games are
+played by rules of thumb; each later sweep has better games and so more realistic positions.
 
 Finally, each stage gets a constant such that searches of odd and of even depth agree on average, because
 scores of both kinds are compared after a pass and with results of other depths.
@@ -34,10 +34,10 @@ from lab import _training
 WEIGHTS = Path(engine.__file__).parent / "games" / "othello_weights.xz"
 STAGES = 60
 PHASES = {f"{least + 1}-{least + 10}": range(least, least + 10) for least in range(0, STAGES, 10)}
-"""Groups of stages by number of empty squares, for the card."""
+"""Stages grouped by number of empty squares, for the card."""
 SETTINGS = ("sweeps", "play_depth", "well_played", "result_share", "label_depth", "exact_empties", "epochs",
             "first_rate", "last_rate", "shrink", "neighbours", "parity_games", "parity_depth")  # fmt: skip
-"""Options that the card records, including defaults."""
+"""Options whose values the card records, including default values."""
 # Weights are two bytes each; telling LZMA so makes the file a tenth smaller than its strongest preset.
 FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 3, "lp": 1, "pb": 1}]
 
@@ -147,7 +147,7 @@ def error_by_phase(held_out: Sequence[int], errors: Sequence[float]) -> dict[str
 
 
 def compared(pairs: Sequence[tuple[int, int]]) -> dict[str, float]:
-    """Errors, in discs, of evaluations against exact results, both given in centidiscs."""
+    """Errors, in discs, of evaluations compared with exact results; both are given in centidiscs."""
     n = len(pairs)
     mean_x, mean_y = (sum(pair[i] for pair in pairs) / n for i in (0, 1))
     sxx = sum((x - mean_x) ** 2 for x, _ in pairs)

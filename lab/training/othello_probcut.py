@@ -1,8 +1,8 @@
 """Measures the score differences that ProbCut relies on: `python -m lab.training.othello_probcut`.
 
 ProbCut (``engine/native/search/strong.hpp``) replaces a deep search with a shallow one if the shallow score
-is far enough outside the window. The necessary margin depends on how much the scores of the two depths differ
-with the current evaluation, so run this program again after learning new weights.
+is far enough outside the window. The necessary margin depends on how much the current evaluation's scores at
+the two depths differ, so run this program again after learning new weights.
 
 Positions come from self-play with random openings and an occasional random move.  Each position is searched
 at full width to every depth up to ``--depth``. For depths of equal parity (odd and even depths also differ by
@@ -43,7 +43,7 @@ DEPTHS_LEFT = 2
 """Minimum distance of a search from the end of the game, in plies; searches to the end are not measured,
 because they are exact."""
 MAX_DIFFERENCE_CENTI = 2_000
-"""Limit on the size of a difference, because a wipe-out that only one search sees is not typical."""
+"""Larger differences are clipped to this, because a wipe-out that only one search sees is not typical."""
 ALL_BUT_DECIDED_CENTI = 4_000
 
 Pair = tuple[int, int, int]  # empty squares, deep, shallow

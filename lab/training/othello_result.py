@@ -1,8 +1,8 @@
 """Fits the win probability of a score: `python -m lab.training.othello_result`.
 
 Fits the expected result 1 / (1 + exp(-score / s)), with s = a + b * empty squares, to positions with known
-results.  The positions come from the operator's games, or from self-play after random openings with the same
-full-width search for both sides and with solved endgames. Copy the fit that is printed at the end into
+results.  The positions come from the operator's games, or from self-play: a random opening, then the same
+full-width search for both sides, then a solved endgame. Copy the fit that is printed at the end into
 ``engine/games/othello_result.py``.
 
 A fifth of the games is held out to measure log-loss (a draw counts as half a win) and reliability.  The same
@@ -62,7 +62,7 @@ def result_of(score_centi: float) -> float:
 
 
 def best_child(searcher: Searcher, position: OthelloPosition, depth: int) -> tuple[int, OthelloPosition]:
-    """Score of a full-width search and the position after the first best move."""
+    """The score of a full-width search, and the position after the best move (the first of equals)."""
     best, chosen = -INFINITY, position
     for move in _GAME.legal_moves(position):
         child = _GAME.play(position, move)
@@ -112,7 +112,7 @@ def self_play(searcher: Searcher, options: argparse.Namespace) -> Iterator[list[
 
 
 def given_games(searcher: Searcher, options: argparse.Namespace) -> Iterator[list[Sample]]:
-    """Positions of the operator's finished games, scored by the same search.
+    """Positions of the operator's finished games, scored by a full-width search.
 
     Raises:
         BadGameFile: See `lab.training.given_games.read_games`.
@@ -184,7 +184,7 @@ def fitted(samples: Sequence[Sample], linear: bool = True) -> Fit:
 
 
 def reliability(fit: Fit, samples: Sequence[Sample]) -> list[tuple[float, float, int]]:
-    """Mean expected result, mean result and number of positions for each tenth of the range from 0 to 1."""
+    """Mean expected result, mean result and number of positions, for each tenth of expected results."""
     tenths: list[list[tuple[float, float]]] = [[] for _ in range(10)]
     for sample in samples:
         p = fit.expected(sample)
@@ -228,7 +228,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def report(train: Sequence[Sample], held_out: Sequence[Sample]) -> Fit:
-    """Fit the scale s, and print how good the fit is."""
+    """Fit the scale s, and print the quality of the fit."""
     fit, constant = fitted(train), fitted(train, linear=False)
     base = -math.log(0.5)
     say(f"s = {fit.a:.1f} + {fit.b:.2f} * empties centidiscs")

@@ -19,11 +19,11 @@ Ints = NDArray[np.int64]
 
 STEPS = 60
 _START = (0.3, 3.0)
-"""Standard deviations of x and k with which EM starts."""
+"""Initial standard deviations of x and k for EM."""
 _MIN_VARIANCE = (1e-4, 1e-2)
 """Minimum variances of x and k; smaller ones would be below the grid's resolution."""
 _AT_ONCE = 20_000
-"""Approximate number of replies in a batch, whose table of replies by points takes about 20 MB."""
+"""Approximate number of replies in a batch; a batch's table (replies by points) takes about 20 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,10 @@ class JudgedReplies:
     starts: Ints
     """Index of each position's first reply."""
     played: Ints
-    """Index of the reply that was played in each position."""
+    """Index of the reply played in each position."""
 
     def batches(self) -> list[tuple[slice, slice]]:
-        """Split positions and their replies into batches of about `_AT_ONCE` replies."""
+        """Slices of positions and of their replies, in batches of about `_AT_ONCE` replies."""
         ends = np.append(self.starts[1:], len(self.costs))
         batches, begin = [], 0
         while begin < len(self.starts):
@@ -116,7 +116,7 @@ def fit_gaussian(
 def predicted(
     replies: JudgedReplies, prior: Gaussian, features: Floats, base: BasePrior, uniform: float
 ) -> Floats:
-    """Return the probability of each reply, averaged over the prior of its person.
+    """Return the probability of each reply, averaged over the prior for the person who replies.
 
     Args:
         prior: One of the priors of `base`.

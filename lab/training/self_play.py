@@ -2,8 +2,8 @@
 
 Each game begins with some random moves; then the search plays both sides with a fixed number of nodes per
 move. The moves and their scores are appended to a file, four bytes per ply
-(lab/native/self_play.hpp); `lab.training.networks` learns from such files. The same seed and
-number of the first game give the same games, regardless of the number of threads.
+(lab/native/self_play.hpp); `lab.training.networks` learns from such files. The seed and the first game's
+number determine the games, regardless of the number of threads.
 """
 
 import argparse

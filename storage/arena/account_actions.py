@@ -33,7 +33,7 @@ async def rename_account(session: AsyncSession, account_id: str, name: str, site
     Args:
         account_id: The account, which must exist.
         name: The new name.
-        site: The arena's site name in our own accounts' records.
+        site: The name of the arena's site in our own accounts' records.
 
     Raises:
         AccountTaken: Another account, or another player in our records, has that name.
@@ -124,7 +124,7 @@ async def _move(session: AsyncSession, old_id: str, name: str, site: str) -> Non
 
 
 async def _forget_in_chat(session: AsyncSession, names: list[str], new: str) -> None:
-    """Replace an account's former names in its games' chat, where mainly our bots mention them."""
+    """Replace an account's former names in its games' chat, where most mentions are by our bots."""
     ours = select(ArenaGame.id).where(or_(ArenaGame.first_id == new, ArenaGame.second_id == new))
     lines = select(ArenaChatLine.id, ArenaChatLine.text).where(ArenaChatLine.game_id.in_(ours))
     words = [_word(name) for name in names]
@@ -137,7 +137,7 @@ async def _forget_in_chat(session: AsyncSession, names: list[str], new: str) -> 
 
 
 async def _forget_in_events(session: AsyncSession, old: str, new: str, site: str) -> list[str]:
-    """Replace an account's current and former names in the texts of the arena's and the program's events.
+    """Replace an account's current and former names in the texts of arena events and program events.
 
     Returns:
         The current name and all former names found.

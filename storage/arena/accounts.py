@@ -64,7 +64,7 @@ class ArenaGameRecord:
     rematch_of: str | None
     moves: tuple[str, ...]
     remaining_ms: tuple[int, int] | None
-    """Time left after the last move."""
+    """Milliseconds left on the sides' clocks after the last move."""
     draw_offers: tuple[bool, bool]
     takeback_offers: tuple[bool, bool]
     status: str
@@ -74,11 +74,11 @@ class ArenaGameRecord:
     last_move_at: datetime
     ended_at: datetime | None
     initial_fen: str | None = None
-    """Start position; None for the game's usual one."""
+    """Start position; None for the game's usual start position."""
     unrated: str | None = None
     """Why a rated game did not change the ratings."""
     turn_began_ms: int | None = None
-    """The arena's time when the side to move began to think; None if unknown."""
+    """Reading of the arena's clock when the side to move began to think; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ async def list_accounts_by_id(session: AsyncSession, ids: Collection[str]) -> li
 
 
 async def find_account_id_by_token(session: AsyncSession, token_hash: str) -> str | None:
-    """Id of the account to which the token belongs; None: the token is unknown."""
+    """Id of the account to which the token belongs; None if the token is unknown."""
     return await session.scalar(select(ArenaAccount.id).where(ArenaAccount.token_hash == token_hash))
 
 
@@ -213,7 +213,7 @@ async def save_rating(session: AsyncSession, account_id: str, variant: str, rati
 
 
 async def delete_rating(session: AsyncSession, account_id: str, variant: str) -> None:
-    """Reset an account's rating in a variant to a newcomer's rating."""
+    """Reset an account's rating in a variant to that of a new account."""
     own = (ArenaRating.account_id == account_id) & (ArenaRating.variant == variant)
     await session.execute(delete(ArenaRating).where(own))
 
@@ -227,7 +227,7 @@ async def add_game(session: AsyncSession, game: ArenaGameRecord) -> None:
 
 
 async def save_game(session: AsyncSession, game: ArenaGameRecord) -> None:
-    """Update all columns of a game that may change."""
+    """Update all mutable columns of a game."""
     await session.execute(update(ArenaGame).where(ArenaGame.id == game.id).values(**_moving(game)))
 
 

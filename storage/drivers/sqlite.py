@@ -1,9 +1,9 @@
 """An aiosqlite adapter for SQLAlchemy that makes only one call to the connection's thread per statement.
 
 A round trip to the thread costs more processor time than most statements. SQLAlchemy's own adapter makes four
-round trips per statement (open a cursor, execute, fetch, close) and one per rollback, even if the transaction
-has already ended. Here, the thread does everything for a statement in one call, the first statement's call
-also begins the transaction, and a rollback without a transaction makes no call. Results cannot be streamed;
+round trips per statement (open a cursor, execute, fetch, close) and one per rollback, even if no transaction
+is open. Here, each statement takes one call to the thread; the first statement's call also begins
+the transaction, and a rollback without a transaction makes no call. Results cannot be streamed;
 all rows are fetched immediately.
 """
 
@@ -41,7 +41,7 @@ def _execute(
     begin: str = "",
     many: bool = False,
 ) -> tuple[_Ran, Iterable[Any]]:
-    """Run a statement and fetch all its rows; called in the connection's thread.
+    """Run a statement and fetch all its rows; must be called in the connection's thread.
 
     Args:
         begin: Statement to run first; empty for none.

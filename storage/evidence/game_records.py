@@ -51,13 +51,13 @@ from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow, 
 logger = logging.getLogger(__name__)
 
 ABANDONED_ENDINGS = ("resignation", "left", "time")
-"""End reasons of games that a player may have abandoned."""
+"""End reasons that can mean that a player abandoned the game."""
 RANDOMISERS = tuple(sorted(kind.name for kind in STRATEGIES.values() if kind.draws_decisions))
 """Names of the strategies that randomise single decisions."""
 _GAMES_PER_QUERY = 200
 """Number of games read by one SQL statement."""
 _UNREADABLE_ROW_EXCEPTIONS = (ValueError, LookupError, TypeError, ArithmeticError, RecordError)
-"""Exceptions raised when reading a row that this program cannot have written."""
+"""Exceptions that reading raises for a row that this program cannot have written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class GameSummary:
 async def game_records(session: AsyncSession, games: Sequence[int]) -> dict[int, GameSummary]:
     """Build the records of the given games, keyed by game id.
 
-    A game is omitted and logged if this program cannot have written one of its rows.
+    A game is omitted and logged if it has a row that this program cannot have written.
     """
     records: dict[int, GameSummary] = {}
     for start in range(0, len(games), _GAMES_PER_QUERY):
@@ -205,7 +205,7 @@ def is_decision_randomised(search_mode: str | None, strategy: str) -> bool:
     """Whether a decision was a random choice between two moves.
 
     Args:
-        search_mode: The decision's search mode; None: its record was damaged when migration 0012 read it.
+        search_mode: The decision's search mode; None if its record was damaged when migration 0012 read it.
         strategy: The strategy that chose the move.
     """
     return strategy in RANDOMISERS if search_mode is None else search_mode == SearchMode.TRIAL
@@ -217,7 +217,7 @@ class _Reply:
 
     row: Any
     is_judged: bool
-    """Whether the reply was judged under the current rules; only such replies can be slips."""
+    """Whether the reply was judged under the current rules; only replies judged under them can be slips."""
     is_forecast: bool
     """Whether there is a forecast made under the current rules."""
 
@@ -234,7 +234,7 @@ class _Reply:
 
     @property
     def counts(self) -> bool:
-        """Whether the game was undecided after our move."""
+        """Whether the game was still undecided after our move."""
         return not self.row.is_decided
 
     @property
@@ -396,7 +396,7 @@ def line_key(game: str, initial_position: str | None, moves: Sequence[str], move
 
 
 def opening_of(game: str, initial_position: str | None, moves: str) -> tuple[int, int | None]:
-    """The length of a game in plies, and a key of its first `MIN_COPIED_PLIES` plies (None for fewer).
+    """A game's length in plies, and a key of its first `MIN_COPIED_PLIES` plies (None if it is shorter).
 
     Two games have the same key only if they share the starting position and these plies.
     """
@@ -412,7 +412,7 @@ def _key_of(lines: Iterable[str]) -> int:
 
 
 def probabilities_part(assignment: Any) -> str:
-    """Return, as JSON, the strategies' probabilities in an assignment's record, or else the whole record.
+    """The strategies' probabilities in an assignment's record, or else the whole record, as JSON.
 
     Records have different seeds, but only a few distinct sets of probabilities occur.
     """

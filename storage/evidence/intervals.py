@@ -1,7 +1,7 @@
 """95 % intervals for proportions and performance ratings, both computed by inverting the score test.
 
-A value is inside the interval if the data lie within 1.96 standard deviations of its prediction. Unlike an
-estimate plus or minus an error, this remains correct for few observations and at 0 % and 100 %.
+A value is inside the interval if the data lie within 1.96 standard deviations of what this value predicts.
+Unlike an estimate plus or minus an error, this remains correct for few observations and at 0 % and 100 %.
 """
 
 from collections.abc import Callable
@@ -48,7 +48,7 @@ class Performance:
     points: float
     """Our points in these games: 1 for a win, 1/2 for a draw."""
     rating: float | None
-    """The rating; None without games, or if all were won or all lost, so that no rating fits."""
+    """The rating; None without games, or if all were won or all lost, since then no rating fits."""
     low: float | None
     """Lower limit; None if no points were scored."""
     high: float | None
@@ -56,7 +56,7 @@ class Performance:
 
     @property
     def words(self) -> str:
-        """A text like ``1702 (1604 to 1815)``; ``above 1507`` if all games were won; empty without games."""
+        """Text such as ``1702 (1604 to 1815)``; ``above 1507`` if all games were won; empty without games."""
         if self.games == 0:
             return ""
         if self.low is None:
@@ -172,7 +172,7 @@ def _roots(
     """The roots of decreasing functions, to a hundred-thousandth of a point.
 
     Uses Newton's method, and bisection where a step would leave the interval that contains the root. Far from
-    0, where floating-point numbers are farther apart, it stops at two adjacent numbers.
+    0, where floating-point numbers are farther apart than that, it stops at adjacent numbers.
 
     Args:
         falling: Returns the functions' values and slopes at the given points.

@@ -101,7 +101,7 @@ class Cells:
 
     @classmethod
     def joined(cls, parts: Sequence[tuple["Cells", int]]) -> "Cells":
-        """The cells of all parts; each part comes with the number of games before it."""
+        """The cells of all parts; each part is paired with the number of games in the parts before it."""
         names: dict[str, int] = {}
         models = [
             np.array([names.setdefault(name, len(names)) for name in part.model_names], np.intp)[part.models]
@@ -160,7 +160,7 @@ def _cells_of(replies: ReplyTable) -> Cells:
 
 
 def _sums(judged: ReplyTable, starts: Codes) -> Floats:
-    """The columns summed from each start to the next, shape (starts, columns)."""
+    """The sums of the columns from each start to the next, shape (starts, columns)."""
     sums = [np.zeros((0, len(COLUMNS)))]
     at = 0
     while at < len(starts):
@@ -297,7 +297,7 @@ def _cleaned(spread: Floats, whole: Floats) -> Floats:
 def combined(parts: Sequence[Codes]) -> Codes:
     """Encode each combination of non-negative numbers as one number, preserving lexicographic order.
 
-    For games, phases, models and persons together the numbers stay far below 2^63.
+    Codes that combine a game, phase, model and person stay far below 2^63.
     """
     codes = np.zeros(len(parts[0]), np.intp)
     for part in parts:

@@ -31,9 +31,9 @@ from storage.tables.summaries import GameSummaryRow
 _PART = 2_000
 """Number of game keys in a part; a part with its replies takes 5 MB."""
 _MAX_SUMMARISED_AT_ONCE = 200
-"""Maximum number of games to summarise at once."""
+"""Maximum number of games to summarise in one batch."""
 _FULL_READ_RATIO = 3
-"""If a part has at least this many games per wanted game, only the wanted games are read."""
+"""Only the wanted games are read if the part has at least this many games per wanted game."""
 MAX_CACHED_PART_BYTES = 128_000_000
 """Maximum memory for the cached parts of a process, in bytes."""
 NOT_A_MATCH: ColumnElement[bool] = GameRow.site != MATCH_SITE
@@ -137,7 +137,7 @@ async def replies_of(session: AsyncSession, *which: ColumnElement[bool]) -> Repl
 def played_game_conditions(filters: Filters | None) -> tuple[ColumnElement[bool], ...]:
     """Return conditions on `GameRow` for the games that pass the filters, except aborted games.
 
-    Matches between programs count only if the filters name their site or a match.
+    Matches between programs pass only if the filters name their site or a match.
     """
     return GameRow.state != GameStatus.ABORTED, *game_conditions(filters)
 
@@ -160,7 +160,7 @@ async def _stamps(session: AsyncSession, numbers: Keys) -> tuple[Keys, Keys]:
 async def _part(
     session: AsyncSession, number: int, some: tuple[Keys, Keys], wanted: Keys, *, with_replies: bool
 ) -> ReplyTable:
-    """Return all games of a part, or only the wanted games if they are few.
+    """Return all games of a part, or only the wanted games if there are few of them.
 
     Args:
         session: The transaction's session.
@@ -198,7 +198,7 @@ async def _part(
 async def _summaries(session: AsyncSession, games: list[int]) -> list[GameSummary]:
     """Compute summaries for games that have no valid summary.
 
-    In a process that caches replies, a transaction computes the summaries of a few games only once, because a
+    In a process that caches replies, the summaries of a few games are computed only once per transaction: a
     report reads all games several times, and games cannot change during the transaction.
     """
     few: dict[int, GameSummary] = {}

@@ -1,11 +1,11 @@
-"""The array of judged replies: one row per reply and one per game, packed into one value per game.
+"""Two arrays, one of judged replies and one of games, stored as one packed value per game.
 
 Statistics of many games are functions of these two arrays (`storage.evidence.measures`). The arrays are
 derived from the tables (`storage.evidence.game_records`), so a new statistic needs at most a new `LAYOUT`: a
 game whose rows were packed with an older layout or older rules is packed again.
 
-Counts are stored as integers, and probabilities as multiples of 1/4,000,000,000. This is exact, because
-forecasts have six digits, and takes half the space of floating-point numbers.
+Counts are stored as integers, and probabilities as multiples of 1/4,000,000,000. The multiples are exact,
+because forecasts have six digits, and take half the space of floats.
 """
 
 import json
@@ -59,7 +59,7 @@ the forecast expected, as a share of the game; the forecast probabilities of an 
 in the paper's sense and of a taken bait, in `_PROBABILITY_UNITS`; the total cost of all replies, in
 hundredths of a per cent; the probability of the most tempting bait, in `_PROBABILITY_UNITS`; seconds that
 this reply took (NaN: not known); the numbers of replies that are errors, falls and baits; the cost of this
-reply at the player's depth, in hundredths of a per cent (`UNKNOWN_COST`: not judged), the same by the judge
+reply at the player's depth, in hundredths of a per cent (`UNKNOWN_COST`: not judged), its cost by the judge
 (`UNKNOWN_COST`: not yet known), and the cost of the most tempting bait; the number of moves before our move;
 the reply's phase, 0 for the first; the number of replies; its `ReplyFlag`s; the index of the forecast's model
 in `Labels.models`; the index in `OUTCOMES` of the outcome in the paper's sense.
@@ -124,20 +124,20 @@ ReplyArray = NDArray[np.void]
 
 
 class Labels(NamedTuple):
-    """Texts that many games share."""
+    """Strings that many games share."""
 
     strategy: str
     game: str
     site: str
     speed: str
     probabilities: str
-    """The strategies' probabilities, as JSON from the assignment's record; empty: the game has no trial."""
+    """The strategies' probabilities, as JSON, from the assignment's record; empty if there is no trial."""
     models: tuple[str, ...]
     """The models that forecast the game's replies, named by `model_text`; sorted."""
 
     @property
     def text(self) -> str:
-        """All labels as one text, which `labels_of` parses."""
+        """All labels as one string, which `labels_of` parses."""
         return json.dumps(self, separators=(",", ":"))
 
 
@@ -150,7 +150,7 @@ def labels_of(text: str) -> Labels:
 
 
 _DIGITS = 8
-"""Number of hexadecimal digits of a SHA-256 to show."""
+"""Number of hexadecimal digits shown of a SHA-256."""
 
 
 @lru_cache(maxsize=1000)
@@ -159,8 +159,8 @@ def model_text(name: str, sha256: str, prior: str) -> str:
 
     Args:
         name: Name of the source.
-        sha256: SHA-256 of the model file, of which the first digits are shown; empty: there is no file.
-        prior: SHA-256 of the card that adapted the model to the person; empty: not adapted.
+        sha256: SHA-256 of the model file, shown by its first digits; empty if there is no file.
+        prior: SHA-256 of the card that adapted the model to the person; empty if the model is not adapted.
     """
     text = f"{name} {sha256[:_DIGITS]}".strip()
     return f"{text}, tilted by {prior[:_DIGITS]}" if prior else text
@@ -289,7 +289,7 @@ class GameRows:
         return GameRows(some(self.games, is_wanted), self.labels.where(is_wanted))
 
     def label(self, name: str) -> SharedTexts:
-        """One label of each game, given the name of its field in `Labels` (any field but `models`)."""
+        """One label of each game, selected by its field in `Labels` (any field but `models`)."""
         return SharedTexts(self.labels.codes, [getattr(labels_of(text), name) for text in self.labels.texts])
 
     def __len__(self) -> int:
@@ -306,7 +306,7 @@ class ReplyTable:
     game: Codes
     """Index of each reply's game in `of`."""
     derived: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    """Cached results of computations on the whole table, by name; each has `nbytes`."""
+    """Cached results of computations on the whole table, by name; each has an `nbytes` attribute."""
 
     @classmethod
     def unpacked(cls, of: GameRows, replies: Sequence[bytes]) -> "ReplyTable":

@@ -86,7 +86,7 @@ async def summarise(session: AsyncSession, games: Sequence[int]) -> int:
 
 
 async def delete_summaries(session: AsyncSession, games: Sequence[int]) -> None:
-    """Remove the summaries of some games; `games_to_summarise` then returns the finished games."""
+    """Remove the summaries of the given games; `games_to_summarise` then returns the settled games."""
     await _replace(session, games, [])
 
 
@@ -135,6 +135,6 @@ async def _stored(session: AsyncSession, games: Sequence[int]) -> dict[int, Mapp
 
 
 async def _locked(session: AsyncSession, games: Sequence[int]) -> list[int]:
-    """Lock those of the given games that are over until the transaction ends; return their keys."""
+    """Lock the finished games among those given until the transaction ends; return their keys."""
     closed = select(GameRow.id).where(GameRow.id.in_(games), GameRow.state != GameStatus.OPEN)
     return list(await session.scalars(closed.order_by(GameRow.id).with_for_update()))

@@ -27,7 +27,7 @@ from storage.tables.games import GameRow, TrialRow
 from storage.tables.types import now_utc
 
 STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "rating_band": BAND_WIDTH}
-"""The default strata: games that agree in all four properties are first compared with each other. Rating
+"""The default strata: a game is first compared only with games that have the same four properties. Rating
 bands use the opponent's rating at the start; unknown ratings form a band of their own."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
@@ -53,12 +53,12 @@ class NewTrial:
     strata: Mapping[str, Any] = field(default_factory=lambda: dict(STRATA))
     """The properties that define strata of games; see `STRATA`."""
     planned_n: int = 1000
-    """The number of games (decisions, if there is only one strategy) at which the confidence sequence is
+    """Number of games (or decisions, if there is only one strategy) at which the confidence sequence is
     tightest."""
     alpha: float = ALPHA
     """Maximum probability that the confidence sequence ever excludes the truth."""
     cap: int = CAP_GAMES
-    """Maximum number of a person's games that count; later games do not."""
+    """Maximum number of games that count per person; a person's later games are ignored."""
     endpoint: Endpoint = Endpoint.SCORE
     """The planned endpoint."""
 
@@ -87,7 +87,7 @@ class NewTrial:
 
     @property
     def draws_decisions(self) -> bool:
-        """Whether one of the trial's strategies randomises single decisions."""
+        """Whether any of the trial's strategies randomises single decisions."""
         return any(arm in STRATEGIES and STRATEGIES[arm].draws_decisions for arm in self.arms)
 
 
@@ -172,8 +172,8 @@ async def eligible_trial_id(session: AsyncSession, new: NewGame) -> int | None:
     """The key of the trial to which a new game belongs, or None if it belongs to no trial.
 
     A game belongs to the open trial if its strategy was chosen blind, with unpredictable random numbers, from
-    exactly the trial's strategies; or if it has the trial's only strategy, which randomises single decisions
-    in the same way.
+    exactly the trial's strategies; or if the trial has one strategy, the game uses it, and it randomises
+    single decisions in the same way.
 
     Games from a position that a challenger set are excluded.
     """
@@ -209,7 +209,7 @@ def is_challenger_position(variant: str, initial_position: str | None) -> bool:
 
 
 async def list_trials(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[StoredTrial]:
-    """The trials that fulfil the conditions on `TrialRow`, the latest first.
+    """The trials that meet the conditions on `TrialRow`, latest first.
 
     Raises:
         RecordError: A trial is damaged; the message names it.

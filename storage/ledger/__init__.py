@@ -1,1 +1,1 @@
-"""The record of our games: written before each action, and without judgements of moves or replies."""
+"""The record of our games. It is written before each action and judges neither moves nor replies."""

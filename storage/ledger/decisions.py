@@ -39,7 +39,7 @@ _STORE_PROFILE = (
 async def commit_decision(
     session: AsyncSession, game_id: int, ply: int, decision: Decision, judged: ProfileJudgement | None
 ) -> StoredDecision:
-    """Store a decision. The move may be sent once the transaction is committed.
+    """Store a decision. Send the move only after the transaction is committed.
 
     Args:
         ply: Number of earlier moves in the game, including passes.
@@ -93,7 +93,7 @@ async def get_decision(session: AsyncSession, game_id: int, ply: int) -> StoredD
 
 
 async def load_decisions_by_id(session: AsyncSession, keys: Sequence[int]) -> dict[int, StoredDecision]:
-    """Return the decisions with the given keys, except those taken back, by key.
+    """Return the decisions with the given keys, indexed by key; decisions taken back are omitted.
 
     Raises:
         RecordError: A decision cannot be read.
@@ -110,7 +110,7 @@ async def list_decisions(session: AsyncSession, game_id: int) -> list[StoredDeci
 
 async def list_seeds(session: AsyncSession, game_id: int) -> dict[tuple[int, str], int]:
     """Return the seeds of a game's random choices, including choices taken back, keyed by ply and position;
-    each key has only its first seed."""
+    if a key has several seeds, only the first is returned."""
     statement = select(DecisionRow.ply, DecisionRow.record)
     rows = await session.execute(statement.where(DecisionRow.game_id == game_id).order_by(DecisionRow.id))
     seeds: dict[tuple[int, str], int] = {}

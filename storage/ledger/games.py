@@ -1,4 +1,4 @@
-"""Opens games before their first move, keeps them in step with the server, and finishes them once."""
+"""Stores games before their first move, keeps them in step with the server, and ends each game once."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -36,7 +36,7 @@ from storage.tables.puzzles import SearchedGame
 from storage.tables.types import now_utc
 
 _MAX_NON_WIN_GAMES = 10_000
-"""Number of latest games that `list_non_win_lines` reads."""
+"""`list_non_win_lines` considers only this many of the latest games in the database."""
 _CONVERTED = (
     *("opponent_id", "opponent_name", "opponent_is_bot", "our_rating", "opponent_rating"),
     *("params", "engine_version", "selection"),
@@ -113,7 +113,7 @@ async def list_games(
 async def list_non_win_lines(
     session: AsyncSession, owner: AccountKey, game: str, limit: int
 ) -> list[NonWinLine]:
-    """The moves of the lost and drawn games among an account's latest games of a kind.
+    """The moves of an account's recent lost and drawn games of one kind, latest first.
 
     Reads only a limited number of games.
     """
@@ -195,7 +195,7 @@ async def finish_game(
     Args:
         result: The result from our side; None only for aborted games or if the server does not report it.
         settled: False if decisions are still to be judged or forecast; if so, call `settle_game` later.
-        moves: The final list; None to keep the stored one.
+        moves: The final list of moves; None to keep the stored list.
         at: When the game ended, as an aware datetime; None for the current time.
     """
     values: dict[str, object] = {
@@ -220,7 +220,7 @@ async def settle_game(session: AsyncSession, game_id: int) -> None:
 
 
 async def reopen_game(session: AsyncSession, game_id: int) -> None:
-    """Undo the end of a game that turns out to be still running, and the consequences of that end.
+    """Reopen a game that turns out to be still running, and undo the consequences of its recorded end.
 
     Dropped decisions count again, and an outcome *unanswered* is removed because a reply may still come.
     """
@@ -258,7 +258,7 @@ async def set_rating_diff(
 async def count_by_strategy(
     session: AsyncSession, owner: AccountKey, game: str, opponent_id: str | None = None
 ) -> dict[str, int]:
-    """An account's number of games, keyed by our strategy; excludes aborted games and unused strategies.
+    """Number of an account's games with each of our strategies; excludes aborted games and unused strategies.
 
     Args:
         opponent_id: The site's key of one opponent; None for all opponents.
@@ -292,7 +292,7 @@ async def count_bot_games(session: AsyncSession, owner: AccountKey, since: datet
 
 
 async def assign_account_to_records(session: AsyncSession, owner: AccountKey) -> None:
-    """Assign games and events from earlier versions, which name no account, to an account of their site."""
+    """Assign games and events that earlier versions stored without an account to an account of their site."""
     for table in (GameRow, EventRow):
         statement = update(table).where(table.site == owner.site, table.account == "")
         await session.execute(statement.values(account=owner.name))

@@ -14,7 +14,7 @@ from storage.tables.types import now_utc
 async def record_outcome(
     session: AsyncSession, decision_id: int, outcome: Outcome, made: ReplyForecast | None = None
 ) -> bool:
-    """Store an outcome, replacing one from earlier rules; if a current outcome exists, only return False.
+    """Store an outcome, or replace one from earlier rules; return False if a current outcome exists.
 
     Args:
         made: The decision's forecast, if the caller has just stored it; None to read it from the database.
@@ -36,6 +36,6 @@ async def record_outcome(
 
 
 async def record_reply_time(session: AsyncSession, decision_id: int, took: ReplyTime) -> bool:
-    """Store how long the reply took; if the time is already stored, only return False."""
+    """Store how long the reply took; return False, changing nothing, if the time is already stored."""
     inserted = await insert_new(session, ReplyTimeRow, decision_id=decision_id, **columns_of(took))
     return inserted is not None

@@ -30,7 +30,7 @@ _OTHER_ENDS = {
     "illegal move": "rules infraction",
     "adjudicated": "adjudication",
 }
-"""PGN's terms for end reasons that the other formats do not have."""
+"""PGN's terms for end reasons that only PGN can express, keyed by reason."""
 _CENTI = 100
 _WITHOUT_CORRESPONDENCE = frozenset({"arena"})
 """Sites that label games without a clock as correspondence but have no correspondence games."""
@@ -47,7 +47,7 @@ def record_of(
     """Convert one of our games.
 
     Args:
-        our_name: Our side's name; a stored game only has the opponent's name.
+        our_name: Our name in the game; a stored game contains only the opponent's name.
         decisions: The game's decisions that were not taken back; they provide our evaluations and times.
         suspect: Why the game is suspect, for its tag "Suspect".
     """
@@ -119,7 +119,7 @@ def _match_tags(game: StoredGame) -> dict[str, str]:
 
 
 def _limits(game: StoredGame, player: str) -> str:
-    """A player's clock, or else the limits in the player's own description, or else the match's limits."""
+    """A player's clock if any, otherwise the limits in the player's description, otherwise the match's."""
     terms = _terms(game)
     text = str(terms.get(player, ""))
     own = dict(_OWN_LIMIT.findall(text))
@@ -147,7 +147,7 @@ def _terms(game: StoredGame) -> Mapping[str, Any]:
 
 
 def _margin(record: GameRecord) -> float | None:
-    """The disc margin of an Othello game that was played to the end; None otherwise.
+    """The disc margin of an Othello game that was played to the end; None for other games.
 
     Also None if the site's result contradicts the board.
     """
@@ -163,7 +163,7 @@ def _margin(record: GameRecord) -> float | None:
 def _evaluation(decision: Decision | None, move: str) -> float | None:
     """The player's score for its move, in discs or pawns; for a forced win in Othello, the margin.
 
-    None if the game has a different move here, the move has no score, or the score is a mate.
+    None if the game continued with another move, the move has no score, or the score is a mate.
     """
     if decision is None or decision.move != move:
         return None

@@ -1,8 +1,8 @@
 """Backs up a SQLite database while programs write to it, and keeps the newest backups of a series.
 
-SQLite's backup API copies page by page. A read transaction on the same connection fixes the snapshot, so that
-writers need not wait and do not restart the copy (https://sqlite.org/backup.html). The copy is checked and
-synced before it gets its final name. Only its owner may read it, because it contains the whole database.
+SQLite's backup API copies page by page. A read transaction on the same connection fixes the snapshot, so
+writers neither wait nor make the copy restart (https://sqlite.org/backup.html). The copy is checked and
+synced before it gets its final name. Only the owner may read the copy: it contains the whole database.
 """
 
 import os
@@ -84,7 +84,7 @@ def back_up(
             named after the database and the time. None for the database's folder.
         keep: Number of backups of the series to keep, including this one; None to keep all.
         now: Time of the backup; None for the current time.
-        on_pages: Called with the progress.
+        on_pages: Called during copying; see `OnPages`.
 
     Raises:
         StorageError: The database cannot be read, or the backup cannot be written or is damaged; earlier

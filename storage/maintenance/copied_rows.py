@@ -1,7 +1,7 @@
 """Represents rows copied between databases as values that mean the same in both.
 
 The column types convert most values. There are two exceptions: packed records are copied byte by
-byte, and JSON is copied as text, because two databases may write the same value differently.
+byte, and JSON is copied as text, because databases may write the same JSON value differently.
 """
 
 import hashlib
@@ -134,7 +134,7 @@ class CopiedTable:
 
 
 class RowDigest:
-    """Number and checksum of rows; equal rows give equal values, whichever database they are from."""
+    """Number and checksum of rows; equal rows give equal values on every database."""
 
     def __init__(self) -> None:
         self.rows = 0

@@ -1,8 +1,8 @@
 """Copies a whole database to another one; each may be SQLite or PostgreSQL.
 
-The source is read in one snapshot, so that another program can use it during the copy. The target must be
-empty or an interrupted copy, which restarts from the beginning. During the copy its revision begins with
-`storage.migrate.UNFINISHED_COPY`, so that no program opens it. At the end all rows of both databases are read
+The source is read in one snapshot, so another program can use it during the copy. The target must be
+empty or an interrupted copy, which restarts from the beginning. During the copy, the target's revision begins
+with `storage.migrate.UNFINISHED_COPY`, so no program opens it. At the end all rows of both databases are read
 again and compared one by one.
 """
 
@@ -58,7 +58,7 @@ async def copy_database(source_url: str, target_url: str, on_step: OnStep | None
         on_step: Called to report progress.
 
     Raises:
-        StorageError: A database cannot be used, the target has other data, or a row cannot be copied.
+        StorageError: A database cannot be used, the target contains other data, or a row cannot be copied.
     """
     source = await Database.open(source_url, upgrade=False)
     try:
@@ -125,10 +125,10 @@ class _Copying:
         return CopyReport(self._source.url, self._target.url, tuple(verified))
 
     async def _begin(self) -> None:
-        """Mark the target as unfinished, and empty it if it was marked already.
+        """Mark the target as an unfinished copy; if it was already marked, delete its rows.
 
         Raises:
-            StorageError: The target has other data.
+            StorageError: The target contains other data.
         """
         async with self._target.write() as session:
             revision = await session.scalar(text("SELECT version_num FROM alembic_version"))

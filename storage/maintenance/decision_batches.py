@@ -29,7 +29,7 @@ _JUDGED = ("is_trap", "trap_quality", "reply_count", "is_decided")
 
 @dataclass(frozen=True, slots=True)
 class RecordedDecision:
-    """A decision as stored in its row, possibly taken back; its record is not parsed yet."""
+    """A decision as stored in its row, with an unparsed record; it may have been taken back."""
 
     id: int
     game_id: int
@@ -44,7 +44,7 @@ class RecordedDecision:
     is_settled: bool
     """`storage.records.StoredGame.is_settled` of the decision's game."""
     moves: tuple[str, ...]
-    """The game's moves, as the server showed them."""
+    """The game's moves, as the server reported them."""
     ply: int
     is_taken_back: bool
     move: str
@@ -93,7 +93,7 @@ async def restore_columns(
 
     Args:
         session: The transaction's session.
-        found: The decision as it was read before.
+        found: The decision as it was read earlier.
         right: The result of `wrong_columns`, which must not be empty.
     """
     is_same = type_coerce(DecisionRow.record, LargeBinary) == type_coerce(found.record, LargeBinary)
@@ -121,7 +121,7 @@ async def count_decisions(session: AsyncSession) -> tuple[int, int]:
 async def decisions_between(
     session: AsyncSession, after_id: int, last_id: int, limit: int
 ) -> list[RecordedDecision]:
-    """Return up to `limit` decisions with keys above `after_id` and up to `last_id`, in order of keys."""
+    """Return up to `limit` decisions with keys above `after_id` and up to `last_id`, in key order."""
     in_range = _decisions().where(DecisionRow.id > after_id, DecisionRow.id <= last_id)
     return [_decision(row) for row in await session.execute(in_range.order_by(DecisionRow.id).limit(limit))]
 
@@ -205,9 +205,9 @@ async def complete_decision(
     outcome: Outcome | None,
     made: tuple[ReplyForecast, Expectations] | None = None,
 ) -> bool | None:
-    """Store data that a confirmed decision of a settled game lacks or has only under earlier rules.
+    """For a confirmed decision of a settled game, store data that is missing or from earlier rules.
 
-    The game's summary is deleted, not recomputed, because recomputing it here would take most of the time.
+    The game's summary is deleted, not recomputed, because recomputing it would dominate the run time.
 
     Args:
         found: The decision as it was read before.

@@ -1,4 +1,4 @@
-"""Finds rows with values that their columns do not allow, and moves the rows to the quarantine.
+"""Finds rows that contain values not allowed in their columns, and moves these rows to the quarantine.
 
 The tables' constraints reject such values, so only a disk fault or another program can cause them. All
 other code assumes valid rows.
@@ -40,7 +40,7 @@ _MAX_FLOAT = 1.7976931348623157e308
 """The largest finite floating-point number."""
 
 Tables = Mapping[Table, ColumnElement[bool] | None]
-"""Tables to check, each with a condition that selects rows; None: all rows."""
+"""Tables to check, each with a condition that selects its rows, or None for all rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def tables_needed_at_start() -> Tables:
 
 
 async def quarantine_malformed(database: Database, tables: Tables) -> list[MalformedRow]:
-    """Move the malformed rows of some tables to the quarantine, each in a transaction of its own."""
+    """Move the malformed rows of the given tables to the quarantine, with one transaction per row."""
     rows = []
     for table, where in tables.items():
         last: tuple[Any, ...] | None = None
@@ -157,7 +157,7 @@ async def _malformed(
 async def _first_violation(
     session: AsyncSession, table: Table, key_columns: Sequence[Any], keys: Sequence[tuple[Any, ...]]
 ) -> str | None:
-    """Return the error in the first malformed row of a batch; None: no row is malformed."""
+    """Return the error in the first malformed row of a batch; None if no row is malformed."""
     key = (
         tuple_(*key_columns).in_(keys)
         if len(key_columns) > 1
@@ -198,7 +198,7 @@ async def _name(
 
 
 def _constraints(table: Table) -> list[str]:
-    """The conditions on a table's rows, except on types, which are checked after the rows are read."""
+    """The conditions that a table's rows must meet; types are checked separately, after reading."""
     checks = [each for each in table.constraints if isinstance(each, CheckConstraint)]
     return sorted(str(each.sqltext) for each in checks if each.name != f"ck_{table.name}_types")
 

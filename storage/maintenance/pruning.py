@@ -34,7 +34,7 @@ class Pruning:
     already: int = 0
     """Number of records that had been pruned before."""
     incomplete: int = 0
-    """Records left unchanged because their move's profile is incomplete (`db recheck` may complete it)."""
+    """Number of records left unchanged because the move's profile is incomplete (see `db recheck`)."""
     damaged: int = 0
     """Number of records left unchanged because they cannot be read."""
     changed: int = 0
@@ -60,8 +60,8 @@ async def prune(
     Args:
         database: A database with the newest schema.
         before: Games that are open or ended at or after this time keep their records; if a game's end is
-            unknown, the time of its start is used instead.
-        really: Whether to change the records; otherwise only count them.
+            unknown, its start counts instead.
+        really: Whether to change the records; if False, only count them.
         on_count: Reports progress.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Creates files that get their final names only when complete, each written by one program at a time.
+"""Creates files that get their final names only when complete; only one program at a time writes a file.
 
 The next program reuses what a killed program left behind, so that leftovers do not accumulate.
 """

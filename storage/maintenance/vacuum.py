@@ -1,6 +1,6 @@
 """Frees the disk space of deleted and shortened rows, and refreshes the query planner's statistics.
 
-SQLite rewrites the whole file and blocks all other writers meanwhile; PostgreSQL frees the space for new rows
+SQLite rewrites the whole file, blocking all other writers; PostgreSQL frees the space for new rows
 without blocking.
 """
 
@@ -14,8 +14,8 @@ from storage.database import Database, held_roles
 from storage.errors import StorageError
 
 MAX_ONLINE_VACUUM_BYTES = 200 << 20
-"""Maximum size of a SQLite database's rows that may be rewritten while a program uses it. Rewriting that many
-bytes takes about two seconds, during which the program's moves wait."""
+"""Maximum size of a SQLite database that is rewritten while a program uses it, in bytes of rows. Rewriting
+that many bytes takes about two seconds, during which the program's moves wait."""
 
 
 @dataclass(frozen=True, slots=True)

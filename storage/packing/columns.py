@@ -39,7 +39,7 @@ _UNITS = (1, 2, 1_000_000)
 """Most floats are multiples of 1/unit: scores, means of two scores, probabilities with six digits."""
 _MAX_INTEGER_BYTES = 8
 _MAX_NAMES = 255
-"""Maximum number of names in a table, and of sets of names: their indices are encoded as single bytes."""
+"""Maximum number of names in a table, and of sets of names; each index of either is a single byte."""
 
 
 def to_json(value: object) -> bytes:
@@ -74,7 +74,7 @@ def write_count(out: bytearray, count: int) -> None:
 
 
 def write_text(out: bytearray, text: bytes) -> None:
-    """Append the number of bytes, then the bytes."""
+    """Append the length of a text in bytes, then its bytes."""
     write_count(out, len(text))
     out += text
 
@@ -84,7 +84,7 @@ def write_column(out: bytearray, values: Sequence[Any], lengths: Sequence[int] =
 
     Args:
         values: The column's values, one or more.
-        lengths: The lengths of the lists from which the values come, if any.
+        lengths: If the values come from several lists, the lengths of these lists.
 
     Raises:
         TypeError, ValueError: JSON cannot express a value.
@@ -106,7 +106,7 @@ def _write_whole(out: bytearray, values: Sequence[int], lengths: Sequence[int]) 
 
 
 def _whole(values: Sequence[int], lengths: Sequence[int]) -> bytes | None:
-    """Encode whole numbers; return None if a difference takes more than eight bytes."""
+    """Encode whole numbers; return None if a difference needs more than eight bytes."""
     before = [0, *values]
     for start in islice(accumulate(lengths), max(len(lengths) - 1, 0)):
         before[start] = 0
@@ -212,7 +212,7 @@ _WRITERS: dict[type, Callable[[bytearray, Any, Sequence[int]], bool]] = {
     tuple: _write_lists,
     dict: _write_table,
 }
-"""Functions that write a column, by type of value; they write nothing and return False if JSON is needed."""
+"""Functions that write a column, by type of value; each returns False, writing nothing, if it needs JSON."""
 
 
 class ColumnReader:

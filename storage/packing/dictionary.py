@@ -1,6 +1,6 @@
 """The preset deflate dictionary of format 1: text that most records share and therefore need not store.
 
-The dictionary must never change: a record can be unpacked only with the dictionary with which it was packed.
+The dictionary must never change: a record can be unpacked only with the dictionary that packed it.
 """
 
 _POSITIONS = (

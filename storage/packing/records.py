@@ -39,8 +39,8 @@ def pack(record: object) -> bytes:
     """Pack a record for the database.
 
     Args:
-        record: Plain JSON values, from `Decision.to_record` or `ReplyForecast.to_record`.  Anything else that
-            JSON can express is stored as plain JSON.
+        record: Plain JSON values, from `Decision.to_record` or `ReplyForecast.to_record`.  Any other JSON
+            value is stored as plain JSON.
 
     Raises:
         TypeError: JSON cannot express the value.

@@ -59,8 +59,8 @@ async def each_game(
     """Yield imported games in the order of their import, in batches.
 
     Args:
-        game: Only games with this name in `engine.games`; None: all games.
-        player: Only games with a player whose name contains this text, ignoring case.
+        game: Yield only records of this game, by its name in `engine.games`; None for all games.
+        player: Yield only games in which a player's name contains this text, ignoring case.
     """
     last = 0
     while True:

@@ -74,13 +74,13 @@ VIEWS: Mapping[str, AskView] = {
         about=f"{REPLIES.about} This is the largest view, so filter by game or decision.",
     ),
     "ask_opponents": AskView(
-        "One row for each opponent's account; aborted games are not counted.",
+        "One row for each opponent account; aborted games are not counted.",
         {
             "opponent_id": "key of the account",
             "site": "site of the account",
             "opponent": "name of the account",
             "is_program": "1: a program",
-            "games": "number of games with us",
+            "games": "number of games against us",
             "days": "number of days on which a game began",
             "their_points": "points that the opponent has won against us",
             "best_rating": "highest rating at the start of a game",

@@ -75,7 +75,7 @@ class ArenaGame(Base):
     variant: Mapped[str] = mapped_column(String(32))
     rated: Mapped[bool] = mapped_column(Boolean)
     initial_s: Mapped[int | None] = mapped_column(Integer)
-    """Initial clock time in seconds; null (like `increment_s`) without a clock."""
+    """Initial clock time in seconds; without a clock, this and `increment_s` are null."""
     increment_s: Mapped[int | None] = mapped_column(Integer)
     first_id: Mapped[str] = mapped_column(ForeignKey("arena_accounts.id"))
     second_id: Mapped[str] = mapped_column(ForeignKey("arena_accounts.id"))
@@ -86,7 +86,7 @@ class ArenaGame(Base):
     second_provisional: Mapped[bool] = mapped_column(Boolean)
     rematch_of: Mapped[str | None] = mapped_column(String(16))
     initial_fen: Mapped[str | None] = mapped_column(Text)
-    """Starting position; null: the usual one."""
+    """Starting position; null for the usual one."""
     moves: Mapped[str] = mapped_column(Text)
     """Every move, including passes, in the game's notation, separated by spaces."""
     first_ms: Mapped[int | None] = mapped_column(Integer)
@@ -101,21 +101,21 @@ class ArenaGame(Base):
     status: Mapped[str] = mapped_column(String(32))
     """One of Lichess's status names; `started` while the game is in progress."""
     winner: Mapped[int | None] = mapped_column(Integer)
-    """The winning side, 0 or 1; null: no winner, or the game is not over."""
+    """The winning side, 0 or 1; null if there is no winner or the game is not over."""
     first_diff: Mapped[int | None] = mapped_column(Integer)
     """The players' rating changes; null if the game is unrated or not over."""
     second_diff: Mapped[int | None] = mapped_column(Integer)
     unrated: Mapped[str | None] = mapped_column(String(32))
-    """Why a rated game did not change the ratings; null: it did, or the game is casual or not over."""
+    """Why a rated game did not change the ratings; null if it did, or if the game is casual or not over."""
     turn_began_ms: Mapped[int | None] = mapped_column(BigInteger)
-    """When the side to move began to think, in the arena's time (`ArenaElapsed`); null: unknown."""
+    """The arena's total time (`ArenaElapsed`) when the side to move began to think; null if unknown."""
     created_at: Mapped[UtcTime]
     last_move_at: Mapped[UtcTime]
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime())
 
 
 class ArenaElapsed(Base):
-    """The arena's time (one row): the total time during which it could serve players, over all its runs."""
+    """The arena's total time (one row): how long it has been able to serve players, over all its runs."""
 
     __tablename__ = "arena_elapsed"
 

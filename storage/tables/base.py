@@ -1,7 +1,7 @@
 """The declarative base class of all tables, with the naming convention for constraints.
 
-SQLite stores any value in any column. Each table therefore has a constraint on the types of its columns, so
-that SQLite rejects the same values as PostgreSQL; both databases check enumerations.
+SQLite stores any value in any column. Each table therefore constrains the types of its columns, so SQLite
+rejects the same values as PostgreSQL; both databases check enumerations.
 """
 
 from typing import Any
@@ -54,7 +54,7 @@ class Base(DeclarativeBase):
 
 
 def members_of(column: Column[Any]) -> str:
-    """SQL that is true if a value is a member of its column's enumeration; empty if it has none."""
+    """An SQL condition: a value belongs to its column's enumeration; empty if the column has none."""
     kind = column.type
     if not isinstance(kind, TypeDecorator) or not isinstance(kind.impl_instance, Enum):
         return ""
@@ -63,7 +63,7 @@ def members_of(column: Column[Any]) -> str:
 
 
 def sqlite_type(column: Column[Any]) -> str:
-    """SQL that is true if a value has its column's type; empty if SQLite itself checks the type."""
+    """An SQL condition: a value has its column's type; empty if SQLite checks the type itself."""
     name, kind = f'"{column.name}"', column.type
     if isinstance(kind, TypeDecorator):
         kind = kind.impl_instance

@@ -1,6 +1,6 @@
 """The table of the experiments' results.
 
-The table is separate from the tables of the bot's own games, whose statistics never read it.
+The statistics of the bot's own games use other tables, and never read this one.
 """
 
 from sqlalchemy import UniqueConstraint

@@ -43,11 +43,11 @@ from storage.tables.types import (
 )
 
 _WHOLE = 10_000
-"""The stored cost that stands for 100 % of the game."""
+"""The stored value of a cost of 100 % of the game."""
 
 
 class OpponentRow(Base):
-    """An opponent's account that we have played against."""
+    """An account of an opponent against whom we have played."""
 
     __tablename__ = "opponents"
     __table_args__ = (UniqueConstraint("site", "site_id"),)

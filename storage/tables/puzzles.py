@@ -17,7 +17,7 @@ from storage.tables.types import BigInt, IntPk, KeyColumn, UtcDateTime
 
 
 class PuzzlePosition(Base):
-    """A puzzle position; all games that share it reached it from the same start with the same moves."""
+    """A puzzle position, shared by all games that reached it from the same start with the same moves."""
 
     __tablename__ = "training_positions"
     # For choosing a position, which walks upwards and downwards from a rating.
@@ -80,7 +80,7 @@ class PuzzleSolver(Base):
     solved: Mapped[int] = mapped_column(Integer)
     """Number of rated answers that solved a position."""
     position_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("training_positions.id"))
-    """The position that is shown and not yet completed; null if there is none."""
+    """The position that is shown but not yet completed; null if there is none."""
 
 
 class PuzzleReview(Base):
@@ -100,6 +100,6 @@ class PuzzleReview(Base):
     has_hint: Mapped[bool] = mapped_column(Boolean)
     """Whether the person used the hint before the first answer."""
     stage: Mapped[int | None] = mapped_column(Integer)
-    """Number of times the position was solved when due since the last miss; null if never missed."""
+    """Number of due reviews solved since the last miss; null if the position was never missed."""
     due_at: Mapped[datetime | None] = mapped_column(UtcDateTime())
     """When to show the position again; null for never."""

@@ -8,7 +8,7 @@ from storage.tables.types import IntPk, UtcTime
 
 
 class QuarantineRow(Base):
-    """A row in quarantine, or a removed reference; to restore several rows, start with the last one."""
+    """A row in quarantine, or a removed reference; restore several rows in reverse order."""
 
     __tablename__ = "quarantine"
 

@@ -1,4 +1,4 @@
-"""Finished games in the form that statistics use, derived from the other tables (`storage.evidence`)."""
+"""Per-game aggregates for statistics, derived from the other tables (`storage.evidence`)."""
 
 from sqlalchemy import ForeignKey, Index, LargeBinary, Text
 from sqlalchemy.orm import Mapped, mapped_column

@@ -42,7 +42,7 @@ class _Checked(TypeDecorator[T]):
 
 
 class UtcDateTime(_Checked[datetime]):
-    """A time in UTC, with its time zone when written and read; SQLite stores it without a time zone."""
+    """A timezone-aware datetime in UTC; SQLite stores it without the time zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -111,10 +111,10 @@ def as_stored(record: Any) -> ColumnElement[bytes]:
 
 
 BigInt = BigInteger().with_variant(Integer(), "sqlite")
-"""A 64-bit integer. On SQLite the type is INTEGER, also 64 bits, the only type with generated keys."""
+"""A 64-bit integer. SQLite's INTEGER also has 64 bits and is its only type with generated keys."""
 
 RepliesType = JSON(none_as_null=True)
-"""JSON stored as text, even on PostgreSQL, where text takes half the space of JSONB."""
+"""JSON stored as text on every database; on PostgreSQL, text takes half the space of JSONB."""
 
 JsonType = JSON().with_variant(JSONB(), "postgresql")
 
@@ -122,7 +122,7 @@ IntPk = Annotated[int, mapped_column(BigInt, primary_key=True)]
 """A primary key whose values the database generates."""
 
 UtcTime = Annotated[datetime, mapped_column(UtcDateTime())]
-"""A time, which is always aware and in UTC."""
+"""A timezone-aware datetime in UTC."""
 
 JsonColumn = Annotated[dict[str, Any], mapped_column(JsonType)]
 """Plain JSON values."""
@@ -135,7 +135,7 @@ NameColumn = Annotated[str, mapped_column(String(200))]
 
 
 def render_item(kind: str, item: object, context: Any) -> str | Literal[False]:
-    """Render one of these types in a migration as its underlying type, because migrations cannot use ours.
+    """Render one of these types as its underlying type, because migrations cannot use these types.
 
     Args:
         context: Alembic's context, which collects the imports that a script needs.

@@ -1,8 +1,8 @@
-"""The arena's time, which drives all its clocks; it stops while the arena cannot serve its players.
+"""The arena's time, which drives all its clocks and stops while the arena cannot serve its players.
 
 The time is saved every second while games are running, and with each move, so a killed arena continues from
-the saved time. An outage begins with the first failed database access. It ends when the database has worked
-for a grace period, so that players have time to return; a restart has the same grace period. Time
+the saved time. An outage begins with the first failed database access. Clocks resume a grace period after the
+database works again, so that players have time to return; a restart has the same grace period. Time
 during which the process was frozen also counts as an outage. Each outage is recorded as an event.
 """
 
@@ -36,7 +36,7 @@ class ArenaTime:
         Args:
             database: The arena's database.
             clock: A monotonic clock, in seconds.
-            grace_s: How long the time stays stopped after the end of an outage.
+            grace_s: Seconds for which the time stays stopped after the end of an outage.
             site: The arena's name in events.
         """
         self._database = database
@@ -50,7 +50,7 @@ class ArenaTime:
         self._resumes_at = float("inf")
         """When the time resumes, on the clock; infinity if unknown."""
         self._is_confirmed = False
-        """Whether saving failed as well, which confirms the outage; a single failed request may be a bug."""
+        """Whether saving also failed, which confirms the outage; one failed request may be due to a bug."""
         self._worked_at = clock()
         """Time on the clock up to which all outages have been counted."""
         self._saved_at = float("-inf")
@@ -69,7 +69,7 @@ class ArenaTime:
         return self._stopped_at is not None and self._is_confirmed
 
     def wait_s(self, *, is_needed: bool) -> float:
-        """Seconds until `save` is due or the time resumes; infinity if neither is planned.
+        """Seconds until `save` is due or, if sooner, until the time resumes; infinity if neither is planned.
 
         Args:
             is_needed: Whether any game is running.
@@ -81,7 +81,7 @@ class ArenaTime:
         return min(until, self._saved_at + _SAVE_INTERVAL_S if is_needed else until) - self._clock()
 
     def stop_for_outage(self, since: float) -> None:
-        """Stop the time after a failed database access; the next `save`, due immediately, may resume it.
+        """Stop the time after a database failure; the next `save`, due immediately, can resume the time.
 
         Args:
             since: When the failed access began, on the clock.
@@ -105,7 +105,7 @@ class ArenaTime:
         self._unrecorded.append(self._detail("frozen", began))
 
     async def load(self) -> None:
-        """Continue from the last saved time; the time since then counts as an outage.
+        """Continue from the last saved time; the period since then counts as an outage.
 
         The outage's event is written when the time is next saved, so a process that loads the games but saves
         nothing does not end the outage.

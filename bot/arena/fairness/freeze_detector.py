@@ -1,4 +1,4 @@
-"""Detects that the process did not run for a while.
+"""Detects periods in which the process did not run.
 
 After a freeze, the event loop's heartbeat (once per second) is late. The late heartbeat still runs before any
 game deadline that passed during the freeze, because timers run in the order in which they are due.

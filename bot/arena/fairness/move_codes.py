@@ -1,6 +1,6 @@
 """One-time codes that move a nickname to another device.
 
-Codes are kept only in memory, as hashes, for ten minutes; an account has one code at a time.
+Codes are kept only in memory, as hashes, for ten minutes; an account has at most one code at a time.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ class MoveCodes:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._codes: dict[str, tuple[bytes, float]] = {}
-        """Each account's code hash and expiry time, oldest first."""
+        """Hash and expiry time of each account's code; oldest code first."""
 
     def issue(self, account_id: str) -> str:
         """Create a code for an account; it replaces any earlier one."""

@@ -6,7 +6,7 @@ from bot.arena import glicko
 from bot.arena.glicko import Rating
 
 MAX_RATING_FROM_PROVISIONAL = 1700.0
-"""Maximum rating reachable through results against provisional ratings: the initial rating plus 200."""
+"""Maximum rating reachable against provisionally rated players: the initial rating plus 200."""
 _MIN_GAME_WEIGHT = 1 / 16
 
 
@@ -41,7 +41,7 @@ def game_weight(earlier: int, full_games: int) -> float:
 
     Args:
         earlier: Number of rated games between the two players in the variant within `arena.rating_window_h`.
-        full_games: Number of games that count in full; each later one counts half as much as the one before.
+        full_games: Number of games that count in full; each later game counts half as much as the previous.
     """
     weight: float = 0.5 ** max(0, earlier + 1 - full_games)
     return weight if weight >= _MIN_GAME_WEIGHT else 0.0

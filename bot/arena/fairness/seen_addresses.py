@@ -1,6 +1,6 @@
 """Remembers which accounts shared a network address, without storing the address.
 
-Addresses are kept only in memory, hashed with a key created at startup, for the window of the rating rules.
+Addresses are hashed with a key created at startup and kept only in memory, for the rating rules' window.
 """
 
 import hashlib

@@ -30,7 +30,7 @@ _TABLE_MB = 16
 
 
 def is_position_being_played(game: ReplayedGame, ply: int, running: Iterable[ReplayedGame]) -> bool:
-    """Whether a rated game is currently at this position, so that an analysis would help its players.
+    """Whether a rated game is currently at this position, in which case an analysis would help its players.
 
     Args:
         game: The game to analyse.

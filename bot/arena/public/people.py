@@ -25,7 +25,7 @@ MAX_RANKED_DEVIATION = 75.0
 """Maximum rating deviation of a ranked player, as on Lichess; players reach it after about twenty games."""
 MAX_DEVIATION = 1000.0
 MAX_RANKED, MAX_OTHERS = 100, 50
-"""Maximum numbers of ranked players, and of players with an uncertain rating, in a ranking."""
+"""In a ranking, the maximum numbers of ranked players and of players with uncertain ratings."""
 GAMES_PER_PAGE = 20
 """Number of games per page of a list."""
 
@@ -93,7 +93,7 @@ class GamePage:
 
         Args:
             account_id: The player.
-            lines: The games, newest first; `size` + 1 of them if there is another page.
+            lines: The games, newest first; at least `size` + 1 games if there is another page.
             size: Games per page.
         """
         shown = [line for line in lines[:size] if line.variant in VARIANTS]  # else its row is damaged
@@ -145,7 +145,7 @@ class PlayerView:
 
 
 def variant_ratings(account: AccountRecord, points: Mapping[str, Points]) -> tuple[VariantRating, ...]:
-    """A player's ratings with their histories; those with the most games come first."""
+    """A player's ratings with their histories; variants with the most games come first."""
     ratings = []
     for key, record in account.ratings.items():
         if key in VARIANTS and record.games:
@@ -174,7 +174,7 @@ def _rating_chart(title: str, points: Points) -> Markup | None:
 
 
 def trap_trends(histories: Sequence[GameProgress]) -> tuple[TrapTrend, ...]:
-    """How a player's replies have changed, per kind of game; kinds without a judged reply are omitted."""
+    """How a player's replies have changed, by kind of game; kinds without judged replies are omitted."""
     return tuple(
         TrapTrend(get_rules(each.game).title, each, _trap_chart(each))
         for each in histories

@@ -40,7 +40,7 @@ def preview(game: str, rows: Sequence[str], last_squares: Sequence[str] = ()) ->
         last_squares: Squares of the last move.
 
     Raises:
-        ValueError: The rows are not a board of the game, or a square is not on it.
+        ValueError: The rows are not a board of the game, or a square is not on the board.
         subprocess.CalledProcessError: The drawing process failed.
     """
     drawing = tag(
@@ -82,7 +82,7 @@ def _png(drawing: Markup) -> bytes:
 
 @cache
 def _variables() -> dict[str, str]:
-    """Values of the style sheets' variables in the light theme, which defines each of them first."""
+    """Values of the style sheets' variables in the light theme, which defines each variable first."""
     return dict(reversed(_VARIABLE.findall(_texts(COLOURS, STYLE, SHAPES_STYLE))))
 
 

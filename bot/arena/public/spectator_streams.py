@@ -22,7 +22,7 @@ class SpectatorStreams(Listeners[str]):
     """The open streams, keyed by game.
 
     Args:
-        view: Returns the part of a game that spectators may see.
+        view: Returns the part of a game that spectators are allowed to see.
     """
 
     def __init__(self, view: Callable[[ReplayedGame], Json]) -> None:

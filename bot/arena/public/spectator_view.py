@@ -1,6 +1,6 @@
 """The spectators' view of a game; it contains nothing that would help a player of a running game.  No I/O.
 
-Fields are listed one by one, so that a new field for players is not shown to spectators by accident.
+Fields are listed one by one, so that spectators do not see a new player field by accident.
 """
 
 from collections.abc import Sequence
@@ -26,11 +26,11 @@ def spectator_view(
 ) -> Json:
     """Build the full view of a game for spectators: board, clocks, moves, and the result once it is over.
 
-    The result has the same structure as a player's `gameFull` that includes the page's view.
+    The result has the structure of a player's `gameFull` with the view that the page draws.
 
     Args:
         game: The game.
-        now: The arena's time.
+        now: The current time of the arena.
         first_move_s: Maximum time for each side's first move, in seconds.
         keep_alive_s: Seconds between keep-alives on a quiet stream.
         files: Formats in which the finished game can be downloaded.

@@ -30,7 +30,7 @@ from storage.errors import VALUE_ERRORS, reason_of
 from storage.records import StoredDecision, StoredGame
 
 LINE_PLIES = 5
-"""Number of moves shown after a bait."""
+"""Number of plies shown after a bait."""
 _LINE_NODES = 400_000  # a few tenths of a second at the most
 _TABLE_MB = 8
 
@@ -129,7 +129,7 @@ class Problem:
 
 
 def _comparison(report: DecisionReport, bait: str, best: str) -> Sentence | None:
-    """Compare the bait with the best reply; None if scores are missing or the bait looks worse throughout."""
+    """Compare the bait with the best reply; None if scores are missing or it looks worse at every depth."""
     replies = {each.reply: each for each in report.replies}
     least = min(each.final_centi for each in report.replies)
     bests = [each for each in report.replies if each.final_centi == least]

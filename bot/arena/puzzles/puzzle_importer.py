@@ -24,7 +24,7 @@ class PuzzleImporter:
 
     Args:
         database: The arena's database, with the records of our own accounts.
-        site: The arena's name in these records.
+        site: The arena's `site` in these records.
         sleep: Waits the given number of seconds.
     """
 
@@ -53,7 +53,7 @@ class PuzzleImporter:
                 logger.exception("importing trainer positions failed; retrying")
 
     async def poll(self) -> int:
-        """Import newly settled games, at first all of them; return the number of new positions."""
+        """Import newly settled games (at first, all games); return the number of new positions."""
         # Read first: a game that begins or is settled meanwhile lies above it.
         async with self._database.read() as session:
             floor = await positions.max_settled_game_id(session, self._site)

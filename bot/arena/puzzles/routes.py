@@ -13,7 +13,7 @@ GAMES = tuple(dict.fromkeys(variant.game_name for variant in VARIANTS.values()))
 
 
 class PuzzleRoutes:
-    """Handlers for all visitors; answers are rated only for people with an account."""
+    """Handlers for all visitors; only the answers of people with an account are rated."""
 
     def __init__(self, parts: ArenaServices, trainer: ReplyTrainer) -> None:
         self._gate = parts.gate

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from storage.arena.puzzles.solvers import ReviewRecord
 
 REVIEW_INTERVALS = (timedelta(days=1), timedelta(days=3), timedelta(days=7))
-"""Review intervals: the first follows a miss, the others right answers; after the last, reviews end."""
+"""Review intervals: the first follows a miss, each later one a right answer; reviews end after the last."""
 
 
 def after_answer(
@@ -14,13 +14,13 @@ def after_answer(
 ) -> ReviewRecord:
     """Return the schedule after an answer; viewing the solution counts as a wrong answer.
 
-    A right answer advances a position only if the position is due and the answer is the first try.
+    A right answer advances a position only if the position is due and this answer is the first try.
 
     Args:
         review: The previous state.
         is_right: Whether the answer is right.
         now: The current time.
-        is_free: Whether the answer could not be rated, so that it counts as a hint instead.
+        is_free: Whether the answer could not be rated; if so, it counts as a hint.
     """
     if is_free:
         answered = replace(review, has_hint=review.has_hint or review.answers == 0)

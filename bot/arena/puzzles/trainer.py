@@ -47,7 +47,7 @@ _POSITION = re.compile(r"([0-9]{1,18})(?:\.([0-9a-f]{32}))?")
 
 UNRATED_OWN, UNRATED_AGAIN, UNRATED_HINT, UNRATED_FREE = "own", "again", "hint", "free"
 """Reasons why an answer changes no rating: the person took this bait and may have read the report, has
-answered before, had a hint, or has no account or chose the game."""
+answered before, had a hint, has no account, or chose the game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +104,13 @@ class ReplyTrainer:
     # --- Choosing ---------------------------------------------------------------------------------------
 
     async def next(self, account_id: str | None, game: str, seen: Sequence[str] = ()) -> Json:
-        """Choose a position: one due for review, else one from the person's games or near their rating.
+        """Choose a position due for review or else one from the person's games or near their rating.
 
         Args:
             account_id: The person, or None for a visitor without an account.
             game: The game's name.
             seen: Keys of the positions that a visitor without an account has seen. Ignored for people with an
-                account, because they may not choose which position is rated.
+                account, because they must not choose which position is rated.
         """
         left_out = set() if account_id is not None else _numbers(seen)
         for _ in range(_MAX_PROBLEM_ATTEMPTS):
@@ -227,7 +227,7 @@ class ReplyTrainer:
     # --- Answers ----------------------------------------------------------------------------------------
 
     async def hint(self, account_id: str | None, name: str) -> Json:
-        """Reveal the bait; the position counts as missed, and a right answer to it is not rated."""
+        """Reveal the bait; the position counts as missed, and a correct answer to it is not rated."""
         asked, problem = await self._answerable_puzzle(account_id, name)
         if account_id is not None:
             await self._note(account_id, asked, problem, schedule.after_hint)
@@ -271,7 +271,7 @@ class ReplyTrainer:
     async def _settle(
         self, account_id: str, asked: _Pending, problem: Problem, *, is_right: bool, is_done: bool
     ) -> Json:
-        """Store an answer with its ratings in one transaction."""
+        """Store an answer and the resulting ratings in one transaction."""
         now, game, position_id = self._now(), problem.rules.name, asked.position_id
         async with self._database.write() as session:
             # Locked first: of two equal requests the later one sees what the earlier one has done.

@@ -1,9 +1,9 @@
 """The cost of requests, and the budgets of accounts, addresses and all clients together.
 
-A point is about a millisecond of processor time.  Each request is charged to three token buckets: the
+A point stands for about a millisecond of processor time.  Each request is charged to three token buckets: the
 account's, the address's and the common one. While the common bucket runs low, addresses that have spent
-little lately are served first. The last part of the common bucket, and of each address's, is reserved for
-players in a game.
+little lately are served first. The last part of the common bucket, and of each address's bucket, is reserved
+for players in a game.
 """
 
 import math
@@ -16,12 +16,12 @@ BUCKET_CAPACITY_S = 10.0
 PLAYER_RESERVE = 0.25
 """Share of each address's bucket, and of the common bucket, that only players in a game may use."""
 SHARED_RESERVE = 0.6
-"""Share of the common bucket that an address must leave after it has spent its own bucket's capacity."""
+"""Share of the common bucket that an address must leave after recently spending its bucket's capacity."""
 RECENT_SPENDING_DECAY_S = 10.0
 """Time constant of an address's recent spending, in seconds.
 
-An address's own bucket does not measure its demand: when many addresses share the common bucket, each spends
-less than its own bucket's refill, so its own bucket stays full.
+The level of an address's own bucket does not measure demand: when many addresses share the common bucket,
+each spends less than its own refill, so its own bucket stays full.
 """
 DAY_S = 86_400.0
 PERSON_RATE = Rate("account.requests", burst=1000, per_s=100)
@@ -118,7 +118,7 @@ class Budgets:
         Args:
             address: The address that the request comes from.
             cost: Points to charge.
-            is_playing: Whether the request's account is in a game.
+            is_playing: Whether the account that sent the request is in a game.
 
         Raises:
             LimitReached: The address or the common bucket does not have enough points.

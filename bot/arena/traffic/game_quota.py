@@ -23,11 +23,11 @@ class QuotaEntry:
 def quota_refusal(
     config: ArenaConfig, taken: Iterable[QuotaEntry], account_id: str, address: str, program_id: str | None
 ) -> str | None:
-    """Why an account may not start another game or challenge; None if it may.
+    """Why an account is not allowed to start another game or challenge; None if it is allowed.
 
     Args:
         config: The limits; games of the account and of its address both count towards the limit per opponent.
-        taken: The games and the waiting challenges.
+        taken: The games and waiting challenges that use quotas.
         account_id: The caller.
         address: The caller's address; if it is empty, no limits apply.
         program_id: The opponent, if it is a program.

@@ -1,6 +1,6 @@
 """Limits open streams per account and per address, and chooses which to close at the limit.
 
-A stream is needed if this program plays its account, or if it is an in-game account's newest stream of its
+A stream is needed if its account is played by this program, or is in a game and has no newer stream of that
 kind. All other streams (anonymous clients, further tabs) can be closed at the limit, newest first.
 """
 
@@ -37,7 +37,7 @@ class OpenStreamEntry:
 
 
 def close_at_once(connection: web.RequestHandler) -> None:
-    """Close a connection immediately, even if its client has not read everything sent to it."""
+    """Close a connection immediately, even if the client has not read everything that was sent."""
     transport = connection.transport
     connection.force_close()
     if transport is not None:

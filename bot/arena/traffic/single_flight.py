@@ -40,7 +40,7 @@ class SingleFlightCache(Generic[V]):
         self._bench = asyncio.Semaphore(1)
 
     def cached(self, key: Hashable) -> V | None:
-        """The result, if it is in the cache."""
+        """The cached result; None if there is none."""
         if key in self._values:
             self._values.move_to_end(key)
         return self._values.get(key)
@@ -67,7 +67,7 @@ class SingleFlightCache(Generic[V]):
         return await asyncio.shield(self._making[key])
 
     async def in_thread(self, work: Callable[..., T], *args: object) -> T:
-        """Run a function in a thread, so that it does not block the event loop; one function at a time."""
+        """Run a function in a thread, to keep the event loop free; the functions run one at a time."""
         async with self._bench:
             return await asyncio.to_thread(work, *args)
 

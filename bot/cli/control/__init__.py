@@ -1,1 +1,1 @@
-"""The operator's commands to the running program, and those of the arena's owner."""
+"""Commands to the running program, and commands for the arena's owner."""

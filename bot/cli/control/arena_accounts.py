@@ -53,7 +53,7 @@ def approve(context: typer.Context, name: NameArgument) -> None:
 def ban(context: typer.Context, name: NameArgument) -> None:
     """Ban an account: its token stops working, and its streams end.
 
-    The account's running games are aborted if a side has not moved yet, otherwise lost by resignation.
+    The account's running games are aborted if either side has not moved yet, otherwise lost by resignation.
     """
     _change(context, "ban", name)
 
@@ -64,7 +64,7 @@ def unban(context: typer.Context, name: NameArgument) -> None:
 
 
 def revoke(context: typer.Context, name: NameArgument) -> None:
-    """Revoke an account's token; its games and name stay."""
+    """Revoke an account's token; the account keeps its name and games."""
     _change(context, "revoke", name)
 
 
@@ -73,7 +73,7 @@ def rename(
     name: NameArgument,
     new_name: Annotated[str, typer.Argument(help="The new name.")],
 ) -> None:
-    """Rename an account; its token, ratings and games stay."""
+    """Rename an account, which keeps its token, ratings and games."""
     _change(context, "rename", name, new_name)
 
 
@@ -118,7 +118,7 @@ async def _listed(actions: Any) -> list[str]:
 def _run_account_change(
     context: typer.Context, request: dict[str, str], alone: Callable[[Any], Awaitable[list[str]]]
 ) -> list[str]:
-    """Have the running program make the change; if none is running, change the database directly.
+    """Have the running program make the change; if no program is running, change the database directly.
 
     Raises:
         StorageError: The socket does not respond, but a program is running the arena on this database.

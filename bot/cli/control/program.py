@@ -26,10 +26,10 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for script
 
 
 def status(context: typer.Context, as_json: JsonOption = False) -> None:
-    """Show what the running program does.
+    """Show what the running program is doing.
 
-    Shows whether new games may start, the accounts with their links, games, waiting challenges, workers,
-    the database and the last error.
+    Shows accounts and their connections, games, waiting challenges, workers, the database, the last error,
+    and whether new games may start.
     """
     if not as_json:
         _ask(context, REQUEST_TIMEOUT_S, command="status")
@@ -131,7 +131,7 @@ def snooze(
 def reload(context: typer.Context) -> None:
     """Read the settings again, as on SIGHUP.
 
-    Applies new challenge rules, lists, assignment, manners, matchmaking and chat, or nothing on an error.
+    Applies challenge rules, lists, assignment, manners, matchmaking and chat; on an error, nothing changes.
     """
     _ask(context, REQUEST_TIMEOUT_S, command="reload")
 

@@ -26,7 +26,7 @@ def export_table(
     suspect: bool | None,
     target: Target,
 ) -> int:
-    """Write the rows of the selected games, read from one snapshot of the database; return their number.
+    """Write the rows of the selected games, read from one database snapshot; return the number of rows.
 
     Args:
         context: Context of the command.

@@ -87,7 +87,7 @@ def show(
 ) -> None:
     """Show a game and its traps, move by move.
 
-    Shows the board, the moves, and for each of our moves its value, baits, the paper's trap, and the reply.
+    Shows the board, the moves and, for each of our moves, its value, baits, the paper's trap and the reply.
     """
     from bot.text.trap_report import game_report
     from bot.views.game_decisions import report_parts
@@ -106,17 +106,17 @@ def show(
 
 
 async def _find(session: "AsyncSession", key: str, site: str | None, account: str | None) -> "StoredGame":
-    """Find the game with the given key, or the only game whose key starts with it.
+    """Find the game with the given key, or the only game whose key starts with the given one.
 
     Args:
         session: Session of the database.
         key: The site's key of the game, or a prefix of the key; an exact match takes precedence over longer
             keys.
-        site: Site of the game; None means any site.
-        account: Name of our account, ignoring case; None means any account.
+        site: Site of the game; None for any site.
+        account: Name of our account, ignoring case; None for any account.
 
     Raises:
-        UsageError: No game matches, or several do; the message then lists some of them.
+        UsageError: No game matches, or several games match; in that case the message lists some of them.
     """
     from storage.ledger.games import list_games_by_site_id
 

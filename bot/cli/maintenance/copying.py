@@ -23,7 +23,7 @@ def copy_command(
     The target must be empty.
 
     URLs are sqlite:///folder/file.db and postgresql://user@host/name; keep passwords in ~/.pgpass. A bot may
-    use the source database during the copy, which is a snapshot. After an interruption, the same command
+    use the source database meanwhile; the copy is a snapshot. After an interruption, the same command
     starts over. At the end all rows are compared; until then, Desdemona refuses to open the copy.
     """
     with _copy_progress() as on_step:
@@ -41,7 +41,7 @@ def _print_report(found: CopyReport) -> None:
 
 @contextmanager
 def _copy_progress() -> Iterator[OnStep]:
-    """Show progress on standard error: on a terminal continuously, otherwise at the beginning of each
+    """Show progress on standard error: continuously on a terminal, otherwise at the beginning of each
     step."""
     console = Console(stderr=True, markup=False, highlight=False)
     if console.is_terminal:

@@ -25,7 +25,7 @@ def report_command(
     context: typer.Context,
     filters: "Filters",
     month: Annotated[
-        str | None, typer.Option(metavar="YYYY-MM", help="Month, in UTC; by default the current one.")
+        str | None, typer.Option(metavar="YYYY-MM", help="Month, in UTC; by default, the current month.")
     ] = None,
     out: Annotated[
         Path | None,
@@ -97,7 +97,7 @@ def _time_of(filters: "Filters", month: str | None, now: datetime) -> "tuple[Fil
 
 
 def _selected(filters: "Filters") -> str:
-    """The filters as text, without the period."""
+    """Describe the filters, except the period."""
     from storage.evidence.queries.filter_language import filter_texts
 
     texts = filter_texts(replace(filters, since=None, until=None))

@@ -33,17 +33,17 @@ def page_command(
         str,
         typer.Argument(
             metavar="[PAGE]",
-            help="The page: works, results, traps, opponents, events or ratings; by default questions",
+            help="Page to show: works, results, traps, opponents, events, ratings or, by default, questions",
         ),
     ] = "",
-    sort: Annotated[str, typer.Option(help="Sort order of the pages traps and opponents.")] = "",
+    sort: Annotated[str, typer.Option(help="Sort order on the pages `traps` and `opponents`.")] = "",
     outcome: Annotated[str, typer.Option(help="Traps to show: all, taken or held.")] = "",
     by: Annotated[str, typer.Option(metavar="NAMES", help="Groups of results, as in `stats --by`.")] = "",
-    days: Annotated[str, typer.Option(help="Days of events.")] = "",
+    days: Annotated[str, typer.Option(help="Number of days of events to show.")] = "",
     kind: Annotated[str, typer.Option(help="Only events of this kind.")] = "",
-    arms: Annotated[str, typer.Option(metavar="A,B", help="Strategies to compare on the page works.")] = "",
+    arms: Annotated[str, typer.Option(metavar="A,B", help="Strategies to compare on the page `works`.")] = "",
     number: Annotated[str, typer.Option("--page", help="Page number of a long list.")] = "",
-    table: Annotated[str, typer.Option(help="Table to write as CSV; by default the first one.")] = "",
+    table: Annotated[str, typer.Option(help="Table to write as CSV; the first by default.")] = "",
     output: FormatOption = CommandFormat.TABLE,
 ) -> None:
     """Show a page of the dashboard, or ten questions that the pages answer.
@@ -75,7 +75,7 @@ def _page(name: str) -> "Page":
 
 
 def _load(context: typer.Context, page: "Page", filters: "Filters", own: Mapping[str, str]) -> Any:
-    """Load the page's view with these filters and the page's own options."""
+    """Load the page's view, given the filters and the page's own options."""
     from bot.views.page import BadQuery
     from storage.errors import FilterError
     from storage.evidence.queries.filter_language import filter_texts
@@ -92,7 +92,7 @@ def _load(context: typer.Context, page: "Page", filters: "Filters", own: Mapping
 
 
 def _plain(value: object) -> object:
-    """A view's JSON with times and similar values as text, as on the page."""
+    """A view's JSON, in which times and similar values are text, formatted as on the page."""
     import json
 
     plain: object = json.loads(json.dumps(value, default=str))

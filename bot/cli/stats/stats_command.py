@@ -123,7 +123,7 @@ def _groups(
 
 
 async def _suspect_filter(session: "AsyncSession", suspect: bool | None) -> "Callable[[int], bool] | None":
-    """Return a function that tells by a game's key whether to select the game; None if all are selected."""
+    """Return a function from a game's key to whether the game is selected; None if all games are."""
     from storage.evidence.statistics.suspect_rows import suspect_games
 
     if suspect is None:
@@ -188,7 +188,7 @@ _NOT_OF_A_PLAN = {
 }
 """Parameters that do not apply to a plan, with the reasons."""
 _NOT_OF_A_CALIBRATION = {"arms": "--calibration compares no players"}
-"""Parameters that do not apply to a calibration, which treats a trial's games like all others."""
+"""Parameters that do not apply to a calibration, which treats a trial's games like all other games."""
 
 
 def _given_options(context: typer.Context) -> dict[str, str]:
@@ -203,7 +203,7 @@ def _given_options(context: typer.Context) -> dict[str, str]:
 
 
 def _refuse_unused_options(given: dict[str, str]) -> None:
-    """Refuse options that would change nothing.
+    """Refuse options that would have no effect.
 
     Args:
         given: The options used, keyed by parameter, from `_given_options`.

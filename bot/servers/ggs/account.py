@@ -1,7 +1,7 @@
 """A GGS account as a state machine that turns messages into commands and events. No I/O.
 
-The server reuses its ids, so games and requests get keys of our own. The transition tables for games and for
-our attempts at a match are in `bot.servers.ggs.lifecycle`.
+The server reuses its ids, so we assign our own keys to games and requests. The transition tables for games
+and for our attempts at a match are in `bot.servers.ggs.lifecycle`.
 
 The server does not store interrupted unrated games. For a missing game, we search the archive for its result.
 """
@@ -29,7 +29,7 @@ MIN_RESYNC_S = 30.0
 
 
 class GgsAccount(GgsState):
-    """The account's connection to the service; other parts hold the rest of the state.
+    """The account's connection to the service; other objects hold the rest of the state.
 
     Args:
         name: Name of the account.
@@ -227,7 +227,7 @@ class GgsAccount(GgsState):
             self.lost(reason)
 
     def _on_finger_reply(self, lines: Sequence[str]) -> None:
-        """Check in the service's report whether our account has been registered in the meantime."""
+        """Check in the service's report whether our account has been registered since login."""
         report = wire.fields_of(lines)
         is_known = report.get("login") == self.name and report.get("level", "0") not in ("", "0")
         if not self.requests.is_registered and is_known:
@@ -236,7 +236,7 @@ class GgsAccount(GgsState):
             self.out.ask("rated", "+")  # refused when we logged in
 
     def _reread_games(self, more: str = "") -> None:
-        """Request the states of all live games and, if `more` is given, of that match's games."""
+        """Request the states of all live games and, if `more` names a match, of its games."""
         games = [game for game in self.games.live.values() if game.is_played]
         for game in games:
             game.is_stale = True

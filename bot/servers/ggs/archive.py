@@ -32,7 +32,7 @@ class _ArchiveQuery:
     message: MatchEnded | None = None
     """The message that reported the end of the match; None if we missed it."""
     change: int | None = None
-    """Change of our rating."""
+    """Change in our rating, in rating points."""
     since_s: float | None = None
     """When `Archive.end_overdue` first saw the look-up; None before that."""
 
@@ -52,7 +52,7 @@ class Archive:
         self._out = out
         self._searched: list[GgsGame] = []
         self._queries: dict[str, _ArchiveQuery] = {}
-        """Look-ups by the archive's match ids."""
+        """Look-ups, keyed by the archive's match id."""
 
     def is_asked_about(self, game: GgsGame) -> bool:
         """Whether the game's match is being looked up."""
@@ -73,7 +73,7 @@ class Archive:
         Args:
             message: The message that reported the end of the match.
             games: The games of the match whose results are unknown.
-            change: Change of our rating.
+            change: Change in our rating, in rating points.
         """
         for game in games:
             self._games.mark_unlisted(game)

@@ -53,7 +53,7 @@ class Boards:
 
     Args:
         state: State of the account.
-        programs: Names of opponents that are programs, in lower case, because the site does not mark them.
+        programs: Lower-case names of the opponents that are programs, because the server does not mark them.
     """
 
     def __init__(self, state: GgsState, programs: frozenset[str]) -> None:
@@ -68,12 +68,12 @@ class Boards:
         return Opponent(name, name, None if rating is None else round(rating), is_bot)
 
     def request_missing_games(self, asked: ListedRequest | None = None) -> None:
-        """Request the missing games of our matches; with `asked`, only of matches that resulted from it."""
+        """Request our matches' missing games; given `asked`, only those of matches that it led to."""
         for id_ in self.incomplete(asked):
             self._out.ask("moves", id_)
 
     def incomplete(self, asked: ListedRequest | None = None) -> list[str]:
-        """Ids of our matches with missing games; with `asked`, only of matches that resulted from it."""
+        """Ids of our matches that lack games; given `asked`, only of matches that it led to."""
         incomplete = []
         for id_, match in self._matches.by_id.items():
             type_ = type_of(match.began.type_text)
@@ -206,8 +206,8 @@ class Boards:
 
         The server gives a resumed match a new id, so only its request, with the stored flag and id,
         identifies it. Without such a request, the match is a new game unless we missed messages: the match
-        was running before we knew of it, or its moves include all of ours. A tournament match never
-        resumes a game: the director starts new matches, and matches that continue without us keep their ids.
+        was running before we knew of it, or its moves include all of ours. A tournament match never resumes a
+        game: the director starts new matches, and a match that went on without us keeps its id.
         """
         moves = board.moves
         away = [
@@ -288,7 +288,7 @@ class Boards:
         self._out.tell_game(game.about.game_id, game.state(now_s))
 
     def refused(self, id_: str, text: str) -> None:
-        """Handle the service's refusal of one of our game actions."""
+        """Handle the server's refusal of one of our actions in a game."""
         for game in self._games.of(id_):
             game.refusal = text
             logger.info("game %s: %s", game.about.game_id, text)

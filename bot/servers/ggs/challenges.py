@@ -1,4 +1,4 @@
-"""Requests on GGS to play us, which may also resume adjourned games. No I/O."""
+"""Requests to play us on GGS, including requests to resume adjourned games. No I/O."""
 
 import logging
 from collections.abc import Callable
@@ -37,7 +37,7 @@ class GgsChallenges:
         self.may_begin: Callable[[int], bool] = lambda _: True
         """Returns whether there is room for the specified number of additional games."""
         self._is_full = False
-        """Whether the last request exceeded `MAX_REQUESTS`; logged once."""
+        """Whether the last request exceeded `MAX_REQUESTS`; the excess is logged once."""
         self._resuming: set[str] = set()
         """Ids of stored matches that we have asked the server to resume."""
         self._followed: set[str] = set()

@@ -15,7 +15,7 @@ from engine.games.othello import Othello, OthelloPosition
 RULES = Othello()
 USUAL_START = RULES.position_text(RULES.initial())
 RESIGNED_DISCS = 64.0
-"""Black's result if white resigns, in discs before komi; negative if black resigns."""
+"""Black's result, in discs before komi, if white resigns; the negative of this if black resigns."""
 KOMI_ROUNDING = 0.01
 """Tolerance in discs: the server rounds results to two decimals and the komi to three."""
 
@@ -30,7 +30,7 @@ class GgsGame:
     board: str = ""
     """The server's id of the game while it is live: ``.1``, or ``.3.0`` in a synchro match."""
     is_played: bool = True
-    """False if this program cannot play this kind of game."""
+    """Whether this program can play this kind of game."""
     clocks: tuple[GgsClock, GgsClock] = (wire.DEFAULT_CLOCK, wire.DEFAULT_CLOCK)
     """The clocks of the two sides."""
     komi: float = 0.0
@@ -41,15 +41,15 @@ class GgsGame:
     position: OthelloPosition = field(default_factory=RULES.initial)
     turn_since_s: float = 0.0
     is_unheard: bool = False
-    """Whether the game's events are held back: the game is not live, or its start has not been reported."""
+    """Whether the game's events are withheld: it is not live, or its start has not been reported."""
     is_stale: bool = False
-    """Whether we have requested the game's state."""
+    """Whether the known state may be out of date; the current one has been requested."""
     sent: str = ""
     """Our move that the server has not confirmed yet."""
     refusal: str = ""
     """Why our last move was refused; empty if it was accepted or none was sent."""
     timed_out: str = ""
-    """The player whose time, including the grace time, has run out; ``t``: unknown player; empty: nobody."""
+    """The player whose time and grace time have run out; ``t``: player unknown; empty: nobody."""
     result: float | None = None
     """Our result in discs; None until the server reports it, possibly before we have received all moves."""
     end: GameEnd | None = None
@@ -158,7 +158,7 @@ def board_of(game_id: str) -> str:
 
 
 def end_of(game: GgsGame, ours: float) -> GameEnd:
-    """Use a game's moves and the server's result to determine how the game ended.
+    """Determine from a game's moves and the server's result how the game ended.
 
     The server reports only the result, preceded by a time-out message if time decided the game. A player
     whose grace time also runs out loses by at least two discs, whatever the board shows.

@@ -52,7 +52,7 @@ class GgsGameActions:
         """Offer to abort a game that this program cannot play.
 
         Raises:
-            RefusedError: We are playing this game; the opponent could accept the offer many moves later.
+            RefusedError: This program plays the game; the opponent could accept the offer many moves later.
         """
         game = self._running(game_id)
         if game.is_played:
@@ -74,7 +74,7 @@ class GgsGameActions:
     # --- Chat -------------------------------------------------------------------------------------------
 
     def say(self, game_id: str, text: str, room: Room) -> None:
-        """Chat in a game; after the game, chat with the opponent.
+        """Send a chat message in a game or, after the game, to the opponent.
 
         Raises:
             RefusedError: The game does not exist.

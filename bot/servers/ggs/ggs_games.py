@@ -16,11 +16,11 @@ MAX_REMEMBERED_GAMES = 200
 
 
 class GgsGames:
-    """The games, indexed by our ids and by the server's.
+    """The games, indexed by our ids and by the server's ids.
 
     Args:
         name: Name of our account.
-        out: Takes commands and events.
+        out: Receives our commands and events.
     """
 
     def __init__(self, name: str, out: Outbox) -> None:
@@ -31,7 +31,7 @@ class GgsGames:
         self.live: dict[str, GgsGame] = {}
         """Live games by the server's id."""
         self._stamp, self._stamped = "", Counter[str]()
-        """The second in which the latest game began, and the number of games per board begun in it."""
+        """The second in which the latest game began, and how many games began in it on each board."""
 
     def remember(self, known: Sequence[GameSnapshot]) -> None:
         """Add the games that are still open in the database; call this before the first connection."""
@@ -55,7 +55,7 @@ class GgsGames:
         return [game for game in self.by_id.values() if game.status in statuses]
 
     def matches_stored(self, game: GgsGame, stored: AdjournedMatch) -> bool:
-        """Whether a match stored on the server may be this game."""
+        """Whether a match stored on the server could be this game."""
         return (
             game.about.rated
             and {*stored.names} == {self._name, game.about.opponent.name}
@@ -63,7 +63,7 @@ class GgsGames:
         )
 
     def stored_game(self, line: Request, *statuses: GgsStatus) -> GgsGame | None:
-        """The game with one of these statuses that a request would resume; None if there is none."""
+        """The game that a request would resume, if the game has one of these statuses; otherwise None."""
         stored = AdjournedMatch(line.stored_id, (line.asker, self._name), line.type_text)
         return next((game for game in self.with_status(*statuses) if self.matches_stored(game, stored)), None)
 

@@ -1,4 +1,4 @@
-"""The life cycles of a GGS request, attempt and game, with one transition table each. No I/O.
+"""The life cycles of a GGS request, attempt and game, each with its transition table. No I/O.
 
 ::
 
@@ -19,7 +19,7 @@
               |                       |                  |
               |---ended--> OVER <-----|<------ended------|
 
-A request that the server removes is forgotten. A doubtful game may turn out to be away, and an away game may
+A request that the server removes is forgotten. A doubtful game can turn out to be away, and an away game can
 become doubtful. A settled attempt no longer changes, not even when the server removes its request after the
 match has begun.
 """
@@ -73,7 +73,7 @@ class AttemptState(StrEnum):
     """The server lists the request that the command created."""
     BEGAN = "began"
     REFUSED = "refused"
-    """Refused, declined or withdrawn."""
+    """The request was refused, declined or withdrawn."""
     LOST = "lost"
     """The connection or the service was lost before the answer."""
 
@@ -92,9 +92,9 @@ class GgsStatus(StrEnum):
 
     LIVE = "live"
     AWAY = "away"
-    """Adjourned and stored by the server, or left over from an earlier connection."""
+    """The server has adjourned and stored the game, or the game is left over from an earlier connection."""
     DOUBTFUL = "doubtful"
-    """No longer listed; the stored games or the archive will show whether the game is away or over."""
+    """The game is no longer listed; the stored games or the archive will show whether it is away or over."""
     OVER = "over"
 
 
@@ -151,7 +151,7 @@ GAME_TRANSITIONS: Mapping[tuple[GgsStatus, GgsGameEvent], GgsStatus] = {
 
 
 def next_state(table: Mapping[tuple[S, E], S], state: S, event: E) -> S:
-    """The state that follows an event.
+    """Return the state that follows the current state after an event.
 
     Raises:
         ProtocolError: The table has no such transition.

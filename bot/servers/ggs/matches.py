@@ -12,7 +12,7 @@ from bot.servers.ggs.game import GgsGame
 from bot.servers.ggs.wire import MatchBegan, MatchList
 
 MAX_QUERIES = 8
-"""Maximum number of unanswered queries for the running matches that we remember."""
+"""Maximum number of unanswered queries that we remember; each asks for the running matches."""
 
 
 @dataclass(slots=True)
@@ -22,7 +22,7 @@ class GgsMatch:
     began: MatchBegan
     """The server's latest message about the match."""
     is_heard: bool = False
-    """Whether we received the match's start message; otherwise we only saw the match in the server's list."""
+    """Whether we received the match's start message; if not, the match was only in the server's list."""
     change: int | None = None
     """Change of our rating, kept until the match's end arrives."""
     ended: dict[str, GgsGame | None] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class GgsMatch:
 
 
 class Matches:
-    """Our running matches, indexed by the server's ids.
+    """Our running matches, keyed by the server's ids.
 
     Args:
         name: Name of our account.
@@ -51,7 +51,7 @@ class Matches:
         return iter(list(self.by_id))
 
     def began(self, message: MatchBegan) -> None:
-        """Record the start of a match, replacing an earlier match with the same id, which must be over."""
+        """Record the start of a match; it replaces an earlier match with the same id, which must be over."""
         self.by_id[message.id] = GgsMatch(message, is_heard=True)
 
     def ended(self, id_: str) -> GgsMatch | None:
@@ -59,7 +59,7 @@ class Matches:
         return self.by_id.pop(id_, None)
 
     def query(self) -> None:
-        """Ask for the running matches; the answer may lack matches that begin before it arrives."""
+        """Ask for the running matches; matches that begin before the answer arrives can be absent from it."""
         self._known_at_query.append(frozenset(self.by_id))
         self._out.ask("match")
 
@@ -75,6 +75,6 @@ class Matches:
         return gone
 
     def lost(self) -> None:
-        """Clear everything after a loss of the connection or service."""
+        """Forget all matches and queries after a loss of the connection or service."""
         self.by_id.clear()
         self._known_at_query.clear()

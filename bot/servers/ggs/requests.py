@@ -1,6 +1,6 @@
 """Match requests on GGS: the server's list, and the state of our own requests. No I/O.
 
-The server's answers do not name the commands they answer but arrive in the same order. Unanswered commands
+The server's answers arrive in the order of our commands, but do not name them. Unanswered commands
 therefore wait in a queue, and an answer to one of them shows that the answers to earlier ones were lost.
 """
 
@@ -26,7 +26,7 @@ from bot.servers.ggs.lifecycle import (
 from bot.servers.ggs.wire import Flag, GgsClock
 
 MAX_UNANSWERED = 50
-"""Maximum number of unanswered commands; beyond it, the oldest is forgotten."""
+"""Maximum number of unanswered commands to remember; the oldest are forgotten first."""
 
 
 @dataclass(slots=True)
@@ -60,7 +60,7 @@ class Attempt:
     words: tuple[str, ...] = ()
     """The command."""
     opponent: str = ""
-    """The player whom we ask for a game; ``*``: anybody; empty: the attempt accepts a request."""
+    """The player whom we ask for a game; ``*`` for anybody; empty if the attempt accepts a request."""
     type_text: str = ""
     stored_id: str = ""
     """Id of the adjourned match to resume, or empty for a new match."""
@@ -104,11 +104,11 @@ class Requests:
         self.is_registered = True
         """Whether the account is registered, which rated games require; True until the server denies it."""
         self._table: dict[str, ListedRequest] = {}
-        """Requests by the server's id."""
+        """Requests, keyed by the server's request id."""
         self._keys = 0
         self._unanswered: deque[Attempt] = deque(maxlen=MAX_UNANSWERED)
         self._attempts: dict[str, Attempt] = {}
-        """Attempts whose request is on the list, by the request's key."""
+        """Attempts whose request is on the server's list, keyed by the request's key."""
         self.origins: dict[str, ListedRequest] = {}
         """The request that led to each match, by match id."""
 
@@ -119,7 +119,7 @@ class Requests:
         return iter(list(self._table.values()))
 
     def key_of_challenge(self, match: str) -> str:
-        """The key of the challenge that led to a match; empty if there was none or the match was resumed."""
+        """The key of the challenge that led to a match; empty without a challenge, or for a resumed match."""
         origin = self.origins.get(match)
         return "" if origin is None or origin.resumes else origin.key
 
@@ -142,7 +142,7 @@ class Requests:
         return self._try(attempt, rated=asked.line.flag is not Flag.UNRATED)
 
     def decline(self, key: str) -> None:
-        """Decline a request; does nothing if it no longer exists."""
+        """Decline a request, or do nothing if the request no longer exists."""
         for asked in self:
             if asked.key == key:
                 self._out.ask("decline", asked.line.id)

@@ -41,7 +41,7 @@ CONNECT_TIMEOUT_S = 10.0
 LOGIN_TIMEOUT_S = 30.0
 """Login timeout in seconds; the server's own limit is two minutes."""
 ANSWER_S = 10.0
-"""Timeout for an answer, in seconds; on expiry, the request is repeated or the answer is considered lost."""
+"""Timeout for an answer, in seconds; then the request is repeated or the answer is considered lost."""
 SETTLE_TIMEOUT_S = 30.0
 """Time, in seconds, within which the server must list its stored games on a new connection."""
 PROBE_INTERVAL_S = 20.0
@@ -49,12 +49,12 @@ PROBE_INTERVAL_S = 20.0
 MAX_UNANSWERED_PROBES = 3
 """The connection is considered dead after this many unanswered probes."""
 MIN_HANG_UP_WAIT_S = 30.0
-"""Initial back-off, in seconds, after the server hangs up: if another program logged in under our name, the
-two would keep evicting each other. It doubles until a connection lasts (see `LASTING_FACTOR`)."""
+"""Initial back-off, in seconds, after the server hangs up: without one, we and another program that uses our
+name would keep evicting each other. It doubles until a connection lasts (see `LASTING_FACTOR`)."""
 MAX_HANG_UP_WAIT_S = 120.0
-"""Maximum back-off, in seconds; adjourned games wait at most this long. Evictions this rare do no harm."""
+"""Maximum back-off, in seconds; adjourned games wait at most this long. Evictions at this rate do no harm."""
 LASTING_FACTOR = 4.0
-"""A connection counts as lasting if it stays open for at least this many times the last wait."""
+"""A connection counts as lasting if it stays open for at least this many times the last back-off."""
 MESSAGES_PER_TURN = 8
 """Number of messages handled before other tasks may run."""
 MAX_UNSENT_BYTES = 1 << 20
@@ -141,7 +141,7 @@ class GgsServer(Server):
         dialect: The site's row in the table of dialects.
         url: ``ggs://host[:port]``.
         login: Name of the account.
-        password: Its password; never shown in an error or log.
+        password: The account's password; never shown in an error or log.
         recall: Returns the open games; called before the first connection.
         programs: Names of opponents that are programs; we may challenge them.
         public: Whether to send an open request if none of the programs is available.
@@ -196,7 +196,7 @@ class GgsServer(Server):
         """Events not yet delivered."""
         self._streams: dict[str, list[asyncio.Queue[GameEvent]]] = {}
         self._changed = asyncio.Event()
-        """Set on every message, then replaced by a new event."""
+        """Set whenever messages arrive, then replaced by a new event."""
         self._request_lock = asyncio.Lock()
         """Serialises requests, because the server's answers do not name the commands they answer."""
         self._players: list[wire.GgsPlayer] | None = None
@@ -290,7 +290,7 @@ class GgsServer(Server):
         return Account(name, name, is_bot=True, about=about)
 
     async def _read_about(self, link: _Link, heard: list[wire.GgsMessage]) -> str:
-        """Return the service's report on the account; other messages go to `heard` or remain on the link."""
+        """Return the service's report on the account; keep other messages in `heard` or on the link."""
         while True:
             messages = await link.read()
             for number, message in enumerate(messages):
@@ -384,7 +384,7 @@ class GgsServer(Server):
         return events
 
     def _perform(self) -> bool:
-        """Perform the pending actions; return whether there were any."""
+        """Perform the pending actions and return whether there were any."""
         actions = self._state.out.take()
         for action in actions:
             match action:
@@ -568,8 +568,8 @@ class GgsServer(Server):
         return Reply(attempt.key, attempt.began, attempt.refusal or "accepted")
 
     async def online_bots(self) -> list[Bot]:
-        """The configured programs that accept games; if there are none, everybody, provided that the
-        settings allow open requests."""
+        """The configured programs that accept games; if there are none and the settings allow open requests,
+        the entry for everybody."""
         ratings_of: dict[str, dict[str, int]] = {}
         for pool in ("8", "8r"):
             self._players = None

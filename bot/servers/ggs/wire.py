@@ -3,7 +3,7 @@
 Three layers. `LineSplitter` splits bytes into lines, `BlockSplitter` groups lines into blocks, `read` parses
 a block. A block begins, after an empty line, with ``sender: text`` (a message from a user, usually the
 Othello service ``/os``; further lines begin with ``|``) or with ``: text`` (the central server; further lines
-are plain). It ends at READY or where the next block begins. Answers have no id; only their first words
+are plain). A block ends at READY or where the next block begins. Answers have no id; only their first words
 identify them.
 
 On any input, this module raises only `ProtocolError` and uses bounded memory.
@@ -46,7 +46,7 @@ _NUMBER = r"[-+]?\d{1,9}(?:\.\d{1,6})?"
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """READY: marks the end of some server output, which need not be the answer to a single command."""
+    """READY: marks the end of some server output, which is not necessarily the answer to a single command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class CentralError:
 
     @property
     def is_service_away(self) -> bool:
-        """Whether the Othello service is absent at the moment."""
+        """Whether the Othello service is currently absent."""
         return self.text.startswith(f"user '{SERVICE}' not found")
 
 
@@ -144,7 +144,7 @@ class GameType:
 
     @property
     def is_supported(self) -> bool:
-        """Whether this program plays this type of game; komi games only in tournaments."""
+        """Whether this program plays this type of game; it plays komi games only in tournaments."""
         return self.size == 8 and not self.is_anti
 
     @property
@@ -173,7 +173,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class MatchBegan:
-    """A match begins or is running. The names do not show the colours; the requester comes first."""
+    """A match begins or is running. The names' order does not show the colours; the requester comes first."""
 
     id: str
     names: tuple[str, str]
@@ -190,14 +190,14 @@ class MatchEnded:
     type_text: str
     flag: Flag
     result: float | None
-    """Mean result of the games from the first player's view, in discs; None if there is no result."""
+    """Mean result from the first player's point of view, in discs; None if no game has a result."""
     left_by: str = ""
-    """The player whose leaving adjourned the match (or aborted it, if unrated); empty if nobody left."""
+    """The player who left, so that the match was adjourned (aborted, if unrated); empty if nobody left."""
     stored_id: str = ""
-    """Id of the adjourned match in the store, or of the finished one in the archive; otherwise empty."""
+    """Id of the match in the store (if adjourned) or in the archive (if finished); otherwise empty."""
 
     def result_of(self, name: str) -> float | None:
-        """Return the result from one player's view, in discs; None if there is no result."""
+        """Return the result from one player's point of view, in discs; None if there is no result."""
         return _for_player(name, self.names, self.result)
 
 
@@ -236,7 +236,7 @@ class BoardEnded:
     """Result from the first player's point of view, in discs; None if there is no result."""
 
     def result_of(self, name: str) -> float | None:
-        """Return the result from one player's view, in discs; None if there is no result."""
+        """Return the result from one player's point of view, in discs; None if there is no result."""
         return _for_player(name, self.names, self.result)
 
 
@@ -276,7 +276,7 @@ class ServiceError:
 
     @property
     def match_id(self) -> str:
-        """Id of the match that does not exist; empty for other errors."""
+        """Id of the match that the service could not find; empty for other errors."""
         match = re.match(rf"match '({_GAME_ID})' not found", self.text)
         return match[1] if match else ""
 
@@ -485,7 +485,7 @@ class BlockSplitter:
 
 
 class Reader:
-    """Parses bytes to messages, through all layers."""
+    """Parses bytes into messages, through all layers."""
 
     def __init__(self) -> None:
         self._lines = LineSplitter()

@@ -41,7 +41,7 @@ def group_name(group: GroupStatistics) -> str:
 
 
 def group_tables(groups: Sequence[GroupStatistics], names: Sequence[str]) -> tuple[TablePart, ...]:
-    """Build tables with a row per group: games, replies and expectations, outcomes of the paper's traps.
+    """Build tables of games, of replies and expectations, and of the paper's traps; one row per group.
 
     Args:
         groups: The groups.

@@ -23,7 +23,7 @@ _LEGEND = (
 
 
 def plan_parts(rows: Sequence[SampleSizeRow], rate: DrawRate | None, pace: Pace | None) -> tuple[Part, ...]:
-    """Build tables of sample sizes in values, games and days.
+    """Build tables of sample sizes, in values, games and days.
 
     Args:
         rows: The rows of the plan.
@@ -35,7 +35,7 @@ def plan_parts(rows: Sequence[SampleSizeRow], rate: DrawRate | None, pace: Pace 
 
 
 def _table(kind: str, rows: Sequence[SampleSizeRow], pace: Pace | None) -> TablePart:
-    """Build a table with a column per effect and, for each assumption, rows for values, games and days."""
+    """Build a table with one column per effect and, per assumption, rows for values, games and days."""
     effects = dict.fromkeys(
         f"{100 * row.effect:g} %" if row.effect_elo is None else f"{row.effect_elo:g} Elo" for row in rows
     )

@@ -85,8 +85,8 @@ def run_command(
 ) -> None:
     """Run an experiment and report its results.
 
-    Each job's result is stored when it is done. The same command resumes a stopped run, with the same numbers
-    as without the stop. If a signal stops the command, the exit status is 128 plus the signal's number.
+    The result of each finished job is stored. The same command resumes a stopped run, with the same numbers
+    as an uninterrupted run. If a signal stops the command, the exit status is 128 plus the signal's number.
     """
     from bot.workers.pools import ClusterWorkers, LocalWorkers
 

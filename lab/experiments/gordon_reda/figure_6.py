@@ -80,7 +80,7 @@ class Figure6(MatchExperiment):
     version: ClassVar = "1"
 
     def cells(self, size: Size) -> Sequence[Cell]:
-        """See `MatchExperiment.cells`; the most informative cells come first, in case a run is cut short."""
+        """See `MatchExperiment.cells`; the most informative cells come first, in case time runs out."""
         wanted = sorted([*EQUAL, *SHALLOWER], key=max)  # the cheapest first
         if size is Size.SMALL:
             wanted = [pair for pair in wanted if max(pair) <= _SMALL_DEPTH]
@@ -208,7 +208,7 @@ def _rules(games: Mapping[str, Games]) -> Table:
 
 
 def _won_by(row: Row, player: str) -> int:
-    """A player's margin in the row, in discs."""
+    """A player's winning margin in the row, in discs."""
     black, white = map(int, row.result.split(":"))
     return black - white if row.black == player else white - black
 

@@ -113,7 +113,7 @@ def _about_figure_7(found: Sequence[Sequence[str]]) -> Iterator[PaperClaim]:
 
 
 def _about_figure_8(values: Result) -> Iterator[PaperClaim]:
-    """The claims; none can fail, because the paper does not describe its evaluation, and ours differs."""
+    """The claims; none can fail: the paper does not describe its evaluation function, so ours differs."""
     e6, best = values["e6"], max(values, key=lambda move: float(values[move]["raw"]))
     chosen = max(values, key=lambda move: (float(values[move]["adjusted"]), float(values[move]["raw"])))
     yield PaperClaim(

@@ -2,8 +2,8 @@
 
 The data come from two sources: recorded human games, in which each reply is judged as if the bot had made the
 move before it; and games of trappy and standard minimax against models of people, from the same openings. The
-bot's own games are not read here: a job's result must depend only on its arguments and the seed, so that a
-resumed run gives the same numbers anywhere, whereas the bot's games change from day to day and are monitored
+bot's own games are not read here: they change from day to day, while a job's result must depend only on its
+arguments and the seed, so that a resumed run gives the same numbers anywhere. They are also monitored
 continuously, which requires another kind of interval. `desdemona stats --by strategy` reports those games;
 its rows "Figure 9" are the same counts, made by the same function (`engine.judgement.classify_by_figure_9`).
 A test checks that both counts agree.
@@ -57,7 +57,7 @@ PAPER_RESULTS = {STANDARD.name: (39, 2, 9), TRAPPY.name: (40, 1, 9)}
 """Each strategy's wins, draws and losses against people, as printed in the paper."""
 PLAYERS = (STANDARD.name, TRAPPY.name)
 PEOPLE = {"othello": ("temperature=1", "temperature=0.5"), "chess": ("maia-1100", "maia-1500", "maia-1900")}
-"""The models of people: the Othello model is bundled, the chess models are in the given folder."""
+"""The models of people: the Othello model is bundled; the chess models are in the given folder."""
 GAMES = tuple(PEOPLE)
 ALPHA = 0.05 / len(GAMES)
 """Significance level of each game's primary endpoint."""

@@ -1,4 +1,4 @@
-"""Gordon & Reda 2006, Figures 3, 4, 5 and 8: the functions, as printed and corrected, and their values."""
+"""Gordon & Reda 2006, Figures 3, 4, 5 and 8: the printed and the corrected functions, and their values."""
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
@@ -95,7 +95,7 @@ class Formulas(Experiment):
 
 
 def printed_scale(quality: float, raw: float) -> float:
-    """The bonus as printed in Figure 5, with the only consistent reading of its conditions."""
+    """The bonus as printed in Figure 5; its conditions are consistent only in this reading."""
     size = abs(raw)
     if quality <= 0:
         return 0.0

@@ -31,21 +31,21 @@ Bools = NDArray[np.bool_]
 
 KINDS = tuple(OutcomeKind)
 MIN_TRAP_COST = TrapParams().threshold_percent / 100
-"""Minimum cost of a reply that counts as a trap, in expected score."""
+"""Minimum cost, in expected score, of a reply that counts as a trap."""
 BAND_MIN_COSTS = tuple(MIN_TRAP_COST * 2 ** (step / 2) for step in range(9))
 """Lower bounds of the cost bands; each is 1.41 times the previous one."""
 _DIGITS = 6
 
 
 class TrapReply(NamedTuple):
-    """A reply to a move of ours that allows at least two replies; fractions and costs are from 0 to 1."""
+    """A reply to a move of ours that left at least two legal replies; fractions and costs are in [0, 1]."""
 
     kind: int
     """Index into `KINDS`."""
     is_trap: int
     """1 if our move set a trap."""
     is_decided: int
-    """1 if our move won or lost by force."""
+    """1 if our move led to a forced win or loss."""
     fell_for_best: int
     erred: int
     """1 if the reply cost a tenth of expected score or more."""
@@ -125,7 +125,7 @@ def recorded(game: str, folder: str, seed: int, first: int, count: int, most: in
         most: Size of the sample.
 
     Returns:
-        ``replies``: a `TrapReply` for each reply; ``groups``: the person who made it; ``games``: its game.
+        One entry per reply: ``replies``, its `TrapReply`; ``groups``, who made it; ``games``, its game.
     """
     replies, groups, games = [], [], []
     for at, each in enumerate(_sample(game, folder, seed, most)[first : first + count]):
@@ -181,7 +181,7 @@ class TrapReplies:
         self.is_answered = self.column(lambda each: KINDS[each.kind] is not OutcomeKind.UNANSWERED) > 0
         self.is_trap = (self.column(lambda each: each.is_trap) > 0) & self.is_answered
         self.is_plain = ~self.is_trap & self.is_answered
-        """Whether the reply is to a move that set no trap."""
+        """Whether the reply answered a move that set no trap."""
         self.erred = self.column(lambda each: each.erred)
         self.random_erred = self.column(lambda each: each.random_erred)
 
@@ -218,11 +218,11 @@ class TrapReplies:
 
 @dataclass(frozen=True, slots=True)
 class EqualCost:
-    """How often an error was a trap, in positions where its cost band contains traps and other replies."""
+    """How often an error was a trap, in positions where the error's cost band has traps and other replies."""
 
     fell: PersonShare
     random: float
-    """Mean fraction of traps among the replies in the band."""
+    """Mean fraction of traps among the replies in the error's cost band."""
     beyond: MeanEstimate
     costlier: float
     """Mean cost of the traps minus mean cost of the other replies."""
@@ -231,8 +231,8 @@ class EqualCost:
 def equal_cost(found: TrapReplies, alpha: float) -> EqualCost:
     """Compare traps with equally bad replies in the same positions.
 
-    A player who chooses by cost alone plays replies of equal cost equally often, regardless of their number
-    and the position.
+    A player who chooses by cost alone plays replies of equal cost equally often, regardless of the position
+    and of the number of such replies.
 
     Args:
         alpha: Error probability of the interval for `EqualCost.beyond`.
@@ -251,7 +251,7 @@ def equal_cost(found: TrapReplies, alpha: float) -> EqualCost:
 
 
 def by_band(found: TrapReplies) -> list[tuple[PersonShare, PersonShare]]:
-    """For each band, how often its traps and its other replies were played."""
+    """For each cost band, how often traps and other replies in that band were played."""
     played_band = found.column(lambda each: each.band)
     fell = found.is_kind(OutcomeKind.FELL_FOR_PAPER_TRAP)
     rows = []

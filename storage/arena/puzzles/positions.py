@@ -1,7 +1,7 @@
 """Puzzle positions: imports them from finished games and selects them for a person.
 
-A puzzle position is one in which our arena move set a confirmed bait (`engine.bait_rule`) and a person's
-reply was not good: it cost more than `MAX_GOOD_REPLY_COST`. Positions reached by the same moves are
+A puzzle position arises when our move in an arena game sets a confirmed bait (`engine.bait_rule`) and a
+person's reply is not good: it costs more than `MAX_GOOD_REPLY_COST`. Positions reached by the same moves are
 stored once. Each taken bait is stored with the decision from which the position can be shown.
 
 Rows are created when a game is settled, and for older games in one import
@@ -46,7 +46,7 @@ class NewMistake:
 
 @dataclass(frozen=True, slots=True)
 class PuzzleRating:
-    """A rating in the trainer, of a position or a person; its fields are columns of both tables."""
+    """The trainer's rating of a position or of a person; the table of either has these fields as columns."""
 
     rating: float
     deviation: float
@@ -66,7 +66,7 @@ class PuzzleSource:
     game_id: int
     site_game_id: str
     ply: int
-    """Number of moves before ours."""
+    """Number of moves before our move that set the bait."""
 
 
 def position_key(game: str, initial_position: str | None, moves: Sequence[str], move: str) -> int:
@@ -120,7 +120,7 @@ async def list_new_mistakes(session: AsyncSession, site: str, decisions: Collect
 
     Args:
         session: The transaction.
-        site: The arena's site name in our own accounts' records.
+        site: The arena's `site` in our records.
         decisions: Keys of the decisions.
     """
     rows = await session.execute(
@@ -226,7 +226,7 @@ async def max_settled_game_id(session: AsyncSession, site: str) -> int:
 
 
 async def find_game(session: AsyncSession, site: str, site_game_id: str) -> tuple[int, bool] | None:
-    """An arena game's key in our records, and whether it is settled; None if we did not play in it."""
+    """An arena game's key in our records, and whether the game is settled; None if we did not play it."""
     statement = select(GameRow.id, GameRow.is_settled)
     row = (
         await session.execute(
@@ -240,20 +240,20 @@ async def find_game(session: AsyncSession, site: str, site_game_id: str) -> tupl
 
 
 def is_public() -> ColumnElement[bool]:
-    """Whether a row of `ArenaGame` is public, that is, the game is over."""
+    """Whether the game in a row of `ArenaGame` is public, that is, over."""
     return ArenaGame.ended_at.is_not(None)
 
 
 async def latest_untried_mistake(
     session: AsyncSession, account_id: str, game: str, site: str, without: Collection[int] = ()
 ) -> int | None:
-    """The latest position in which the person took a bait and that they have not tried to solve yet.
+    """The latest position in which the person took a bait and which they have not yet tried to solve.
 
     Args:
         session: The transaction.
         account_id: The person.
         game: The game's name.
-        site: The arena's site name in our own accounts' records.
+        site: The arena's `site` in our records.
         without: Positions to exclude.
     """
     statement = (
@@ -280,14 +280,14 @@ async def list_near(
     account_id: str | None = None,
     without: Collection[int] = (),
 ) -> list[int]:
-    """The positions from public games that are rated closest to the person, above and below.
+    """The positions from public games with the ratings closest to the person's, above and below.
 
     Args:
         session: The transaction.
         game: The game's name.
         rating: The person's rating.
         limit: Maximum number of positions on each side of the rating.
-        account_id: The person, who never sees a position twice; None without an account.
+        account_id: The person, to whom no position is shown twice; None without an account.
         without: Positions to exclude.
     """
     keys: list[int] = []
@@ -319,14 +319,14 @@ async def list_of_game(session: AsyncSession, game_id: int) -> list[int]:
 async def find_source(
     session: AsyncSession, position_id: int, account_id: str | None, site: str, *, has_others: bool = True
 ) -> PuzzleSource | None:
-    """The game to show with a position: the first in which the person took the bait, otherwise a public game.
+    """The game to show with a position: the first in which the person took the bait, or else a public game.
 
     Args:
         session: The transaction.
         position_id: The position.
         account_id: The person; None without an account.
-        site: The arena's site name in our own accounts' records.
-        has_others: Whether people may see others' games.
+        site: The arena's `site` in our records.
+        has_others: Whether people are allowed to see games of others.
 
     Returns:
         The game and decision; None if there is no game that this person may see.
@@ -358,7 +358,7 @@ async def find_source(
 
 
 async def took_bait_in_game(session: AsyncSession, position_id: int, account_id: str, site: str) -> bool:
-    """Whether a person took this position's bait in a game, and so may have seen its solution."""
+    """Whether a person took this position's bait in a game, and so may have seen the solution."""
     statement = (
         select(literal(1))
         .select_from(PuzzleMistake)
@@ -420,7 +420,7 @@ async def save_bait_line(session: AsyncSession, position_id: int, line: str) -> 
 
 
 def left_out(position_id: Any, without: Collection[int]) -> tuple[ColumnElement[bool], ...]:
-    """A condition that excludes these keys; none if there are no keys: empty lists make queries slow."""
+    """The condition that excludes these keys; without keys, no condition: empty lists make queries slow."""
     return (position_id.not_in(without),) if without else ()
 
 

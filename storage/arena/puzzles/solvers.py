@@ -1,4 +1,4 @@
-"""People as solvers: their ratings, current positions, and schedule of repetitions.
+"""Stores each solver's ratings, current positions and schedule of repetitions.
 
 The caller owns the transaction.
 """
@@ -21,7 +21,7 @@ class SolverRecord:
 
     strength: PuzzleRating
     position_id: int | None
-    """Id of the position that the person is to solve; None: none has been chosen."""
+    """Id of the position that the person is to solve; None if none has been chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class ReviewRecord:
     has_hint: bool = False
     """Whether the person used the hint before the first answer."""
     stage: int | None = None
-    """Number of correct answers to due reviews since the last miss; None: the position was never missed."""
+    """Number of correct answers to due reviews since the last miss; None if the position was never missed."""
     due_at: datetime | None = None
     """When to show the position again; None for never."""
 
@@ -63,7 +63,7 @@ async def get_solver(
 async def lock_solver(
     session: AsyncSession, account_id: str, game: str, newcomer: PuzzleRating
 ) -> SolverRecord:
-    """Lock a person's state in one game until the caller commits, and return it.
+    """Lock and return a person's state in one game; the lock lasts until the caller commits.
 
     A missing row is first inserted with the rating `newcomer`, because only an existing row can be locked.
     """
@@ -126,7 +126,7 @@ async def count_due(session: AsyncSession, account_id: str, game: str, now: date
 
 
 async def next_due_at(session: AsyncSession, account_id: str, game: str) -> datetime | None:
-    """When the next repetition is due (it may be overdue); None if no repetition is scheduled."""
+    """When the next repetition is due, possibly in the past; None if no repetition is scheduled."""
     statement = (
         select(PuzzleReview.due_at)
         .where(*_of(account_id, game), PuzzleReview.due_at.is_not(None))

@@ -1,4 +1,4 @@
-"""The columns of exports: which SQL expressions they read, and how they compute their values."""
+"""The columns of exports: the SQL expressions they read, and the functions that compute their values."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class Export:
     about: str
     columns: tuple[ExportColumn, ...]
     statement: Select[Any]
-    """Selects all rows, oldest first, with `game_id` and an `id` that errors use to name damaged rows."""
+    """Selects all rows, oldest first, with `game_id` and the `id` by which errors name damaged rows."""
     rows: Callable[[Any], Iterable[tuple[Value, ...]]]
     """Converts one row of the statement to one or more exported rows."""
     selected: Callable[[Filters], Sequence[ColumnElement[bool]]] = filter_conditions
@@ -116,7 +116,7 @@ flag = partial(_of, ColumnKind.WHOLE, lambda value: int(bool(value)))
 """Makes a Boolean column, exported as 0 or 1."""
 number = partial(_of, ColumnKind.NUMBER, float)
 share = partial(_of, ColumnKind.NUMBER, lambda value: value / WHOLE)
-"""Makes a column that converts hundredths of a per cent to a share of the game."""
+"""Makes a column that converts units of 0.01 % to a share of the game, from 0 to 1."""
 
 
 def timestamp_text(value: datetime | None) -> str | None:

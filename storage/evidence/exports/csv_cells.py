@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-"""How formulas begin; includes full-width characters, which some spreadsheets treat like the usual ones."""
+"""The start of a formula; some spreadsheets also accept full-width characters."""
 
 
 def cell(value: object) -> object:

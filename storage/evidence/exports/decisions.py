@@ -81,7 +81,7 @@ DECISIONS = export_of(
         flag("is_trap", "1: the move sets a trap (Figure 9)", DecisionRow.is_trap),
         number(
             "trap_quality",
-            "quality of the best trap, in per cent of the game",
+            "quality of the move's best trap, in per cent of the game",
             DecisionRow.trap_quality,
             lambda quality: quality / 100,
         ),
@@ -108,7 +108,7 @@ DECISIONS = export_of(
 )
 
 OUTCOMES = export_of(
-    "One row for each judged reply to our moves, with expected values.",
+    "One row for each judged reply to our moves, with its expected values.",
     _DECISIONS.join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
     .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
     .outerjoin(ReplyTimeRow, ReplyTimeRow.decision_id == DecisionRow.id),
@@ -129,8 +129,8 @@ OUTCOMES = export_of(
         whole("reply_count", "number of legal replies", DecisionRow.reply_count),
         number("random_error", "probability that a random reply is an error", ForecastRow.error_uniform),
         number("expected_error", "forecast probability of an error", ForecastRow.error_expected),
-        share("random_cost", "mean cost of a random reply", ForecastRow.cost_uniform),
-        share("expected_cost", "forecast mean cost of the reply", ForecastRow.cost_expected),
+        share("random_cost", "mean cost of a reply chosen at random", ForecastRow.cost_uniform),
+        share("expected_cost", "forecast of the reply's mean cost", ForecastRow.cost_expected),
         computed(
             "has_bait",
             _WHOLE,
@@ -194,7 +194,7 @@ BAITS = export_of(
         *_KEYS,
         text("move", "our move", DecisionRow.move),
         text("bait", "the most tempting reply", ForecastRow.bait),
-        number("probability", "forecast probability that people play the bait", ForecastRow.bait_probability),
+        number("probability", "forecast probability that the bait is played", ForecastRow.bait_probability),
         share("cost", "cost of the bait, as a share of the game", ForecastRow.bait_cost),
         _expected_loss("surprise", "old name of expected_loss"),
         text("model", "model that made the forecast", ForecastRow.model_name),
@@ -214,7 +214,7 @@ BAITS = export_of(
             "1: forecast by current rules; statistics ignore other rows until `db recheck`",
             ForecastRow.rule,
         ),
-        _expected_loss("expected_loss", "forecast probability times cost; baits are ranked by it"),
+        _expected_loss("expected_loss", "forecast probability times cost, by which baits are ranked"),
         STRATEGY,
     ],
     selected=of_moves,
@@ -250,7 +250,7 @@ REPLIES = Export(
         ExportColumn("first_centi", _WHOLE, "score after the shallowest search"),
         ExportColumn("glance_centi", _WHOLE, "old name of shallow_centi"),
         ExportColumn("final_centi", _WHOLE, "score at full depth"),
-        ExportColumn("cost_centi", _WHOLE, "difference from the best reply's score at full depth"),
+        ExportColumn("cost_centi", _WHOLE, "the best reply's score at full depth, minus this reply's"),
         ExportColumn("rank_first", _WHOLE, "rank by the shallowest search; 1: best"),
         ExportColumn("rank_final", _WHOLE, "rank at full depth; 1: best"),
         ExportColumn("shallow_centi", _WHOLE, "score one ply short of full depth"),
@@ -270,7 +270,7 @@ def _json(stored: object) -> str:
 
 
 RECORDS = export_of(
-    "One row for each of our moves; its full record suffices to compute all other data on the move.",
+    "One row for each of our moves, with the full record, from which all its other data can be computed.",
     _DECISIONS.outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id),
     [
         *_KEYS,
@@ -282,7 +282,7 @@ RECORDS = export_of(
         ),
         text(
             "forecast",
-            "JSON: forecast of people's replies, and the baits; null: none",
+            "JSON: forecast of people's replies, with the baits; null: none",
             as_stored(ForecastRow.record),
             _json,
         ),

@@ -61,7 +61,7 @@ _POINTS = {"win": 1.0, "draw": 0.5, "loss": 0.0}
 
 
 def _count(*conditions: ColumnElement[bool]) -> Any:
-    """SQL expression that counts our moves in a game that meet the conditions."""
+    """SQL expression for how many of our moves in a game meet the conditions."""
     counted = (
         select(func.count())
         .select_from(DecisionRow)
@@ -109,7 +109,7 @@ GAMES = export_of(
         computed(
             "rating_band",
             _TEXT,
-            "opponent's rating band, for instance 1400-1599; or unrated",
+            "opponent's rating band, for instance 1400-1599, or unrated",
             lambda rating: RatingBand.of(rating).text.replace(" to ", "-"),
             GameRow.opponent_rating,
         ),
@@ -148,19 +148,19 @@ GAMES = export_of(
         ),
         _if_closed(
             "baits_set",
-            "our moves with a confirmed bait; null while the game is open",
+            "number of our moves with a confirmed bait; null while the game is open",
             DecisionRow.is_decided.is_(False),
             ForecastRow.bait.is_not(None),
         ),
         _if_closed(
             "baits_taken",
-            "number of our baits taken",
+            "number of our baits that were taken",
             DecisionRow.is_decided.is_(False),
             ForecastRow.is_taken.is_(True),
         ),
         _if_closed(
             "slips",
-            "number of replies that cost 10 % or more, except `baits_taken`, also in decided positions",
+            "number of replies that cost 10 % or more, excluding `baits_taken`, including decided positions",
             slip_condition(),
         ),
         text("moves", "moves of both sides as recorded, separated by spaces", GameRow.moves),
@@ -170,7 +170,7 @@ GAMES = export_of(
             GameRow.initial_position,
         ),
         whole(
-            "clock_initial_s", "each side's initial time, in seconds; null: no clock", GameRow.clock_initial_s
+            "clock_initial_s", "each side's initial time in seconds; null: no clock", GameRow.clock_initial_s
         ),
         whole("clock_increment_s", "seconds added per move; null: no clock", GameRow.clock_increment_s),
         text("opponent_site_id", "the site's ID of the opponent", OpponentRow.site_id),

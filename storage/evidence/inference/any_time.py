@@ -1,15 +1,15 @@
 """Confidence sequences: intervals for a mean that stay valid under continuous monitoring.
 
-An ordinary 95 % interval is valid at one planned analysis. Checking it after each of 5,000 games, and
-stopping once it excludes 0, falsely reports an effect in two of five trials. The asymptotic confidence
+An ordinary 95 % interval is valid at one planned analysis. Checking the interval after each of 5,000 games,
+and stopping once it excludes 0, falsely reports an effect in two of five trials. The asymptotic confidence
 sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (Annals of Statistics 2024, arXiv:2103.06476) is
 wider (at its tightest 3.04 standard errors instead of 1.96), but the probability
 that it *ever* excludes the truth is at most 5 %.
 
 People play repeatedly and one person's values are correlated, so the variance used is the larger of two: that
-of the values and that of the persons' sums. The first suffices for statements about the randomly assigned
-games themselves; statements about people in general need the second. Taking the maximum is our choice,
-supported by simulations (`bench.statistics.placebo`), not by a theorem.
+of the values and that of the persons' sums. The first variance suffices for statements about the randomly
+assigned games themselves; statements about people in general need the second. Taking the maximum is our
+choice, supported by simulations (`bench.statistics.placebo`), not by a theorem.
 
 With mean M of n values, n_c values of person c, d = value - M::
 
@@ -91,13 +91,13 @@ class SequenceDesign:
         return growth
 
     def width(self, n: Floats | float) -> Floats:
-        """w(n): half the interval's width in standard deviations of a value, for n > 0 of any shape."""
+        """w(n): half the interval's width, in standard deviations per value; n > 0 has any shape."""
         r = self.growth(n)
         width: Floats = np.sqrt(2 * r / (n * (r - 1)) * np.log(np.sqrt(r) / self.alpha))
         return width
 
     def too_early(self, n: int, persons: float) -> str | None:
-        """Why the interval for n values from this many effective persons is not shown; None if it is shown.
+        """Why no interval is shown for n values from this many effective persons; None if one is shown.
 
         The number of persons is rounded down, so that the reason never says "30 of 30".
         """
@@ -112,8 +112,8 @@ class SequenceDesign:
 class AnyTimeEstimate:
     """A mean with its any-time-valid interval for the population of persons. Treat it as immutable.
 
-    The class is not frozen: that would make creation five times slower, and some tables need tens of
-    thousands.
+    The class is not frozen: freezing would make creation five times slower, and some tables need tens of
+    thousands of instances.
     """
 
     n: int
@@ -166,7 +166,7 @@ def estimate(
 def estimates(
     values: Floats, persons: Codes, groups: Codes, size: int, design: SequenceDesign
 ) -> list[AnyTimeEstimate]:
-    """Compute `estimate` for each of several groups.
+    """Apply `estimate` to each of several groups.
 
     Args:
         values: Finite values of all groups, shape (n,).
@@ -255,7 +255,7 @@ class InterimAnalyses:
 
     @property
     def half_width(self) -> Floats:
-        """Half of the intervals' widths; 0 after the first value, which has no variance."""
+        """Half the width of each interval; 0 after the first value, because one value has no variance."""
         variance = np.maximum(self.spread, self.person_spread) / np.maximum(self.n - 1, 1)
         return np.asarray(np.sqrt(variance) * self.design.width(self.n))
 
@@ -266,7 +266,7 @@ class InterimAnalyses:
         return np.asarray(enough)
 
     def ever_excludes(self, truth: float) -> bool:
-        """Whether any of the intervals shown excludes this mean."""
+        """Whether any of the intervals shown excludes the mean `truth`."""
         outside = np.abs(self.mean - truth) > self.half_width
         return bool((outside & self.has_interval).any())
 

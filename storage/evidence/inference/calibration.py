@@ -33,7 +33,7 @@ class Calibration:
     """Sum of the predicted probabilities."""
     happened: int
     ratio: FixedInterval
-    """Expected events divided by actual ones; above 1 if there were fewer than predicted."""
+    """Expected events divided by actual events; above 1 if fewer events happened than predicted."""
     intercept: FixedInterval
     """The intercept a in logit P = a + b logit p; 0 if calibrated."""
     slope: FixedInterval

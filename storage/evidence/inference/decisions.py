@@ -70,13 +70,13 @@ class TrialDecision:
     drawn_at: datetime
     """Time of the random choice; must have a time zone."""
     settled_at: datetime | None
-    """Time of the reply, or of the game's end if there was no reply; None: the reply is still open."""
+    """Time of the reply, or of the game's end if there was no reply; None while we wait for the reply."""
     treated: bool
     """A: whether the random choice was the move that sets a trap."""
     probability: float
     """Recorded probability of choosing the move that sets a trap, in (0, 1)."""
     cost: float | None
-    """Y: cost of the reply; None: there was no reply."""
+    """Y: cost of the reply; None if there was no reply."""
     expected_trap: float
     """The people model's expected cost of the reply to the move that sets a trap."""
     expected_control: float
@@ -140,11 +140,11 @@ class DecisionsReport(TrialCounts):
     intervals may be shown from this number on."""
     guard: RandomisationCheck
     cost: DecisionOutcome
-    """Effect on Y. Part of it arises because positions with traps have more bad replies."""
+    """Effect on Y. Part of the effect arises because positions with traps have more bad replies."""
     beyond_difficulty: DecisionOutcome
     """Effect on Y minus the mean cost of all replies to our move; 0 for a person who replies at random."""
     earned: DecisionOutcome
-    """Effect on Y minus the trap's cost to us, A (value of N minus value of T)."""
+    """Effect on Y minus the trap's cost to us, which is A times (value of N minus value of T)."""
 
     def to_json(self) -> dict[str, Any]:
         """The results as plain JSON values; premature estimates are hidden
@@ -174,7 +174,7 @@ def decisions_report(
         decisions: All randomised decisions, in any order.
         terms: The trial's design.
         at: The current time, with a time zone.
-        flags: Flags of suspect games: their decisions count, but a separate line of the report excludes them.
+        flags: Flags of suspect games; a separate line of the report excludes the decisions in these games.
 
     Raises:
         ValueError: `at` has no time zone, or a decision occurs twice.
@@ -262,7 +262,7 @@ def centred_least_squares(
         x: Covariate known before the random choice, shape (n,).
         treated: A, shape (n,).
         probability: p, shape (n,).
-        persons: Each value's person, shape (n,).
+        persons: The person of each outcome, shape (n,).
         alpha: Probability that the interval excludes the true value.
     """
     weights = np.where(treated, _CENTRE / probability, (1 - _CENTRE) / (1 - probability))

@@ -1,7 +1,7 @@
 """Fixed-sample intervals, valid at one planned analysis, computed by the jackknife over persons.
 
-An estimate b is recomputed without each of the G persons, giving b_(g). The variance is (G-1)/G sum (b_(g) -
-b)^2, and its 95 % interval uses Student's t with P - 1 degrees of freedom, where P is the effective number
+Omitting each of the G persons in turn from the estimate b gives b_(g). The variance is (G-1)/G sum (b_(g) -
+b)^2, and the 95 % interval uses Student's t with P - 1 degrees of freedom, where P is the effective number
 of persons. With a few persons who return at very different rates, this interval covers the truth in 93 to
 97 % of simulations, while Wilson's interval covers it in 48 to 72 % (`bench.statistics.placebo`).
 """
@@ -19,7 +19,7 @@ from storage.evidence.inference.persons import Codes, Floats, PersonId, checked,
 from storage.evidence.inference.student import t_quantile
 
 MIN_FIXED_INTERVAL_PERSONS = 2.0
-"""Minimum number of effective persons for an interval, since Student's t needs one degree of freedom."""
+"""Minimum effective number of persons for an interval; Student's t needs one degree of freedom."""
 _MIN_P = 1e-6
 _MAX_STEPS = 50
 _MIN_STEP = 1e-10
@@ -27,8 +27,8 @@ _MIN_RELATIVE_DETERMINANT = 1e-10
 _SERIES_TERMS = 14
 """Number of terms in the power series of the logistic function."""
 _MAX_SERIES_DISTANCE = 0.25
-"""Maximum distance in logits at which the series is used: terms shrink at least by a factor of pi / 0.25, so
-the first omitted term is below 1e-15 of the first term."""
+"""Maximum distance in logits at which the series is used: each term is smaller by a factor of at least pi /
+0.25, so the first omitted term is below 1e-15 of the first."""
 _SERIES_BATCH_REPLIES = 10_000
 """Number of replies whose powers are in memory at the same time."""
 _MAX_LOGIT_COEFFICIENT = 50.0
@@ -47,11 +47,11 @@ class FixedInterval:
     value: float | None
     """The estimate; None if the data do not determine it."""
     low: float | None
-    """Lower limit; None while it is too early."""
+    """Lower limit; None while there are too few data."""
     high: float | None
-    """Upper limit; None while it is too early."""
+    """Upper limit; None while there are too few data."""
     too_early: str | None
-    """Why there is no value or no interval; None if there are both."""
+    """Why there is no value or no interval; None if both exist."""
     alpha: float = ALPHA
     kind: Literal["fixed"] = "fixed"
 
@@ -62,7 +62,7 @@ def leave_one_out(
     """Compute an estimate's interval from the estimates that leave out one person each.
 
     Args:
-        value: The estimate from all values; None: not determined.
+        value: The estimate from all values; None if the values do not determine it.
         without: The estimate without each person, shape (G,); not finite where the other persons do not
             determine it.
         counts: Each person's number of values, shape (G,).
@@ -248,10 +248,10 @@ def _logits_without(design: Floats, happened: Floats, code: Codes, full: Floats)
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """Sums over all replies, as power series of the distance from a fit."""
+    """Sums over all replies, as power series in the distance from a fit."""
 
     score: Floats
-    """Coefficients of the first derivatives, indexed by both distances' powers, shape (terms, terms, 2)."""
+    """Coefficients of the first derivatives by powers of the two distances, shape (terms, terms, 2)."""
     curvature: Floats
     """The negative second derivatives aa, ab and bb, shape (terms, terms, 3)."""
     reach: Floats

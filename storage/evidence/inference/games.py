@@ -68,7 +68,7 @@ TRIAL_GAME = np.dtype(
         ("kind", "<i4"),
     ]
 )
-"""The layout of a game assigned at random to trappy or standard; A = 1 for the treated player.
+"""The layout of a game assigned at random to trappy or standard; A = 1 for trappy.
 
 In addition to the columns of `TRIAL_UNIT`: the person's rating and ours before the game, on the same scale;
 our score (1, 1/2 or 0); the mean cost of the person's judged replies, in expected score from 0 to 1 (each of
@@ -122,7 +122,7 @@ class Stratum:
     site: str
     speed: str
     rating_from: int | None
-    """The lowest rating of the person's `RatingBand`; None: unrated."""
+    """The lowest rating of the person's `RatingBand`; None if unrated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,13 +207,13 @@ def games_report_and_interim(
 ) -> tuple[GamesReport, InterimAnalyses]:
     """The current results of a trial's games, and the difference in score after each game that counts.
 
-    Games are in the order of their random assignment; the last interim analysis equals the report.
+    Games are in the order of their random assignment; the last interim analysis agrees with the report.
 
     Args:
         games: All games randomly assigned to one of the trial's two strategies.
         terms: The trial's design.
         at: The current time, with a time zone.
-        flags: Flags of suspect games; such games count, but a separate line of the report excludes them.
+        flags: Flags of suspect games; flagged games count, but a separate line of the report excludes them.
 
     Raises:
         ValueError: `at` has no time zone.
@@ -267,7 +267,7 @@ def _score_values(rows: _Counted) -> tuple[Floats, Floats]:
 
 
 def _cost_values(rows: _Counted) -> Floats:
-    """The values psi for the cost. Ratings do not predict a cost, so the expectation e is the mean over
+    """The values psi for the cost. Ratings do not predict a cost, so the expectation e is the mean cost of
     earlier games in all strata."""
     games = rows.games
     everywhere = np.zeros(len(games), np.intp)
@@ -277,7 +277,7 @@ def _cost_values(rows: _Counted) -> Floats:
 
 
 def _is_first(selection: CountedRows) -> NDArray[np.bool_]:
-    """Whether each row that counts is the first row of its person."""
+    """For each row that counts, whether it is its person's first row."""
     is_first = earlier_counts(codes_of(selection.rows["person"])) == 0
     return np.asarray(is_first[~selection.missing])
 

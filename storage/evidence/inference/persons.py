@@ -19,7 +19,7 @@ _MAX_TABLE_RANGE_RATIO = 20
 
 
 def codes_of(keys: Sequence[Hashable] | NDArray[Any]) -> Codes:
-    """Codes 0 .. G-1 of the keys, shape (n,); equal keys have equal codes, in sorted order for arrays."""
+    """Codes of the keys, 0 to G-1, shape (n,); equal keys have equal codes, in sorted order for arrays."""
     if isinstance(keys, np.ndarray):
         if keys.dtype.kind == "i" and len(keys):
             least, most = int(keys.min()), int(keys.max())
@@ -84,7 +84,7 @@ def checked(
     """Check values and return them as an array of shape (n,), with their persons' codes.
 
     Args:
-        what: The word for a value, for messages.
+        what: The word for a value in messages.
         values: The values, shape (n,).
         persons: Each value's person, shape (n,).
         least: Minimum allowed value.

@@ -23,22 +23,22 @@ per game is known to within about 18 %."""
 FAIR_COIN_WEIGHT = 4.0
 """The mean of 1 / (pi (1 - pi)) when both arms are equally likely."""
 _SCORES = (0.65, 0.80, 0.90)
-"""Expected scores for which plans are made."""
+"""The plans cover these expected scores."""
 _ELOS = (20, 50, 100)
 _RESIDUAL_SDS = (0.10, 0.133)
 """Standard deviations of a reply's cost around the prediction."""
 _COSTS = (0.005, 0.01, 0.02)
-"""Effects on the next reply's cost for which plans are made, in expected score."""
+"""The plans cover these effects on the next reply's cost, in expected score."""
 _FALLS = (0.2, 0.3)
-"""Shares of baits taken for which plans are made."""
+"""The plans cover these shares of baits taken."""
 _BEYOND_EXPECTED = (0.02, 0.05, 0.10)
-"""Differences between the actual and the expected share of baits taken for which plans are made."""
+"""The plans cover these differences between the actual and the expected share of baits taken."""
 _TRAPS_PER_PERSON = 10.0
-"""Answered traps per effective person, n / P."""
+"""Number of answered traps per effective person, n / P."""
 _INTRACLASS_CORRELATION = 0.09
 """Intraclass correlation of one person's taken baits; 0.06 to 0.12 in simulations."""
 _TRAPS_PER_GAME = 2.0
-"""Answered traps per game."""
+"""Number of answered traps per game."""
 _MAX_VALUES = 1e12
 
 
@@ -107,7 +107,7 @@ def values_needed(found: AnyTimeEstimate, effect: float, design: SequenceDesign)
     """Number of further values needed to detect an effect, estimated from the current standard deviation.
 
     Returns:
-        0 if there are enough values; None if there are fewer than `design.least_values`, or all are equal.
+        0 if there are enough values; None if there are fewer than `design.least_values` or all are equal.
 
     Raises:
         ValueError: As for `any_time_sample_size`.
@@ -182,7 +182,7 @@ def plan_decisions(
 
 
 def plan_traps() -> tuple[SampleSizeRow, ...]:
-    """Plan how many answered traps reveal a difference between actual and expected shares of baits taken.
+    """The answered traps needed to detect a difference between actual and expected shares of baits taken.
 
     If the share is f, the variance is f (1 - f) (1 + (n / P - 1) rho), with n / P traps per effective person
     and rho the intraclass correlation of one person's taken baits.

@@ -9,7 +9,7 @@ _PRECISION = 1e-15
 
 @lru_cache(maxsize=1024)
 def t_quantile(probability: float, df: float) -> float:
-    """The value below which a Student's t variable lies with this probability.
+    """The quantile of Student's t distribution at this probability.
 
     Found by bisection of the distribution function, an incomplete beta function (DLMF 8.17).
 

@@ -16,7 +16,7 @@ from storage.evidence.inference.persons import codes_of
 EARLY_PLY = 10
 MAX_FAST_REPLY_S = 0.3
 ENGINE_ERRORS = 4.0
-"""A person whose optimal replies exceed the prediction by this many standard errors is suspect."""
+"""A person is suspect if their optimal replies outnumber the prediction by this many standard errors."""
 ENGINE_REPLIES = 100
 """A person is compared with the prediction only after this many judged replies."""
 MIN_COPIED_PLIES = 20
@@ -44,18 +44,18 @@ PLAYED_GAME = np.dtype(
         *((name, "<i4") for name in ("plies", "has_left", "timed", "fast", "judged", "optimal")),
     ]
 )
-"""The data of a game that the flags need: its key and that of the opponent's account; when it began, in
-microseconds since 1970 (UTC); a number shared by games with the same start and the same first
-`MIN_COPIED_PLIES` moves (`NO_OPENING`: the game is shorter); the people model's probabilities of an optimal
-reply, summed over the judged replies; number of moves of both sides; whether the person resigned, left, or
-lost on time; the number of timed replies, and how many of them took less than `MAX_FAST_REPLY_S`; the number
-of judged replies with a prediction, and of the optimal ones among them."""
+"""The fields of a game that the flags need, in order: the keys of the game and of the opponent's account; the
+start time in microseconds since 1970 (UTC); a number shared by games with the same start and the same first
+`MIN_COPIED_PLIES` moves (`NO_OPENING` if the game is shorter); the sum, over the judged replies, of the
+people model's probability of an optimal reply; the number of moves of both sides; whether the person
+resigned, left, or lost on time; the number of timed replies, and of those that took less than
+`MAX_FAST_REPLY_S`; the number of judged replies with a prediction, and of optimal replies among them."""
 NO_OPENING = np.iinfo(np.int64).min
 _WITHIN_US = MAX_COPY_AGE // timedelta(microseconds=1)
 
 
 Flags = Mapping[int, tuple[SuspectFlag, ...]]
-"""The flags of each flagged game, by the game's key, in the order of `SuspectFlag`."""
+"""The flags of each flagged game, indexed by the game's key, in the order of `SuspectFlag`."""
 
 
 def flagged(flags: Flags, games: NDArray[np.int64]) -> dict[SuspectFlag, NDArray[np.bool_]]:
@@ -86,7 +86,7 @@ def suspects(games: NDArray[np.void]) -> Flags:
 
 
 def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Whether the optimal replies of the person in each game exceed the model's expectation by
+    """For each game, whether its person found optimal replies more often than the model expects, by at least
     `ENGINE_ERRORS` standard errors.
 
     The standard error is clustered by game, but is at least that of independent replies: otherwise it
@@ -106,7 +106,7 @@ def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:
 
 
 def _are_copied(games: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Whether a game of another account, begun at most `MAX_COPY_AGE` earlier, has the same opening.
+    """Whether a game that another account began at most `MAX_COPY_AGE` earlier has the same opening.
 
     The earlier game is not flagged: otherwise anyone could get a stranger's game flagged by repeating it.
     """

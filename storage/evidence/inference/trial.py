@@ -1,8 +1,8 @@
 """Rules for the games and single decisions of a trial: which count, in which order, and the randomisation
 check.
 
-Whether a row counts depends only on facts from before its randomisation. Values are in the order of
-randomisation, which outcomes cannot influence, and end before the oldest row with an open outcome.
+Whether a row counts depends only on facts known before its randomisation. Values are in the order of
+randomisation, which outcomes cannot influence; they stop before the oldest row with an open outcome.
 """
 
 from dataclasses import dataclass, replace
@@ -49,7 +49,7 @@ UNSETTLED = np.iinfo(np.int64).max
 
 
 class Exclusion(IntEnum):
-    """Reason why a row does not count, from facts before its randomisation; an integer, for use in arrays."""
+    """Reason why a row does not count, known before its randomisation; an integer, for use in arrays."""
 
     NONE = 0
     """The row counts."""
@@ -58,7 +58,7 @@ class Exclusion(IntEnum):
     OWN_POSITION = 2
     """The game began in a position chosen by the opponent."""
     REPEATED_DRAW = 3
-    """The opponent may know the random choice: the move was randomised before and taken back."""
+    """The opponent may know the random choice: the move was randomised once before and then taken back."""
 
     @property
     def text(self) -> str:
@@ -80,7 +80,7 @@ class TrialTerms:
     """The design of a trial, fixed before its first game."""
 
     alpha: float = ALPHA
-    """Maximum probability that an endpoint's interval ever excludes the truth."""
+    """Maximum probability that an endpoint's interval ever excludes the true value."""
     cap_games: int = CAP_GAMES
     """Maximum number of a person's games that count, in the order of their randomisation."""
     max_open_days: float = 14.0
@@ -114,7 +114,7 @@ class CountedRows:
     missing: NDArray[np.bool_]
     """Whether each row has no outcome or was open for more than `max_open_days`; shape (rows,)."""
     left_out: dict[str, Any]
-    """The fields of `TrialCounts` that count rows left out."""
+    """The fields of `TrialCounts` that count excluded rows."""
 
     def for_outcome(self, outcome: str) -> "CountedRows":
         """The same rows, with `missing` also set where the given outcome is missing.
@@ -151,7 +151,7 @@ def drawn_rows(
         rows: In any order; rows that were randomised at the same time count in the order given.
         terms: The trial's design.
         at: The current time, with a time zone.
-        games_before: Number of the trial's games that each row's person began before its game, shape (n,);
+        games_before: Number of the trial's games that the person began before the row's game, shape (n,);
             None: each row is a game, and there are no other games.
 
     Raises:
@@ -196,7 +196,7 @@ class TrialCounts:
     excluded: dict[str, int]
     """Number of rows excluded for reasons known before their randomisation, keyed by reason."""
     over_cap: int
-    """Number of rows left out because the person had reached the limit of games."""
+    """Number of rows excluded because the person had reached the maximum number of games."""
     waiting: int
     """Number of rows that do not count yet: the oldest open row and all later rows."""
 
@@ -212,18 +212,18 @@ def contrast(treated: NDArray[np.bool_], probability: Floats) -> Floats:
 
 
 _OF_AN_ESTIMATE = ("mean", "value", "sd", "low", "high", "e_value")
-"""The fields of `AnyTimeEstimate` and `FixedInterval` that are hidden, because they are not counts."""
+"""The fields of `AnyTimeEstimate` and `FixedInterval` that `hide_early` hides; the others are counts."""
 
 
 def hide_early(found: Any, why: str | None = None) -> None:
     """Hide the premature estimates in a report's JSON, because showing them would invite peeking.
 
     An estimate's counts stay; every other number becomes None. Each estimate gets `too_early` (true or false)
-    and `why_too_early` (a text or None).
+    and `why_too_early` (a string or None).
 
     Args:
         found: Estimates as plain JSON values, each with its reason in `too_early`; changed in place.
-        why: A reason to hide all estimates; None: use each estimate's own reason.
+        why: A reason to hide all estimates; None to use each estimate's own reason.
     """
     if isinstance(found, dict):
         if "too_early" in found:
@@ -280,7 +280,7 @@ class EndpointReport:
 
     estimate: AnyTimeEstimate
     largest: LargestPerson | None
-    """The person with the largest share of the variance, and the estimate without them."""
+    """The person with the largest share of the variance, and the estimate without that person."""
     flagged: int
     """Number of values from flagged games."""
     flagged_for: dict[str, int]

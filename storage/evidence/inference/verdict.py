@@ -1,8 +1,8 @@
 """The verdict on a trial, which depends only on the any-time interval of each outcome.
 
 Every page, command, report and export presents a comparison as a `TrialVerdict`, and experiments judge their
-claims with the same `finding_of`. Nothing is decided before there is a valid interval; until then the verdict
-states how much more data is needed, but no estimate.
+claims with the same `finding_of`. Until there is a valid interval, nothing is decided, and the verdict states
+how much more data is needed instead of an estimate.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class IntervalFinding(StrEnum):
 
     @property
     def is_decided(self) -> bool:
-        """Whether the finding is final."""
+        """Whether the finding decides the comparison."""
         return self not in (IntervalFinding.TOO_EARLY, IntervalFinding.NOT_CLEAR)
 
 
@@ -108,22 +108,22 @@ class TrialVerdict:
     effective_persons: float
     """The effective number of persons, which is lower if a few persons have most of the values."""
     persons_needed: float
-    """Minimum number of effective persons for an interval."""
+    """Minimum effective number of persons for an interval."""
     mean: float | None
-    """The difference, in expected score; None while it is too early."""
+    """The difference, in expected score; None while there are too few data."""
     low: float | None
-    """Lower limit; None while it is too early."""
+    """Lower limit; None while there are too few data."""
     high: float | None
-    """Upper limit; None while it is too early."""
+    """Upper limit; None while there are too few data."""
     e_value: float | None
-    """E-value: evidence against "no difference"; None while it is too early."""
+    """E-value: evidence against "no difference"; None while there are too few data."""
     alpha: float
-    """Maximum probability that the interval ever excludes the truth."""
+    """Maximum probability that the interval ever excludes the true value."""
     more: int | None
-    """Number of values still needed for a decision if mean and deviation stay the same; 0 if decided. None if
-    too early to tell, or more than a million."""
+    """Number of further values needed for a decision if mean and standard deviation stay the same; 0 if
+    decided. None if it is too early to tell, or if more than a million are needed."""
     more_to_narrow: int | None
-    """Number of values still needed to make the interval a third narrower; None as for `more`."""
+    """Further values needed to make the interval a third narrower; None in the same cases as `more`."""
     broken: tuple[str, ...]
     """Why the results are invalid (``draw`` or ``missing``, as in `RandomisationCheck.broken`); empty if they
     may be valid."""
@@ -224,7 +224,7 @@ def _verdict(
 
 
 def more_to_narrow(found: AnyTimeEstimate, design: SequenceDesign) -> int | None:
-    """Number of further values that make the interval a third narrower, given the current deviation.
+    """Number of further values that make the interval a third narrower at the current standard deviation.
 
     Returns:
         None if there is no interval, or more than a million are needed.
@@ -235,7 +235,7 @@ def more_to_narrow(found: AnyTimeEstimate, design: SequenceDesign) -> int | None
 
 
 def more_to_decide(found: AnyTimeEstimate, design: SequenceDesign, margin: float) -> int | None:
-    """Number of further values needed for a decision, if mean and deviation stay the same.
+    """Number of further values needed for a decision if mean and standard deviation stay the same.
 
     The comparison is decided when the interval excludes 0 or lies within the margin.
 
@@ -249,7 +249,7 @@ def more_to_decide(found: AnyTimeEstimate, design: SequenceDesign, margin: float
 
 
 def _more_until(n: int, width: float, design: SequenceDesign) -> int | None:
-    """Further values needed until the interval's half-width is this many deviations; None if too many."""
+    """Further values until the interval's half-width is this many standard deviations; None if too many."""
     low, high = n - 1, n + _MAX_FURTHER_VALUES
     if float(design.width(high)) > width:
         return None

@@ -112,7 +112,7 @@ def _line(row: Row[*tuple[Any, ...]]) -> ArenaGameLine:
 
 
 async def arena_ratings(session: AsyncSession, account_id: str) -> dict[str, list[tuple[datetime, int]]]:
-    """The start of each of an account's rated games and the rating after it, by variant.
+    """The start time of each rated game of an account and the account's rating after the game, by variant.
 
     Only the latest games are included, the oldest first.
     """

@@ -1,6 +1,6 @@
 """Confirmed baits: a list with their outcomes, and the share taken, by phase and by rating.
 
-A bait counts as encountered when a reply to our move is recorded; if the game ended first, it is unanswered.
+A bait is encountered when a reply to our move is recorded; if the game ended first, it is unanswered.
 """
 
 from collections.abc import Sequence
@@ -35,9 +35,9 @@ from storage.records import BaitOutcome, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 
 MIN_BAIT_PERSONS = 30
-"""Minimum number of effective persons for an interval."""
+"""An interval requires at least this effective number of persons."""
 MAX_SEARCHED_BAITS = 20_000
-"""Maximum number of answered baits, newest first, to search for repetitions."""
+"""Only this many of the latest answered baits are searched for repetitions."""
 
 
 class BaitOrder(StrEnum):
@@ -65,10 +65,10 @@ class BaitEncounter:
     ply: int
     """Ply of our move, that is, the number of moves before it."""
     move: str
-    """Our move; like the bait and the reply, in the game's notation for programs."""
+    """Our move, in the game's notation for programs; `bait` and `reply` use the same notation."""
     bait: str
     reply: str | None
-    """The reply played; None: the game ended first, or the reply is not judged."""
+    """The reply played; None if the game ended first or the reply is not judged."""
     probability: float
     """Forecast probability that people take the bait."""
     cost: float
@@ -76,7 +76,7 @@ class BaitEncounter:
     reply_cost: float | None
     """Cost of the reply; None: not judged under the current rules."""
     is_taken: bool | None
-    """Whether the reply takes a bait; None: there was no reply."""
+    """Whether the reply took a bait; None if there was no reply."""
     at: datetime
     """Time of our decision."""
 
@@ -113,7 +113,7 @@ class BaitGroup:
     unanswered: int
     """Number of baits without a reply, because the game ended first."""
     expected: float
-    """Number of baits with a reply that people should have taken according to the forecasts."""
+    """Number of baits taken that the forecasts predict, among the baits with a reply."""
     persons: int
     interval: FixedInterval | None
     """Interval of the share taken, clustered by person; None below `MIN_BAIT_PERSONS` effective persons."""
@@ -122,12 +122,12 @@ class BaitGroup:
 
     @property
     def share(self) -> float | None:
-        """Share of baits taken, from 0 to 1; None: no bait has a reply."""
+        """Share of baits taken, from 0 to 1; None if no bait has a reply."""
         return self.taken / self.encounters if self.encounters else None
 
     @property
     def expected_share(self) -> float | None:
-        """Share of baits that the forecasts expect to be taken."""
+        """Share of baits taken that the forecasts predict; None if no bait has a reply."""
         return self.expected / self.encounters if self.encounters else None
 
 
@@ -202,7 +202,7 @@ async def list_repeated(
 
 
 async def read_baits(session: AsyncSession, filters: Filters) -> BaitSummary:
-    """The baits of the games that pass the filters, in the filters' phase.
+    """The baits set during the filters' phase in games that pass the filters.
 
     Aborted games are excluded.
     """

@@ -1,4 +1,4 @@
-"""Detects, with one cheap query, whether any program has changed the database."""
+"""Detects, with one cheap query, whether any program has changed the database since the last check."""
 
 from contextlib import suppress
 
@@ -9,7 +9,7 @@ from storage.database import Database
 from storage.errors import StorageError
 
 _SQLITE = text("PRAGMA data_version")
-"""This number changes only when another connection commits, so poll it over one connection that never
+"""The number changes only when another connection commits, so poll it over one connection that never
 writes."""
 _POSTGRESQL = text("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
 """The number of the next transaction; it also grows when another database on the server changes."""

@@ -12,10 +12,10 @@ from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, EventRow, GameRow, OpponentRow
 
 _MAX_REASON_LENGTH = 300
-"""Maximum number of characters of a reason; the rest is not read."""
+"""Reasons are truncated to this many characters."""
 _MAX_TIMED_MOVES = 50_000
 _SENT, _CONFIRMED = "sent ", "confirmed "
-"""Prefixes of a site's name that distinguish its two kinds of times."""
+"""Prefixes of a site's name that distinguish the two kinds of response times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ class SiteTimes:
     """Median time from the decision to the site's acceptance of the move."""
     send_p95_s: float
     confirmed: int
-    """Number of our moves that the site has shown."""
+    """Number of our moves that appeared in the site's move list."""
     confirm_median_s: float | None
-    """Median time from acceptance until the site shows the move in its list; None if it showed no move."""
+    """Median time from acceptance until the move appears in the site's move list; None if none appeared."""
     confirm_p95_s: float | None
 
 

@@ -1,4 +1,4 @@
-"""The filter language: writes filters as named texts that are the same in URLs, links and JSON.
+"""The filter language: one text notation for filters, used in URLs, links and JSON.
 
 Each selectable field of `storage.filters.Filters` has one name and one textual form: ``game=chess``,
 ``opponents=people``, ``since=2026-11-01``, ``min-rating=1400``. Parsing these texts returns the same filters.
@@ -30,7 +30,7 @@ class FilterField:
     title: str
     """The filter's name on pages."""
     read: Callable[[str], Any]
-    """Parses the text; raises ValueError with the allowed values."""
+    """Parses the text; raises a ValueError that states the allowed values."""
     write: Callable[[Any], str] = str
     choices: tuple[str, ...] = ()
     """All allowed values if there are few, otherwise common ones."""
@@ -86,7 +86,7 @@ def _number(text: str) -> int:
 
 
 def _pair(attribute: str, name: str, title: str, values: dict[str, Any]) -> FilterField:
-    """A filter with two values, each written as a word."""
+    """A filter with two possible values, each written as a word."""
     words = {value: word for word, value in values.items()}
     check = _of(tuple(values))
 

@@ -21,7 +21,7 @@ from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow,
 
 
 class ResultFilter(StrEnum):
-    """Selects games by result, from our side."""
+    """Selects games by result, from our point of view."""
 
     ANY = "any"
     WIN = "win"

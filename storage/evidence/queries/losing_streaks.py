@@ -8,14 +8,14 @@ from storage.tables.games import GameRow
 
 
 async def losing_streaks(session: AsyncSession, most: int = 100) -> dict[tuple[str, str], int]:
-    """Return how many games in a row each account has lost, up to its latest game with a result.
+    """Return the length of each account's current losing streak, counting games with a result.
 
     Args:
         session: A session of the database.
-        most: Number of latest games to examine, all accounts together.
+        most: Number of games to examine across all accounts: the latest ones.
 
     Returns:
-        The numbers, by site and account; accounts without a game among the latest `most` are left out.
+        The lengths, keyed by site and account; accounts with none of the examined games are omitted.
     """
     rows = await session.execute(
         select(GameRow.site, GameRow.account, GameRow.result)

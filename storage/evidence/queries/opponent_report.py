@@ -125,7 +125,7 @@ class OpponentReport:
     visits: tuple[Visit, ...]
     """Visits, the oldest first."""
     suspects: tuple[SuspectGame, ...]
-    """Suspect games, the latest first; programs have none."""
+    """Suspect games, the latest first; empty if the opponent is a program."""
 
     @property
     def flags(self) -> dict[SuspectFlag, int]:
@@ -173,7 +173,7 @@ class OpponentReport:
 
 
 async def find_opponents(session: AsyncSession, name: str, site: str | None = None) -> list[tuple[str, str]]:
-    """Find accounts by name or key, ignoring case, at one site or at all; return their sites and keys."""
+    """Find accounts by name or key, ignoring case, at one site or all sites; return their sites and keys."""
     row, lower = OpponentRow, name.lower()
     # SQLite's lower() knows ASCII only; the exact spelling matches on every database.
     is_meant = or_(
@@ -214,7 +214,7 @@ async def opponent_report(
         session: A session of the database.
         site: The account's site.
         site_id: The site's key of the account.
-        filters: Select among the account's games; None means all games.
+        filters: Filters on the account's games; None for all games.
     """
     account = await get_opponent(session, site, site_id)
     if account is None:

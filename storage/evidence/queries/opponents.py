@@ -20,7 +20,7 @@ from storage.filters import Filters
 from storage.tables.games import OpponentRow
 
 MIN_RANKED_BAITS = 5
-"""Minimum number of baits set against an opponent for a rank by the share of baits taken."""
+"""An opponent is ranked by the share of baits taken only after this many baits."""
 
 _MAX_KEYED_ACCOUNTS = 500
 """Maximum number of accounts to read by key; for more accounts, the whole table is read."""
@@ -53,7 +53,7 @@ class OpponentLine:
     decided: int
     """Number of games with a result."""
     points: float
-    """The opponent's points in these games."""
+    """The opponent's total points in these games."""
     best_rating: int | None
     first_at: datetime
     last_at: datetime
@@ -74,7 +74,7 @@ class OpponentLine:
 
     @property
     def taken_share(self) -> float | None:
-        """The share of baits taken; None: no bait was set."""
+        """The share of baits taken; None if no bait was set."""
         return self.baits_taken / self.baits_set if self.baits_set else None
 
 

@@ -24,11 +24,11 @@ _MAX_TIMED_MOVES = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """Counts of the games that began on one day (UTC), without matches on this machine."""
+    """Counts of the games that began on one day (UTC), excluding matches on this machine."""
 
     day: date
     games: int = 0
-    """Number of games, without aborted games."""
+    """Number of games that were not aborted."""
     decided: int = 0
     """Number of games with a result."""
     points: float = 0.0
@@ -63,7 +63,7 @@ class BaitEvent:
     is_best: bool = False
     """Whether the reply was one of the best replies."""
     opponent_site_id: str = ""
-    """The site's key of the opponent's account."""
+    """The opponent's account key on the site."""
 
     @property
     def is_slip(self) -> bool:
@@ -83,7 +83,7 @@ class MoveTimes:
 
 
 async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> list[Day]:
-    """Counts for each of the last days, the oldest first; days without games are included."""
+    """Counts for each of the last `days` days, oldest first, including days without games."""
     first = now.astimezone(UTC).date() - timedelta(days=days - 1)
     since = datetime(first.year, first.month, first.day, tzinfo=UTC)
     which = (GameRow.started_at >= since, GameRow.state != GameStatus.ABORTED, NOT_A_MATCH)
@@ -92,10 +92,10 @@ async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> lis
 
 
 def games_by_day(games: GameArray, first: date, days: int) -> list[Day]:
-    """Counts for consecutive days in order; days without games are included.
+    """Counts for consecutive days, in order, including days without games.
 
     Args:
-        games: The games that began on these days, without aborted games.
+        games: The games that began on these days, excluding aborted games.
         first: The first day.
         days: The number of days.
     """
@@ -154,7 +154,7 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
 
 
 async def move_times(session: AsyncSession, now: datetime, hours: int = 24) -> list[MoveTimes]:
-    """Our move times by hour, the oldest hour first; hours without moves are left out."""
+    """Our move times by hour, the oldest hour first; hours without moves are omitted."""
     since = now - timedelta(hours=hours)
     latest = latest_moves(
         hour_of(session, DecisionRow.created_at).label("name"),

@@ -54,7 +54,7 @@ class RatingCurve:
 
 
 async def rating_curves(session: AsyncSession, filters: Filters) -> list[RatingCurve]:
-    """Return the rating curves from rated games that pass the filters, those with the most games first."""
+    """Return the rating curves of the rated games that match the filters, by descending number of games."""
     statement = (
         select(
             GameRow.site, GameRow.account, GameRow.game, GameRow.speed, GameRow.started_at, GameRow.our_rating

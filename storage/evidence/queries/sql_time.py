@@ -71,11 +71,11 @@ def seconds_between(session: AsyncSession, earlier: Any, later: Any) -> ColumnEl
 def quantiles(values: SelectBase, shares: Sequence[int]) -> Select[*tuple[Any, ...]]:
     """For each group, the number of values, some quantiles, and the maximum.
 
-    The quantile for a share is the smallest value such that at least this share of the values is no greater.
+    The quantile for a share is the smallest value that at least this share of the values do not exceed.
 
     Args:
         values: Rows with two columns: ``name``, the group's name, and ``value``.
-        shares: The quantiles' shares, in per cent.
+        shares: The shares for which to compute quantiles, as percentages.
 
     Returns:
         Rows with ``name``, ``size``, ``longest`` and, for each share, a column like ``q50``; sorted by name.

@@ -10,7 +10,7 @@ from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, GameRow
 
 _MAX_TIMED_MOVES = 20_000
-"""Maximum number of moves whose times are read, latest first."""
+"""Maximum number of moves whose times are read, starting with the latest."""
 
 
 @dataclass(frozen=True, slots=True)

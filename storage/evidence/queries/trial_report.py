@@ -52,7 +52,7 @@ class TrialReport:
 
 
 def choose_trial(trials: Sequence[StoredTrial], name: str | None) -> StoredTrial | None:
-    """Return the named trial or, without a name, the open or else the latest trial; None if none exists.
+    """Return the named trial; without a name, the open or else the latest trial; None if none exists.
 
     Raises:
         FilterError: No trial has this name.
@@ -69,14 +69,14 @@ def choose_trial(trials: Sequence[StoredTrial], name: str | None) -> StoredTrial
 def choose_arms(trial: StoredTrial, text: str | None) -> tuple[str, ...]:
     """Return the two strategies to compare: those requested, or the only two, with the trap setter first.
 
-    A trial of single decisions alone has only one strategy and no comparison.
+    A trial that randomises only single decisions has one strategy and compares no games.
 
     Args:
         trial: The trial.
         text: Two names separated by a comma; None means an automatic choice.
 
     Raises:
-        FilterError: The text does not name two of the strategies, or is None and the trial has more than two.
+        FilterError: `text` does not name two of the strategies, or is None and the trial has more than two.
     """
     if text is None and len(trial.arms) == 1:
         return trial.arms
@@ -118,7 +118,7 @@ class TrialRows:
         """The report.
 
         Args:
-            at: The current time, aware.
+            at: The current time, with a time zone.
         """
         terms = terms_of(self.trial)
         games = interim_analyses = decisions = None
@@ -147,7 +147,7 @@ async def trial_report(
         name: See `read_trial`, which also lists the errors.
         arms: See `read_trial`.
         filters: See `read_trial`.
-        at: The current time, aware.
+        at: The current time, with a time zone.
     """
     async with database.read() as session:
         rows = await read_trial(session, name, arms, filters)
@@ -160,7 +160,7 @@ async def trial_verdicts(
 ) -> dict[str, TrialVerdict]:
     """Return the verdict on the planned outcome of each trial, keyed by the trial's name.
 
-    Trials of more than two strategies are left out, because the two to compare must first be chosen.
+    Trials of more than two strategies are left out, because a user must first choose two to compare.
     """
     verdicts = {}
     for trial in trials:
@@ -180,7 +180,7 @@ async def read_trial(
         session: The transaction's session.
         name: As for `choose_trial`.
         arms: As for `choose_arms`.
-        filters: Select games; only filters by facts known before the randomisation are allowed.
+        filters: Which games to include; only filters on facts known before the randomisation are allowed.
 
     Returns:
         The data, or None if there is no trial.

@@ -35,7 +35,7 @@ class GroupCalibration:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRows:
-    """The data for calibrations, whose statistics are computed after the transaction."""
+    """The data read for calibrations; their statistics are computed after the transaction."""
 
     by: tuple[GroupKey, ...]
     replies: ReplyTable

@@ -34,7 +34,7 @@ _LABELS = (GroupKey.STRATEGY, GroupKey.GAME, GroupKey.SITE, GroupKey.SPEED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeySources:
-    """Additional data about games, which the array of games does not contain."""
+    """Data about games beyond what the array of games contains."""
 
     late: Sequence[int]
     """Keys of games that come after the first `CAP_GAMES` games of the same person."""
@@ -46,8 +46,8 @@ class KeySources:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRows:
-    """The data from which group statistics are computed; this happens after the transaction, so that errors
-    in the computation are not reported as database errors."""
+    """The data for group statistics, which are computed after the transaction so that errors in the
+    computation are not reported as database errors."""
 
     by: tuple[GroupKey, ...]
     games: GameRows
@@ -57,7 +57,7 @@ class GroupRows:
     """Number of decisions judged or forecast by earlier rules, or without a forecast; includes games that
     `read_groups` leaves out because they were not requested."""
     left_out: int = 0
-    """Number of games left out because this program cannot have written one of their rows."""
+    """Number of games left out because they have a row that this program cannot have written."""
     only_with_cells: bool = False
     """Whether to leave out games that have no entry in `cells`."""
 
@@ -212,7 +212,7 @@ class GroupIndex:
 
 
 def _key_column(read: GroupRows, key: GroupKey) -> tuple[Codes, Sequence[str]]:
-    """Return each game's or cell's index among a grouping key's distinct values, and these values as text."""
+    """Index the distinct values of a grouping key: each game's or cell's index, and the values as text."""
     games, cells = read.games.games, read.cells
     texts: Sequence[str]
     if key is GroupKey.PHASE:
@@ -279,7 +279,7 @@ async def read_sources(session: AsyncSession, by: Sequence[GroupKey]) -> KeySour
 
 
 def _late(every: GameRows) -> list[int]:
-    """Keys of the games beyond their person's first `CAP_GAMES` of the same game.
+    """Keys of games that come after a person's first `CAP_GAMES` games of the same kind, such as chess.
 
     Games count in the order in which they began, whatever the filters; aborted games do not count.
     """

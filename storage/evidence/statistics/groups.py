@@ -4,8 +4,8 @@ A group covers one game (Othello, chess, ...), and rating bands are per site, so
 are summed. Replies are compared with what chance and the model of people predict for the same positions,
 never with other positions: after a trap there are fewer good replies, so a random mover errs more often.
 
-Differences have confidence sequences clustered by person (`storage.evidence.inference.any_time`), which are
-valid at any time.
+Differences have confidence sequences (`storage.evidence.inference.any_time`), clustered by person and valid
+at any time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ OF_REPLY = frozenset({GroupKey.PHASE, GroupKey.MODEL})
 
 
 def week_text(day: date) -> str:
-    """The week of a day as text: the date of its Monday, for instance ``2026-11-23``."""
+    """Return the week that contains a day, as the date of its Monday, for instance ``2026-11-23``."""
     return str(day - timedelta(days=day.weekday()))
 
 
@@ -68,7 +68,7 @@ def phase_name(phase: int) -> str:
 
 @dataclass(slots=True)
 class ObservedRate:
-    """An observed frequency with its expected values; all are shares or costs from 0 to 1.
+    """An observed frequency or mean cost and its expected values, all from 0 to 1.
 
     Do not change instances; like `AnyTimeEstimate`, the class is not frozen, because many are created.
     """
@@ -93,7 +93,7 @@ class GroupStatistics:
     """Statistics of one group of games."""
 
     group: dict[str, str]
-    """The values that the group's games share, by the names in `GroupKey`."""
+    """The values that the group's games share, keyed by the names in `GroupKey`."""
     games: int
     """Number of games, without aborted games."""
     wins: int
@@ -101,14 +101,14 @@ class GroupStatistics:
     losses: int
     unfinished: int
     persons: int
-    """Number of opponents' accounts."""
+    """Number of different opponent accounts."""
     performance: Performance
     replies: int
     """Number of judged replies in undecided positions, from each account's first `CAP_GAMES` games."""
     optimal: int
-    """Number of these replies that are among the best."""
+    """Number of these replies that were among the best in their position."""
     decided: int
-    """Number of judged replies in positions won or lost by force; no other field counts them."""
+    """Number of judged replies in positions won or lost by force; no other field includes these."""
     models: tuple[str, ...]
     """The models that forecast the replies, named by `storage.evidence.replies.model_text`; sorted."""
     errors: ObservedRate

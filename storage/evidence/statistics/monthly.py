@@ -165,7 +165,7 @@ def _bait(row: Any) -> CostliestBait:
 async def _events(
     session: AsyncSession, filters: Filters, since: datetime, until: datetime
 ) -> tuple[tuple[str, int], ...]:
-    """Count the period's events; only the site and account filters apply, because the others select games."""
+    """Count the period's events; only the site and account filters apply; the other filters select games."""
     number = func.count().label("number")
     statement = select(EventRow.kind, number).where(EventRow.at >= since, EventRow.at < until)
     if filters.site is not None:

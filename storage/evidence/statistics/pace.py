@@ -19,9 +19,9 @@ class Pace:
     """Number of recent games with people, and the number of days over which they were counted."""
 
     games: int
-    """Number of finished games that began on these days."""
+    """Number of finished games that began in this period."""
     days: float
-    """Number of days: `RECENT_DAYS`, or fewer if the first game with a person is more recent; at least 1."""
+    """Length of the period, in days: `RECENT_DAYS`, or less if the first game is more recent; at least 1."""
 
     @property
     def games_per_day(self) -> float:
@@ -30,7 +30,7 @@ class Pace:
 
 
 async def recent_pace(session: AsyncSession, at: datetime, filters: Filters | None = None) -> Pace:
-    """The pace of the games with people that pass the filters, up to a timezone-aware time."""
+    """The pace of games with people up to a timezone-aware time; only games that pass the filters count."""
     which = (
         GameRow.state == GameStatus.FINISHED,
         GameRow.site != MATCH_SITE,

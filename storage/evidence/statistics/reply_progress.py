@@ -4,9 +4,9 @@ Replies to moves that set a trap are counted separately from all other replies. 
 judged replies outside decided positions count (`storage.evidence.replies.ReplyFlag`).
 
 Replies within a game are correlated, so intervals are clustered by game: a jackknife leaves out one game at a
-time (`storage.evidence.inference.fixed`). The jackknife is too narrow if a few replies happen to be equal,
-so the interval of the error rate is at least as wide as Wilson's, and the interval of the cost is widened in
-proportion (docs/statistics.md states their coverage).
+time (`storage.evidence.inference.fixed`). A jackknife interval is too narrow if there are few replies and
+they happen to be equal, so the interval of the error rate is at least as wide as Wilson's, and the interval
+of the cost is widened in proportion (docs/statistics.md states their coverage).
 """
 
 from dataclasses import asdict, dataclass
@@ -25,9 +25,9 @@ from storage.evidence.replies import ReplyFlag, ReplyTable, costs, has
 BLOCK_GAMES = 20
 """Number of games in a block."""
 MIN_SHOWN_REPLIES = 20
-"""Minimum number of replies for showing values and their intervals."""
+"""Values and their intervals are shown only if there are at least this many replies."""
 MIN_EFFECTIVE_GAMES = 10.0
-"""Minimum effective number of games for showing values and their intervals."""
+"""Values and their intervals are shown only if the effective number of games is at least this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class ReplyQuality:
     cost: float | None
     """Mean cost of a reply."""
     cost_low: float | None
-    """Lower limit of the mean cost's interval; None also if there is no error."""
+    """Lower limit of the mean cost's interval; also None if there is no error."""
     cost_high: float | None
 
     @property
@@ -95,7 +95,7 @@ class GameProgress:
 def progress(table: ReplyTable, size: int = BLOCK_GAMES) -> tuple[GameProgress, ...]:
     """Return the trends of an opponent's replies by game, the most frequently played game first.
 
-    Call this function outside transactions, which should not wait for the computation of intervals.
+    Call this function outside transactions: computing the intervals would keep a transaction open for long.
 
     Args:
         table: The opponent's games, in any order.
@@ -126,10 +126,10 @@ def progress(table: ReplyTable, size: int = BLOCK_GAMES) -> tuple[GameProgress, 
 
 
 def _sums_by_game(table: ReplyTable) -> Floats:
-    """Count each game's judged replies and errors and sum their costs, after moves with and without a bait.
+    """Count each game's judged replies and errors, and sum the costs, after moves with and without a bait.
 
     Returns:
-        An array of shape (3, games, 2).
+        Replies, errors and costs, by game, with and without a bait: an array of shape (3, games, 2).
     """
     counted = table.where(has(table.replies, ReplyFlag.JUDGED, ReplyFlag.DECIDED))
     kinds = 2 * counted.game + ~has(counted.replies, ReplyFlag.BAIT)
@@ -175,6 +175,6 @@ def reply_quality(replies: Floats, errors: Floats, costs: Floats) -> ReplyQualit
 
 
 def _widest(*ends: float | None) -> tuple[float | None, float | None]:
-    """Return the smallest interval that contains several intervals, limited to 0 to 1."""
+    """Return the smallest interval that contains all the given intervals, clipped to [0, 1]."""
     known = [end for end in ends if end is not None]
     return (max(min(known), 0.0), min(max(known), 1.0)) if known else (None, None)

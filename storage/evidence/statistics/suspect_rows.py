@@ -1,7 +1,7 @@
 """Prepares games with people for `storage.evidence.inference.suspects`, and returns their flags.
 
 The rules compare a game with the person's other games and with other accounts' games, so all games are read,
-even if a report selects only some; matches between programs and aborted games are left out.
+even for a report on a selection; aborted games and games between programs are excluded.
 """
 
 import numpy as np

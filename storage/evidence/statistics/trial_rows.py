@@ -37,9 +37,9 @@ from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow,
 from storage.tables.types import as_stored
 
 _MAX_RECORDS_IN_MEMORY = 100
-"""Maximum number of decision records in memory at a time; each has about 10 KB."""
+"""Maximum number of decision records in memory at a time; each takes about 10 KB."""
 _GAMES_PER_QUERY = 5_000
-"""Number of games in one SQL statement."""
+"""Number of games read by one SQL statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ async def trial_games(
 
 
 def _trial_rows(rows: GameRows, labels: Sequence[Labels]) -> tuple[Units, list[GameKind]]:
-    """Rows in the layout of `TRIAL_GAME`, without the data of the random choices, and the kinds of games."""
+    """Rows in the layout of `TRIAL_GAME` (without random choices), and the kinds of games."""
     games = rows.games
     kind_of = [GameKind(each.game, each.site, each.speed) for each in labels]
     kinds = [*dict.fromkeys(kind_of)]
@@ -146,7 +146,7 @@ async def trial_decisions(
 
     Returns:
         The decisions, and the unreadable ones, which are damaged or have a seed or checksum that does not
-        match the record. The unreadable ones include decisions of randomising strategies whose record does
+        match the record. The unreadable ones include decisions by a randomising strategy if their records do
         not say whether they were randomised.
     """
     keys = await _keys_of_draws(
@@ -188,8 +188,8 @@ async def _keys_of_draws(session: AsyncSession, *which: ColumnElement[bool]) -> 
 
 
 async def _games_before(session: AsyncSession, trial: StoredTrial) -> dict[int, int]:
-    """For each game of the trial, by key: the number of games that its person began before it, with or
-    without a randomised decision."""
+    """For each game of the trial, by key: how many of the trial's games the same person began earlier, with
+    or without a randomised decision."""
     games = await session.execute(
         select(GameRow.id, GameRow.opponent_id)
         .where(GameRow.trial_id == trial.id)
@@ -313,7 +313,7 @@ def trial_decision(
 
 
 class _Costs:
-    """Costs of the replies to a move, as shares of the game: expected by the forecast, and the plain mean.
+    """Costs of the replies to a move, as shares of the game: the forecast's mean and the plain mean.
 
     Without a forecast, the probabilities come from the replies' shallow scores, which do not depend on
     anything after the random choice.
