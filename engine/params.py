@@ -13,9 +13,9 @@ class Assessment(StrEnum):
     """How a reply's shallow scores become one number, U (Gordon & Reda 2006, section 3.2)."""
 
     MEDIAN = "median"
-    """The median score: models people, who consider every depth a little."""
+    """The median score: models people who give every depth some weight."""
     BEST = "best"
-    """The best score for the opponent: models people, who see what they hope to see."""
+    """The best score for the opponent at any depth: models people who judge a reply by its best score."""
     LAST = "last"
     """The score one ply short of the full search: models shallower programs (Fang et al., Trap_AB)."""
 

@@ -6,7 +6,7 @@ MIN_TIME_S = 0.01
 """Minimum thinking time, in seconds; enough for any shallow search."""
 
 MIN_MOVE_OVERHEAD_S = 0.07
-"""Time in seconds that a move takes, besides lag, even without thinking: shallow search, recording, a busy
+"""Fixed time in seconds that a move takes, besides lag and the main search: shallow search, recording, a busy
 machine."""
 
 LAG_SAFETY_FACTOR = 1.1

@@ -68,7 +68,7 @@ class GamePlan:
     effect_sd: float = 0.0
     """Standard deviation, in logits, of the effect of traps on a person; the mean effect is 0."""
     probabilities: tuple[float, ...] = (0.5,)
-    """Probabilities of the assignment to trappy; all are equally frequent."""
+    """Possible probabilities of assignment to trappy; each game draws one of them uniformly."""
     new_share: float = NEW_SHARE
     most_persons: int | None = None
     cap: int | None = CAP_GAMES
@@ -137,7 +137,7 @@ class Falls:
 
 
 _MODEL_FALLS = np.array([0.05, 0.1, 0.2, 0.3, 0.45, 0.6])
-"""The model's probabilities of a fall; all are equally frequent."""
+"""Possible probabilities of a fall by the model; each decision draws one of them uniformly."""
 
 
 def falls(plan: FallPlan, games: int, rng: np.random.Generator) -> Falls:

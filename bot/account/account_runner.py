@@ -47,7 +47,7 @@ BACKOFF_RESET_TIME_S = 600.0
 
 @dataclass(frozen=True)
 class SharedResources:
-    """Services and settings that all accounts share."""
+    """Everything that all accounts share: the database, the search pool, the settings."""
 
     database: Database
     pool: SearchPool

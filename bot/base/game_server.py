@@ -130,8 +130,8 @@ class Server(Protocol):
         """Challenge a player and wait for the answer; cancelling this call withdraws the challenge.
 
         The site may give no answer (`Reply.accepted` is None), or the link may be lost before the answer. If
-        the game begins later, the account's events report it. A `RefusedError` with `is_forbidden` (we may
-        not challenge anybody) says which permission may be missing.
+        the game begins later, the account's events report it. A `RefusedError` with `is_forbidden` (we lack
+        the right to challenge) says which permission may be missing.
         """
 
     async def online_bots(self) -> list[Bot]:

@@ -75,7 +75,7 @@ def paths(game: Game[Any], games: Sequence[StoredGame]) -> Paths:
 
 
 class NonWins:
-    """An account's latest losses and draws against any opponent, because people could repeat such games.
+    """An account's latest losses and draws, to be avoided because people could repeat them.
 
     The games are read once, and each new game is added as soon as it ends, so that a concurrent game a few
     moves behind cannot repeat it.

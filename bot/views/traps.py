@@ -111,7 +111,7 @@ class TrapCard:
         style = "saying trap" if bait.is_taken else "saying"
         if told is None:
             yield f"The bait was {bait.bait}, after {bait.move}. It costs {game_share(bait.cost)}.", ""
-            yield f"This move's record cannot be read: {self.damage}. `db recheck` lists all.", style
+            yield f"The record of this move cannot be read: {self.damage}. `db recheck` lists all.", style
         else:
             yield f"We played {told.decision.name}.", ""
             yield from ((str(line), "") for line in told.verdict.baits)

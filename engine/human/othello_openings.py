@@ -2,8 +2,8 @@
 
 A position that occurred in many games needs no estimate, because the counts of its moves are known. The table
 has the positions that occurred often enough, each in its upright orientation
-(`engine.human.othello_boards.upright`), with the count of each move. The table is stored as text in an ONNX
-file's metadata, as consecutive packed arrays: 64-bit keys, numbers of moves, squares and counts.
+(`engine.human.othello_boards.upright`), with the count of each move. The table is stored in an ONNX file's
+metadata as compressed text: arrays of the keys, the moves per position, their squares, their counts.
 """
 
 import base64

@@ -179,7 +179,7 @@ async def iterate_positions(
     """The positions of an analysis in the order in which they were stored, read in batches.
 
     Args:
-        model_id: The model whose predictions to include; positions without a prediction have None.
+        model_id: Include this model's predictions; positions without a prediction have None.
     """
     last = 0
     while True:

@@ -94,8 +94,8 @@ class Pathology(Experiment):
 
         Returns:
             ``wins``: keyed by figure, evaluation and look-ahead, one digit per board: 1 if the player with
-            look-ahead wins. ``right``: with the same keys, the fraction of right moves among the best-valued
-            moves, for each board whose first move matters. With `is_random`, only ``random``: keyed by
+            look-ahead wins. ``right``: with the same keys, one value per board whose first move matters: the
+            fraction of right moves among the best-valued moves. With `is_random`, only ``random``: keyed by
             player and evaluation, the fraction of right moves among all moves, on the same boards.
         """
         shape = Shape(arguments["b"], arguments["d"])

@@ -24,7 +24,7 @@ class GgsMatch:
     is_heard: bool = False
     """Whether we received the match's start message; if not, the match was only in the server's list."""
     change: int | None = None
-    """Change of our rating, kept until the match's end arrives."""
+    """Change in our rating, kept until the server reports the end of the match."""
     ended: dict[str, GgsGame | None] = field(default_factory=dict)
     """Boards that ended before the match did; None for a board that ended before we joined."""
 

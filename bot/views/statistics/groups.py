@@ -28,7 +28,7 @@ _EXPECTED_NOTE = (
     "“Forecast”: the value that the model of people expects. Beyond: actual minus expected, in percentage "
     "points, with a 95 % interval valid under continuous monitoring and with returning opponents."
 )
-_FIGURE_9 = ("Traps answered", "optimal", "fell", "of these, for the best trap", "erred elsewhere")
+_FIGURE_9 = ("Traps answered", "optimal", "fell", "fell for the best trap", "erred elsewhere")
 _FIGURE_9_NOTE = (
     "Traps as the paper counts them; a move may set several. Fell: the reply was one of these traps. For "
     "the best trap: it was the trap with the highest quality (how well it is hidden, times what it costs)."

@@ -233,7 +233,7 @@ def test_openings_of_a_file(place: Place, desdemona: Command) -> None:
         ),
         (("standard", "trappy", "--games", "5"), "--games is 5; it must be even"),
         (("standard", "trappy", "--time", "-1"), "--time is -1"),
-        (("standard", "trappy", "--time", "1", "--tc", "1+1"), "a clock and a time per move exclude each"),
+        (("standard", "trappy", "--time", "1", "--tc", "1+1"), "a clock and a time per move cannot be"),
         (("standard", "trappy", "--tc", "fast"), "--tc: 'fast' is not a clock"),
         (("standard", "trappy", "--sprt", "5"), "--sprt: '5'"),
         (("standard", "trappy", "--adjudicate", "5"), "--adjudicate: '5'"),

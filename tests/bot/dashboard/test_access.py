@@ -156,7 +156,7 @@ async def test_tokens_cannot_be_tried_for_long(open_site: OpenSite) -> None:
         ({"host": "0.0.0.0"}, "", "dashboard.host: 0.0.0.0 is not a loopback address"),
         ({"public_url": "https://x.example"}, "", "dashboard.public_url: a page for other machines"),
         ({}, "short", "dashboard.token: a token needs at least 16 characters"),
-        ({}, "no UTF-8 in the environment: \udcff", "dashboard.token: has characters that cannot"),
+        ({}, "no UTF-8 in the environment: \udcff", "dashboard.token: contains characters that cannot"),
     ],
 )
 def test_settings_that_would_let_others_in_are_refused(

@@ -120,7 +120,7 @@ async def test_a_page_that_takes_too_long_says_so(
         monkeypatch.setattr("tests.bot.dashboard.conftest.CountingLoad.__call__", wait_for_ever)
         async with site.get("/dash/api/simple") as answer:
             assert answer.status == 503
-            assert "Narrow it" in (await answer.json())["error"]
+            assert "Limit the query" in (await answer.json())["error"]
     assert PAGE_TIMEOUT_S == 10
 
 

@@ -92,8 +92,8 @@ async def test_a_game_that_cannot_be_read_is_left_alone(
     async with database.read() as session:
         found = paths(othello, await list_games(session))
     assert list(found.values()) == [("f5",), ("z9",)]
-    assert "game odd cannot be read" in caplog.text
-    assert "game odder cannot be read" in caplog.text
+    assert "game odd can no longer be read" in caplog.text
+    assert "game odder can no longer be read" in caplog.text
 
 
 async def test_books_that_cannot_be_read_cost_no_move(
