@@ -53,7 +53,7 @@ POSITION = "r1bqk2r/ppp2ppp/2np1n2/2b1p3/2B1P3/2NP1N2/PPP2PPP/R1BQK2R w KQkq - 0
 REQUEST_FAULT_PROBABILITY, LINE_FAULT_PROBABILITY = 0.015, 0.01
 SLOW_S, STALL_S = 1.0, 2.0
 MAX_THINKING_S = 2.0
-"""Maximum thinking time of simulated people: twenty people moving instantly would overload a small PC."""
+"""Maximum thinking time of simulated people; twenty people who move instantly would overload a small PC."""
 KILL_UNTIL = 0.67
 SETTLE_TIMEOUT_S = 60.0
 MAX_STREAM_GAP_S = 15.0
@@ -96,7 +96,7 @@ class Summary(Findings):
     broken: list[str] = field(default_factory=list)
     """Crashes, and errors in the log."""
     rss_mb: list[tuple[int, float]] = field(default_factory=list)
-    """Memory of the bot over time, each value with the sequence number of its process."""
+    """Memory of the bot over time; each value comes with its process's sequence number."""
     kills: int = 0
     faults: Counter[Fault] = field(default_factory=Counter)
     deaf_s: list[float] = field(default_factory=list)
@@ -109,7 +109,7 @@ class Summary(Findings):
 
     @property
     def claims(self) -> list[Claim]:
-        """Return each claim of the verdict, and whether the run fulfilled it."""
+        """Return each claim of the verdict, and whether the run met the claim."""
         late = sum(s > MAX_STREAM_GAP_S for s in self.deaf_s)
         return [
             none_found("no game lost on time because of the bot", self.lost_on_time),
@@ -379,7 +379,7 @@ async def open_games(database: Database) -> list[str]:
 
 
 async def wait_until_settled(path: Path, longest_s: float) -> None:
-    """Wait until no game is open in the bot's records, but at most ``longest_s`` seconds."""
+    """Wait until no game is open in the bot's records, for at most ``longest_s`` seconds."""
     database = await Database.open(f"sqlite:///{path}", upgrade=False)
     try:
         until = time.monotonic() + longest_s
@@ -400,7 +400,7 @@ async def match_of(database: Database, game_id: str) -> ReplayedGame:
 
 
 def _overlap(outages: list[Outage], game_id: str, since_s: float, until_s: float) -> float:
-    """Number of seconds of an interval during which faults prevented play in a game."""
+    """Number of seconds within an interval for which faults prevented play in a game."""
     covered, end = 0.0, since_s
     for each in sorted(outages, key=lambda each: each.since_s):
         if each.game in (None, game_id):

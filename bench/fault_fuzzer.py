@@ -3,8 +3,8 @@
     python -m bench.fault_fuzzer [--server ggs] [--schedules 2000] [--seed 0] [--show]
 
 The seed alone determines a schedule.  For each violation (`tests.fuzz.play`, `tests.fuzz.ggs_play`) the
-report gives the seed and a log reduced to as few faults as possible; the report ends with the numbers of
-faults and calls.
+report gives the seed and a log reduced to as few faults as possible; the report ends with counts of faults
+and calls.
 """
 
 import argparse
@@ -25,7 +25,7 @@ SERVERS: dict[str, tuple[Play, type[StrEnum], type[StrEnum]]] = {
 
 
 def main() -> int:
-    """Run the schedules; return 1 if any led to a violation."""
+    """Run the schedules; return 1 if any led to a violation, otherwise 0."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--server", choices=SERVERS, default="lichess", help="default: lichess")
     parser.add_argument("--schedules", type=int, default=2000, help="number of schedules (default: 2000)")

@@ -1,4 +1,4 @@
-"""Compares full-width search with the trap analysis by time and nodes, for `bench.native` and `bench.games`.
+"""Compares full-width search and the trap analysis in time and nodes, for `bench.native` and `bench.games`.
 
 Times are processor seconds of one core; plain and trappy players search the same positions in the same run,
 each with its own table. The columns median, best and last give the time and nodes for the trap assessment of

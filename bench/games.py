@@ -2,8 +2,8 @@
 
     python -m bench.games [--games chess xiangqi connect4] [--depths 4 6 7 8] [--naive 4] [--positions 12]
 
-The middlegames come from games of the core against itself (`bench.suites.middle_games`).  Times are processor
-seconds of one core; `bench.full_width` describes the columns.
+The middlegames come from games of the core against itself (`bench.suites.middle_games`).  Times are CPU
+seconds of one processor core; `bench.full_width` describes the columns.
 """
 
 import argparse

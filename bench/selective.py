@@ -2,7 +2,7 @@
 
     python -m bench.selective [--seconds 1] [--sts-seconds 0.2] [--every 10]
 
-* Chess: depth reached in a second in middlegames, mates in two found at each depth, percentage of points in
+* Chess: depth reached in one second in middlegames, mates in two found at each depth, percentage of points in
   the Strategic Test Suite; the suites are read from the folder next to the project, if it exists.
 * Xiangqi: time to depth 8.
 

@@ -1,4 +1,4 @@
-"""Measures the latency of stopping a search by its flag, from another thread.
+"""Measures how long a search runs on after another thread has set its stop flag.
 
     python -m bench.stop_latency [--times 200] [--threads 1 2] [--games othello chess xiangqi]
                                  [--kinds strong ...] [--earliest 0.01] [--models MAIA ...]
@@ -36,7 +36,7 @@ TABLE_MB = 64
 
 
 def delay_s(player: MoveChooser, game: Game[Any], after_s: float) -> tuple[float, float]:
-    """Start an endless search and stop it later; return the wall-clock and processor time to stop it."""
+    """Start an endless search and stop it later; return the wall-clock and processor time of the stop."""
     stop, ended = StopFlag(), threading.Event()
 
     def search() -> None:

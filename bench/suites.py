@@ -22,7 +22,7 @@ class Ending(NamedTuple):
 
     number: int
     position: str
-    """The 64 squares from a1 on (X black, O white), then the side to move."""
+    """The 64 squares, starting at a1 (X black, O white), then the side to move."""
     score: int
     """Final disc difference under best play, for the side to move."""
     best: tuple[str, ...]

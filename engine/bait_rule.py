@@ -82,7 +82,7 @@ class ExpectedReplies:
 
 
 def expected_by_rank(candidate: Candidate, scale_centi: float) -> ExpectedReplies:
-    """`rank_probabilities` for a move's complete profile."""
+    """Apply `rank_probabilities` to a move's complete profile."""
     scores = [reply.scores_centi for reply in candidate.replies]
     return ExpectedReplies(rank_probabilities(scores, scale_centi), _RANK_MODEL_INFO)
 
@@ -94,7 +94,7 @@ def forecast(
 
     Args:
         candidate: The move with its complete profile.
-        scale_centi: s of the logistic function for expected scores (`engine.judgement.expected_scale_centi`).
+        scale_centi: Scale s of the logistic function (`engine.judgement.expected_scale_centi`).
         expected: The probability of each reply; None to use `expected_by_rank`.
 
     Raises:
@@ -172,9 +172,9 @@ def with_confirmed_costs(made: ReplyForecast, depth: int, costs: Sequence[int], 
     """Return the forecast with the costs that a deeper search found for its tempting replies.
 
     Args:
-        depth: Depth of that search in plies, counted from the decision's position.
+        depth: Depth of the deeper search in plies, counted from the decision's position.
         costs: The cost of each tempting reply, in hundredths of a per cent of expected score.
-        source: The engine of that search, stored as `ReplyForecast.confirm_source`.
+        source: The engine of the deeper search, stored as `ReplyForecast.confirm_source`.
     """
     tempting = tuple(
         replace(each, confirmed_cost=cost) for each, cost in zip(made.tempting, costs, strict=True)

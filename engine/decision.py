@@ -27,7 +27,7 @@ class SearchMode(StrEnum):
     """The source of a choice.
 
     With any source but `ENGINE` and `ENGINE_MOVE`, the candidates' scores are exact at the decision's depth,
-    so that the reply can be judged.
+    so the reply can be judged.
     """
 
     EXACT = "exact"
@@ -50,7 +50,7 @@ class SearchMode(StrEnum):
     ENGINE = "engine"
     """Another engine's scores (`Decision.source`), from selective searches of the candidates sent to it."""
     ENGINE_MOVE = "engine_move"
-    """The best move from another engine's own search. Its replies have the engine's scores, and the move's
+    """The best move from another engine's own search. The replies to it have the engine's scores, and its own
     score is an upper bound on all other moves' scores; if `Decision.profile_source` is not the engine, the
     candidates' scores are exact instead."""
 
@@ -64,20 +64,20 @@ class ReplyProfile:
     """s_2 .. s_D: exact scores of the line after searches of 2 .. D plies, from our side. Empty if the
     choice needed only bounds."""
     bound_centi: int | None = None
-    """The search only proved that s_D is at most this (our view); None when the scores are known.  A bound at
-    or beyond `engine.search.reference.INFINITY` means that the reply was not searched."""
+    """The search only proved that s_D is at most this, from our point of view; None if the scores are known.
+    A bound at or beyond `engine.search.reference.INFINITY` means that the reply was not searched."""
     shallow_bound_centi: float | None = None
-    """The search proved that the value computed from the shallow scores is at least this (our view, in the
-    unit of the params' scale). A bound at or beyond `engine.search.reference.INFINITY` carries no
-    information; None: no bound, or the scores are known."""
+    """The search proved that the value computed from the shallow scores is at least this (from our point of
+    view, in the unit of the params' scale). A bound at or beyond `engine.search.reference.INFINITY` carries
+    no information; None: no bound, or the scores are known."""
     probability: float | None = None
     """Probability of this reply in the decision's model of the person; None: no model was queried."""
     shallow_scores_centi: tuple[int, int] | None = field(default=None, metadata={OLD_NAMES: (_SHALLOW,)})
     """s_2 and s_3 if the tempting player needed no other shallow score; None: not needed, or included
     in `scores_centi`."""
     least_centi: int | None = None
-    """Set with `shallow_scores_centi`: a proven lower bound on s_D (our view), equal to `bound_centi` if s_D
-    is known; None: the only lower bound is the move's raw value."""
+    """Set with `shallow_scores_centi`: a proven lower bound on s_D (from our point of view), equal to
+    `bound_centi` if s_D is known; None: the only lower bound is the move's raw value."""
 
     @property
     def final_centi(self) -> int:
@@ -94,8 +94,8 @@ class Candidate:
     """The plain minimax value: the minimum s_D over the replies, from our point of view."""
     raw_is_bound: bool
     """Whether the search only proved that the raw value is at most `raw_centi`; this bound and any scores and
-    bounds in `replies` sufficed to reject the move. In the mode ``engine``: whether the move was not analysed
-    further, so that `raw_centi` is the engine's score at the root."""
+    bounds in `replies` sufficed to reject the move. In the mode ``engine``: whether `raw_centi` is only the
+    engine's score at the root, without further analysis of the move."""
     adjusted_centi: float
     """The raw value on the params' scale, plus the bonus for the best trap except with the standard strategy.
     Centi-units, or hundredths of a per cent on the expected scale. Unless the candidate is complete, a reply
@@ -136,7 +136,7 @@ class DirectMove:
     own search, an opening book or a tablebase."""
 
     score_centi: int | None
-    """Score of the chosen move (our view); a forced win or loss is beyond `WIN_CENTI`, or exactly `WIN_CENTI`
+    """Our score after the chosen move; a forced win or loss is beyond `WIN_CENTI`, or exactly `WIN_CENTI`
     if its distance is unknown. None: the book lists moves without scores, or the engine reported none."""
     depth: Size
     """Depth of the search that found the move, in plies; 0: no search."""
@@ -173,7 +173,7 @@ class VarietyDraw:
 
     within_centi: int
     """The random choice was among candidates whose raw values were at most this far below the best; these
-    values are exact, and all other candidates' raw values are proven lower."""
+    values are exact, and all other candidates' raw values are proven to be lower."""
     avoided: tuple[str, ...]
     """Moves excluded because they were played in this position before."""
     number: Count
@@ -210,7 +210,7 @@ class Person:
     rating: int | None = None
     """The person's rating on the site's own scale; None if unknown."""
     clock_s: float | None = None
-    """Time left on the person's clock, in seconds; None if unknown or without a clock."""
+    """Time left on the person's clock, in seconds; None if unknown or if there is no clock."""
 
 
 UNKNOWN_PERSON = Person()
@@ -240,7 +240,7 @@ class OpponentModelUse:
     human: ModelInfo | None
     """The human-move model that was queried; None: no model was queried."""
     trouble: str = ""
-    """Why the standard strategy decided the move without a model; empty: a model was used, or the move is a
+    """Why the standard strategy chose the move without a model; empty: a model was used, or the move is a
     forced win and no model was queried."""
 
 
@@ -255,7 +255,7 @@ class Decision:
     """A name in `engine.strategies.registry.STRATEGIES`."""
     params: TrapParams
     """Parameters of the trap arithmetic. For strategies other than trappy they only define the traps that are
-    counted in hindsight."""
+    counted afterwards."""
     move: str
     """The chosen move."""
     candidates: tuple[Candidate, ...]
@@ -286,7 +286,7 @@ class Decision:
     """How a strategy that models the opponent chose the move; None if the strategy has no such model or the
     move was chosen at random."""
     tempting: TemptingParams | None = None
-    """Settings of the strategy ``tempting``; None for other strategies or a move chosen at random."""
+    """Settings of the strategy ``tempting``; None for other strategies and for a move chosen at random."""
     trial_draw: TrialDraw | None = field(default=None, metadata={OLD_NAMES: ("draw",)})
     """The random choice, if `search_mode` is `SearchMode.TRIAL`."""
     is_pruned: bool = False
@@ -299,7 +299,7 @@ class Decision:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the record has the chosen move's complete profile, so that any reply can be judged."""
+        """Whether the record has the chosen move's complete profile, with which any reply can be judged."""
         return self.chosen.complete
 
     def with_chosen(self, candidate: Candidate) -> Self:

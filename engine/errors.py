@@ -10,7 +10,7 @@
     +-- IncompleteProfile   complete the decision (`engine.completion.complete`), then try again
     +-- DamagedFile         stop, and tell the operator which of the program's own files is damaged
 
-Each part defines its own exceptions: `engine.game.BadPosition` and `IllegalMove` (refuse the input),
+Other modules define their own exceptions: `engine.game.BadPosition` and `IllegalMove` (refuse the input),
 `engine.lookup.source.BadSource` and `engine.human.model.BadModel` (report to the person who named the file),
 `engine.formats.record.BadGame` (skip the game), `engine.process.EngineError` (continue without the program).
 A bare ValueError means that the caller has a bug: only the code that keeps one game from crashing the program

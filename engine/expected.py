@@ -1,9 +1,9 @@
-"""Converts scores to expected scores, in hundredths of a per cent: the trap arithmetic's second scale.
+"""Converts scores to expected scores in hundredths of a per cent, the second scale of trap arithmetic.
 
 A score x is worth 1 / (1 + exp(-x / s)) of a point (s: `Game.expected_scale_centi`). A table shared with the
-C++ core has these values, multiplied by 10,000 and rounded. So Python and C++ compute with the
-same integers: sums are exact, and no rounding error can reverse a comparison. If two scores have the same
-expected score, the scores themselves decide.
+C++ core contains these values, multiplied by 10,000 and rounded. So Python and C++ compute with the same
+integers: sums are exact, and no rounding error can reverse a comparison. Ties between expected scores are
+broken by the scores themselves.
 """
 
 import math

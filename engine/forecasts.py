@@ -24,7 +24,7 @@ from engine.search.reference import Searcher, exact_score
 from engine.stop import StopFlag, Stopped
 
 MAX_CONFIRM_NODES = 20_000_000
-"""Node limit of a confirming search, reached after a few seconds; the baits then stay unconfirmed."""
+"""Node limit of a confirming search (a few seconds); if it is reached, the baits stay unconfirmed."""
 MAX_CONFIRM_S = 5.0
 """Time limit of a confirming search by another engine, in seconds."""
 _NO_LIMIT = 2**63 - 1  # nodes
@@ -53,7 +53,7 @@ def forecast_replies(
         person: The person who replies.
         seconds: See `engine.human.person_prior.estimated_side_time_s`; None if the clock is unknown.
         searcher: Runs the confirming search.
-        engine: Confirms scores that it gave itself; if None, no engine's scores are confirmed.
+        engine: Confirms its own scores; if None, no engine's scores are confirmed.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
@@ -76,7 +76,7 @@ def decision_expectations(decision: Decision, made: ReplyForecast) -> Expectatio
 
     Raises:
         IncompleteProfile: The profile is incomplete.
-        ValueError: The replies differ, or there is no forecast for the other move of a random choice.
+        ValueError: The forecast does not match the replies, or omits the other move of a random choice.
     """
     judgement = judge_decision(decision)
     if tuple(each.reply for each in judgement.replies) != made.replies:
@@ -127,8 +127,8 @@ def forecast_job(
     Args:
         registry: Lends the models while the job runs.
         decision: See `forecast_replies`, which also documents `before`.
-        rating: Rating of the person who replies; None: unknown.
-        initial_s: Initial time of the game's clock; None: no clock.
+        rating: Rating of the person who replies; None if unknown.
+        initial_s: Initial time of the game's clock; None without a clock.
         increment_s: Likewise.
         engines: Lends the engine that confirms its own scores; if None, engines' scores are not confirmed.
     """
@@ -159,7 +159,7 @@ def confirm(
 ) -> ReplyForecast:
     """The forecast after searching its baits `CONFIRM_PLIES` deeper; unchanged if the search takes too long.
 
-    Another program's scores stay unconfirmed: our search says nothing about them. See `confirm_by_engine`.
+    Another program's scores stay unconfirmed, because our search cannot verify them. See `confirm_by_engine`.
 
     Raises:
         Stopped: The flag was set before the work was done.
@@ -196,8 +196,8 @@ def confirm_by_engine(
     """The forecast after searching its baits `CONFIRM_PLIES` deeper with the engine that gave the scores.
 
     The forecast is unchanged if the search takes over `MAX_CONFIRM_S`, the engine fails, or another engine is
-    now in use. Engines have their own pruning rules, so a second run may find different costs; the record
-    keeps those of this run.
+    now in use. Engines have their own pruning rules, so a repeated search may find different costs; the
+    record keeps the costs that this search found.
 
     Raises:
         Stopped: The flag was set before the work was done.

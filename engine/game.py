@@ -50,7 +50,7 @@ class BadPosition(ValueError):
 
 
 class IllegalMove(ValueError):
-    """The rules do not allow the move in this position."""
+    """The move is illegal in this position."""
 
     def __init__(self, move: str, position: str) -> None:
         # A server may send a move text of any length.
@@ -60,7 +60,7 @@ class IllegalMove(ValueError):
 
 
 class Highlight(NamedTuple):
-    """A fact that the display of the board should show the player, such as a check."""
+    """A fact that the board display should show to the player, such as a check."""
 
     kind: str
     """Kind of the fact, for styling, for instance ``check``."""
@@ -73,7 +73,7 @@ class Ending(NamedTuple):
     """How a game ended under its rules."""
 
     kind: str
-    """The kind of end, as servers name it: ``mate``, ``stalemate`` (a draw), ``draw``, or ``variantEnd`` (a
+    """The ending, as servers name it: ``mate``, ``stalemate`` (a draw), ``draw``, or ``variantEnd`` (a
     win by another rule)."""
     text: str
     """The rule as a sentence for the player; empty if the result explains itself."""
@@ -103,14 +103,14 @@ class Game(Protocol[P]):
 
     @property
     def sides(self) -> tuple[str, str]:
-        """Names of the two sides, the first mover first: ``("black", "white")``."""
+        """Names of the two sides, starting with the first mover: ``("black", "white")``."""
 
     @property
     def deepest_search(self) -> int:
         """Upper limit for the depth of a search, in plies."""
 
     def initial(self) -> P:
-        """The usual start position."""
+        """The standard starting position."""
 
     def side_to_move(self, position: P) -> int:
         """The side to move: 0 for the side that moved first in the game, 1 for the other."""
@@ -122,7 +122,7 @@ class Game(Protocol[P]):
         """The position after a move.
 
         Raises:
-            IllegalMove: The rules do not allow the move.
+            IllegalMove: The move is illegal.
         """
 
     def for_search(self, position: P) -> P:
@@ -166,7 +166,7 @@ class Game(Protocol[P]):
         """The move in the game's usual notation."""
 
     def move_name(self, position: P, move: Move) -> str:
-        """A legal move in human notation, which `parse_move` can also read."""
+        """A legal move in human-readable notation, which `parse_move` can also read."""
 
     def parse_move(self, position: P, text: str) -> Move:
         """Parse a legal move in the game's notation.

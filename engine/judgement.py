@@ -150,7 +150,7 @@ def classify_by_figure_9(decision: Decision, reply: str | None) -> Outcome:
     """Classify the opponent's reply to the chosen move (Figure 9), from the scores stored with the decision.
 
     Args:
-        decision: A decision with the chosen move's complete profile, unless there was no reply.
+        decision: The decision; the chosen move's profile must be complete if there was a reply.
         reply: The opponent's move; None if the game ended first. If our rules ended the game with our move
             but the server continued it (`Game.without_rule_ending`), any reply is ignored.
 

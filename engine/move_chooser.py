@@ -71,7 +71,7 @@ class MoveChooser:
         Args:
             position: An unfinished game.
             limits: Limits of the search; time and nodes are set as limits of `stop`, which measures the time.
-            stop: Flag that ends the search early; not used for any other call.
+            stop: Flag that ends the search early; each call needs its own.
             avoidance: How to choose at random among the nearly best moves; None to choose as usual.
             background: The earlier positions, and the person who will reply; None if unknown. Only strategies
                 with an opponent model use it.

@@ -56,8 +56,8 @@ class TrapParams:
 
     assessment: Assessment = Assessment.MEDIAN
     margin_centi: int = 0
-    """Lower limit on a score's size in trappiness and scale; with it, level positions also get a bonus.  0 in
-    the paper; must be 0 on the expected scale, where sizes do not depend on scores."""
+    """Trappiness and scale treat smaller scores as if they had this size, so level positions get a bonus,
+    too. 0 in the paper; must be 0 on the expected scale, where sizes do not depend on scores."""
     decided: DecidedScores = DecidedScores.SWINDLE
     threshold_percent: float = 5.0
     """A played move is a *trap set* when the quality of its best trap, in points of expected score
@@ -67,8 +67,8 @@ class TrapParams:
     """Maximum expected score to give up for a trap, in points (hundredths of a game); above 0. Applies
     only on the expected scale."""
     risk_share_percent: float = 25.0
-    """Maximum share of the best move's expected score to give up for a trap, in per cent: if that score
-    is low, `risk_percent` alone would allow any loss. Above 0; 100: no limit. Only on the expected scale.
+    """Maximum percentage of the best move's expected score to give up for a trap: if that score is low,
+    `risk_percent` alone would allow any loss. Above 0; 100 means no limit. Only on the expected scale.
     """
     logistic_centi: float = 0.0
     """Scale s of the logistic function 1 / (1 + exp(-score / s)) for expected scores, in centi-units; 0: the
@@ -136,8 +136,8 @@ class OpponentParams:
     best move, both followed by their best replies. At 0, it may give up nothing. Applies on both scales."""
     share_percent: float = 25.0
     """Maximum share of the best move's expected score that a move may give up, in per cent: if that score
-    is low, `budget_percent` alone would allow any loss. Moves that lose by force are excluded, too, unless
-    all moves do. Above 0; at 100, neither limit applies."""
+    is low, `budget_percent` alone would allow any loss. Moves that lead to a forced loss are also excluded,
+    unless every move does. Above 0; at 100, neither limit applies."""
     least_percent: float = 2.0
     """Replies less likely than this are not searched: each counts as if it were the best. With calibrated
     probabilities, 0 is used instead, and every reply is searched."""

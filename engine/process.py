@@ -1,7 +1,7 @@
 """Runs another program and exchanges lines with it; every wait is bounded.
 
 One thread reads the program's standard output, another its standard error, so that neither stream can block
-it. Both buffers are bounded: a program that prints faster than we read must wait when 4 MiB are unread, and a
+it. Both buffers are bounded: a program that prints faster than we read blocks when 4 MiB are unread, and a
 line of more than 64 KiB is dropped. Writing never blocks for longer than the caller's limit.
 
 The program runs in its own process group, which `close` kills. A watchdog shell holds one end of a pipe and
@@ -90,7 +90,7 @@ class WaitLimit:
     response_timeout_s: float = math.inf
     """Longest silence of the program, in seconds."""
     late: str | None = "does not answer in time"
-    """Text after the program's name in the `EngineTimeout` message if it misses `until`. If this is None, the
+    """Text after the program's name in the `EngineTimeout` message when `until` passes. If this is None, the
     wait ends with `Stopped`, because no answer is wanted any more."""
     clock: Callable[[], float] = time.monotonic
 
@@ -232,7 +232,7 @@ class EngineProcess:
             return line
 
     def close(self, farewell: str | None = None) -> None:
-        """End the program, after a short grace period if there is a farewell; further calls do nothing."""
+        """End the program, after sending any `farewell` and waiting briefly; further calls do nothing."""
         if self._is_closed:
             return
         if farewell is not None and self._process.poll() is None:

@@ -6,7 +6,7 @@ best move by raw value (the first in order among equals) that sets no trap. A ra
 
 - T sets a trap under the rule for Figure 9 (`engine.judgement`);
 - the profiles of T and N are complete, with at least two replies each;
-- our expected score is from 5 to 95 % after each move, and neither move wins or loses by force;
+- our expected score is from 5 to 95 % after each move, and neither move leads to a forced win or loss;
 - the two expected scores differ by at most `RandomisedParams.risk_budget`.
 
 All of this is known before the random draw and depends on neither the draw nor later events. T is played if
@@ -65,7 +65,7 @@ def selects_trap(seed: str, probability: float) -> bool:
 def checksum(decision: Decision, draw: TrialDraw) -> str:
     """SHA-256, in hexadecimal, of all data known before a random draw, excluding `TrialDraw.sha256`.
 
-    The hash detects later changes to the record, unless somebody has recomputed the hash, too.
+    The hash detects later changes to the record, unless the hash was recomputed as well.
     """
     known = {each.move: each for each in decision.candidates}
     moves = [
@@ -120,7 +120,7 @@ def with_draw(
     best move that sets no trap). If this search is stopped, the decision is left unchanged.
 
     Args:
-        decision: A decision that the trap arithmetic made on exact scores.
+        decision: A decision made by the trap arithmetic on exact scores.
         position: The decision's position, from `Game.for_search`.
         seed: A number from 0 to 2^64 - 1.
         stop: Ends the search.
@@ -223,7 +223,7 @@ def _ineligibility(trap: Candidate, control: Candidate, scale_centi: float, para
 
 
 def _least_score(least_value: float, scale_centi: float) -> int:
-    """The lowest score above a forced loss with an expected score of at least `least_value`."""
+    """The lowest score, excluding forced losses, whose expected score is at least `least_value`."""
     scores = range(-WIN_CENTI + 1, WIN_CENTI)
     return scores.start + bisect_left(
         scores, least_value, key=lambda score: expected_score(score, scale_centi)

@@ -13,7 +13,7 @@ w is `engine.expected.expected_score` from our side, T[k] = floor(2^30 exp(-5.5 
 (Othello). Of the moves that cost little (`risk_floor_centi`), the strategy plays the one with the highest
 adj; ties go to the higher raw value, then to the first move in order.
 
-Most scores behind adj need not be known (`standings`): adj never falls when a raw value or an s_D rises, so
+Most scores used in adj need not be known (`standings`): adj never falls when a raw value or an s_D rises, so
 bounds on these give bounds on adj, and the choice is proved when one move's lower bound is above all other
 moves' upper bounds. `verify_tempting` repeats that proof from a record. At a depth below `MIN_DEPTH` plies,
 s_3 is not a shallow score, and the raw value alone decides.
@@ -85,7 +85,7 @@ def risk_floor_centi(best_centi: int, params: TemptingParams, decided: DecidedSc
     """The minimum raw value of an allowed move; it never falls when the best raw value rises.
 
     `TemptingParams.budget` and `share_percent` limit the expected score that a move may give up. These limits
-    mean little when a game is nearly decided, so `gaps_centi` also limits the score.
+    mean little when a game is nearly decided, so `gaps_centi` also limits the loss in centi-units.
     """
     best = to_expected_score(best_centi, params)
     given_up = min(params.budget, params.share_percent * best // 100)

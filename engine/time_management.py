@@ -6,19 +6,19 @@ MIN_TIME_S = 0.01
 """Minimum thinking time, in seconds; enough for any shallow search."""
 
 MIN_MOVE_OVERHEAD_S = 0.07
-"""Fixed time in seconds that a move takes, besides lag and the main search: shallow search, recording, a busy
-machine."""
+"""Fixed allowance per move, in seconds, besides lag and the main search: shallow search, recording, machine
+load."""
 
 LAG_SAFETY_FACTOR = 1.1
-"""Safety factor on the measured lag."""
+"""Safety factor by which the measured lag is multiplied."""
 
 RESERVED_MOVES = 100
-"""Number of further moves whose cost, other than thinking, we reserve in a game without an increment; fewer
-if the game must end sooner."""
+"""Number of further moves for which we reserve lag and overhead in a game without an increment; fewer if the
+game must end sooner."""
 
 MAX_LAG_SHARE = 0.8
 """Maximum share of the clock reserved for the lag of all later moves: a measured lag may be temporary, so
-some time to think must be left."""
+some thinking time must remain."""
 
 MAX_MOVE_TIME_SHARE = 0.2
 """Maximum share of the clock for thinking about one move."""
@@ -28,7 +28,7 @@ MAX_TIME_STRETCH = 3.0
 """A search short of processor time may take up to this multiple of its planned share of the clock."""
 
 MAX_TIME_STRETCH_WITHOUT_CLOCK = 10.0
-"""Without a clock, a search that gets too little processor time may take up to this multiple of its time."""
+"""Without a clock, a search short of processor time may take up to this multiple of its planned time."""
 
 STRETCH_RESERVE_PER_MOVE_S = 0.25
 """Time reserved for each move of a long game, in addition to its cost, before a search may exceed its
@@ -43,7 +43,7 @@ class EngineClock:
     """The clocks for another engine that manages its own time, in seconds."""
 
     remaining_s: float
-    """Our time left, minus the cost of the move besides thinking."""
+    """Our time left, minus the reserve for this move's lag."""
     their_remaining_s: float
     increment_s: float
 
@@ -60,17 +60,17 @@ class Limits:
     depth: int
     """Deepest search in plies, at least 2."""
     time_s: float | None = None
-    """Thinking time in seconds, by the stop flag's clock; None if there is no time limit."""
+    """Thinking time in seconds, measured by the stop flag's clock; None if there is no time limit."""
     engine_clock: EngineClock | None = None
     """The clock for an engine that manages its own time; `time_s` then applies only if we choose the move."""
     nodes: int | None = None
     """Approximate number of positions to visit; None if unlimited. Applies only to our own searches."""
     stretch: float = 1.0
-    """Maximum ratio of wall-clock time to `time_s`, on a machine too busy to run the search all the time."""
+    """Maximum ratio of wall-clock time to `time_s` when a busy machine interrupts the search."""
 
     @property
     def longest_s(self) -> float | None:
-        """The time after which the search ends in any case, in seconds; None if there is no limit."""
+        """The time in seconds after which the search must end; None if there is no limit."""
         return self.time_s if self.engine_clock is None else self.engine_clock.longest_s
 
     def __post_init__(self) -> None:
@@ -98,7 +98,7 @@ def limits_from_clock(
 
     We reserve the cost of every move of a long game, lag included, and divide the rest. The reserve for lag
     takes at most `MAX_LAG_SHARE` of the clock; one move, with a margin for lag, takes at most
-    `MAX_MOVE_TIME_SHARE`, so we keep time even if lag takes four fifths of the clock. We lose on time
+    `MAX_MOVE_TIME_SHARE`, so we stay within the clock even if lag takes four fifths of it. We lose on time
     only if lag alone takes nearly all of the clock.
 
     Args:
@@ -111,8 +111,8 @@ def limits_from_clock(
         overhead_s: Assumed lag of each move, in seconds, until the lag is measured; afterwards the value only
             bounds the time for this move, which matters when the clock is nearly empty.
         lag_s: Measured round-trip lag, in seconds, that most moves do not exceed; 0 if not measured yet.
-        queue_per_thread: Searches of other games waiting for each thread. The move's share is divided among
-            them, so that all finish by the time when this search alone would have.
+        queue_per_thread: Number of other games' searches waiting for each thread. They and this search share
+            the move's time, so together they take no longer than this search alone would.
     """
     if remaining_s is None:
         return Limits(max_depth, max_time_s, stretch=MAX_TIME_STRETCH_WITHOUT_CLOCK)

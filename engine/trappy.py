@@ -1,12 +1,12 @@
 """The trap arithmetic of trappy minimax: pure functions on scores from any search.
 
 Theory of operation. A reply of the opponent is a *trap* if it looks good to shallow searches and is bad at
-full depth. `assess_shallow_scores` turns the shallow scores into one number U, how good the reply looks;
+full depth. `assess_shallow_scores` turns the shallow scores into one number U (how good the reply looks);
 `trappiness` in [0, 1] measures how deceptive that is; the trap's profit is the cost of falling into it; its
 quality is trappiness times profit. A move's best trap adds a bonus of at most a quarter of the move's own
 value (`scale`), so a trap can tip the balance between nearly equal moves but never justify a bad one.
 
-The formulas are Gordon & Reda 2006, Figures 2, 3 and 5, with their typing errors corrected: Figure 2 sets the
+The formulas are Gordon & Reda 2006, Figures 2, 3 and 5, with their misprints corrected: Figure 2 sets the
 raw value once, outside the loop over moves; Figure 5 lacks M; with M, the formula (`scale`) is continuous and
 consistent with Figure 8.
 
@@ -101,7 +101,7 @@ def _trappiness_of(gap: float, size: float) -> float:
 
 
 def reply_trappiness(scores_centi: Sequence[int], params: TrapParams) -> float:
-    """Trappiness of a reply, given its s_2 .. s_D from our side; 0 when there is no shallow score."""
+    """Trappiness of a reply, given its scores s_2 .. s_D from our side; 0 when there is no shallow score."""
     if len(scores_centi) < 2:
         return 0.0
     # Opponent's view: on the expected scale this is the opponent's expected score minus WHOLE, a constant
@@ -147,7 +147,7 @@ def quality_ceiling(shallow_bound: float, final_bound: int, raw: int, params: Tr
 
 
 def scale(quality: float, raw: float, margin: float = 0) -> float:
-    """The bonus that a trap of that quality gives a move with that raw value (Figure 5, corrected)."""
+    """The bonus that a trap of this quality gives a move with this raw value (Figure 5, corrected)."""
     return _bonus_of(quality, max(abs(raw), margin))
 
 
@@ -163,7 +163,7 @@ def _bonus_of(quality: float, size: float) -> float:
 
 
 def bonus_cap(raw: int, params: TrapParams) -> float:
-    """Upper limit on the bonus of a move with that raw value (in centi-units), in the scale's unit."""
+    """Upper limit on the bonus of a move with this raw value (in centi-units), in the scale's unit."""
     if params.decided is DecidedScores.SWINDLE and raw >= WIN_CENTI:
         return 0.0  # a forced win needs no trap
     if params.scale is Scale.PAPER:
@@ -194,7 +194,7 @@ class Standing(NamedTuple):
 
 
 def is_swindle(candidates: Sequence[Candidate], params: TrapParams) -> bool:
-    """Whether every move loses by force, so only an error of the opponent can help."""
+    """Whether every move is a forced loss, so only an error of the opponent can help."""
     return params.decided is DecidedScores.SWINDLE and all(c.raw_centi <= -WIN_CENTI for c in candidates)
 
 
@@ -211,7 +211,7 @@ def escape_trappiness(candidate: Candidate, params: TrapParams) -> float:
 
 
 def with_trap(candidate: Candidate, params: TrapParams, swindle: bool = False) -> Candidate:
-    """The candidate with trap, quality and adjusted value computed from its replies' profiles."""
+    """The candidate, with its trap, quality and adjusted value computed from its replies' profiles."""
     trap, quality = None, 0.0
     for reply in candidate.replies:
         if reply.scores_centi:

@@ -12,7 +12,7 @@ from engine.game import WIN_CENTI
 
 @dataclass(frozen=True, slots=True)
 class RepetitionAvoidance:
-    """A request for a move other than the usual move."""
+    """A request to avoid certain moves if another move is nearly as good."""
 
     avoid: tuple[str, ...]
     """Moves to avoid, unless no other move is nearly as good."""
@@ -24,7 +24,7 @@ class RepetitionAvoidance:
 
     @property
     def reach_centi(self) -> int:
-        """The greatest loss with which a move can still be chosen."""
+        """The greatest loss at which a move can still be chosen."""
         return max(self.within_centi, self.widest_centi)
 
     def draw(self, candidates: Sequence[Candidate], number: int) -> VarietyDraw | None:

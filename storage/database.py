@@ -56,7 +56,7 @@ BUSY_TIMEOUT_S = 10.0
 """Maximum wait for the write lock while a move is due and the game's clock is running."""
 
 LONG_BUSY_TIMEOUT_S = 120.0
-"""Maximum wait when no clock is running: to store results of matches and analyses, and to open a database."""
+"""Maximum wait when no clock is running: when storing match results and analyses, or opening a database."""
 
 _WAL_RETRY_INTERVAL_S = 0.05
 
@@ -67,7 +67,7 @@ ROLE_CHECK_INTERVAL_S = 2.0
 """Seconds between checks that a role is still held."""
 ROLE_CHECK_TIMEOUT_S = 4.0
 """Seconds without a response to a check after which the role counts as lost. PostgreSQL must not release the
-role before that."""
+role any sooner."""
 POSTGRES_SETTINGS = {
     "tcp_keepalives_idle": "5",
     "tcp_keepalives_interval": "2",
@@ -128,8 +128,8 @@ class Database:
             url: ``sqlite:///folder/file.db`` or ``postgresql://user:password@host/name``.
             upgrade: Create missing parts (the folder, the file, the tables) and upgrade an older schema;
                 if false, a missing or older database is an error.
-            busy_timeout_s: Maximum time that a writer waits for other programs that write to SQLite. Opening
-                waits up to `LONG_BUSY_TIMEOUT_S`, because another program may be creating the tables.
+            busy_timeout_s: Maximum time that a writer waits for other programs to finish writing to SQLite.
+                Opening waits up to `LONG_BUSY_TIMEOUT_S`, because another program may be creating the tables.
 
         Raises:
             StorageError: The database cannot be opened; the one-line message names it and the reason.
@@ -307,8 +307,8 @@ class Database:
 class Role:
     """A role that this program holds on a database (`Database.hold_role`).
 
-    On SQLite the operating system holds it until the program ends. On PostgreSQL a connection holds it; if a
-    server restart or a network failure breaks the connection, another program may take the role.
+    On SQLite a file lock protects it until the program ends. On PostgreSQL it depends on a connection; if a
+    server restart or a network failure breaks the connection, another program can take the role.
     """
 
     def __init__(self, name: str, connection: AsyncConnection | None = None, backend: int = 0) -> None:
@@ -351,7 +351,7 @@ class Role:
 
 
 def _lock_path(database: str, role: str) -> str:
-    """The lock file of a role, named after the database's real path, so that links to it share the file."""
+    """The lock file of a role, named after the database's real path, so all links to it share the file."""
     return f"{os.path.realpath(database)}.{quote(role, safe='')}.lock"
 
 
@@ -519,7 +519,7 @@ def _check_sqlite_file(url: URL, *, create: bool) -> None:
 
 @contextmanager
 def _opening(url: URL) -> Iterator[None]:
-    """Convert errors that the first connection raises, including asyncpg's TypeError for unknown options."""
+    """Convert errors raised by the first connection, including asyncpg's TypeError for unknown options."""
     try:
         with _storage_errors(url, "cannot open the database"):
             yield
@@ -544,7 +544,7 @@ def _shown(url: URL) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """The driver's error message, in one line."""
+    """The driver's error message, on one line."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     if isinstance(cause, OSError) and cause.strerror:
         # Failures to resolve a name have their own, negative numbers.

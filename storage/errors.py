@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from engine.errors import EngineFault, RecordError
 
 VALUE_ERRORS = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecordError)
-"""Exceptions raised when an invalid stored value is decoded. Bugs raise the same types, so catch these only
-around decoding, and convert them to RecordError."""
+"""Exceptions raised when an invalid stored value is decoded. Bugs can raise the same types, so catch these
+only around decoding and convert them to RecordError."""
 
 _MAX_REASON_LENGTH = 200
 
@@ -22,7 +22,7 @@ class RoleTaken(StorageError):
 
 
 class RoleLost(StorageError):
-    """This program has lost a role, which another program may have taken."""
+    """This program has lost its role; another program may have taken it."""
 
 
 class UnreadableRow(StorageError):
@@ -54,7 +54,7 @@ def is_undecodable(error: BaseException) -> bool:
 
 
 def reason_of(error: Exception) -> str:
-    """What is wrong with a record, as one line; it may contain unprintable characters from the value."""
+    """What is wrong with a record, as one line, possibly with unprintable characters from the value."""
     cause = getattr(error, "orig", error)
     is_plain = cause is not error or isinstance(error, EngineFault)
     reason = str(cause) if is_plain else f"{type(error).__name__}: {error}"

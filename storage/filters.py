@@ -15,7 +15,7 @@ from storage.tables.games import DecisionRow, EngineConfigRow, GameRow, Opponent
 
 @dataclass(frozen=True, slots=True)
 class TrapSettings:
-    """Trap settings (`engine.params.TrapParams`), by which games can be grouped."""
+    """Trap settings (`engine.params.TrapParams`) as a key for grouping games."""
 
     assessment: str
     scale: str
@@ -39,7 +39,7 @@ class TrapSettings:
         """Parse `text`.
 
         Raises:
-            ValueError: The text is not the `text` of any settings.
+            ValueError: The text is not in the format of `text`.
         """
         found = _SETTINGS.fullmatch(text.strip())
         if found is None:
@@ -81,7 +81,7 @@ class GamePhase:
         """Parse `text`.
 
         Raises:
-            ValueError: The text is not the `text` of any phase.
+            ValueError: The text is not in the format of `text`.
         """
         first = text.partition("-")[0]
         if re.fullmatch("[0-9]{1,6}", first):
@@ -94,7 +94,7 @@ class GamePhase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """Filters that select games, and moves in them; a field that is None selects everything."""
+    """Filters that select games and moves in them; a field that is None selects everything."""
 
     strategy: str | None = None
     version: str | None = None
@@ -107,7 +107,7 @@ class Filters:
     speed: str | None = None
     """The speed class as the site names it, ignoring case."""
     opponent_id: str | None = None
-    """The site's key of the opponent's account."""
+    """The site's key for the opponent's account."""
     opponent: str | None = None
     """The opponent's name, ignoring case."""
     opponent_is_bot: bool | None = None
@@ -124,7 +124,7 @@ class Filters:
     ended_before: datetime | None = None
     """Only settled games that ended before this time (timezone-aware)."""
     min_opponent_rating: int | None = None
-    """Minimum rating of the opponent; with either limit, opponents of unknown rating are left out."""
+    """Minimum rating of the opponent; either limit excludes opponents of unknown rating."""
     max_opponent_rating: int | None = None
     rated: bool | None = None
     opening: str | None = None
@@ -138,8 +138,8 @@ class Filters:
 def game_conditions(filters: Filters | None) -> list[ColumnElement[bool]]:
     """The filters as conditions on `GameRow`; local matches are excluded unless requested.
 
-    One match can have more games than the bot plays on servers in years, and none with people. Such games are
-    therefore shown only if the filters name the match or the site of matches.
+    One match can have more games than the bot plays on servers in years, and none of them with people. Such
+    games are therefore shown only if the filters name the match or the site of matches.
     """
     conditions = filter_conditions(filters or Filters())
     if filters is None or not includes_matches(filters):

@@ -42,7 +42,7 @@ async def insert_newer(session: AsyncSession, table: type[Base], **values: Any) 
         values: The values of all columns.
 
     Returns:
-        The primary key; None if nothing changed, because a row with the same or a later rule exists.
+        The primary key; None if nothing changed, because a row with the same or a higher rule exists.
     """
     statement = _insert_newer(table, session.get_bind().dialect.name)
     inserted: int | None = (await session.execute(statement, values)).scalar_one_or_none()

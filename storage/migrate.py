@@ -3,8 +3,8 @@
 ``python -m storage.migrate MESSAGE`` writes the next script from the changes in `storage.tables`; review it,
 remove Alembic's comments, and format it with ``ruff``.
 
-A database is nearly always up to date. This check avoids importing Alembic, which would take a tenth of every
-command's startup time.
+Databases are nearly always up to date, so the check does not import Alembic, which would take a tenth of
+every command's startup time.
 """
 
 import argparse
@@ -95,7 +95,7 @@ async def require_newest(engine: AsyncEngine) -> None:
     """Check that the schema's revision is `newest_revision`.
 
     Raises:
-        SchemaError: The schema has another revision.
+        SchemaError: The schema has a different revision.
     """
     revision = await current_revision(engine)
     _refuse_unusable_revision(revision)

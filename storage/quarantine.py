@@ -25,7 +25,7 @@ def move_to_quarantine(
         connection: A connection in a transaction.
         table: The table's name.
         where: SQL condition on the table's columns.
-        reason: Why the rows are moved, in one line.
+        reason: Why the rows are moved, on one line.
         values: Values of the condition's parameters.
 
     Returns:

@@ -23,7 +23,7 @@ def from_row(kind: type[T], row: Any, **others: Any) -> T:
     Args:
         kind: The dataclass.
         row: A row of a table or of a statement.
-        others: Values for fields whose columns have another name or another form.
+        others: Values for fields that differ from their columns in name or form.
     """
     return kind(**{name: getattr(row, name) for name in _names(kind) if name not in others}, **others)
 
@@ -41,7 +41,7 @@ class GameStatus(StrEnum):
     FINISHED = "finished"
     """Over; played to a result."""
     ABORTED = "aborted"
-    """Ended too early to be counted as a game; its traps and their outcomes still count."""
+    """Ended too early to count as a game; its traps and their outcomes are still counted."""
 
 
 class GameResult(StrEnum):
@@ -101,7 +101,7 @@ class AccountKey:
 
 
 MIN_RATING, MAX_RATING = -10_000, 100_000
-"""Range of plausible ratings, far wider than any rating system's; other ratings are a site's errors."""
+"""Range of plausible ratings, far wider than any rating system's; any other rating is a site's error."""
 
 
 def plausible_rating(rating: int | None) -> int | None:
@@ -124,7 +124,7 @@ class NewGame:
     variant: str
     """The site's key for the variant."""
     initial_position: str | None
-    """Text of the starting position; None: the usual one."""
+    """Text of the starting position; None for the standard one."""
     our_side: int
     """0 if we move first, 1 if the opponent does."""
     rated: bool
@@ -134,7 +134,7 @@ class NewGame:
     """Initial time on each clock, in seconds; None: no real-time clock."""
     clock_increment_s: int | None
     opponent_id: str
-    """The site's stable key of the opponent's account."""
+    """The site's stable key for the opponent's account."""
     opponent_name: str
     opponent_is_bot: bool
     our_rating: int | None
@@ -167,7 +167,7 @@ class NewGame:
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """Names of the strategies that a trial must compare to include this game; empty if no trial fits."""
+        """Names of the strategies that a trial must compare to include this game; empty if no trial can."""
         return self.drawn_from or ((self.strategy,) if self.draws_decisions else ())
 
     @property
@@ -188,12 +188,12 @@ class StoredGame(NewGame):
     """Every move in the server's list, including passes."""
     state: GameStatus
     is_settled: bool
-    """Whether all decisions that can be judged and forecast have been; always false for an open game."""
+    """Whether judging and forecasting its decisions is complete; always false for an open game."""
     result: GameResult | None
     """The result; None if the game is open or aborted, or the site does not report it."""
     end_reason: str | None
     rating_diff: int | None
-    """Change of our rating; None if unrated or unknown."""
+    """Change in our rating; None if the game is unrated or the change unknown."""
     started_at: datetime
     ended_at: datetime | None
 
@@ -204,7 +204,7 @@ class NonWinLine:
 
     game_id: int
     initial_position: str | None
-    """The starting position; None: the usual one."""
+    """The starting position; None for the standard one."""
     our_side: int
     moves: tuple[str, ...]
     """Every move, including passes."""
@@ -212,7 +212,7 @@ class NonWinLine:
 
 @dataclass(frozen=True, slots=True)
 class StoredDecision:
-    """A decision of a game that was not taken back."""
+    """A decision in a game; decisions that were taken back are excluded."""
 
     id: int
     game_id: int
@@ -267,4 +267,4 @@ MATCH_SITE = "match"
 
 
 DERIVED = frozenset({"game_summaries", "game_baits"})
-"""Names of tables computed from other tables; a table with any wrong row is recomputed."""
+"""Names of tables computed from other tables; if any row is wrong, the whole table is recomputed."""

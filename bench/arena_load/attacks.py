@@ -109,7 +109,7 @@ class Attacker:
     async def streams(
         self, accounts: Iterable[tuple[str, str]], each: int
     ) -> AsyncIterator[list[aiohttp.ClientResponse]]:
-        """Hold `each` streams open for every account, which is given as an address and a token."""
+        """Hold `each` streams open for every account; an account is given as an address and a token."""
         opened: list[aiohttp.ClientResponse] = []
         for address, token in accounts:
             for _ in range(each):

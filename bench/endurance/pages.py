@@ -88,7 +88,7 @@ class Reader:
 
 
 def timed(reader: Reader, name: str, address: str) -> dict[str, Any]:
-    """Request a page; returns the line that `main` writes."""
+    """Request a page, and return the line that `main` writes."""
     began = time.perf_counter()
     status, body = reader.get(address)
     took_ms = 1000 * (time.perf_counter() - began)

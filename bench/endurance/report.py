@@ -9,14 +9,14 @@ from bench.claims import MAX_MEMORY_GROWTH, Claim, Findings, none_found
 from bench.endurance.samples import Sample
 
 MAX_MORE_DESCRIPTORS = 8
-"""Maximum rise in descriptors that counts as flat, because open connections fluctuate."""
+"""Maximum increase in descriptors that does not count as a leak: the number of connections fluctuates."""
 MAX_MORE_THREADS = 4
-"""Maximum rise in threads: executors start a thread only if all others are busy, up to
+"""Maximum increase in threads: executors start a thread only if all others are busy, up to
 `bot.daemon.program.MAX_IO_THREADS`."""
 MAX_PAGE_SLOWDOWN = 2.0
 """Maximum ratio of a page's time at the end to its time at the start."""
 MIN_MS = 50.0
-"""Times below this are never called slow, because a busy machine adds noise of this size."""
+"""Times below this never count as slow, because a busy machine adds noise of this size."""
 MIN_FETCHES = 4
 """A page's times in two rests are compared only if each rest has at least this many requests for the page."""
 MEASURES = ("rss_mb", "pss_mb", "descriptors", "threads", "tasks", "database_mb", "wal_mb")
@@ -31,7 +31,7 @@ class Fetch:
     status: int
     """HTTP status; 0 if the program did not answer."""
     games: int
-    """Number of games that were over at the time of the response."""
+    """Number of games that had ended at the time of the response."""
     rest: int | None = None
     """Index of the rest (a pause without games) in which the page was requested; None outside rests."""
 
@@ -49,11 +49,11 @@ class EnduranceReport(Findings):
     people: int = 0
     decisions: int = 0
     acts: Counter[str] = field(default_factory=Counter)
-    """Number of disturbances of the program, by name."""
+    """Number of disturbances of the program, keyed by their name."""
     act_s: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    """Duration of each disturbance in seconds, by name."""
+    """Durations of the disturbances in seconds, keyed by their name."""
     failed: list[str] = field(default_factory=list)
-    """Operator commands that failed, and failed stops of the program."""
+    """Operator commands that failed, and failed attempts to stop the program."""
     samples: list[Sample] = field(default_factory=list)
     rests: list[Sample] = field(default_factory=list)
     """Samples taken while no game was running: at the start, after the last warm-up, and at the end."""

@@ -13,8 +13,8 @@ second half one process runs to the end, and its memory, descriptors, threads an
 rotations with SIGHUP, backups and `db vacuum` are spread over all games, and `db prune` over the first half.
 
 All people pause briefly at three points: after a tenth of the games, when the last process has warmed up, and
-at the end. Resource use and page times are compared between these pauses only, so that the load between them
-does not matter.
+at the end. Resource use and page times are compared between these pauses only, so the load between them does
+not matter.
 
 At the end the bot's records are compared with the arena's, game by game and move by move, `desdemona db
 recheck` recomputes them, and all log files are searched for errors.
@@ -56,7 +56,7 @@ from tests.system.person import Person, Wish
 PEOPLE_PER_GAME = 0.1
 """Number of accounts divided by the number of games: each person plays about ten games."""
 SAMPLE_INTERVAL_S, TELL_S = 2.0, 30.0
-"""Seconds between samples of the program, and between progress lines."""
+"""Seconds between samples of the program and between progress lines."""
 LISTENERS = 2
 SETTLE_TIMEOUT_S = 120.0
 BACKUPS = 3
@@ -88,11 +88,11 @@ class Endurance:
     Args:
         folder: Folder for the database, the log, backups, and the output of the page reader.
         games: Number of games.
-        at_once: Number of people at the arena at a time.
+        at_once: Number of people at the arena at the same time.
         seed: Seed for people, games and the order of faults.
         kills: Number of kills by ``kill -9``, in the first half.
         stops: Number of stops by SIGTERM, in the first half.
-        upkeep: Number of log rotations: twice that of backups, four times that of `db vacuum` or `db prune`.
+        upkeep: Number of log rotations; backups are half as many, `db vacuum` and `db prune` a quarter each.
         rest_s: Duration of each rest, in seconds.
         limit_s: Time limit in seconds; no game starts after it. Faults are spread over this time.
     """
@@ -224,7 +224,7 @@ class Endurance:
         person.taken_back.clear()
 
     async def _act(self) -> None:
-        """Carry out the planned kills, stops, maintenance and pauses, one after the other."""
+        """Carry out the planned kills, stops, maintenance and pauses, one after another."""
         acts: dict[str, Callable[[], Awaitable[None]]] = {
             "rest": self._rest,
             "kill -9": self._kill,
@@ -281,7 +281,7 @@ class Endurance:
             self.found.failed.append(f"{name}: exit status {status}: {(out + err)[-300:]}")
 
     async def _watch(self) -> None:
-        """Sample the program every few seconds, and report progress."""
+        """Sample the program every few seconds and report progress."""
         told = 0.0
         while True:
             await asyncio.sleep(SAMPLE_INTERVAL_S)
@@ -312,7 +312,7 @@ class Endurance:
         return take_sample(self._bot.pid, self._database, len(self._ids), self._bot.starts, metrics)
 
     async def _read_pages(self) -> None:
-        """Run the process that fetches the pages, and end it by closing its input."""
+        """Run the process that fetches the pages; end it by closing its input."""
         command = (sys.executable, "-m", "bench.endurance.pages", self._dashboard, str(self._fetched))
         process = await asyncio.create_subprocess_exec(
             *command, stdin=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[2]
@@ -388,7 +388,7 @@ class Endurance:
 
 
 def read_fetches(path: Path, over_at: Sequence[float], rested: Sequence[tuple[float, float]]) -> list[Fetch]:
-    """Read the page reader's output, and add to each request the number of games that had ended by then.
+    """Read the page reader's output and add to each request the number of games that had ended by then.
 
     Args:
         path: File with the output; the file's last line may be incomplete.

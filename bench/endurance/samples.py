@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TASKS = "desdemona_tasks "
-"""Start of the `/metrics` line that contains the number of asyncio tasks."""
+"""Start of the `/metrics` line with the number of asyncio tasks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One sample of the program."""
+    """One sample of the program's resource use."""
 
     games: int
-    """Number of games that were over at the time of the sample."""
+    """Number of games that had ended when the sample was taken."""
     life: int
-    """Sequence number of the program's process, which grows by one at each start."""
+    """Sequence number of the program's process, increased by one at each start."""
     rss_mb: float
     """Resident memory of the program and its child processes."""
     pss_mb: float
@@ -29,7 +29,7 @@ class Sample:
 
 
 def take_sample(pid: int, database: Path, games: int, life: int, metrics: str) -> Sample | None:
-    """Sample a process; None if it is gone.
+    """Sample a process; return None if it no longer exists.
 
     Args:
         pid: Process id.

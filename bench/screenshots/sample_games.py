@@ -1,14 +1,14 @@
-"""Fills a database with games that scripted people play against the real program, spread over weeks.
+"""Fills a database with several weeks of games that scripted people play against the real program.
 
     python -m bench.screenshots.sample_games FOLDER [--games 2000] [--people 120] [--at-once 12] [--weeks 9]
         [--seed 1]
 
-`desdemona run` plays with its own arena on the loopback interface, with a shallow search and in a trial of
+`desdemona run` plays at its own arena on the loopback interface, with a shallow search and in a trial of
 its two default strategies; people play over HTTP, each from a separate address. The people differ in
 strength, prefer one of the four games and one speed, and some return far more often. Some resign, a few
 lose on time, and a few send challenges whose clock the bot declines. The program is killed a few times.
 
-The run takes minutes. At the end, the games are spread evenly over the weeks before today
+The run takes several minutes. At the end, the games are spread evenly over the weeks before today
 (`bench.screenshots.spread_over_weeks`): all times of a game are shifted equally, so durations do not change.
 The seed determines the people and the requested games, but not the results, the ratings or the trial's random
 assignments.

@@ -44,7 +44,7 @@ async def spread(url: str, weeks: float, now: datetime | None = None) -> None:
     without a game is shifted like the last game that began before the event.
 
     Args:
-        url: The database's URL, as in the settings; no other program may use it at the same time.
+        url: The database's URL, as in the settings; the database must not be in use.
         weeks: Weeks between the first and the last game.
         now: End of the period, with a time zone; None means the current time.
     """

@@ -2,7 +2,7 @@
 
     python -m bench.screenshots.take http://127.0.0.1:8766 FOLDER [--only now] [--narrow]
 
-Writes `question-NAME.png`, 1280 pixels wide and light; with ``--narrow`` 390 pixels wide and dark.  Needs
+Writes `question-NAME.png`, 1280 pixels wide, in light colours; with ``--narrow``, 390 pixels and dark.  Needs
 chromium and chromedriver, and Pillow, which reduces the colours so that each file is small.
 """
 

@@ -2,11 +2,11 @@
 
 The bot plays plain, random and synchro matches, rated and unrated, against opponents that resign, leave and
 return, request undo and abort, or just play on. Lines are lost, newer lines overtake replies, connections are
-cut, closed or fall silent, the service restarts, and another client logs in under the bot's name. At the end
-the ledger is compared with the opponents' records. Time is virtual: the event loop jumps to its next timer.
+cut, closed or silenced, the service restarts, and another client logs in under the bot's name. At the end the
+ledger is compared with the opponents' records. Time is virtual: the event loop jumps to its next timer.
 
 With ``--port`` the program itself plays on a real server on this machine: rated matches of every kind, one
-after the other, with cut connections and ``kill -9``.
+after another, with cut connections and ``kill -9``.
 """
 
 import argparse

@@ -2,7 +2,7 @@
 
 Two programs share a PostgreSQL database and an account at an arena; the active program is killed (`kill -9`)
 repeatedly while people play. Prints the time until the other program plays, and all differences between the
-records of the bot and of the arena.
+bot's and the arena's records.
 """
 
 import argparse

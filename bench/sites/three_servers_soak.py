@@ -66,7 +66,7 @@ PROBABILITIES = {
     GgsFault.CUT: 0.0005,
     GgsFault.CLOSE: 0.0005,
 }
-"""Probabilities of faults; cuts are rare, because the program reconnects no sooner than 30 s later."""
+"""Probabilities of faults; links are rarely cut, because the program waits 30 s or more to reconnect."""
 GGS_KINDS = ("8 05:00", "8b 05:00", "8w 05:00", "s8r14 05:00", "s8r18 05:00")
 AT_ONCE = 3
 """Number of people at each arena."""

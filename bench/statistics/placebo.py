@@ -1,5 +1,4 @@
-"""Simulated trials with known truth: how often intervals exclude the truth, under monitoring and at one
-analysis.
+"""Simulated trials with a known effect: how often intervals exclude it, under monitoring and at one analysis.
 
     python -m bench.statistics.placebo [--runs 200] [--games 5000] [--part games ...] [--seed 1]
 
@@ -70,7 +69,7 @@ GAME_CASES = (
 
 
 def game_rates(case: GameCase, runs: int, games: int, seed: int) -> Rates:
-    """How often any analysis excludes the true value, which is 0."""
+    """How often any analysis excludes 0, the true value."""
     rng = np.random.default_rng(seed)
     return rates([verdict(play_games(case.plan, games, rng), case.design) for _ in range(runs)])
 

@@ -1,7 +1,7 @@
 """Simulates persons, results and replies of trials; persons with many games are more likely to play again.
 
 The true effect in the population is known exactly in every simulation: effects that differ by person are
-symmetrical about 0, or are averaged by quadrature.
+symmetric about 0, or are averaged by quadrature.
 """
 
 from collections.abc import Callable
@@ -53,7 +53,7 @@ def returning(
 
 
 def within_cap(persons: Codes, cap: int | None = CAP_GAMES) -> NDArray[np.bool_]:
-    """Mask of the games that count: the first `cap` games of each person, or all if None."""
+    """Mask of the games that count: the first `cap` games of each person, or all games if `cap` is None."""
     return np.ones(len(persons), bool) if cap is None else earlier_counts(persons) < cap
 
 
@@ -73,7 +73,7 @@ class GamePlan:
     most_persons: int | None = None
     cap: int | None = CAP_GAMES
     adjusted: bool = True
-    """Whether the prediction m depends on ratings and earlier games, as in the program, or is always 1/2."""
+    """If true, the prediction m depends on ratings and earlier games, as in the program; else it is 1/2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ class Kind(StrEnum):
     SHALLOW = "shallow"
     """Replies with good shallow scores are more likely."""
     MODEL = "model"
-    """A bait is taken with a probability, the susceptibility; otherwise the people model chooses."""
+    """A bait is taken with a probability equal to the susceptibility; otherwise the people model chooses."""
 
 
 _REPLIES = 8
@@ -190,7 +190,7 @@ SUSCEPTIBILITY = 0.2
 class Pairs:
     """Pairs of positions: after the move that sets a trap (index 1) and after the other move (index 0).
 
-    Arrays have the shape (pairs, 2, replies).
+    Arrays have the shape (pairs, 2, replies) unless stated otherwise.
     """
 
     cost: Floats

@@ -1,1 +1,1 @@
-"""Benchmarks of database use."""
+"""Benchmarks of database operations."""

@@ -89,7 +89,7 @@ async def opened_at(url: str) -> AsyncIterator[Opened]:
 
 
 class Watch:
-    """Sums the processor time of the process by step."""
+    """Sums the process's processor time for each step."""
 
     def __init__(self) -> None:
         self.spent_s: defaultdict[str, float] = defaultdict(float)

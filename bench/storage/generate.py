@@ -44,7 +44,7 @@ from storage.tables.games import (
 SAMPLES = 10
 """Number of distinct decisions for each kind of game, which all rows of that kind reuse."""
 BATCH = 100
-"""Number of games that are held in memory, with their decisions, at a time."""
+"""Number of games held in memory at a time, with their decisions."""
 START = datetime(2024, 1, 1, tzinfo=UTC)
 MONTHS = timedelta(days=690)
 GAMES = {"othello": 0.45, "chess": 0.25, "xiangqi": 0.2, "connect4": 0.1}
@@ -56,7 +56,7 @@ SPEEDS = {"bullet": 0.2, "blitz": 0.5, "rapid": 0.25, "classical": 0.05}
 VERSIONS = ("0.1.0+3", "0.2.0+4", "0.3.0+5")
 ABORTED, TAKEN_BACK, INCOMPLETE, UNFORESEEN, TIMED = 0.03, 0.003, 0.005, 0.003, 0.95
 OPEN_GAMES = 20
-"""Number of the latest games, which are still being played."""
+"""Number of games still being played; they are the latest games."""
 TRIAL_SHARE = 0.2
 Row = dict[str, Any]
 

@@ -1,10 +1,10 @@
-"""Measures reports on a large database, and detects full table scans.
+"""Measures the speed of reports on a large database and detects full table scans.
 
     python -m bench.storage.queries --url sqlite:////tmp/large.db [--repeat 20]
         [--only groups pages others measures] [--plans 3]
 
 `bench.storage.generate` creates such a database; missing game summaries are created first. Measures each
-grouping of `desdemona stats --by`, unfiltered and with usual filters. The times include reading and
+grouping of `desdemona stats --by`, unfiltered and with typical filters. The times include reading and
 arithmetic, but not starting the program or printing the table. *cold* is the time on a new connection, with
 SQLite after dropping the file's pages from the system's cache. p50 and p95 describe the later runs, with the
 processor time per run in this process (garbage collection is as rare as in the page processes); the ratio is
@@ -71,7 +71,7 @@ class Reader:
     name: str
     work: Work
     needs_replies: bool = False
-    """Whether the query needs every reply, so that full table scans are allowed."""
+    """Whether the query needs every reply; if so, full table scans are allowed."""
 
 
 def groups(by: tuple[GroupKey, ...], filters: Filters | None = None) -> Work:

@@ -31,7 +31,7 @@ MODELS = {
 """Forecasting models, keyed by game; games without a model use the shallow scores."""
 TABLE_MB = 16
 DRAWN_AT = "4w3/3w1wb1/2w1wb2/1wbbbb2/2wwbb2/2wwbw2/2wwb3/3wb3 w"
-"""Othello: at depth 6, trappy's f7 sets a trap; d3, the best move without a trap, is nearly as good."""
+"""Othello: at depth 6, trappy sets a trap with f7; d3, the best move without a trap, is nearly as good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

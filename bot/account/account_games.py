@@ -68,7 +68,7 @@ class AccountGames:
         slots: The account's game slots, which are taken and freed as games start and end.
         background: Runs slow tasks in the background.
         changed: Called after every event of a game.
-        played: Called with the id of each game whose end we saw, except tournament games.
+        played: Called with the id of each game whose end we observed, except tournament games.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class AccountGames:
     def start(
         self, game_id: str, *, slot: GameSlot | None = None, challenge_id: str = "", was_open: bool = False
     ) -> None:
-        """Play a running game: at once if there is room, otherwise when other games have ended.
+        """Play a running game: immediately if there is room, otherwise when other games have ended.
 
         Args:
             game_id: The site's id.
@@ -144,7 +144,7 @@ class AccountGames:
         """Resume the games that are unsettled in the ledger or still running on the server.
 
         Args:
-            is_start: Whether to log temporary errors only at debug level, as the stream will list the games.
+            is_start: Log temporary errors only at debug level, because the stream will list the games.
         """
         async with self._services.database.read() as session:
             stored = await list_unsettled_games(session, self._services.owner)
@@ -162,7 +162,7 @@ class AccountGames:
             )
 
     async def resume_listed_games(self) -> None:
-        """Resume the games that the server lists; raises the errors of `Server.running_game_ids`."""
+        """Resume the games that the server lists; raises the same errors as `Server.running_game_ids`."""
         for game_id in await self._server.running_game_ids():
             self.start(game_id)
 
@@ -252,7 +252,7 @@ class AccountGames:
                 start(f"game {game_id}: aborting", partial(self._abort_unplayable, game_id, game))
 
     def _start_waiting_game(self) -> bool:
-        """Start the first waiting game if there is room; return whether no other game is waiting."""
+        """Start the first waiting game if there is room; return True if no other game is waiting."""
         held = [game_id for game_id, game in self._games.items() if game.phase in WAITING_PHASES]
         limits = self._services.config.challenges
         if held and len(self.playing) < max(DEFAULT_MAX_RUNNERS, limits.max_games + limits.max_slow_games):

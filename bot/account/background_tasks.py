@@ -40,7 +40,7 @@ class BackgroundTasks:
 
         Args:
             what: Description for the log.
-            call: The work.
+            call: The function that does the work.
         """
         self._running += 1
         self._changed()

@@ -84,7 +84,7 @@ class BlockUrls:
         return frozenset().union(*self._lists.values())
 
     async def run(self) -> None:
-        """Fetch the lists now and then daily, sooner after a failure, until cancelled."""
+        """Fetch the lists immediately, then daily (sooner after a failure), until cancelled."""
         while self.urls:
             async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(FETCH_TIMEOUT_S)) as http:
                 fetched = [await self._fetch(http, url) for url in self.urls]

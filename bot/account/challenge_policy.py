@@ -15,7 +15,7 @@ class GameSlot:
     """A slot for one or more games: held by an accepted challenge, or needed by a waiting challenge."""
 
     opponent_id: str = ""
-    """Empty if unknown."""
+    """The opponent's id at the site; empty if unknown."""
     is_bot: bool = False
     """Whether the opponent is a program."""
     has_no_clock: bool = False
@@ -79,7 +79,7 @@ def required_slot(challenge: Challenge) -> GameSlot:
 def permanent_refusal(
     challenge: Challenge, config: ChallengesConfig, blocked: Collection[str] = ()
 ) -> Decline | None:
-    """Return a refusal if the challenge must be declined whatever the load, otherwise None.
+    """Return a refusal if the challenge must be declined regardless of the load, otherwise None.
 
     Args:
         challenge: The incoming challenge.

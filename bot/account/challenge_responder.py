@@ -1,7 +1,7 @@
 """Answers every incoming challenge and handles the server's response to the answer.
 
 An accepted challenge holds a slot (`bot.account.game_slots`) even before the server gets the answer. The
-challenge holds the slot until the game starts, the challenge is withdrawn, or the server has no game.
+challenge holds the slot until the game starts, the challenge is withdrawn, or the server reports no game.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ challenge."""
 MAX_DECLINE_RETRY_TIME_S = 120.0
 """Seconds for which we keep trying to decline a challenge if the server does not answer."""
 MAX_QUEUED_DECLINES = 100
-"""Maximum queued declines; beyond it the oldest challenges go unanswered and expire."""
+"""Maximum queued declines; if exceeded, the oldest challenges go unanswered and expire."""
 
 
 class ChallengeResponder:
@@ -236,7 +236,7 @@ class ChallengeResponder:
             challenge: The challenge.
             decision: The reason for declining.
             is_gone: Returns whether the challenge no longer needs an answer.
-            queue: A lock to wait for before answering, if any.
+            queue: A lock to acquire before answering, if any.
         """
         clock, waits = self._services.clock, backoff_delays(self._services.rng)
         began_s = clock()

@@ -95,7 +95,7 @@ class Action(Enum):
     AWAIT_END = auto()
     """Poll the server until it no longer lists the game; produces `PhaseEvent.NOT_RUNNING`."""
     ASK_RATING = auto()
-    """Query the rating change if we may have missed the report; produces `PhaseEvent.RATING_KNOWN`."""
+    """Query the rating change if we may have missed its report; produces `PhaseEvent.RATING_KNOWN`."""
     ABORT = auto()
     """Abort the game; produces `PhaseEvent.MUST_PLAY` if refused, `PhaseEvent.ABORT_LATER` if unanswered."""
 

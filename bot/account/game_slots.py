@@ -6,8 +6,8 @@
                   |                      |
                   +--(Decline), leave    +--leave (withdrawn, refused, never started)
 
-A slot is taken when we decide to accept, before we notify the server, so that there are never more games than
-allowed, whatever the order of events. A game that starts without a challenge seen here (from a tournament, or
+A slot is taken when we decide to accept, before we notify the server, so that there are never too many games,
+whatever the order of events. A game that starts without a challenge seen here (from a tournament, or
 from another program on the account) counts as soon as we know of it.
 """
 
@@ -31,7 +31,7 @@ from bot.base.events import Challenge, DeclineReason
 
 MAX_CHALLENGE_WAIT_S = 60.0
 """Maximum time in seconds for which a challenge with a real-time clock waits for a slot. After a longer
-wait, the challenger may have left unnoticed (lichess.org does not report it), and would miss the game."""
+wait, the challenger may have left, which lichess.org does not report, and would miss the game."""
 
 
 MAX_REMEMBERED_GAMES = 100
@@ -100,7 +100,7 @@ class GameSlots:
     def enqueue(self, challenge: Challenge, now_s: float) -> None:
         """Queue an incoming challenge that has no `bot.account.challenge_policy.permanent_refusal`.
 
-        `decide_waiting` decides on it.  Servers may repeat a challenge; its first arrival counts.
+        `decide_waiting` later decides on it.  Servers may repeat a challenge; its first arrival counts.
 
         Args:
             challenge: The incoming challenge.
@@ -149,7 +149,7 @@ class GameSlots:
         self._became.pop(game_id, None)
 
     def _assign_board_to_game(self, challenge_id: str, game_id: str) -> None:
-        """Assign one of a challenge's boards to the game that started from it."""
+        """Assign one of a challenge's boards to a game that started from that challenge."""
         self._waiting.pop(challenge_id, None)
         self._queued.discard(challenge_id)
         held = self._taken.get(challenge_id)
@@ -182,7 +182,7 @@ class GameSlots:
 
     @property
     def waiting_slots(self) -> list[GameSlot]:
-        """The slots that waiting challenges need: people before programs, each group in order of arrival."""
+        """Slots that waiting challenges need: people's first, then programs', each in order of arrival."""
         return [required_slot(challenge) for challenge in self._by_priority()]
 
     def queue(self, now_s: float) -> list[tuple[Challenge, float]]:
@@ -190,7 +190,7 @@ class GameSlots:
         return [(each, now_s - self._waiting[each.id].since_s) for each in self._by_priority()]
 
     def next_wait_timeout_s(self, now_s: float) -> float | None:
-        """Seconds until a waiting challenge times out; None if no waiting challenge has a time limit.
+        """Seconds until the next waiting challenge times out; None if no waiting challenge has a time limit.
 
         Args:
             now_s: See `enqueue`.
@@ -214,7 +214,7 @@ class GameSlots:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no challenge waits and no game with a real-time clock is running or accepted."""
+        """Whether there is no waiting challenge and no running or accepted game with a real-time clock."""
         return not self._waiting and all(taken.slot.has_no_clock for taken in self._taken.values())
 
     def current_load(self, bot_games: Mapping[str, int], queued_before: Collection[GameSlot] = ()) -> Load:

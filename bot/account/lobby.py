@@ -1,8 +1,8 @@
 """Follows an account's event stream: answers challenges, starts games and resumes them.
 
-Events on the account's stream change `bot.account.game_slots`, and every change wakes the one task that
-decides which challenges to accept. The resulting server calls run in the background, so that a slow call
-never blocks the stream.
+Events on the account's stream change its slots (`bot.account.game_slots`); every change wakes the one task
+that decides which challenges to accept. The resulting server calls run in the background, so that a slow
+call never blocks the stream.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ class Lobby:
     """Owns the account's stream and a `GameRunner` for each game; `listen` runs them all.
 
     Args:
-        services: Shared by all games.
+        services: The services that all games share.
         pause: Whether the operator holds back new games.
     """
 
@@ -175,8 +175,8 @@ class Lobby:
         self._on_change()
 
     async def wait_until_drained(self) -> None:
-        """Wait until every challenge has been answered and no game with a real-time clock is accepted, is
-        running or has an open ledger.
+        """Wait until all challenges are answered, and all games with a real-time clock are over and their
+        ledgers closed.
 
         Ignores games without a real-time clock: they can last for weeks and resume after the restart.
         """
@@ -360,7 +360,7 @@ class Lobby:
 
     @property
     def _is_slot_wanted_elsewhere(self) -> bool:
-        """Whether a challenger is waiting for a slot at another account on this machine."""
+        """Whether a challenger of another account on this machine is waiting for a slot."""
         return self._services.shared_limit.is_wanted_elsewhere(self._services.owner)
 
     async def _look_up_opponents(self) -> None:

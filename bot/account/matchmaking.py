@@ -28,7 +28,7 @@ SENT, ACCEPTED, DECLINED = "matchmaking_sent", "matchmaking_accepted", "matchmak
 """Kinds of matchmaking events in the database."""
 
 MATCHMAKING_REFUSAL_PAUSE_S = 3600.0
-"""Pause in seconds after the server refused challenges; the cause may be temporary."""
+"""Pause after the server refuses challenges, in seconds; the cause may be temporary."""
 
 _DAY = timedelta(hours=24)
 
@@ -43,11 +43,11 @@ class MatchmakingHistory:
     sent: int = 0
     """Number of challenges sent in the last 24 hours."""
     last_opponent: str = ""
-    """Id of the program challenged last; empty if none was challenged in the last 24 hours."""
+    """Id of the program we challenged last; empty if we challenged none in the last 24 hours."""
     resting: Collection[str] = ()
-    """Ids of programs that declined or did not answer and are not challenged for now."""
+    """Ids of programs that we do not challenge for now, because they declined or did not answer."""
     bot_games: Mapping[str, int] = field(default_factory=dict)
-    """Numbers of games against programs in the last 24 hours, keyed by program id."""
+    """Number of games against each program in the last 24 hours, keyed by program id."""
 
 
 def are_daily_limits_reached(
@@ -77,7 +77,7 @@ def choose_opponent(
         limits: Limits on games against programs, whichever side sent the challenge.
         our_name: Name of our account.
         blocked: Names and ids not to challenge, besides those in the settings.
-        rating_list: Returns the rating list for which a proposed game would count.
+        rating_list: Returns the rating list in which a proposed game would be rated.
         rng: Source of randomness.
     """
     us = next((bot for bot in bots if is_on_name_list(bot.id, bot.name, [our_name])), None)
@@ -118,7 +118,7 @@ class Matchmaker:
 
     Args:
         services: The services that all games share.
-        idle_time_s: Seconds for which no game has been running and no challenge has been waiting.
+        idle_time_s: Returns the seconds since a game was last running or a challenge was last waiting.
         ask: Sends a challenge and waits for the answer.
         blocked: Names and ids not to challenge, besides those in the settings.
     """
@@ -144,8 +144,8 @@ class Matchmaker:
     async def run(self) -> None:
         """Challenge others until cancelled; return immediately if matchmaking is disabled or unsupported.
 
-        All errors are handled here, so that they never cost a game. The account's own stream reports a
-        server's refusal of the account.
+        All errors are handled here, so they never cost a game. If the server refuses the account, the
+        account's own stream reports it.
         """
         if not self._config.enabled:
             return

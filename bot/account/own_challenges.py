@@ -47,7 +47,7 @@ class OwnChallenges:
             The answer, or None if the challenge was withdrawn (`withdraw_unanswered`).
 
         Raises:
-            RefusedError: There is no room for the game, or the server refused the challenge.
+            RefusedError: No challenge can be sent now, or the server refused the challenge.
             ServerError: See `bot.servers.Server.challenge`.
         """
         dialect = DIALECTS[self._server.site]

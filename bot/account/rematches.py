@@ -29,7 +29,7 @@ class Rematches:
         self._services = services
         self._send = send
         self._in_a_row: Counter[str] = Counter()
-        """Numbers of consecutive rematches offered, keyed by opponent id."""
+        """Number of consecutive rematches offered, keyed by opponent id."""
 
     async def offer(self, game_id: str) -> None:
         """Offer a rematch of a finished game if the settings allow one."""

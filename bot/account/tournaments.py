@@ -34,7 +34,7 @@ class Tournaments:
         self._lacks_engine = lacks_engine
         self._joined: dict[str, _JoinedTournament] = {}
         self._left: dict[str, _JoinedTournament] = {}
-        """Tournaments left for the pause, to be rejoined after it."""
+        """Tournaments that we left because of a pause and will rejoin after it."""
         self._following = asyncio.Lock()
 
     async def join(self, tournament_id: str, *, password: str, team: str, closed_reason: str) -> Tournament:

@@ -20,11 +20,11 @@ _CLEARED_TEXTS = {
     AlarmState.RECOVERING: "the problem is gone",
     AlarmState.OK: f"no problem for {MIN_RECOVERY_TIME_S / 60:.0f} minutes",
 }
-"""Text for an alarm that clears, by its new state; the alarm's own text describes the earlier problem."""
+"""Text for an alarm that clears, keyed by new state; the alarm's own text describes the past problem."""
 
 
 class AlarmError(DesdemonaError):
-    """Error: the alarm is unknown or not firing; the message lists the alarms."""
+    """The alarm is unknown or not firing; the message lists the alarms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class AlarmEvaluator:
         return changes
 
     def due_notices(self) -> list[AlarmNotice]:
-        """The pending notices; each is returned once."""
+        """Return the pending notices; each notice is returned only once."""
         at, notices = self._now(), []
         for alarm in self._alarms.values():
             if alarm.life.state not in ACTIVE_STATES:
@@ -231,5 +231,5 @@ class AlarmEvaluator:
 
 
 def _is_between(first: datetime, now: datetime, last: datetime) -> bool:
-    """Whether `now` lies between two moments; False if the clock was set back to a time before the first."""
+    """Whether `now` lies between two moments; False if the clock was set back to before the first one."""
     return first <= now < last

@@ -14,7 +14,7 @@ Reading = str | None
 Condition = Callable[[SampleHistory, AlarmsConfig], Reading]
 
 MAX_OVERDUE_S = 10.0
-"""Seconds beyond a move's maximum time after which it counts as stuck."""
+"""A move counts as stuck this many seconds after its maximum time."""
 P95_RECIPROCAL = 20
 """One in this many cases lies above the 95th percentile."""
 MIN_DECISIONS = 20
@@ -80,7 +80,7 @@ def moves_slow(history: SampleHistory, _config: AlarmsConfig) -> Reading:
 
 
 def database(history: SampleHistory, _config: AlarmsConfig) -> Reading:
-    """Report that the database fails, or is so slow that games may be lost on time."""
+    """Report that the database is failing, or so slow that games may be lost on time."""
     if history.latest.database_trouble is None:
         return None
     if history.latest.database_trouble:
@@ -151,7 +151,7 @@ def backup_old(history: SampleHistory, config: AlarmsConfig) -> Reading:
 
 
 def losing_streak(history: SampleHistory, config: AlarmsConfig) -> Reading:
-    """Report an account that lost too many games in a row."""
+    """Report accounts that have lost too many games in a row."""
     losses = history.latest.losses
     if losses is None:
         return None
@@ -160,7 +160,7 @@ def losing_streak(history: SampleHistory, config: AlarmsConfig) -> Reading:
 
 
 def rating_drop(history: SampleHistory, config: AlarmsConfig) -> Reading:
-    """Report a rating that has fallen too far."""
+    """Report ratings that have fallen too far."""
     ratings = history.latest.ratings
     if ratings is None:
         return None

@@ -1,4 +1,4 @@
-"""The input of alarms: a sample of the program's health every few seconds, kept for an hour.  No
+"""Samples of the program's health, taken every few seconds and kept for an hour, as input for alarms.  No
 I/O."""
 
 from collections import deque
@@ -92,7 +92,7 @@ class SampleHistory:
         return earliest
 
     def increase(self, name: str, span_s: float) -> int:
-        """Increase of the named total of `MetricTotals` over the last `span_s` seconds."""
+        """Increase in the named total of `MetricTotals` over the last `span_s` seconds."""
         return int(getattr(self.latest.tally, name) - getattr(self.before(span_s).tally, name))
 
     def model_failures(self, span_s: float) -> dict[str, int]:

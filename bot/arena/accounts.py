@@ -26,7 +26,7 @@ _MAX_KNOWN_TOKENS = 10_000
 
 
 class NameTaken(ConfigError):
-    """Error: a person in the arena already has the bot's name."""
+    """Error: a person's account in the arena already has the bot's name."""
 
 
 def hash_token(token: str) -> str:
@@ -118,9 +118,9 @@ class Accounts:
         self._known: dict[str, AccountRecord] = {}
         self._tokens: dict[str, tuple[str, float]] = {}
         self.edition = 0
-        """Incremented by each change to an account, except to its ratings; tells pages to refresh."""
+        """Incremented by each change to an account, except changes to its ratings; tells pages to refresh."""
         self.start_lock = asyncio.Lock()
-        """Held while a game starts or an account becomes a bot, so that each sees the other's change."""
+        """Lock held while a game starts or an account becomes a bot, so that each sees the other's change."""
 
     def knows(self, token: str) -> bool:
         """Whether the token was valid when last seen; needs no database query."""

@@ -14,7 +14,7 @@ from storage.database import Database
 
 @dataclass(slots=True)
 class ArenaServices:
-    """The objects that an arena creates once."""
+    """Objects that exist once per arena."""
 
     config: ArenaConfig
     site: str

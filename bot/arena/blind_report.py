@@ -1,11 +1,11 @@
 """A game's report for people who must not learn which strategy they played against (docs/trials.md).
 
-It shows all traps in the game, whatever strategy set them. It omits everything that depends on the strategy
+It shows all traps in the game, whichever strategy set them. It omits everything that depends on the strategy
 rather than on the position: its name, settings and search (depth, time, sources, models), how it was chosen,
 and its scores of the other moves. Lists are sorted, because their order in the record follows the search.
 
 A reply's value is shown at three depths, whatever the depth of the search: shallow (two plies), intermediate,
-and full. Three points are enough to plot the trap, and a fixed number reveals nothing.
+and full. Three points are enough to plot the trap, and a fixed number reveals nothing about the search.
 """
 
 from collections.abc import Sequence
@@ -151,8 +151,8 @@ def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
 def shown_depths(decision: DecisionReport) -> tuple[int, int, int]:
     """Indices into the lists of scores by depth: the first, one in between, and the last.
 
-    The second is, among the indices after the first at which the bait deceives, the one nearest to the
-    middle; if there is none, it is the middle.
+    The second is the index nearest to the middle, after the first, at which the bait deceives; if there is
+    none, it is the middle.
     """
     last = max([len(each.scores_centi) for each in decision.replies], default=0) - 1
     middle = last // 2

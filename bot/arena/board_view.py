@@ -67,7 +67,7 @@ def public_view(game: ReplayedGame) -> Json:
 def legal_moves(rules: Game[Any], position: Any) -> list[Json]:
     """Every legal move with the squares that the player clicks to make it.
 
-    Moves that share their squares (promotions) also have a name and the board after the move.
+    Moves with the same squares (promotions) also have a name and the board after the move.
     """
     moves = rules.legal_moves(position)
     touched = Counter(rules.move_squares(move) for move in moves)

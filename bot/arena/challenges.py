@@ -48,14 +48,14 @@ class ArenaChallenge:
     """The challenger's side; if the choice is random, it is drawn when the challenge is created."""
     rematch_of: str | None
     deadline: float
-    """The arena's time at which the challenge expires."""
+    """When the challenge expires, by the arena's clock."""
     address: str = ""
     """The challenger's network address; if it is empty, limits by address do not apply."""
     status: ChallengeStatus = ChallengeStatus.CREATED
     reason: DeclineReason | None = None
     """Why the challenge was declined; None if it was not."""
     initial_fen: str | None = None
-    """The starting position chosen by the challenger, or None for the usual one."""
+    """The starting position chosen by the challenger, or None for the standard one."""
 
     def by_side(self) -> tuple[AccountRecord, AccountRecord]:
         """The players in the order in which they move."""
@@ -64,7 +64,7 @@ class ArenaChallenge:
 
 
 def show(clock: Clock) -> str:
-    """The clock in the usual notation, such as ``5+3``, with fractions of a minute as on Lichess."""
+    """The clock in the common notation, such as ``5+3``, with fractions of a minute as on Lichess."""
     minutes = {15: "¼", 30: "½", 45: "¾", 90: "1.5"}.get(clock.initial_s, str(clock.initial_s // 60))
     return f"{minutes}+{clock.increment_s}"
 

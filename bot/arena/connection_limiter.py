@@ -23,7 +23,7 @@ from bot.base.config import is_loopback
 logger = logging.getLogger(__name__)
 
 IDLE_CONNECTION_TIMEOUT_S = 30.0
-"""Longest wait for the next request, in seconds; aiohttp clients and browsers close idle ones sooner."""
+"""Maximum wait for a request, in seconds; aiohttp clients and browsers close idle connections sooner."""
 MAX_CONNECTIONS = 4096
 MAX_DESCRIPTORS = 65_536
 _WARNING_INTERVAL_S = 60.0
@@ -33,7 +33,7 @@ _EVICTION_DIVISOR = 32  # this part of the connections makes room at once
 def max_connections() -> int:
     """Raise the limit of file descriptors as far as possible and return the number of connections to serve.
 
-    Connections get a quarter of the descriptors. The rest is for connections waiting to be accepted or
+    Connections get a quarter of the descriptors. The rest are for connections waiting to be accepted or
     closed, for the database, and for the bot's own connections to the arena.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -65,7 +65,7 @@ class ReplayedGame:
     turn_began: float
     """The arena's time, in seconds, at which the side to move started to think."""
     marks: tuple[Any, ...]
-    """The positions at intervals of `_MARK_INTERVAL_PLIES` moves, from move 0; empty for a finished game."""
+    """The positions after every `_MARK_INTERVAL_PLIES` moves, from move 0; empty for a finished game."""
 
     @property
     def id(self) -> str:
@@ -123,7 +123,7 @@ class ReplayedGame:
         return spent[0], spent[1]
 
     def deadline(self, first_move_s: float) -> float | None:
-        """The arena's time at which the side to move runs out of time; None if it never does."""
+        """The arena time at which the side to move runs out of time; None if it never does."""
         if self.is_over:
             return None
         if self.is_abortable:
@@ -254,7 +254,7 @@ def answer_takeback(
         yes: True to propose or accept, False to decline.
         when: Now.
         ply: Number of moves that should remain after the takeback. If a different number would remain, the
-            request repeats an earlier request, and nothing changes. None: unchecked.
+            request merely repeats an earlier one and changes nothing. None: unchecked.
 
     Raises:
         ArenaRefusal: There is nothing to take back or to decline, or takebacks are not allowed in this game.
@@ -353,7 +353,7 @@ def claim(game: ReplayedGame, side: int, when: Instant, *, victory: bool) -> Rep
 
 
 def end_by_deadline(game: ReplayedGame, when: Instant) -> ReplayedGame:
-    """End a game past its deadline: abort it if a side has not moved yet; otherwise it is lost on time."""
+    """End a game past its deadline: abort it if a side has not moved yet, or else score a loss on time."""
     _require_open(game)
     if game.is_abortable:
         return _end(game, "aborted", None, when)

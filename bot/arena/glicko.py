@@ -90,6 +90,6 @@ def _new_volatility(sigma: float, phi: float, variance: float, delta: float, tau
 
 
 def _bounded_rating(mu: float, phi: float, volatility: float) -> Rating:
-    """Step 8: convert back to the usual scale, within sensible bounds."""
+    """Step 8: convert back to the original scale, and keep the values within sensible bounds."""
     deviation = min(max(phi * _GLICKO_SCALE, _MIN_DEVIATION), _MAX_DEVIATION)
     return Rating(min(max(mu * _GLICKO_SCALE + 1500, 100.0), 4000.0), deviation, volatility)

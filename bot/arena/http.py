@@ -40,7 +40,7 @@ ID = "[A-Za-z0-9]{8}"
 GAME = f"{{game:{ID}}}"
 """Pattern of a game id in a route; challenge ids have the same form."""
 NOT_PUBLIC = "Games are not public here: only their players see them"
-"""Error for everyone except a game's players if `arena.public_games` is off."""
+"""The error that everyone except a game's players receives if `arena.public_games` is off."""
 STREAM_HEADERS: Mapping[str, str] = {
     "Content-Type": "application/x-ndjson",
     "Cache-Control": "no-store",
@@ -48,7 +48,7 @@ STREAM_HEADERS: Mapping[str, str] = {
 }
 """Headers of every stream of lines; they tell proxies not to buffer it."""
 _MAX_LOG_LINES_PER_MINUTE = 20
-"""Limits log lines about failed requests, because every request fails while the database is down."""
+"""Limits the log lines about failed requests: while the database is down, every request fails."""
 _DISCONNECT_POLL_INTERVAL_S = 1.0  # how often a quiet stream checks whether its client has gone
 
 CHALLENGE_RATE = Rate("challenge.create", burst=300, per_s=5)
@@ -111,7 +111,7 @@ class RequestGate:
             config: The limits.
             is_playing: Returns whether the account with the given id is in a game.
             clock: Returns the current time in seconds.
-            on_storage_error: Called with a request's time of arrival if the database fails during it.
+            on_storage_error: Called with a request's time of arrival if the database fails while handling it.
             seen: Records the addresses that each account's requests come from.
         """
         self._clock = clock
@@ -202,7 +202,7 @@ class RequestGate:
         """Charge a request to its account, if its token is valid, and to its address.
 
         Args:
-            request: The request; `charge` it again if it turns out to need more work.
+            request: The request; call `charge` again if the request turns out to need more work.
             cost: Points to charge.
 
         Raises:
@@ -284,7 +284,7 @@ class RequestGate:
         )
 
     async def optional_account(self, request: web.Request) -> AccountRecord | None:
-        """The account of the request's token, or None if there is no token.
+        """The account to which the request's token belongs, or None if there is no token.
 
         Raises:
             HttpError: 401 if the token is unknown or its account is banned.
@@ -302,7 +302,7 @@ class RequestGate:
         return account
 
     async def account(self, request: web.Request) -> AccountRecord:
-        """The account of the request's token.
+        """The account to which the request's token belongs.
 
         Raises:
             HttpError: 401 if the token is missing or unknown.

@@ -180,7 +180,7 @@ class ArenaLobby:
         return game
 
     def extend_deadline(self, challenge: ArenaChallenge) -> Stream:
-        """Let a challenge wait for `CHALLENGE_LIFETIME_S`; return a stream that will carry its outcome."""
+        """Keep a challenge open for `CHALLENGE_LIFETIME_S`; return a stream that will carry its outcome."""
         stream = self._held[challenge.id] = Stream()
         stream.send(self.shown(challenge, challenge.challenger.id))
         if challenge.id in self._waiting:

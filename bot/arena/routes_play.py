@@ -46,7 +46,7 @@ Step = Callable[[ReplayedGame, int, Instant], ReplayedGame]
 
 
 class PlayRoutes:
-    """Handlers for players."""
+    """Request handlers for players."""
 
     def __init__(self, parts: ArenaServices) -> None:
         self._database = parts.database

@@ -184,7 +184,7 @@ class SiteRoutes:
         )
 
     async def _bots(self) -> list[tuple[AccountRecord, bool]]:
-        """Our own bots, then the other online bots (oldest connection first), each with its online state."""
+        """Our own bots, then other online bots (oldest connection first), and whether each is online."""
         online = self._referee.account_streams.keys()
         found = [await self._accounts.get(name) for name in dict.fromkeys((*self._gate.embedded, *online))]
         bots = [(bot, self._referee.is_online(bot.id)) for bot in found if bot is not None and bot.is_bot]

@@ -88,7 +88,7 @@ class ClientErrorFilter(logging.Filter):
 
 
 class Arena:
-    """The arena's server, which runs inside this program."""
+    """The arena's server, which runs in this process."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class Arena:
             config: The address and the time limits.
             database: An open database, which stays open after the arena stops.
             clock: Returns the time in seconds; game clocks and all deadlines use this time minus outages.
-            report: Loads a game's trap report for the page; None: the page has no trap reports.
+            report: Loads a game's trap report for its page; None for pages without trap reports.
             plain_share: The share of our bot's games played by a strategy without traps
                 (`bot.arena.blind_report.plain_share`).
             no_takebacks: Names of our bots that never allow a takeback.
@@ -131,7 +131,7 @@ class Arena:
         )
         self._proxies = Proxies(config.trusted_proxies)
         self.role = Role("")
-        """Our exclusive role as the program that runs the arena."""
+        """The exclusive role of the process that runs the arena."""
         self._gate = gate = RequestGate(
             self.accounts,
             self._proxies,
@@ -158,7 +158,7 @@ class Arena:
         self._public = PublicRoutes(parts)
         self._referee.on_change = self._public.spectators.publish
         self.owner = ArenaAccountAdmin(parts)
-        """Makes the owner's changes to accounts, which take effect in the running arena."""
+        """Applies the owner's account changes to the running arena."""
         self.importer = PuzzleImporter(database, SITE)
         """Imports positions for the trainer."""
         self.trainer = ReplyTrainer(database, SITE, self.importer, is_public=config.public_games)
@@ -185,7 +185,7 @@ class Arena:
 
         Raises:
             ConfigError: The arena cannot listen on the address, or a name is not allowed or taken.
-            StorageError: Another program runs the arena on this database.
+            StorageError: Another process is running the arena on this database.
         """
         async with self._database.hold_role("arena") as self.role:
             known = tokens or {}
@@ -212,7 +212,7 @@ class Arena:
             bots: Names of our own bots.
 
         Raises:
-            RoleTaken: Another program runs the arena on this database.
+            RoleTaken: Another process is running the arena on this database.
             StorageError: The database failed.
         """
         async with self._database.hold_role("arena") as self.role:

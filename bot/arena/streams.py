@@ -47,7 +47,7 @@ class Stream:
         self._changed.set()
 
     async def read(self, timeout_s: float) -> bytes | None:
-        """The queued lines; empty if none came before the timeout; None if the stream has ended."""
+        """The queued lines; empty if none arrived before the timeout; None if the stream has ended."""
         if not self._lines and not self._is_closed:
             try:
                 async with asyncio.timeout(timeout_s):

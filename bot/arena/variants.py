@@ -39,7 +39,7 @@ class ArenaVariant:
         return self.colours.index(colour)
 
     def start(self, initial_fen: str | None) -> Any:
-        """Return the position that a FEN describes, or the variant's usual start if the FEN is None."""
+        """Return the position that a FEN describes, or the variant's standard position if the FEN is None."""
         rules = self.rules
         return rules.initial() if initial_fen is None else rules.parse_position(initial_fen)
 

@@ -312,7 +312,7 @@ def lobby(
     keep_alive_s: float,
     no_takebacks: Collection[str] = (),
 ) -> Json:
-    """The lobby: variants, programs with each one's online state, clocks, and the viewer's own account.
+    """The lobby: variants, programs with their online states, clocks, and the viewer's own account.
 
     Args:
         bots: The programs, each with its online state.

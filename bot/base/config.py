@@ -236,8 +236,8 @@ class ArenaConfig(Section):
     """Seconds without an open stream after which a player counts as gone and the opponent may claim the
     game."""
     accounts_per_day: int = Field(default=50, ge=1, le=100_000)
-    """Maximum number of new accounts for people, per address and day. Here and below, an IPv6 address stands
-    for its /64 network. The limits do not apply to the bot that runs in the same program."""
+    """Maximum number of new accounts for people, per address and day. Here and below, all IPv6 addresses of
+    one /64 network count as one address. The limits do not apply to the bot that runs in the same program."""
     games_per_account: int = Field(default=20, ge=1, le=10_000)
     """Maximum concurrent games and unanswered challenges of one account."""
     games_per_address: int = Field(default=40, ge=1, le=10_000)
@@ -403,19 +403,19 @@ class EngineConfig(Section):
     workers: int = Field(default=0, ge=0, le=1024)
     """Maximum number of concurrent searches; 0: one per core."""
     strong_depth: int = Field(default=60, ge=2, le=120)
-    """Maximum depth of the selective search of the strategy strong, in plies."""
+    """Maximum depth of the selective search in the strategy strong, in plies."""
     strong_confidence: Literal[73, 87, 95, 99, 100] = 73
     """Confidence level of ProbCut in the strategy strong, in per cent: 73, 87, 95, 99, or 100 (full
     width)."""
     max_games: int = Field(default=0, ge=0, le=1000)
-    """Maximum concurrent games with a real-time clock, over all accounts; 0: only the limits of each account
+    """Maximum concurrent games with a real-time clock, over all accounts; 0: only each account's own limits
     apply."""
     threads: int = Field(default=0, ge=0, le=64)
     """Threads per search of the strategy strong. 0: use the workers that are idle when the search starts, at
     most eight, until it ends."""
     variety_centi: int = Field(default=40, ge=0, le=1000)
     """Maximum loss, in hundredths of a disc or pawn, of a random move played to avoid a repeated game; 0:
-    never. A game is repeated if its first 20 plies equal those of one of the last two games with the
+    never. A game counts as repeated if its first 20 plies equal those of one of the last two games with the
     opponent, or its first eight (or more) plies equal those of a lost or drawn game with anybody. lichess.org
     does not rate repeated games, and people could win again by repeating a won game."""
     contempt_centi: int = Field(default=10, ge=0, le=1000)
@@ -423,7 +423,7 @@ class EngineConfig(Section):
     book: str = ""
     """Opening book of the strategy strong for Othello; empty: none."""
     books: tuple[OpeningBook, ...] = ()
-    """Opening books in Polyglot's format for strong and standard_uci; the first one with a move decides.
+    """Opening books in Polyglot's format for strong and standard_uci; the first book that has a move decides.
     Required key: file. Optional: game (chess or a variant of it), colour (both, white or black), choose
     (weighted: at random by the weights; best: the largest weight; even: at random), max_ply (0: no limit),
     min_weight (1). Example: [{ file = "white.bin", colour = "white", choose = "best" }, { file = "all.bin",
@@ -513,8 +513,8 @@ class HumanConfig(Section):
     budget_percent: float = Field(default=_VALUE.budget_percent, ge=0, le=100)
     """Maximum loss of a move against best play, in points of expected score out of 100."""
     share_percent: float = Field(default=_VALUE.share_percent, gt=0, le=100)
-    """Maximum loss in per cent of the remaining expected score; a move that loses by force is also excluded
-    unless all moves lose by force. 100: no such limit."""
+    """Maximum loss in per cent of the remaining expected score; a move that leads to a forced loss is also
+    excluded, unless every move does. 100: no such limit."""
     min_reply_percent: float = Field(default=_VALUE.least_percent, ge=0, le=50)
     """Minimum probability, in per cent, for a reply to be searched; a less probable reply counts like the
     best reply. With a calibrated model, all replies are searched."""
@@ -577,7 +577,7 @@ class UciEngine(Section):
     options: dict[str, str | int | bool] = Field(default_factory=dict)
     """Engine options to set, keyed by name."""
     depth: int = Field(default=10, ge=2, le=60)
-    """Search depth at the root, in plies; replies are searched one ply less."""
+    """Search depth at the root, in plies; replies are searched one ply less deeply."""
     window_centi: int = Field(default=50, ge=0, le=10_000)
     """Moves that score at most this many centipawns below the best are analysed."""
     candidates: int = Field(default=8, ge=1, le=500)
@@ -732,7 +732,7 @@ class TrialConfig(Section):
     """Whether chat, reports and pages reveal strategies that `assignment` chose at random, and random choices
     of single moves. False is necessary for a fair trial, so `desdemona trial start` requires it."""
     hold_s: float = Field(default=2.0, ge=0, le=60)
-    """In trial games, hold each move back until the time planned for it has passed, but at most this many
+    """In trial games, hold each move back until the time planned for it has passed, but for at most this many
     seconds; otherwise thinking times would reveal the strategy. 0: send moves at once."""
 
 
@@ -920,7 +920,7 @@ class MatchmakingConfig(Section):
     max_rating_difference: int = Field(default=5000, ge=0, le=5000)
     """Maximum difference between the two bots' ratings."""
     per_day: int = Field(default=30, ge=1, le=200)
-    """Maximum challenges in 24 hours; lichess.org allows a bot about 200 to other bots."""
+    """Maximum challenges in 24 hours; lichess.org lets a bot challenge other bots about 200 times."""
     pause_after_decline_s: float = Field(default=86_400.0, ge=0, le=2_592_000)
     """Minimum seconds before we again challenge a bot that declined or did not answer."""
     block: tuple[Name, ...] = ()
@@ -1041,7 +1041,7 @@ class DashboardConfig(Section):
     public_url: WebAddress = ""
     """Public address behind a proxy; the page then also accepts requests for that host. Empty: no proxy."""
     token_file: str = ""
-    """File with the token that opens the page, at least 16 characters (`openssl rand -hex 16` creates one).
+    """File with the token (at least 16 characters) that opens the page; `openssl rand -hex 16` creates one.
     Or set the environment variable DESDEMONA_DASHBOARD__TOKEN. Without a token, anybody on this machine can
     open the page."""
     token: SecretStr = Field(default=SecretStr(""), exclude=True)

@@ -100,7 +100,7 @@ class Dialect:
     shows_challenges: bool = True
     """Whether the site's page shows people the challenges that they receive."""
     unanswered_s: float = 60.0
-    """Seconds after which we withdraw an unanswered challenge of ours."""
+    """Seconds after which we withdraw our challenge if it is unanswered."""
     rated_by_speed: frozenset[str] = frozenset({"standard"})
     """Keys of variants with one rating per speed; any other variant has one rating for all speeds."""
 

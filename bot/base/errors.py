@@ -62,7 +62,7 @@ class RefusedError(ServerError):
 
     @property
     def is_forbidden(self) -> bool:
-        """Whether the account has no permission for any request of this kind."""
+        """Whether the server refuses the account every request of this kind."""
         return self.status in (401, 403)
 
 

@@ -78,15 +78,15 @@ class Challenge:
     rated: bool
     speed: Speed
     clock: Clock | None
-    """The game's clock; None: no real-time clock (correspondence or unlimited)."""
+    """The game's clock; None if there is no real-time clock (correspondence or unlimited)."""
     days_per_turn: int | None
     """Days per move in a correspondence game; None if the game is real-time or unlimited."""
     initial_position: str | None
-    """Starting position as text (`Game.parse_position`); None: the usual one."""
+    """Starting position as text (`Game.parse_position`); None for the standard one."""
     is_ours: bool
     """Whether we sent the challenge."""
     our_rating: int | None = None
-    """The challenged account's rating for this kind of game; None: unknown."""
+    """The challenged account's rating for this kind of game; None if unknown."""
     boards: int = 1
     """Number of games that begin simultaneously when the challenge is accepted."""
 
@@ -116,11 +116,11 @@ class EndReason(StrEnum):
     TIME = "time"
     """A clock ran out."""
     LEFT = "left"
-    """A player left and the other claimed the game."""
+    """A player left and the other claimed victory."""
     AGREEMENT = "agreement"
-    """The players agreed on a draw, or one player claimed a draw."""
+    """The players agreed to a draw, or one player claimed a draw."""
     ABORTED = "aborted"
-    """No result: the game was aborted, or a first move was never made."""
+    """No result: the game was aborted, or a side never made its first move."""
     OTHER = "other"
     UNKNOWN = "unknown"
     """The site reports the end without a reason."""
@@ -143,7 +143,7 @@ class Proposal:
     rated: bool
     clock: Clock
     side: int | None = None
-    """0: we move first; 1: the opponent does; None: the site chooses at random."""
+    """0: we move first; 1: the opponent moves first; None: the site chooses at random."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +196,9 @@ class GameStarted:
     is_played_here: bool
     """Whether this program plays the game."""
     challenge_id: str = ""
-    """The challenge's id if it differs from the game's; otherwise, or without a challenge, empty."""
+    """The challenge's id if it differs from the game's; empty if it is the same or there was no challenge."""
     game: str = ""
-    """The game's name in `engine.games`; empty: the site does not report it."""
+    """The game's name in `engine.games`; empty if the site does not report it."""
     is_tournament: bool = False
     """Whether a tournament paired the game; sites do not abort tournament games."""
 
@@ -209,7 +209,7 @@ class GameFinished:
 
     game_id: str
     rating_diff: int | None
-    """Change of our rating; None if the game is unrated or the change is unknown."""
+    """Change in our rating; None if the game is unrated or the change is unknown."""
 
 
 AccountEvent = ChallengeReceived | ChallengeGone | GameStarted | GameFinished
@@ -251,7 +251,7 @@ class GameSnapshot:
     game: str
     variant: str
     initial_position: str | None
-    """Starting position as text (`Game.parse_position`); None: the usual one."""
+    """Starting position as text (`Game.parse_position`); None for the standard one."""
     our_side: int
     rated: bool
     speed: Speed
@@ -270,7 +270,7 @@ class GameAdjourned:
     """The site has adjourned and stored the game; a later `GameStarted` resumes it."""
 
     reason: str
-    """The site's message, or the cause."""
+    """The site's message, or our description of the cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +278,7 @@ class MoveInfo:
     """The evaluation that we send with a move, to sites that accept evaluations."""
 
     score_centi: int | None
-    """Score of the move from the mover's point of view, in the game's own unit; None: not disclosed."""
+    """Score of the move from the mover's point of view, in the game's own unit; None if not disclosed."""
     time_s: float
     """Time since the turn began, in seconds."""
 

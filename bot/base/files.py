@@ -39,7 +39,7 @@ def read_regular(path: Path, max_bytes: int) -> bytes:
 
 
 def write_atomically(contents: Mapping[Path, bytes]) -> None:
-    """Replace files atomically: either all of them are replaced or none.
+    """Replace files atomically: either all or none of them are replaced.
 
     Raises:
         OSError: The files cannot be written; partial files are removed.

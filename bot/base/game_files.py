@@ -32,11 +32,11 @@ def read_wthor_games(
 
     Args:
         path: The .wtb file.
-        names: The .jou and .trn files chosen by the user; if one is missing, the one beside the .wtb is used.
+        names: The .jou and .trn files chosen by the user; by default, those beside the .wtb file are used.
         on_bad: Called with a one-line message if a .jou or .trn file is missing.
 
     Raises:
-        BadGame: A file has the wrong format, or the choice of a file of names is ambiguous.
+        BadGame: A file has the wrong format, or several files of names could be the right one.
         OSError: A file cannot be read.
     """
     base = wthor.parse_games(read_regular(path, _MAX_WTHOR_BYTES))
@@ -53,7 +53,7 @@ def _names(path: Path, suffix: str, names: list[Path], on_bad: Callable[[str], N
     """Read a WTHOR file's names from the file chosen by the user, or else from the file in its folder.
 
     Raises:
-        BadGame: The file of names is ambiguous or has another format.
+        BadGame: Several files of names could be the right one, or the file has the wrong format.
         OSError: The file of names cannot be read.
     """
     given = [name for name in names if name.suffix.lower() == suffix]

@@ -59,7 +59,7 @@ class Server(Protocol):
         otherwise empty."""
 
     async def account(self) -> Account:
-        """Request our own account."""
+        """Request the data of our own account."""
 
     def set_challenge_rules(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:
         """Apply the challenge rules that the site enforces, or that we cannot apply ourselves on this site.
@@ -114,7 +114,7 @@ class Server(Protocol):
         raise _unsupported_error(self, "takebacks")
 
     async def abort(self, game_id: str) -> None:
-        """Abort a game that has not begun; `RefusedError` once both players have moved."""
+        """Abort a game that has not begun; raises `RefusedError` once both players have moved."""
 
     async def resign(self, game_id: str) -> None: ...
 
@@ -165,7 +165,7 @@ class Server(Protocol):
         raise _unsupported_error(self, "tournaments to join")
 
     async def upgrade(self) -> None:
-        """Turn the account into a bot account for good; raises `RefusedError` if it has played games."""
+        """Turn the account into a bot account permanently; raises `RefusedError` if it has played games."""
         raise _unsupported_error(self, "bot accounts")
 
     async def export(self, game_id: str) -> dict[str, Any]:

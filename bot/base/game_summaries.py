@@ -58,8 +58,8 @@ async def check_summaries(database: Database) -> int:
 
 
 async def unjudged_notice(database: Database) -> str:
-    """Return a line that gives the number of decisions that statistics ignore and the command that judges
-    them; empty if the number is 0.
+    """Return a line with the number of decisions that statistics ignore and the command that judges them;
+    empty if the number is 0.
 
     Decisions judged by an earlier release do not count as judged by the current rules.
     """

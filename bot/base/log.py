@@ -1,4 +1,4 @@
-"""Logging: a line of text for people, or a JSON object per line for machines.
+"""Logging: one line of text per message for people, or one JSON object per line for programs.
 
 Servers and opponents influence the log, so unprintable characters are escaped: no name can begin a new line
 or control the operator's terminal.
@@ -34,7 +34,7 @@ _LINE_LIMIT_PERIOD_S = 60.0
 account: ContextVar[str] = ContextVar("account", default="")
 """Name of the account with which the current task plays."""
 is_alone: ContextVar[bool] = ContextVar("is_alone", default=False)
-"""Whether there is only one account; if so, texts for people omit the account's name."""
+"""Whether there is only one account; if so, log lines for people omit its name."""
 site: ContextVar[str] = ContextVar("site", default="")
 """The current account's site, once known."""
 game: ContextVar[str] = ContextVar("game", default="")

@@ -21,7 +21,7 @@ MIN_CHECK_INTERVAL_S = 3600.0
 
 
 async def check_at_start(database: Database) -> None:
-    """Move malformed rows that the program would read to the quarantine, and log each.
+    """Quarantine malformed rows that the program would read, and log each of them.
 
     `desdemona db recheck` checks all other rows as well.
     """

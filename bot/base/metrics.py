@@ -1,8 +1,8 @@
 """Counters since the program started, for Prometheus and alarms.
 
 Names and units follow Prometheus: ``desdemona_``, seconds, and ``_total`` for counters.  No label contains a
-player's name.  Gauges are set on each scrape (`bot.control.exporter`).  Memory, descriptors and processor
-time of the process have Prometheus's own names: ``process_``.
+player's name.  Gauges are set on each scrape (`bot.control.exporter`).  The process's memory, descriptors and
+processor time use Prometheus's standard ``process_`` names.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,7 +54,7 @@ class MetricTotals:
     """Number of challenges accepted or declined."""
     declined: int = 0
     games: int = 0
-    """Games that have ended."""
+    """Number of games that have ended."""
     lost_on_time: int = 0
 
 

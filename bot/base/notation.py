@@ -1,7 +1,7 @@
 """Sites' notations of moves and start positions that differ from `engine.games`.
 
-A `Notation` is a pair of pure functions on one move in one position; a `MoveCodec` applies them to the whole
-list of moves in each message, and remembers the game's position.
+A `Notation` is a pair of pure functions that convert one move in one position; a `MoveCodec` applies them to
+the whole list of moves in each message, and remembers the game's position.
 """
 
 import re
@@ -116,7 +116,7 @@ class MoveCodec:
     Args:
         notation: The site's notation.
         game: The rules.
-        start: The starting position in our notation, or None for the usual one.
+        start: The starting position in our notation, or None for the standard one.
 
     Raises:
         BadPosition: The start is not a position.

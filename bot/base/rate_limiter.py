@@ -33,7 +33,7 @@ class RateLimiter:
         return self._rate.name
 
     def wait_s(self, key: str, cost: float = 1.0, spare: float = 0.0) -> int:
-        """Count one use; return 0 if it is allowed, otherwise the whole seconds to wait before the next try.
+        """Count one use; return 0 if it is allowed, otherwise the wait in seconds, rounded up.
 
         Args:
             key: The caller.

@@ -1,6 +1,6 @@
 """Reconnects with exponential back-off: which failures to retry, and how long to wait.
 
-A `TransientError` or the normal end of a stream leads to a retry, and any other exception propagates;
+A `TransientError` or the normal end of a stream leads to a retry; any other exception propagates.
 `backoff_delays` determines the waits.
 """
 
@@ -20,15 +20,15 @@ E = TypeVar("E")
 FIRST_WAIT_S = 0.5
 """Maximum length of the first wait, in seconds; short, because the game's clock is running."""
 MAX_RECONNECT_WAIT_S = 10.0
-"""Longest wait: after a long outage, running games and challenges resume within this time plus that of one
-failed attempt (`bot.servers.lichess.CONNECT_TIMEOUT_S`)."""
+"""Longest wait: after a long outage, running games and challenges resume within this time plus the duration
+of one failed attempt (`bot.servers.lichess.CONNECT_TIMEOUT_S`)."""
 MAX_REASON_LENGTH = 500
 """Maximum length of a reason in the log and the database, because a server controls its text."""
 STABLE_CONNECTION_S = 5.0
 """Time in seconds after which a link counts as working and past failures are forgotten.
 
-The first event does not prove that a link works: when two programs share an account, a server sends each new
-connection everything and closes the other, so the programs would disconnect each other twice a second.
+The first event does not prove that a link works: if two programs share an account, each new connection
+receives all data and the older one is closed, so the programs would disconnect each other twice a second.
 """
 
 

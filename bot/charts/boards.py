@@ -34,7 +34,7 @@ class MarkKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BoardMark:
-    """A mark on the board: a ring if it has one square, otherwise an arrow from first to last."""
+    """A mark on the board: a ring if it has one square, otherwise an arrow from the first to the last."""
 
     kind: MarkKind
     squares: tuple[str, ...]

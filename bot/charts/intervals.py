@@ -64,7 +64,7 @@ class IntervalChart:
 
 
 def interval_rows(chart: IntervalChart) -> Markup:
-    """Estimates with intervals, and their table.
+    """A chart of estimates with intervals, and the same numbers as a table.
 
     Raises:
         ValueError: A number is not finite.

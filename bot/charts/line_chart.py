@@ -22,7 +22,7 @@ _TOP, _BOTTOM = 14.0, 28.0
 _LABEL_GAP = 8.0
 """Gap between an axis and its labels."""
 _MIN_TICK_HEIGHT = 44.0
-"""Minimum height between two y ticks."""
+"""Minimum vertical distance between two y ticks."""
 _LINE_HEIGHT = 16.0
 _TRIMMED_SHARE = 0.05
 _SINGLE_TIME_TOLERANCE_S = 10

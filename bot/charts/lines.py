@@ -24,7 +24,7 @@ Values = tuple[float | None, ...] | Floats
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChartLine:
-    """A line of a chart. All sequences are as long as `x`; `low` and `high` are empty without intervals."""
+    """A chart's line. All sequences have the length of `x`; without intervals, `low` and `high` are empty."""
 
     name: str
     x: tuple[float, ...] | tuple[datetime, ...] | Floats
@@ -32,7 +32,7 @@ class ChartLine:
     y: Values
     """None (or NaN in an array) marks a missing value, where the line has a gap."""
     low: Values = ()
-    """Lower ends of the intervals; None or NaN if there is no interval."""
+    """Lower ends of the intervals; None or NaN at points without an interval."""
     high: Values = ()
     band: str = ""
     """The intervals' name in the legend, for instance ``95 % at every moment``."""
@@ -48,7 +48,7 @@ class LineChart:
     x_name: str
     """Name of the x axis, for instance ``games played``."""
     lines: tuple[ChartLine, ...]
-    """At most two lines."""
+    """The chart's lines, at most two."""
     y_style: NumberStyle = PLAIN
     references: tuple[float, ...] = ()
     """Values of horizontal reference lines."""
@@ -83,7 +83,7 @@ class DrawnLine:
     def thinned(self, width: int) -> "DrawnLine":
         """The line for a drawing of this width, thinned to one bucket per eight pixels (see `thin`).
 
-        A line with at most one sample per two pixels is returned whole.
+        A line with at most one sample per two pixels is not thinned.
         """
         if len(self.columns) <= width / 2:
             return self

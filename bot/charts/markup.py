@@ -84,7 +84,7 @@ def text_width(text: str, size: float) -> float:
 
 
 def cut_to_width(text: str, size: float, width: float) -> str:
-    """Return a text, shortened with an ellipsis if too wide."""
+    """Return the text, shortened with an ellipsis if it is too wide."""
     if text_width(text, size) <= width:
         return text
     while text and text_width(text + "…", size) > width:

@@ -10,7 +10,7 @@ from bot.base.rounding import half_up
 
 MINUS = "\N{MINUS SIGN}"
 _MIN_SPAN = 1e-9
-"""Minimum span of an axis, relative to its largest value; smaller spans are rounding errors."""
+"""Minimum span of an axis, relative to its largest value; smaller spans are treated as rounding errors."""
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _STEPS_S = (
@@ -33,7 +33,7 @@ class NumberStyle:
     decimals: int = 0
     """Number of decimals in tables and labels; ticks have as many decimals as they need."""
     is_signed: bool = False
-    """Whether positive numbers get a plus sign, as differences do."""
+    """Whether positive numbers get a plus sign, as is usual for differences."""
     unit: str = ""
     """Text after the number, including a space if needed: ``" s"``, ``" %"``."""
     is_grouped: bool = True
@@ -101,7 +101,7 @@ def span_of(values: Iterable[float]) -> tuple[float, float]:
 
 
 def ticks_around(low: float, high: float, max_ticks: int) -> Ticks:
-    """Ticks that cover `low` to `high` and at most one step more at each end, with 1 to `max_ticks` steps.
+    """Ticks that cover `low` to `high`, extending at most a step beyond each end; 1 to `max_ticks` steps.
 
     Args:
         low: Lower end; finite.

@@ -79,7 +79,7 @@ _MARKED_POINTS = (
     *product((1, 7), (2, 7)),
     *product((0, 2, 4, 6, 8), (3, 6)),
 )
-"""File and rank (from the top) of the starting points of cannons and soldiers."""
+"""Files and ranks (counted from the top) of the starting points of cannons and soldiers."""
 
 _BALLS = {
     "black": ((0, "#59615d"), (0.45, "#262b29"), (1, "#101312")),
@@ -157,7 +157,7 @@ def checks(id_: str, columns: int, rows: int) -> Markup:
 
 
 def river(id_: str) -> Markup:
-    """The xiangqi board: nine files, ten ranks, a river and two palaces.  Points are square centres."""
+    """The xiangqi board: nine files, ten ranks, a river and two palaces.  Points are centres of squares."""
     return tag(
         "g",
         tag("rect", class_="wood", width=9, height=10),

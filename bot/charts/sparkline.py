@@ -51,7 +51,7 @@ def sparkline(chart: Sparkline) -> Markup:
 
 
 def sparkline_table(chart: Sparkline) -> DataTable:
-    """The numbers of the sparkline, as a table."""
+    """The sparkline's numbers as a table."""
     rows = []
     for label, value in zip(chart.labels, chart.values, strict=True):
         rows.append((label, "" if value is None else chart.style.text(value)))

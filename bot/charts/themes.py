@@ -16,7 +16,7 @@ from engine.games.chess_variants import CHESS_VARIANTS
 
 
 class Surface(StrEnum):
-    """The kinds of boards."""
+    """The kinds of board."""
 
     FELT = "felt"
     CHECKS = "checks"
@@ -51,7 +51,7 @@ class GameTheme:
     turns: bool = False
     """Whether the viewer's side is at the bottom; otherwise the board's orientation is fixed."""
     numbers_files: bool = False
-    """Whether files are numbered, not lettered; each side counts them from its own right."""
+    """Whether files are numbered instead of lettered; each side counts them from its own right."""
 
 
 def _two_sides(kinds: Mapping[str, tuple[str, str, str]], first: str, second: str) -> dict[str, PieceTheme]:

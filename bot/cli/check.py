@@ -57,7 +57,7 @@ class Finding:
     what: str
     is_good: bool
     text: str
-    """The finding or the error, in one line."""
+    """What the check found, or the error, in one line."""
 
 
 def check_command(context: typer.Context) -> None:

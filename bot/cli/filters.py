@@ -21,7 +21,7 @@ Suspects = Annotated[
     bool | None,
     typer.Option("--suspect/--without-suspects", help="Only suspect games, or no suspect games."),
 ]
-"""Whether to select suspect games; not a filter, because finding suspect games needs all games."""
+"""Whether to select suspect games; this is not a filter, because finding suspect games requires all games."""
 
 
 class _Option(NamedTuple):

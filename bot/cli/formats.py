@@ -84,7 +84,7 @@ def export_games(
 ) -> None:
     """Write games as GGF, PGN and other formats, oldest first.
 
-    Games that the format cannot express are left out and reported.  A suspect game has a tag "Suspect" with
+    Games that the format cannot express are left out and reported.  A suspect game has a "Suspect" tag with
     the reasons, except in transcripts.  docs/formats.md describes the columns of csv, jsonl and parquet.
     """
     is_of_moves = EXPORTS[what or ExportName.GAMES].is_of_moves
@@ -184,7 +184,7 @@ def import_games(
 
 @dataclass
 class _Tally:
-    """Counts of a file's games, by result."""
+    """Counts of a file's games, by outcome of the import."""
 
     new: int = 0
     known: int = 0

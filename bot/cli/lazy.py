@@ -21,7 +21,7 @@ class LazyCommand(NamedTuple):
 
     module: str
     function: str
-    """Name of the function in `module`, written as for `typer.Typer.command`."""
+    """Name of the function in `module`, which is written as a Typer command."""
     own_help: str = ""
     """Line in the group's help; empty to use the first paragraph of the function's docstring."""
     first: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ def lazy_group(
     """Create a group of these commands, listed in this order.
 
     Args:
-        commands: The commands by name.
+        commands: The commands, keyed by name.
         panels: Headings of the help, each with its commands; by default one heading for all commands.
         old_names: Names from earlier releases (one or two words), each with its current full name. They still
             work and print a notice on standard error, but are not listed.

@@ -12,7 +12,7 @@ from bot.cli.common import print_note
 
 @contextmanager
 def show_progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """Show progress on standard error: a bar on a terminal, otherwise a line per 10 %."""
+    """Show progress on standard error: a bar on a terminal, otherwise a line for every 10 %."""
     what = printable(what)
     console = Console(stderr=True, markup=False, highlight=False)
     if not console.is_terminal:

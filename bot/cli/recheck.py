@@ -18,7 +18,7 @@ def recheck_command(
 ) -> None:
     """Verify every decision and judge unjudged replies.
 
-    The command may run while the bot plays; it skips open games. It can be stopped and run again at any time.
+    The command can run while the bot plays; it skips open games. It can be stopped and run again at any time.
     The exit status is 1 if a record is wrong or a row was moved to the quarantine.
     """
     config = config_of(context)

@@ -436,7 +436,7 @@ class OperatorActions:
         return note.result
 
     async def leave_tournament(self, key: str, *, account: str | None = None, by: str) -> str:
-        """Leave or pause a tournament."""
+        """Withdraw from a tournament; a game that has started continues."""
         async with self._audit.recording("leave tournament", by, tournament=key) as note:
             key, lobby = word(key), self._require_lobby(account, note)
             await lobby.leave_tournament(key)

@@ -32,7 +32,7 @@ class ArenaActions:
         config: The settings.
         database: The arena's database.
         running: Returns the arena that is running in this program, or None. If it returns None, changes are
-            made directly in the database; they are refused while another program runs the arena.
+            made directly in the database; they are refused while another process is running the arena.
         bots: Names of our own accounts in the arena, which no action may change.
     """
 
@@ -53,7 +53,7 @@ class ArenaActions:
         """All accounts except deleted ones, by name.
 
         Raises:
-            StorageError: The database failed, or another program runs the arena.
+            StorageError: The database failed, or another process is running the arena.
         """
         async with self._owner() as owner:
             return await owner.list()
@@ -68,7 +68,7 @@ class ArenaActions:
             by: See `bot.control.actions.OperatorActions`.
 
         Raises:
-            ControlError: There is no such action.
+            ControlError: The action does not exist.
             AdminError: See `bot.arena.account_admin.ArenaAccountAdmin`.
             StorageError: See `list`.
         """

@@ -94,8 +94,8 @@ def command_for(act: Callable[..., Awaitable[str | None]]) -> Command:
     """Create a command that carries out an action and sends its result.
 
     Args:
-        act: The action. The annotations of its parameters determine the types of the request's values; null
-            counts as missing. The caller and the function that sends text are passed as `by` and `tell`.
+        act: The action. Its parameters' annotations determine the types of the request's values; null counts
+            as missing. The caller and the function that sends text are passed as `by` and `tell`.
     """
     known = inspect.signature(act).parameters
     checked = validate_call(config=_EXACT)(act)
@@ -120,7 +120,7 @@ def parse_minutes(text: str) -> Clock:
     """Parse a clock given as minutes and increment in seconds, for instance ``3+2`` or ``0.5+0``.
 
     Raises:
-        ControlError: The text is not a clock.
+        ControlError: The text is not a valid clock.
     """
     match = re.fullmatch(r"(\d{1,3}(?:\.\d{1,2})?)\+(\d{1,3})", text)
     if match is None:

@@ -214,7 +214,7 @@ def ask(path: Path, request: Mapping[str, Any], timeout_s: float | None = None) 
 
     Raises:
         NotRunning: No program is listening on the socket.
-        ControlError: The program does not answer, or the command failed.
+        ControlError: The program did not answer, or the command failed.
     """
     with socket.socket(socket.AF_UNIX) as link:
         try:

@@ -39,7 +39,7 @@ POLL_INTERVAL_S = 15.0
 WRITE_TIMEOUT_S = 10.0
 """Seconds to wait for a test write before the database counts as not writable."""
 MAX_WRITE_AGE_S = 60.0
-"""Maximum age of the last successful database write, in seconds, for the program to be healthy."""
+"""The program is unhealthy if its last successful database write is older than this many seconds."""
 RECENT_RESULTS_MAX_AGE_S = 600.0
 """Maximum interval between reads of ratings and results, in seconds; they are also read after each game."""
 RATING_WINDOW_DAYS = 30

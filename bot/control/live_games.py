@@ -1,4 +1,4 @@
-"""The games in progress, each as one frozen value that all displays use."""
+"""The games in progress, each as one immutable value that all displays use."""
 
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ class LiveGame:
     """A game that is being played.  For the operator only, because it reveals the strategy."""
 
     key: str
-    """The site's key of the game."""
+    """The site's key for the game."""
     account: str
     """The account's name in the settings."""
     site: str
@@ -60,7 +60,7 @@ class LiveGame:
     overdue_s: float | None = None
     """Seconds by which our move is overdue, or None if it is not our turn."""
     bait: BaitStatus | None = None
-    """The bait set by our last move, until the reply; None if there is no bait or it is not known yet."""
+    """The bait set by our last move, until it is answered; None if there is none or it is not known yet."""
     opponent_site_id: str = ""
     """The site's key of the opponent's account; empty until the site has sent the game."""
 

@@ -135,7 +135,7 @@ class Status:
     admission: AdmissionStatus
     accounts: tuple[AccountStatus, ...]
     games: tuple[LiveGame, ...]
-    """The games, ordered by account and start; includes finished games whose records are being closed."""
+    """The games by account and start time; includes finished games whose records are being closed."""
     queue: tuple[WaitingChallenge, ...]
     """The waiting challenges of each account, in the order in which they will get slots."""
     workers: PoolLoad
@@ -193,7 +193,7 @@ def account_status(name: str, runner: AccountRunner) -> AccountStatus:
 
 
 def waiting_challenges(name: str, lobby: Lobby) -> list[WaitingChallenge]:
-    """Return an account's challenges that are waiting for a slot, in the order of waiting."""
+    """Return an account's challenges that are waiting for a slot, in queue order."""
     return [
         WaitingChallenge(
             challenge.id,

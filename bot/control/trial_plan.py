@@ -81,7 +81,7 @@ def plan(
 
 
 def _arms_of(config: Config) -> tuple[str, ...]:
-    """The strategies that an account compares, sorted; one alone counts only if it randomises decisions."""
+    """The strategies that an account compares, sorted; a single one only if it randomises decisions."""
     assignment = config.assignment
     match assignment.method:
         case AssignmentMethod.BALANCED:

@@ -68,10 +68,10 @@ def run(
         config: The settings.
         path: The settings file, which is read again on SIGHUP; see `load_config`.
         only: Names of the accounts to use; empty for all accounts.
-        is_standby: Whether to wait for accounts that another program uses, and to take them over later.
+        is_standby: Whether to wait for accounts in use by another process, and to take them over later.
 
     Raises:
-        ConfigError, AuthError, StorageError: The message is one line for the operator to act on.
+        ConfigError, AuthError, StorageError: The message is one line and tells the operator what is wrong.
     """
     log.configure_logging(config.log)
     if config.notices:
@@ -240,7 +240,7 @@ async def serve_arena(config: Config) -> None:
 
     Raises:
         ConfigError: The arena cannot listen.
-        StorageError: The database is not available, or another program runs the arena.
+        StorageError: The database is not available, or another process is running the arena.
     """
     stop = _stop_signal_event()
     database = await Database.open(config.storage.url)
@@ -258,13 +258,13 @@ async def serve_arena(config: Config) -> None:
 
 
 class ArenaHost:
-    """Runs the embedded arena, and reopens it after losing the database to another program.
+    """Runs the embedded arena, and reopens it after losing the database to another process.
 
     Args:
         config: The settings.
         configs: Settings of each account; accounts at the arena get their tokens from the arena.
         database: Stores the arena's games, and grants the role of running the arena to one program.
-        is_standby: Whether to wait while another program runs the arena on this database.
+        is_standby: Whether to wait while another process runs the arena on this database.
     """
 
     def __init__(
@@ -284,7 +284,7 @@ class ArenaHost:
         self._opened = asyncio.Event()
         self._tried = asyncio.Event()
         self._taken: RoleTaken | None = None
-        """Set on a standby while another program runs the arena."""
+        """Set on a standby while another process runs the arena."""
         self.open: Arena | None = None
         """The running arena; None if it is not running."""
 
@@ -305,7 +305,7 @@ class ArenaHost:
 
         Raises:
             ConfigError: The arena cannot listen, or a name is taken.
-            RoleTaken: Another program runs the arena, and we are not a standby.
+            RoleTaken: Another process is running the arena, and we are not a standby.
             StorageError: The database is not available.
         """
         is_waiting = False
@@ -357,7 +357,7 @@ class ArenaHost:
         """Wait until the arena is open, and return its local URL and a bot's token.
 
         Raises:
-            RoleTaken: Another program runs the arena, and we are its standby.
+            RoleTaken: Another process is running the arena, and we are its standby.
         """
         await self._tried.wait()
         if self._taken is not None:

@@ -2,10 +2,10 @@
 
 A browser on this machine lets any web page send requests to the loopback address. So the ``Host`` of every
 request must be ours (against DNS rebinding, where a foreign name resolves to this machine), and a request
-that changes something must come from a page of ours (``Origin``). If there is a token, a request also needs a
+that changes something must come from one of our pages (``Origin``). If there is a token, requests also need a
 session: a cookie with an expiry time, signed with a key derived from the token, so that it survives a restart
 and becomes invalid when the token changes. Signing out ends the session until the next restart and deletes
-the cookie. Wrong tokens are rate-limited at the login but not in headers: sixteen characters cannot be
+the cookie. Wrong tokens are rate-limited at the login but not in headers: a 16-character token cannot be
 guessed, and behind a proxy, a limit would let a stranger lock out the program that reads the metrics.
 """
 
@@ -99,7 +99,7 @@ class Access:
         raise AccessDenied(401, "Sign in first, or send the header 'Authorization: Bearer <token>'")
 
     def sign_in(self, request: web.Request, token: str, response: web.Response) -> None:
-        """Check a token; if it is right, set a session cookie in the response.
+        """Check a token; if it is correct, set a session cookie in the response.
 
         Raises:
             AccessDenied: 403 if the token is wrong; 429 after too many attempts.
@@ -140,7 +140,7 @@ class Access:
         return ends > self._now() and said not in self._ended
 
     def _session(self, request: web.Request) -> tuple[str, int]:
-        """The cookie's content and its expiry in seconds since 1970, or 0 if the cookie is not ours."""
+        """The cookie's content, and its expiry in seconds since 1970 (0 if the cookie is not ours)."""
         said, _, signature = request.cookies.get(COOKIE, "").rpartition(".")
         ends = said.partition(".")[0]
         is_ours = hmac.compare_digest(signature.encode(errors="replace"), self._signed(said).encode())

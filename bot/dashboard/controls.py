@@ -20,9 +20,9 @@ from storage.errors import StorageError
 
 PATH = "/dash/do"
 ACTOR = "dashboard"
-"""The name under which the dashboard's actions appear among the events."""
+"""The name under which the dashboard's actions appear in the event log."""
 RESULT_COOKIE = "desdemona_said"
-"""The cookie with the outcome of the last action."""
+"""Name of the cookie that holds the outcome of the last action."""
 RESULT_COOKIE_S = 60
 MAX_OUTCOME_LENGTH = 300
 """Maximum length of the outcome in the cookie, in characters."""

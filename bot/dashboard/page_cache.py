@@ -18,7 +18,7 @@ PAGE_TIMEOUT_S = 10.0
 MAX_CACHED_VIEWS = 60
 """Maximum number of views in memory. A view of ten thousand games takes a megabyte."""
 MAX_VIEW_AGE_S = 60.0
-"""Maximum age of a view, in seconds, even if no data has changed, because texts may contain "today"."""
+"""Maximum age of a view, in seconds, even if no data has changed, because a view may say "today"."""
 VERSION_TTL_S = 1.0
 """Shortest interval between checks of the database for changes, in seconds."""
 
@@ -77,7 +77,7 @@ class PageCache:
 
         Raises:
             PageTimeout: The computation took longer than `PAGE_TIMEOUT_S`.
-            StorageError, DesdemonaError: As in the page's `load`.
+            StorageError, DesdemonaError: Raised by the page's `load`.
         """
         key = (page.name, tuple(sorted(query.texts().items())))
         cached = self._views.get(key)

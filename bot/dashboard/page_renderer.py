@@ -1,7 +1,7 @@
 """Renders the response to a request for a page: its view as HTML, JSON or CSV.
 
 The request contains the required state of the running program as plain values, so that another process can
-answer it (`bot.dashboard.page_workers`).
+answer the request (`bot.dashboard.page_workers`).
 """
 
 import json

@@ -1,8 +1,8 @@
 """Renders pages in worker processes, because rendering in the main process would delay moves.
 
-Rendering a page takes tens to hundreds of milliseconds. Rendering on the event loop would delay every move
-due during that time, and so would a thread (the interpreter runs one thread at a time). The processes start
-with the first request, run at a lower priority, cache the views, and use separate database connections.
+Rendering a page takes tens to hundreds of milliseconds. Rendering on the event loop, or in a thread (the
+interpreter runs one thread at a time), would delay every move due during that time. The processes start with
+the first request, run at a lower priority, cache the views, and use separate database connections.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class PageWorkers:
 
         Raises:
             PageTimeout: The computation took too long.
-            DesdemonaError: The process died, for instance for lack of memory.
+            DesdemonaError: The process died, for instance because memory ran out.
             StorageError, DesdemonaError: As in `bot.dashboard.page_renderer.PageRenderer.answer`.
         """
         job = self._pool.run(_answer, _Job(self._url, asked))
@@ -64,7 +64,7 @@ class PageWorkers:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A request, with the database URL that a new process needs."""
+    """A request, and the database URL that a new process needs."""
 
     url: str = field(repr=False)
     """Contains the password."""
@@ -89,7 +89,7 @@ class _Worker:
 
 
 def reduce_garbage_collection() -> None:
-    """Exempt existing objects from garbage collection, and collect cycles less often.
+    """Exempt existing objects from garbage collection and collect cycles less often.
 
     A page creates tens of thousands of objects. With the default threshold, the collector would also scan all
     modules' objects several times per page.

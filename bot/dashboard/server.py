@@ -141,7 +141,7 @@ class Dashboard:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[str]:
-        """Listen while the block runs; yields the local address, or an empty text if listening failed."""
+        """Listen while the block runs; yields the local address, or an empty string if listening failed."""
         runner = web.AppRunner(
             self._app,
             access_log=None,

@@ -10,8 +10,8 @@ from engine.strategies.registry import strategies_for, strategy_named
 
 BIASED_COIN_PROBABILITY = 0.75
 """Probability of choosing a strategy with fewer games, if people may know which strategy they met. Efron
-(1971, doi:10.1093/biomet/58.3.403) uses 2/3 for a whole trial. We use more, because an opponent plays few
-games, so balance is needed sooner; the next strategy stays uncertain."""
+(1971, doi:10.1093/biomet/58.3.403) uses 2/3 for a whole trial. Our value is higher because an opponent plays
+few games, so balance is needed sooner; the next strategy stays uncertain."""
 
 BLIND_COIN_PROBABILITY = 0.6
 """The same probability in blind trials: a person who knew all earlier choices could predict the next one at
@@ -94,7 +94,7 @@ def _matches(rule: AssignmentRule, context: AssignmentContext) -> bool:
 
 
 def drawn_strategy(probabilities: Mapping[str, float], number: int) -> str:
-    """Return the strategy that a random number selects, also to recompute a choice from its record.
+    """Return the strategy that a random number selects; also used to recompute a choice from its record.
 
     Args:
         probabilities: Probability of each strategy; they add up to 1. Their order does not
@@ -120,7 +120,7 @@ def drawn_strategy(probabilities: Mapping[str, float], number: int) -> str:
 def _balanced(
     context: AssignmentContext, strategies: Sequence[str], number: int, coin_probability: float
 ) -> Assignment:
-    """Choose at random, favouring strategies with fewer games against this opponent or, if equal, overall.
+    """Choose at random, favouring strategies with fewer games against this opponent or, in a tie, overall.
 
     With a fair coin, an opponent's few games are often unbalanced; a fixed order would be predictable.
     """

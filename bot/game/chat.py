@@ -17,7 +17,7 @@ from engine.games import get_rules
 from engine.strategies.registry import strategy_named
 
 EXTRA_CHAT_WAIT_S = 2.0
-"""Extra wait before chatting after a pause that the server demanded, in seconds; other requests go first."""
+"""Extra seconds to wait before chatting after a pause demanded by the server; other requests go first."""
 
 
 class GameChat:

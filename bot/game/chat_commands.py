@@ -71,7 +71,7 @@ def may_show(line: ChatLine, opponent: str, config: ChatConfig) -> bool:
 
 
 def answer_text(command: Command, facts: ChatFacts) -> str:
-    """Return the answer to a question; the caller cuts it to the chat's limit."""
+    """Return the answer to a question; the caller truncates it to the chat's limit."""
     match command:
         case Command.HELP:
             return f"I am a program. Ask me {', '.join(other for other in Command if other != command)}."

@@ -1,7 +1,7 @@
-"""Caches a game's decisions, except those taken back or dropped, so that the ledger need not read its own
-writes.
+"""Caches a game's decisions, except those taken back or dropped, so that the ledger need not read back its
+own writes.
 
-Only the ledger of one program writes a game's decisions, so its writes stay valid until its next transaction.
+Only one program's ledger writes a game's decisions, so the cache stays valid between its transactions.
 A transaction works on a copy, which replaces the original after the commit, so the cache holds only stored
 data. A failure empties the cache.
 """
@@ -51,7 +51,7 @@ class CurrentDecisions:
             self.forecasts.pop(self.latest.pop(ply).id, None)
 
     def update(self, stored: StoredDecision) -> None:
-        """Remember a changed decision, unless it was taken back or left the cache in the meantime."""
+        """Remember a changed decision, unless it was taken back or evicted in the meantime."""
         if self._remembers(stored):
             self.latest[stored.ply] = stored
 

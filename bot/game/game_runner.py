@@ -68,7 +68,7 @@ from storage.records import StoredDecision, StoredGame
 logger = logging.getLogger(__name__)
 
 MAX_QUICK_RECONNECTS = 8
-"""Number of reconnection attempts with short pauses (under 0.5 s), since our clock may be running."""
+"""Number of reconnection attempts with pauses under 0.5 s; short, because our clock may be running."""
 MAX_MOVE_RETRY_WAIT_S = 4.0
 """Maximum wait before a move is sent again, in seconds; short, because our clock is running."""
 MIN_REFUSALS_TO_WARN = 5
@@ -76,7 +76,7 @@ MIN_REFUSALS_TO_WARN = 5
 MAX_NOT_FOUND_RETRIES = 4
 """Number of further queries, over a few seconds, before we accept that a game does not exist."""
 MAX_REFUSAL_RETRIES = 40
-"""Number of queries after other refusals, over two minutes; the server may yet report the game's end."""
+"""Number of retries, over two minutes, after any other refusal; the server may still report the result."""
 GAME_LIST_TIMEOUT_S = 2.0
 """Timeout of a query for the running games, in seconds; the game's stream is closed meanwhile."""
 MAX_STREAM_RETRY_WAIT_S = 3.0
@@ -103,17 +103,17 @@ class GameRunner:
         """The task of our latest turn, which finds a move and sends it."""
         self._move_search: asyncio.Task[Decision] | None = None
         self._profiles: dict[int, asyncio.Task[None]] = {}
-        """Tasks that complete profiles, keyed by the decision's key."""
+        """Tasks that complete the profiles of decisions, keyed by decision key."""
         self._refusals = 0
-        """Number of times our move in this position was refused and the game read again."""
+        """Number of times that our move in this position was refused and we read the game again."""
         self._refusal_waits = self._move_retry_delays()
         self._timer = ReplyTimer()
         self._increment_s = 0.0
         self._clocks_s: tuple[float, float] | None = None
-        """The clocks as last reported by the server; `_clocks_at` is the time of the report, by our clock."""
+        """The clocks as last reported by the server; `_clocks_at` is the local time of the report."""
         self._clocks_at = 0.0
         self._due: tuple[float, float] | None = None
-        """Start of our latest turn, by our clock, and the turn's time limit in seconds."""
+        """When our latest turn began, by the local clock, and its time limit in seconds."""
         self._pending_bait: tuple[int, TemptingReply] | None = None
         """Ply of our latest move with a forecast, and the confirmed bait that it sets."""
         self._unknown = 0
@@ -159,7 +159,7 @@ class GameRunner:
 
     @property
     def pending_bait(self) -> TemptingReply | None:
-        """The bait of our last move while we await the reply; None if there is none or it is unknown."""
+        """Our last move's bait, until the reply arrives; None if there is none or it is unknown."""
         ply, bait = self._pending_bait or (0, None)
         return None if self.is_over or len(self.session.moves or ()) != ply + 1 else bait
 
@@ -196,8 +196,8 @@ class GameRunner:
     async def run(self) -> None:
         """Play until the server ends the game, then settle every decision and close the ledger.
 
-        If the server adjourns the game, its ledger stays open. If the ledger already has the game's end,
-        only the settling is left, and the server is not queried.
+        If the server adjourns the game, its ledger stays open. If the ledger already contains the game's end,
+        only settle the decisions, without querying the server.
 
         Raises:
             AuthError: The server no longer accepts our account.
@@ -240,8 +240,8 @@ class GameRunner:
         """Handle the game's events until the game is over.
 
         Raises:
-            RefusedError: The server keeps refusing the stream, and does not list the game as running;
-                status 404 means that it has no such game.
+            RefusedError: The server keeps refusing the stream and does not list the game as running; with
+                status 404, it does not know the game.
         """
         waits = backoff_delays(self._services.rng, cap_s=MAX_STREAM_RETRY_WAIT_S)
         while True:
@@ -348,7 +348,7 @@ class GameRunner:
         )
 
     async def _record(self, moves: tuple[str, ...], since_ply: int, end: GameEnd | None = None) -> None:
-        """Record the server's state, and complete missing outcomes."""
+        """Record the server's state and add missing outcomes of decisions."""
         lacking = await self._ledger.record_moves(moves, since_ply, end, self._timer.times)
         self._timer.times.clear()
         for stored in lacking:
@@ -499,10 +499,10 @@ class GameRunner:
     async def _reread_game(self, think: Think, error: RefusedError) -> bool:
         """After a refused move, read the game again, which restarts the turn if it is still ours.
 
-        A failing server may refuse a move for a while, so this is repeated until the game is over.
+        A failing server may refuse a move for a while, so the caller repeats this until the game is over.
 
         Returns:
-            Whether the state arrived, in this call or meanwhile through the game's stream.
+            Whether we now have the state, from this call or from the game's stream.
         """
         wait_s = next(self._refusal_waits)
         logger.info("game %s: %s; reading the game again in %.1f s", self.game_id, error, wait_s)
@@ -667,7 +667,7 @@ class GameRunner:
 
 
 def most_severe_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the most important error of a group; the refusal of our account takes precedence."""
+    """Return the most important error of a group; an `AuthError` takes precedence."""
     leaves = [
         most_severe_error(error) if isinstance(error, BaseExceptionGroup) else error
         for error in group.exceptions

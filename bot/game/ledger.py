@@ -156,7 +156,7 @@ class GameLedger:
     ) -> bool:
         """Look the game up, or record it with the strategy that will play it.
 
-        A ledger that was closed too early, for instance while the server had lost the game, is reopened.
+        A ledger that was closed too early, for instance while the server did not list the game, is reopened.
 
         Args:
             choose: Assigns the strategy of a new game; called inside the transaction, so if two games begin
@@ -283,8 +283,8 @@ class GameLedger:
             times: Measured times of replies, keyed by ply.
 
         Returns:
-            Decisions that lack a complete profile or may lack a forecast. Missing forecasts are noticed only
-            for moves shown for the first time, but for all moves at the game's start and end.
+            Decisions that lack a complete profile or may lack a forecast. Missing forecasts are noticed for
+            moves shown for the first time; at the game's start and end, for all moves.
         """
         self._moves, self._end = moves, end or self._end
         incomplete = []

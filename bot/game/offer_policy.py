@@ -19,7 +19,7 @@ MIN_COUNTED_PLIES = 2
 """Minimum length of a game that counts, in plies; sites abort shorter games, even when a player resigns."""
 
 MIN_DRAWABLE_GAME_PLIES = 1_000
-"""Players can agree on draws only in games that can last longer than this many plies. A game that fills its
+"""Players can agree to a draw only in games that can last longer than this many plies. A game that fills its
 board (Othello, at most 120 plies) soon ends anyway."""
 
 
@@ -35,7 +35,7 @@ class OfferFacts:
     opponent_is_bot: bool
     rated: bool
     has_draws: bool
-    """Whether players of this game can agree on a draw at this site."""
+    """Whether players of this game can agree to a draw at this site."""
     in_trial: bool = False
     """Whether the game belongs to a trial (`storage.evidence.trials`)."""
     is_randomised: bool = False
@@ -45,7 +45,7 @@ class OfferFacts:
 
 
 def score_centi(decision: Decision) -> int:
-    """The score of a decision's chosen move, from our side; at least `WIN_CENTI` from 0 if decided."""
+    """Our score for a decision's chosen move; its absolute value is at least `WIN_CENTI` if decided."""
     pick = decision.pick
     if pick is not None and pick.score_centi is not None:
         return pick.score_centi
@@ -53,7 +53,7 @@ def score_centi(decision: Decision) -> int:
 
 
 def has_draw_offers(game: Game[Any]) -> bool:
-    """Whether players of a game can agree on draws."""
+    """Whether players of a game can agree to a draw."""
     return game.most_plies_left(game.initial()) > MIN_DRAWABLE_GAME_PLIES
 
 
@@ -109,7 +109,7 @@ def may_grant_takebacks(assignment: AssignmentConfig, config: MannersConfig) -> 
 
 
 def choose_claim(facts: OfferFacts, config: MannersConfig) -> Claim:
-    """The claim to make when the opponent has left: the configured one, but a win, not a draw, if ahead."""
+    """The claim to make when the opponent has left: as configured, but a win instead of a draw if we lead."""
     is_won = bool(facts.scores_centi) and facts.scores_centi[-1] >= config.resign_score_centi
     return Claim.VICTORY if config.claim is Claim.DRAW and is_won else config.claim
 

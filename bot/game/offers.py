@@ -27,7 +27,7 @@ class GameOffers:
 
     Args:
         game_id: The site's id.
-        services: Shared by all games.
+        services: Services shared by all games.
         ledger: The game's ledger, open before the first call.
         side_tasks: Runs tasks concurrently with the game, so that they do not delay moves.
         session: Returns the current session.
@@ -117,7 +117,7 @@ class GameOffers:
         )
 
     def _is_draw_offer_open(self) -> bool:
-        """Whether the opponent's offer still stands; otherwise, accepting it would be an offer of our own."""
+        """Whether the opponent's offer still stands; if not, accepting it would make an offer of our own."""
         session = self._session()
         return session.draw_offered and session.state is SessionState.WAITING
 

@@ -88,7 +88,7 @@ class NonWins:
         """Kinds of games whose lines have been read."""
 
     async def load(self, database: Database, owner: AccountKey, game: str) -> None:
-        """Read the lines of a kind of game unless they have been read; after a failure, there are none."""
+        """Read the lines of a kind of game unless they have been read; if this fails, there are none."""
         if game in self._read:
             return
         try:
@@ -116,7 +116,7 @@ class NonWins:
     def avoidance(
         self, stored: StoredGame, moves: Sequence[str], avoid: Sequence[str], within_centi: int
     ) -> RepetitionAvoidance | None:
-        """Return the moves to avoid, so as not to repeat an earlier game; None if there are none.
+        """Return the moves to avoid so that no earlier game is repeated; None if there are none.
 
         Args:
             stored: The game in the database.
@@ -159,9 +159,9 @@ def _normal_form(
 
     Args:
         game: The game's name.
-        start: Its initial position, if it is not the usual one.
-        moves: Moves of the game, from the first on.
-        after: Moves of the same game to convert to or from normal form; None: convert `moves` itself.
+        start: Its initial position; None for the standard one.
+        moves: Moves of the game, beginning with the first.
+        after: Moves of the same game to convert to or from normal form; None to convert `moves`.
     """
     turned = tuple(moves if after is None else after)
     is_usual = game == "othello" and start is None

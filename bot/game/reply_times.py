@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from storage.records import ReplyTime, TimeSource
 
 MAX_LAG_COMPENSATION_S = 1.0
-"""Maximum time that a server subtracts from a turn for the opponent's lag (lichess.org)."""
+"""Maximum time that a server (lichess.org) deducts from a turn to make up for the opponent's lag."""
 CLOCK_TOLERANCE_S = 0.05
-"""Tolerance in seconds, because servers round clocks and stop them only after showing the move."""
+"""Tolerance in seconds; servers round clock times, and stop a clock only after showing the move."""
 MIN_SERVER_TIMED_PLY = 2
 """First ply timed by server clocks: on sites like Lichess, they do not run until both sides have moved."""
 _CLOCK_DECIMALS = 3
@@ -67,8 +67,8 @@ class ReplyTimer:
             clock_s: Time left on the opponent's clock; None if there is no clock.
             increment_s: Time that a move adds to that clock.
             now: When the state arrived.
-            lag_s: Known lag of a request to the server and back.
-            is_prompt: Whether the state arrived as soon as it changed; False if requested after a lost link.
+            lag_s: Known round-trip time of a request to the server.
+            is_prompt: Whether the state arrived as soon as it changed; False if requested after reconnecting.
         """
         moves, before = tuple(moves), self._moves
         added = None if before is None or moves[: len(before)] != before else len(moves) - len(before)

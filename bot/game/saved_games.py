@@ -18,7 +18,7 @@ from storage.records import AccountKey, GameStatus, StoredGame
 logger = logging.getLogger(__name__)
 
 _FORMATS = {"othello": GameFormat.GGF}
-"""File formats by game; games not listed are written as PGN."""
+"""File format of each game; games not listed are written as PGN."""
 
 
 class SavedGames:

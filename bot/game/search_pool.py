@@ -47,14 +47,14 @@ class JobRank(IntEnum):
 
 
 class JobStop(StopFlag):
-    """The stop flag of a job's run on a thread; set when the job must end."""
+    """The stop flag of one run of a job on a thread; it is set when the job must end."""
 
     def __init__(self, queue_per_thread: float, borrow: Callable[[int], int] = lambda _: 0) -> None:
         super().__init__()
         self.queue_per_thread = queue_per_thread
-        """Waiting live jobs per thread when this job began."""
+        """Number of waiting live jobs per thread when this run began."""
         self.borrow = borrow
-        """Lends this run the cores of idle threads, at most the requested number; returns the number lent."""
+        """Lends this run at most the requested number of idle threads' cores; returns the number lent."""
         self.is_paused = False
         """Whether the thread is needed for a job of a higher rank; if so, this job must raise `Stopped` and
         will be restarted."""
@@ -99,11 +99,11 @@ class PoolLoad:
     busy: int
     """Number of threads with a job."""
     live: int
-    """Number of threads that search a move of a game with a real-time clock."""
+    """Number of threads that are searching for a move in a game with a real-time clock."""
     waiting: int
-    """Number of jobs that wait for a thread, excluding spare-time jobs."""
+    """Number of jobs waiting for a thread, excluding spare-time jobs."""
     waiting_moves: int = 0
-    """Number of jobs in `waiting` that search for a move in a game; the rest are analyses, which can wait."""
+    """Number of jobs in `waiting` that search for a game's move; the rest are less urgent analyses."""
 
 
 class SearchPool:
@@ -171,7 +171,7 @@ class SearchPool:
         rank: JobRank = JobRank.LIVE,
         hurry_after_s: float | None = None,
     ) -> T:
-        """Run a job. If the caller is cancelled, the job is stopped and the call waits for its thread.
+        """Run a job. If the caller is cancelled, stop the job and wait until its thread is free.
 
         Args:
             job: Called on one of the threads; possibly more than once unless it is a live job.

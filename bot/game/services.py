@@ -71,7 +71,7 @@ class GameServices:
     online: MoveLookup | None = None
     """Looks up moves at a site; None if moves are not looked up."""
     role: Role = field(default_factory=lambda: Role(""))
-    """Ensures that only this process plays the account."""
+    """Ensures that only this process plays on the account."""
     shared_limit: SharedGameLimit = field(default_factory=SharedGameLimit)
     """The limit on simultaneous games of all accounts together."""
     non_wins: NonWins = field(default_factory=NonWins)

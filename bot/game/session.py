@@ -8,7 +8,7 @@
 
 The position is rebuilt from the server's whole list of moves at each update, so the session recovers from a
 missed message. A repeated list has no effect (draw offers arrive as states with the same moves); a shortened
-list means a takeback. A transition missing from `TRANSITIONS` is a `ProtocolError`.
+list means a takeback. A transition missing from `TRANSITIONS` raises `ProtocolError`.
 """
 
 from collections.abc import Sequence
@@ -111,9 +111,9 @@ class Think:
 
     moves: tuple[str, ...]
     remaining_s: float | None
-    """Time on our clock; None: no clock."""
+    """Time on our clock; None without a clock."""
     their_remaining_s: float | None
-    """Time on the opponent's clock, which is stopped; None: no clock."""
+    """Time on the opponent's clock, which is stopped; None without a clock."""
 
     @property
     def ply(self) -> int:
@@ -228,7 +228,7 @@ def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...
     """Process a message from the server; return the new session and the actions to perform in order.
 
     Raises:
-        ProtocolError: The message is invalid: illegal moves, or a change of a finished game.
+        ProtocolError: The message is invalid: illegal moves, or a change to a finished game.
     """
     match event:
         case GameSnapshot():

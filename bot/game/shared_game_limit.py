@@ -9,7 +9,7 @@ class SharedGameLimit:
     """Counts each account's games with a real-time clock.
 
     Args:
-        max_games: Maximum for all accounts together; 0: no limit.
+        max_games: Maximum for all accounts together; 0 for no limit.
     """
 
     def __init__(self, max_games: int = 0) -> None:

@@ -32,7 +32,7 @@ class SideTasks:
 
         Args:
             what: Description for the log.
-            call: The work.
+            call: The function that does the work.
         """
         task = self._tasks.create_task(self.attempt(what, call))
         self._running.add(task)

@@ -3,7 +3,7 @@
 A search may begin before our turn, for the position after the expected reply (pondering). The search is the
 same as after the reply, with the same limits, but it starts earlier. If the opponent plays this reply, the
 search continues or has already finished; otherwise we drop the search, which leaves only its entries in the
-thread's transposition table. Nothing is recorded before it is our turn.
+thread's transposition table. Nothing is recorded before our turn.
 
 Strategies with an opponent model get the moves so far and the opponent's rating and clock. A search
 that began before the reply cannot know the opponent's clock after the reply, so its record has no clock. The
@@ -44,10 +44,10 @@ NO_CLOCK_TIMEOUT_S = 86_400.0
 """Deadline of a move without a clock, in seconds; later than any deadline with a clock."""
 
 MAX_THREAD_WAIT_SHARE = 0.05
-"""A game that has waited for a thread for this share of its clock stops a search with a later deadline."""
+"""After waiting for a thread for this fraction of its clock, a game stops a search with a later deadline."""
 
 LATE_MOVE_GRACE_S = 1.0
-"""A move counts as late this many seconds after the planned time: starting and storing take time."""
+"""A move counts as late this many seconds after the planned time, which excludes starting and storing."""
 
 _MAX_THREADS = 8
 """Maximum threads of one strong search on idle cores: more threads gain little, and each costs every

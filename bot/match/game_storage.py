@@ -35,7 +35,7 @@ async def load(database: Database, match_id: str, terms: Terms) -> dict[int, Fin
     """Return the finished games of a match, keyed by number.
 
     Raises:
-        MatchError: The database already has a match with this name but with other terms.
+        MatchError: The database already has a match with this name but different terms.
     """
     async with database.read() as session:
         stored = await list_games(session, Filters(site=MATCH_SITE, match=match_id))

@@ -1,4 +1,4 @@
-"""Simulated people, who move as a human-move model predicts; also opens models for other players."""
+"""Simulates people who move as a human-move model predicts; also opens models for other players."""
 
 import random
 import time
@@ -46,7 +46,7 @@ class HumanPlayer:
         self._rng = random.Random(seed)  # noqa: S311 - needs no secrecy
 
     def new_game(self, start: Any = None) -> None:
-        """Begin a game from a position, or from the usual start if None."""
+        """Begin a game from a position, or from the standard starting position if None."""
         self._line.begin(start)
 
     def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:  # noqa: ARG002

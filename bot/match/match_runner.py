@@ -74,12 +74,12 @@ async def run_match(
 
     Args:
         workers: The workers that play the games; they stay open afterwards.
-        stop: Ends the match early; running games are dropped, and played again when the match resumes.
+        stop: Ends the match early; running games are discarded, and played again when the match resumes.
 
     Raises:
         MatchError: The match cannot continue.
         StorageError: A game cannot be stored.
-        WorkersError: The workers die or are unavailable.
+        WorkersError: The workers have died or are unavailable.
     """
     stored = await load(database, match.id, match.terms)
     # The match may have had more games in an earlier run.

@@ -19,7 +19,7 @@ class MoveList:
         self._positions: list[Any] = [game.initial()]
 
     def begin(self, start: Any = None) -> None:
-        """Begin a game from a position, or from the usual start if `start` is None."""
+        """Begin a game from a position; None for the standard starting position."""
         self._moves, self._positions = [], [self._game.initial() if start is None else start]
 
     def positions(self, moves: Sequence[str]) -> Sequence[Any]:

@@ -1,8 +1,8 @@
 """Openings for matches, either from a file or random and nearly balanced; each is played with both colours.
 
-If one side starts far ahead, a pair of games says little about the players; and from the usual start,
-deterministic players would repeat the same game. In odds games, however, the same player gives odds with
-both colours.
+If one side starts far ahead, a pair of games says little about the players; and from the standard position,
+deterministic players would repeat the same game. In odds games, however, the same player gives odds with both
+colours.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ class Opening:
     """The opening of a game: a starting position, and moves from it."""
 
     start: str | None
-    """Starting position in the format of `Game.position_text`; None for the usual start."""
+    """Starting position in the format of `Game.position_text`; None for the standard position."""
     moves: tuple[str, ...]
     """Moves played from `start`, in the game's notation."""
     second: "Opening | None" = None
@@ -116,7 +116,7 @@ def read_openings(data: bytes, game_name: str, where: str, max_plies: int | None
         max_plies: Maximum number of moves to take from each game; None for no limit.
 
     Raises:
-        MatchError: The file has no openings, or an opening ends the game; the message gives the reason.
+        MatchError: The file has no openings, or one of them ends the game; the message gives the reason.
     """
     game = get_rules(game_name)
     form = files.detect_format(data[: files.FORMAT_DETECTION_BYTES], len(data))
@@ -208,7 +208,7 @@ def _from_record(game: Game[Any], record: GameRecord | BadGame, what: str, max_p
 
 
 def _start_text(game: Game[Any], position: Any) -> str | None:
-    """Return the position's text; None for the usual start, because some protocols support no other start."""
+    """Return the position's text; None for the standard position; some protocols support no other."""
     text = game.position_text(position)
     return None if text == game.position_text(game.initial()) else text
 

@@ -38,9 +38,9 @@ from engine.time_management import Limits, engine_clock, limits_from_clock
 logger = logging.getLogger(__name__)
 
 _MOVE_OVERHEAD_S = 0.02
-"""Seconds reserved per move on a clock; small, because there is no network lag."""
+"""Seconds reserved per move in a game with a clock; small, because there is no network lag."""
 _MIN_RESPONSE_TIMEOUT_S = 0.5
-"""Extra seconds to wait for a program on a clock; the clock decides whether the move was late."""
+"""Extra seconds to wait for a program's move in a game with a clock; the clock decides if it is late."""
 _MAX_PROFILE_NODE_FACTOR = 20
 """Maximum ratio of positions visited for a game's profiles to those visited to choose its moves."""
 _MIN_PROFILE_NODE_LIMIT = 5_000_000
@@ -109,7 +109,7 @@ class OurPlayer:
         )
 
     def new_game(self, start: Any = None) -> None:
-        """Begin a game from a position; None for the usual start."""
+        """Begin a game from a position; None for the standard starting position."""
         self._line.begin(start)
         self.decisions = []
 

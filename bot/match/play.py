@@ -47,7 +47,7 @@ class End(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GameTask:
-    """One game to play, with all data that a worker needs."""
+    """One game to play, with all the data that a worker needs."""
 
     terms: Terms
     number: int
@@ -302,7 +302,7 @@ class _GameInPlay:
         return self._verdict_by_rules(game, position)
 
     def _request_move(self, which: int, side: int, clocks_s: list[float]) -> ChosenMove | _Verdict:
-        """Return a player's move, or the way in which it lost the game."""
+        """Return a player's move, or how the player lost the game."""
         terms = self.terms
         allowance = terms.allowance(terms.spec(which), (clocks_s[0], clocks_s[1]))
         began = time.perf_counter()

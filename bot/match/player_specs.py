@@ -37,7 +37,7 @@ class OurSpec:
     """One of our own players."""
 
     text: str
-    """The text as typed, without surrounding blanks."""
+    """The specification as typed, without surrounding blanks."""
     kind: Strategy
     depth: int | None = None
     """Maximum search depth in plies; replaces the match's limits."""
@@ -57,7 +57,7 @@ class OurSpec:
     people: ModelSettings = field(default_factory=ModelSettings)
     """Models of people, and the risk limits for relying on them."""
     rating: int | None = None
-    """The opponent's rating that the models receive; None: unknown."""
+    """The opponent's rating, as an input to the models; None if unknown."""
     engine: EngineSettings | None = None
     """Settings of the player's external engine (see `engine_for`); None if the player needs no engine."""
 
@@ -75,7 +75,7 @@ class ExternalSpec:
     """Another program."""
 
     text: str
-    """The text as typed, without surrounding blanks."""
+    """The specification as typed, without surrounding blanks."""
     kind: str
     """The protocol, one of `PROTOCOL_GAMES`."""
     command: tuple[str, ...]
@@ -86,7 +86,7 @@ class ExternalSpec:
     name: str | None = None
     """The player's name in the database; `text` if None."""
     directory: str | None = None
-    """The program's working directory; None: the current one."""
+    """The program's working directory; None for the current one."""
     response_timeout_s: float = 30.0
     """Seconds without output after which the program counts as hung; used only without a time limit."""
     longest_s: float = 3600.0
@@ -100,15 +100,15 @@ class HumanSpec:
     """Simulated people: each move is chosen at random with a human-move model's probabilities."""
 
     text: str
-    """The text as typed, without surrounding blanks."""
+    """The specification as typed, without surrounding blanks."""
     kind: str = HUMAN
     model: str | None = None
     """The model's file or folder; None: the bundled model, or else an estimate from shallow searches."""
     rating: int | None = None
     """The simulated people's rating, for models that use ratings."""
     temperature: float = 1.0
-    """Probabilities are raised to the power of 1 / temperature: values below 1 favour probable moves; at 0,
-    only the most probable move is played."""
+    """Probabilities are raised to the power of 1 / temperature: temperatures below 1 favour probable moves;
+    at 0, only the most probable move is played."""
     shallow: ShallowOptions | None = None
     """Options of the estimate that predicts these people's moves if there is no model
     (`engine.human.shallow`); None for the default options."""
@@ -125,7 +125,7 @@ PlayerSpec = OurSpec | ExternalSpec | HumanSpec
 
 
 def known_kinds() -> tuple[str, ...]:
-    """Our strategies that match players may use; levels exist only in games with people."""
+    """Our strategies that match players can use; strategies with levels are only for games with people."""
     return tuple(name for name, strategy in STRATEGIES.items() if not strategy.has_level)
 
 
@@ -144,7 +144,7 @@ def parse_spec(text: str) -> PlayerSpec:
     docs/matches.md lists the keys.
 
     Raises:
-        MatchError: The text is not a specification; the message says what is wrong.
+        MatchError: The specification is invalid; the message says what is wrong.
     """
     text = text.strip()
     kind, _, rest = text.partition(":")
@@ -306,7 +306,7 @@ def _settings(
 
     Args:
         text: The whole specification, for messages.
-        parts: The ``KEY=VALUE`` texts; a single blank text means that there are none.
+        parts: The ``KEY=VALUE`` texts; a single blank string means that there are none.
         keys: The keys that the player accepts.
         of_others: Keys of all strategies, for error messages that say which strategy accepts a key.
 

@@ -25,7 +25,7 @@ def game_in_process() -> Iterator[bool]:
 
 
 def processor_time_s() -> float | None:
-    """Processor time of all threads of this process in seconds; None if it plays several games now."""
+    """Processor time of all threads of this process in seconds; None while it plays several games."""
     return time.process_time() if _games <= 1 else None
 
 

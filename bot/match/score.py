@@ -2,8 +2,8 @@
 
 Two games from one opening are not independent, because an opening that favours one side does so in both.
 Pairs are independent, so every interval and test here is based on pairs, each with a score in {0, 1/4, 1/2,
-3/4, 1} (half the sum of A's points). If openings differ in how much they favour a side, analysing pairs
-correctly gives narrower intervals than analysing single games.
+3/4, 1} (half the sum of A's points). If openings differ in how much they favour a side, using pairs also
+gives narrower intervals than using single games.
 """
 
 import math
@@ -47,7 +47,7 @@ class Result:
     discs: ScoreEstimate
     """Mean of A's discs minus B's discs, from complete pairs of Othello games that ended by the rules."""
     ends: tuple[tuple[End, int | None, int], ...]
-    """How games ended, the player (0: A, 1: B) that failed if any, and the count; most frequent first."""
+    """How games ended, which player (0: A, 1: B) failed, if any, and how often; most frequent first."""
     spent: tuple[ResourceUse, ResourceUse]
     """Resources used by A and B over all games."""
     names: tuple[str, str]
@@ -99,7 +99,7 @@ def elo_estimate(pairs: Sequence[float]) -> ScoreEstimate:
 
 
 def mean_estimate(values: Sequence[float]) -> ScoreEstimate:
-    """Mean of independent values, with its interval by Student's t."""
+    """Mean of independent values, with its Student's t interval."""
     if not values:
         return ScoreEstimate(None, None, None)
     mean = statistics.mean(values)

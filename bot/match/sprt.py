@@ -2,8 +2,8 @@
 
 A generalised SPRT (Wald 1945; Michel Van den Bergh, "The generalized sequential probability ratio test",
 2017): the log-likelihood ratio compares two distributions of pair scores, those nearest to the observed one
-(by maximum likelihood) whose means are the scores expected at elo1 and at elo0. If p are the observed shares
-of the scores a, the nearest distribution with mean s is p / (1 + t (a - s)), with t such that the mean is s.
+(by maximum likelihood) whose means are the scores expected at elo1 and at elo0. If the scores a have observed
+shares p, the nearest distribution with mean s is p / (1 + t (a - s)), with t such that the mean is s.
 
 Pairs are evaluated in the order of their numbers, not in the order in which they end: short games are often
 losses, so counting pairs as they end would bias the test. The test ends at the first pair at which the ratio

@@ -28,7 +28,7 @@ def html_of(part: Part, csv: Callable[[str], str]) -> Markup:
 
     Args:
         part: The part to render.
-        csv: Takes the name of a set of rows, and returns the URL of the rows as CSV.
+        csv: Takes the name of a set of rows and returns the URL of those rows as CSV.
     """
     return Markup(getattr(_macros(), type(part).__name__)(part, csv))  # noqa: S704 - the macros escape
 
@@ -103,7 +103,7 @@ def _shapes(boards: Iterable[Board | None]) -> Markup:
 
 
 def _marks_on(board: Board) -> dict[str, str]:
-    """The meanings of the kinds of marks that occur on the board, keyed by kind."""
+    """The meaning of each kind of mark that occurs on the board, keyed by kind."""
     kinds = {mark.kind for mark in board.marks}
     return {kind: words for kind, words in _MARKS.items() if kind in kinds}
 

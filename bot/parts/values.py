@@ -49,7 +49,7 @@ class Column:
     is_long: bool = False
     """Whether the cells are sentences, whose lines can wrap."""
     label: str = ""
-    """Name of the column on narrow screens, which show no column heads; empty to use `head`."""
+    """Name of the column on narrow screens, which show no column headings; empty to use `head`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class TablePart:
     note: str = ""
     """An explanation below the table."""
     aside: str = ""
-    """A few words beside the title."""
+    """Short text beside the title."""
     nothing: str = "No games match these filters."
     """The text shown instead of an empty table."""
     link: tuple[str, str] = ("", "")
@@ -205,7 +205,7 @@ class Pill:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The sentence that heads a view."""
+    """The sentence at the top of a view."""
 
     text: str
     emphasis: str = ""
@@ -381,7 +381,7 @@ class VerdictPart:
     """The verdict on a trial, with its evidence."""
 
     findings: tuple[tuple[str, bool], ...]
-    """Every possible verdict in words, and whether it applies."""
+    """Every possible verdict in words, with a flag that says whether it applies."""
     warning: str
     """Reasons why the results are invalid; empty if they are valid."""
     headline: str

@@ -120,7 +120,7 @@ class Gtp:
         }
 
     def run(self) -> None:
-        """Execute commands until ``quit`` or the end of the input. Only the latter stops a running search."""
+        """Execute commands until ``quit`` or the end of the input; ``quit`` lets a running search finish."""
         with ThreadPoolExecutor(1) as worker:
             for line in self._console.lines():
                 text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", line.split("#", 1)[0]).replace("\t", " ")

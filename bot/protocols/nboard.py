@@ -1,4 +1,4 @@
-"""NBoard version 2, so that our engine can run under NBoard, Novello or a match runner with this protocol.
+"""NBoard version 2: lets our engine run under NBoard, Novello or a match runner that speaks this protocol.
 
 The GUI owns the game: it reports every change, and ``go`` only requests a move without making it. After a
 change it sends ``ping n`` and attributes all output before ``pong n`` to the old position, so we must not
@@ -32,10 +32,10 @@ logger = logging.getLogger(__name__)
 NAME = "Desdemona"
 
 _SOLVES_BEYOND = 8
-"""Endings that exceed the requested depth by at most this many plies are solved. Solving takes about as long
-as a search to that depth, because it evaluates no positions."""
+"""Endings at most this many plies longer than the requested depth are solved. Solving evaluates no positions,
+so it takes about as long as a search to the requested depth."""
 _SOLVED_WITHOUT_A_CLOCK = 24
-"""Maximum number of empty squares to solve without a time limit; a larger number could take minutes."""
+"""Maximum number of empty squares to solve without a time limit; solving more could take minutes."""
 _MAX_ANALYSIS_SOLVE_PLIES = 20
 """Maximum number of empty squares to solve during game analysis, which covers many positions."""
 
@@ -142,7 +142,7 @@ class NBoard:
     def _begin(
         self, worker: Executor, search: Callable[[ConsoleSearch, GgfGame, Any, int | None], None]
     ) -> None:
-        """Drop the running search, if any, and start another."""
+        """Cancel the running search, if any, and start another."""
         self._drop()
         if self._record is None:
             self._console.say("status There is no game to think about")
@@ -222,7 +222,7 @@ class NBoard:
         task.say_last("status")
 
     def _solve(self, task: ConsoleSearch, reported: tuple[MoveLine, ...], position: Any) -> None:
-        """Report exact results of the reported moves, and of other moves better than the worst of them."""
+        """Report exact scores of the reported moves, and of other moves better than the worst of those."""
         traps = {line.move: line for line in reported}
         legal = map(self._game.move_text, self._game.legal_moves(position))
         order = [*traps, *(move for move in legal if move not in traps)]
@@ -236,7 +236,7 @@ class NBoard:
                 task.say(self._line(line))
 
     def _analyze(self, task: ConsoleSearch, record: GgfGame, _position: Any, depth: int | None) -> None:
-        """Report every position's score from black's point of view, starting with the last."""
+        """Report every position's score from black's point of view, starting with the last position."""
         driver, game = self._driver, self._game
         deepest = self._deepest(depth)
         task.say("status Analyzing the game")

@@ -231,7 +231,7 @@ class SearchDriver:
         return SearchReport((found,), decision.move, self.searcher.nodes - before, time.monotonic() - began)
 
     def find_known_move(self, position: Any) -> SearchReport | None:
-        """The move of the strategy ``strong`` from a book or tablebase; None if it has none, or for any other
+        """The move from a book or tablebase for ``strong``; None if there is none, or for any other
         strategy."""
         if not self.settings.strategy.searches_selectively:
             return None

@@ -1,10 +1,10 @@
-"""UCI for chess and xiangqi and UCCI for xiangqi, so that our engine can run under a GUI.
+"""Lets our engine run under a GUI that speaks UCI (chess and xiangqi) or UCCI (xiangqi).
 
 The two protocols are nearly identical, but UCCI counts xiangqi's ranks from 0 to 9, writes options without
 ``name`` and ``value`` and scores without ``cp``, and gives clocks as ``time``, ``increment`` and ``opptime``,
 in seconds unless the option ``usemillisec`` is on.
 
-The thread that reads commands answers ``stop`` immediately with the move from the last finished depth.
+The thread that reads commands answers ``stop`` immediately with the move from the last completed depth.
 """
 
 import logging
@@ -42,7 +42,7 @@ _UCCI_NUMBERS = ("time", "increment", "opptime", "oppmovestogo", "oppincrement")
 _NUMBERS = frozenset((*_UCI_NUMBERS, *_UCCI_NUMBERS))
 _FLAGS = frozenset(("infinite", "ponder", "searchmoves", "draw"))
 _MIN_DECIDED_CENTI = 30_000
-"""Score of a decided game if the distance to its end is unknown or the protocol cannot express it."""
+"""Score reported for a decided game if its distance to the end is unknown or cannot be expressed."""
 _MAX_LINES = 500
 _MAX_CLOCK_MS = 10**12
 _EMPTY_VALUE = "<empty>"
@@ -113,7 +113,7 @@ class UciSearch(ConsoleSearch):
         super().__init__(console)
         self.latest: SearchReport | None = None
         self.released = threading.Event()
-        """Set when the search may report its move: at once, unless the search is pondering or infinite."""
+        """Set when the search may report its move: immediately, unless it is pondering or infinite."""
         self.on_hit: Callable[[], None] | None = None
         """Extra action to perform on ``ponderhit``."""
 

@@ -85,13 +85,13 @@ STREAM_OPENING_RATE = Rate("stream", burst=9, per_s=1 / 30)
 _MAX_LINE_BYTES = 1 << 20
 """Maximum length of a line in a stream, in bytes; a longer line is an error."""
 _LINES_PER_TURN = 8
-"""Number of stream lines read before other tasks may run."""
+"""Number of stream lines to read before letting other tasks run."""
 _STATES = frozenset({"gameFull", "gameState"})
 """Types of messages that contain the state of a game."""
 
 
 class RefusalCounter:
-    """Decides whether a refusal of the account is final: an outage can look like a refusal for minutes."""
+    """Decides whether a refusal of the account is final; during an outage, refusals may be temporary."""
 
     MIN_REFUSALS = 3
     MIN_REFUSAL_INTERVAL_S = 300.0
@@ -156,7 +156,7 @@ class LichessServer:
         self._openings = RateLimiter(STREAM_OPENING_RATE, clock)
         self._refusals = RefusalCounter(clock)
         self._scripts: dict[str, MoveCodec] = {}
-        """Codecs of games that have a stream, kept until the game ends."""
+        """Codecs of games that have a stream, each kept until its game ends."""
         self._http = aiohttp.ClientSession(
             headers={
                 "Authorization": f"Bearer {token}",
@@ -239,7 +239,7 @@ class LichessServer:
             raise await self._confirm_refusal(error) from error
 
     async def _confirm_refusal(self, error: ServerError) -> ServerError:
-        """Confirm an `AuthError` with a request for the account, because the error would end every game.
+        """Confirm an `AuthError` by requesting the account, because such an error ends every game.
 
         Return a `TransientError` instead unless refusals have persisted (see `RefusalCounter`).
         """
@@ -643,7 +643,7 @@ class LichessServer:
 
 
 def _with_scope_hint(scope: str, error: RefusedError) -> RefusedError:
-    """Return the refusal; if the token may lack a scope, add the scope to its message."""
+    """Return the refusal; if the token may lack a scope, the message names that scope."""
     if not error.is_forbidden:
         return error
     return RefusedError(f"{error}; the token may lack the scope {scope}", error.status, error.said)
@@ -683,7 +683,7 @@ async def _read_chunk(response: aiohttp.ClientResponse) -> bytes:
 
 
 def _is_origin(url: str) -> bool:
-    """Whether a URL is an origin without a path, because berserk would drop a path."""
+    """Whether a URL is an origin without a path; berserk would drop a path."""
     try:
         parts = urlsplit(url)
         return (

@@ -65,7 +65,7 @@ class RequestThrottle:
             yield
 
     def raise_if_paused(self, what: str) -> None:
-        """Check only for a pause; use it for non-urgent requests that would block the queue for too long.
+        """Check only for a pause; use this for non-urgent requests that would block the queue for too long.
 
         Raises:
             PausedError: As in `wait_for_lane`.

@@ -449,7 +449,7 @@ def _is_tournament(raw: Mapping[str, Any]) -> bool:
 
 
 def _start(raw: Mapping[str, Any], variant: SiteVariant | None) -> str | None:
-    """Return the starting position in our notation; None for the usual start.
+    """Return the starting position in our notation; None for the standard starting position.
 
     Raises:
         BadPosition: The text is not a position of the game.
@@ -494,7 +494,7 @@ def read_rating_diff(record: Mapping[str, Any], name: str) -> int | None:
 
     Args:
         record: The site's JSON from ``/game/export``.
-        name: Name of the account, in upper or lower case.
+        name: Name of the account; case is ignored.
     """
     players = record.get("players")
     for player in players.values() if isinstance(players, dict) else ():

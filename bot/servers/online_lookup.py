@@ -1,7 +1,7 @@
 """Queries lichess.org's opening explorer and tablebase when it is our turn.
 
-Both services are optional. A look-up may use a limited share of the clock; if no usable answer arrives in
-that time, the bot chooses the move without it. A service that fails several times in a row, or rate-limits
+Both services are optional. A look-up may use only a limited share of the clock; if no usable answer arrives
+in that time, the bot chooses the move without it. A service that fails several times in a row, or rate-limits
 us, is skipped for a while; the skip is logged once.
 """
 
@@ -33,7 +33,7 @@ MAX_CLOCK_SHARE = 0.05
 MAX_FAILURES = 3
 """Number of consecutive failures after which a service is skipped for a while."""
 FAILURE_PAUSE_S = 300.0
-"""Length of the pause after repeated failures, in seconds; after a 429 the service sets the length."""
+"""Length of the pause after repeated failures, in seconds; after a 429, the service decides the length."""
 REFUSED_PAUSE_S = 3600.0
 """Length of the pause after a service demands a token or turns out not to exist, in seconds."""
 MAX_PIECES = 7
@@ -250,7 +250,7 @@ def explorer_move(
     avoid: Collection[str] = (),
     name: str = "explorer",
 ) -> LookupMove | None:
-    """A random move from the explorer's answer, weighted by number of games; None if the answer has none.
+    """A random move from the explorer's answer, weighted by number of games; None without a usable move.
 
     Args:
         answer: The JSON answer; None if the position is unknown.

@@ -17,9 +17,9 @@ from bot.servers.lichess_wire import MAX_BRACKETS, MAX_MOVES, GameReader, as_obj
 logger = logging.getLogger(__name__)
 
 RESUME_TIMEOUT_S = 3.0
-"""Timeout for the page when we resume a game, in seconds; short, because the opponent's moves must wait."""
+"""Timeout for the page when we resume a game, in seconds; short, because the opponent's moves wait for it."""
 MAX_PAGE_REQUESTS = 5
-"""Maximum number of page requests, one per stream line; then the result of the game counts as unknown."""
+"""Maximum number of page requests, one per stream line; after these, the game's result counts as unknown."""
 CLOCK_EXPIRY_SLACK_S = 30.0
 """Time after which a game counts as over once both clocks must have run out, in seconds."""
 
@@ -114,7 +114,7 @@ class PychessGame:
     Args:
         game_id: Id of the game.
         reader: Reader of the game's stream.
-        read: Fetches the page; raises RefusedError if the site does not, or no longer, have the game.
+        read: Fetches the page; raises RefusedError if the site does not have the game, or no longer has it.
         clock: Monotonic clock, in seconds.
     """
 
@@ -161,7 +161,7 @@ class PychessGame:
             yield snapshot
 
     def _with_end_by_clock(self, event: GameEvent | None) -> GameEvent | None:
-        """Return the event, or an unknown end if there is no event and both clocks must have run out."""
+        """Return the event; without one, an end with unknown result once both clocks must have run out."""
         if event is not None:
             self._heard_at = self._clock()
             return event

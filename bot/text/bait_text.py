@@ -20,7 +20,7 @@ _SHARES = (
     *(Fraction(1, many) for many in range(10, 1, -1)),
     *(Fraction(some, many) for some, many in ((2, 5), (3, 5), (2, 3), (3, 4), (4, 5), (9, 10))),
 )
-"""The shares that sentences name; a probability is rounded to the nearest share (if tied, the first)."""
+"""The shares used in sentences; a probability is rounded to the nearest share (if tied, the first)."""
 _MIN_NEARLY_ALL_PROBABILITY = 0.95
 
 

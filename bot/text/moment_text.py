@@ -158,7 +158,7 @@ class MomentVerdict:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values; texts have the form of `Sentence.to_json`."""
+        """Return plain JSON values; each text has the form that `Sentence.to_json` returns."""
         return {
             "kind": self.kind,
             "is_trap": self.is_trap,
@@ -412,7 +412,7 @@ def _unanswered(moment: _Moment) -> Sentence:
 
 
 def _before_missed(moment: _Moment) -> list[Sentence]:
-    """Return the sentences that precede the cost of a reply that took no bait."""
+    """For a reply that took no bait, return the sentences that precede its cost."""
     if moment.decision.is_decided:
         if _is_lost(moment):
             return []

@@ -2,7 +2,7 @@
 
 The server builds each sentence once. The arena's page looks up the key in the catalogue of the reader's
 language and fills in the placeholders (`sayMade` in bot/arena/static/common/language.js); the dashboard and
-the terminal fill in the English key itself.
+the terminal fill in the English key directly.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ class WhoText:
 
 @dataclass(frozen=True, slots=True)
 class BracketText:
-    """Words in brackets that follow another word; includes the space before the opening bracket."""
+    """Words in brackets after another word, including the space before the opening bracket."""
 
     inside: "TextPart"
 

@@ -55,7 +55,7 @@ class CandidateReport:
     adjusted_centi: float
     """Trappy minimax's score, from our point of view, in the unit of the parameters' scale."""
     adjusted_text: str
-    """The value as a score, or on the expected scale as a share of the point, such as ``63.4 %``."""
+    """The value as a score, or on the expected scale as a share of a point, such as ``63.4 %``."""
     quality_centi: float
     trap: str | None
     trap_name: str | None
@@ -67,7 +67,7 @@ class CandidateReport:
     """The move's expected value over the predicted replies, in the unit of the decision's `OpponentParams`;
     None if the strategy does not use it or the move gives up too much."""
     value_text: str | None
-    """The value as a share of the point, or as a score."""
+    """The value as a share of a point, or as a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class ReplyReport:
     name: str
     squares: tuple[str, ...]
     scores_centi: tuple[int, ...]
-    """Scores of searches from 2 plies to the full depth, from our side; empty if only a bound is known."""
+    """Our scores from searches of 2 plies up to the full depth; empty if only a bound is known."""
     final_centi: int
     """Score at full depth, from our point of view."""
     our_text: str
@@ -139,7 +139,7 @@ class ForecastReport:
     baits: tuple[BaitReport, ...]
     """Confirmed baits by decreasing expected loss (probability times cost); the first is the move's bait."""
     error_probability: float
-    """Probability of an error: a reply that costs at least a tenth of the point."""
+    """Probability of an error: a reply that costs at least a tenth of a point."""
     is_taken: bool | None
     """Whether the reply takes a bait; None if there was no reply or it is not judged yet."""
 
@@ -178,7 +178,7 @@ class DecisionReport:
     search_mode: str
     pick: DirectMove | None
     pick_text: str | None
-    """The score from the source of the move; None if there is no source or no score."""
+    """Score from the source that chose the move without exact scores; None without such a source or score."""
     source: SourceInfo | None
     """The other engine that gave the scores; None for our own search."""
     draw: DrawReport | None
@@ -203,7 +203,7 @@ class DecisionReport:
     is_trap: bool | None
     trap: TrapReport | None
     is_decided: bool | None
-    """Whether our move wins or loses by force; None if the profile is incomplete."""
+    """Whether our move is a forced win or a forced loss; None if the profile is incomplete."""
     forecast: ForecastReport | None
     """The forecast of replies; None if not made yet."""
     replies: tuple[ReplyReport, ...]
@@ -517,7 +517,7 @@ def _pick_text(board: _Board, pick: DirectMove | None) -> str | None:
 
 
 def _value_text(board: _Board, value: float, scale: Scale | OpponentScale) -> str:
-    """Format a value in its scale's unit: a share of the point, or a score."""
+    """Format a value in its scale's unit: a share of a point, or a score."""
     return percent(value / WHOLE, 1) if scale == Scale.EXPECTED else board.score(value)
 
 
@@ -535,7 +535,7 @@ def _cost_text(board: _Board, best_centi: int, made_centi: int) -> str:
 
 
 def _size_text(board: _Board, size_centi: float) -> str:
-    """Format a difference of scores; unlike a score it has no sign."""
+    """Format a difference between scores; unlike a score, it is shown without a sign."""
     if abs(size_centi) >= WIN_CENTI / 2:
         return "the game"
     return board.score(size_centi).removeprefix("+")

@@ -111,7 +111,7 @@ def _per(verdict: TrialVerdict) -> str:
 
 
 def _digits(verdict: TrialVerdict) -> int:
-    """Number of decimals of points: 1 for scores, 2 for costs, whose differences are ten times smaller."""
+    """Decimals of values in points: 1 for scores, 2 for costs, whose differences are ten times smaller."""
     return 1 if verdict.outcome is TrialOutcome.SCORE else 2
 
 

@@ -1,1 +1,1 @@
-"""Views, one module each: a page's content as frozen values, rendered by the dashboard and the terminal."""
+"""Views, one per module: a page's content as frozen values, which dashboard and terminal render."""

@@ -1,4 +1,4 @@
-"""Events by kind and reason, the ways in which games ended, and response times of bot and sites."""
+"""Events by kind and reason, how games ended, and response times of the bot and the sites."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -217,12 +217,12 @@ class EventsView:
         return Pager(self.number, None, newer, older, ("Newer", "Older"))
 
     def _at(self, **changes: Any) -> str:
-        """Return this page's URL with changed parameters; unless changed, it shows the latest events."""
+        """Return this page's URL with these changes; without a `number`, the URL shows the latest events."""
         return f"?{query_text({'days': self.days, 'kind': self.kind, 'site': self.site, **changes})}"
 
     @staticmethod
     def kind_label(kind: str) -> str:
-        """Name a kind of event in words."""
+        """Return the display name of a kind of event."""
         return KIND_LABELS.get(kind, kind.replace("_", " "))
 
     def event_text(self, event: LoggedEvent) -> str:

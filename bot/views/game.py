@@ -67,9 +67,9 @@ class GameView:
 
     stored: StoredGame
     sides: tuple[str, ...]
-    """Names of the two sides, first mover first; empty if the game's rules are unknown."""
+    """Names of the two sides, starting with the first mover; empty if the game's rules are unknown."""
     names: tuple[str, ...]
-    """Every move in human notation."""
+    """Every move in human-readable notation."""
     damage: str
     """Why the moves cannot be fully replayed; empty if they can."""
     marks: tuple[MoveMark, ...]

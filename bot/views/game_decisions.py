@@ -41,7 +41,7 @@ def report_parts(
     Args:
         report: The game.
         marks: Marks on our moves in the game.
-        traps_only: Show only the table of baits and the moves with a bait; if there are none, explain why.
+        traps_only: Show only the table of baits and the moves that set one; if none did, explain why.
     """
     header = report.header
     rules = get_rules(header.game)

@@ -110,7 +110,7 @@ def stored_games_table(games: Sequence[StoredGame], flags: "Flags | None" = None
 
     Args:
         games: The games, in the order to show.
-        flags: Why each game is suspect, for an extra column; None for no extra column.
+        flags: The reasons why each game is suspect, for an extra column; None for no extra column.
     """
     are_several = len({game.owner for game in games if not match_of(game)}) > 1
     heads = ("Game", "Started (UTC)", "Site", "Opponent", "Strategy", "Result", "Ended by")

@@ -99,7 +99,7 @@ class Moment:
 
     @property
     def baits(self) -> tuple[BaitReport, ...]:
-        """Confirmed baits that count; empty in decided positions and for moves that were never played."""
+        """Confirmed baits; empty in decided positions and for moves that were never played."""
         found = self.decision.forecast
         if found is None or not found.is_confirmed or self.decision.is_decided or self.is_dropped:
             return ()

@@ -81,7 +81,7 @@ def month_parts(
 
 
 def _results_by_period(report: MonthlyReport) -> list[tuple[datetime, int, float, int]]:
-    """Start, games, points and number of results of each day, or of each week for a longer period."""
+    """Start, number of games, points and number of results, per day, or per week for a longer period."""
     step = 1 if len(report.days) <= _MAX_DAILY_POINTS else 7
     summed = []
     for start in range(0, len(report.days), step):
@@ -151,7 +151,7 @@ def _performance(groups: Sequence[GroupStatistics]) -> IntervalChart:
 
 
 def _differences(title: str, what: str, groups: Sequence[GroupStatistics]) -> IntervalChart:
-    """Chart by how much the share of baits taken (errors, if `what` is ``replies``) exceeds the forecast."""
+    """Chart of the share of baits taken (errors, if `what` is ``replies``) minus the forecast share."""
     rows = []
     for each in groups:
         expected = each.baits if what == "baits" else each.errors

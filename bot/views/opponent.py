@@ -356,7 +356,7 @@ class OpponentView:
         return ""
 
     def challenge(self, ours: Sequence[str]) -> ActionForm | None:
-        """Form for challenging the opponent with one of our accounts; None if challenges are impossible."""
+        """Form for challenging the opponent from one of our accounts; None if challenges are impossible."""
         dialect = DIALECTS.get(self.report.account.site)
         if dialect is None or Capability.CHALLENGE not in dialect.capabilities:
             return None
@@ -526,7 +526,7 @@ def _tally(found: GameTally | None) -> TableCell | str:
 
 
 def _rating(seen: ObservedRatings) -> ChartPart:
-    """Chart the opponent's rating at each game."""
+    """Chart the opponent's rating at the start of each game."""
     name = f"{title_of(seen.game)}, {seen.speed}" if seen.speed else title_of(seen.game)
     about = f"Their rating at the start of each of {plural(len(seen.points), 'game')}."
     times, ratings = [point.at for point in seen.points], [point.rating for point in seen.points]
@@ -567,7 +567,7 @@ def opponent_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
     Args:
-        actions: The running program; None if the page shows only the database.
+        actions: The running program's actions; None if the page shows only the database.
     """
     return Page(
         "opponent",

@@ -10,7 +10,7 @@ from bot.control.status import Admission, Status
 from bot.parts.values import Heading, Pill
 
 RECENT_ERROR_PERIOD = timedelta(hours=1)
-"""How long the last logged error is shown."""
+"""For how long the last logged error is shown."""
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 

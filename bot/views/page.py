@@ -11,7 +11,7 @@ from storage.evidence.queries.filter_language import OF_GAMES, OLD_FILTERS, filt
 from storage.filters import Filters
 
 MAX_NUMBER_DIGITS = 12
-"""Maximum number of digits of a number in a URL."""
+"""Maximum length of a number in a URL, in digits."""
 RENAMED_CHOICES = {"fallen": "baits-taken", "fell": "taken", "surprise": "expected_loss"}
 """Maps words in URLs of release 0.2 to the current words; the old words work until 0.4.0."""
 
@@ -55,7 +55,7 @@ class Query:
     """The page's own parameters, including those in its path."""
 
     def texts(self) -> dict[str, str]:
-        """All parameters as text, filters first."""
+        """All parameters as strings, filters first."""
         return {**filter_texts(self.filters), **self.own}
 
     def number(self, name: str, default: int, least: int, most: int) -> int:

@@ -56,7 +56,7 @@ class Paging:
         return self.address(page=str(self.page + 1)) if self.page < self.pages else ""
 
     def address(self, **changes: str) -> str:
-        """The URL of this list with some parameters changed; it names the first page unless one is given."""
+        """The URL of this list with some parameters changed, at the first page unless `page` is given."""
         return f"?{query_text({**self.texts, **changes})}"
 
     def to_json(self) -> dict[str, Any]:
@@ -94,6 +94,6 @@ class Paging:
 
 
 def without_matches(filters: Filters) -> tuple[Part, ...]:
-    """A note that engine-match games are excluded; nothing if they are included."""
+    """A note that engine-match games are excluded; empty if they are included."""
     text = "Engine matches on this machine are left out; use the filters Site and Match to see them."
     return () if includes_matches(filters) else (Note(text),)

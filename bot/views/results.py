@@ -42,7 +42,7 @@ def results_view(by: str, groups: Sequence[GroupStatistics], texts: Mapping[str,
     Args:
         by: The grouping, as written in the URL.
         groups: The groups, sorted by name, with the latest week or month first.
-        texts: All query parameters.
+        texts: All query parameters, as text.
     """
     names = [name.replace("-", " ").capitalize() for name in groups[0].group] if groups else []
     options = tuple(

@@ -48,7 +48,7 @@ from storage.records import BaitOutcome
 CARDS = 12
 """Number of baits on one page."""
 TAKEN = "taken"
-"""Name of the sort order that counts equal baits together (`list_repeated`)."""
+"""Name of the sort order that groups equal baits (`list_repeated`)."""
 ORDERS = {
     BaitOrder.EXPECTED_LOSS.value: "greatest expected loss",
     BaitOrder.COST.value: "most costly",
@@ -73,10 +73,10 @@ class TrapCard:
 
     bait: BaitEncounter
     encounters: int
-    """Number of times that the bait was answered; at most 1 unless equal baits are counted together."""
+    """Number of times that the bait was answered; at most 1 unless equal baits are grouped."""
     taken: int
     is_repeated: bool
-    """Whether equal baits are counted together."""
+    """Whether equal baits are grouped."""
     moment: Moment | None
     """The move, or None if its record is damaged."""
     damage: str
@@ -126,7 +126,7 @@ class TrapCard:
 
     @property
     def card(self) -> Card:
-        """The card that shows the bait, with moves in human notation."""
+        """The card that shows the bait, with moves in human-readable notation."""
         bait, link = self.bait, f"/dash/games/{self.bait.game_id}?ply={self.bait.ply}#moment"
         return Card(
             name=bait.opponent,
@@ -233,7 +233,7 @@ def traps_view(
     Args:
         counts: Totals over all baits that pass the filters.
         cards: The cards on this page of the list.
-        outcome: Outcome of the listed baits; None: all outcomes.
+        outcome: Outcome of the listed baits; None for all outcomes.
         order: Sort order of the list, one of `ORDERS`.
         paging: Pagination of the list.
         filters: The filters.

@@ -19,7 +19,7 @@ from storage.evidence.statistics.group_rows import read_groups
 from storage.evidence.statistics.groups import GroupKey, GroupStatistics, flat_row
 
 RANDOMISED_FILTERS = ("strategy", "version", "settings")
-"""Filters by randomised properties; games selected by them could not be compared fairly."""
+"""Filters on randomised properties; games selected by them could not be compared fairly."""
 _NO_TRIAL = Heading(
     "Nobody knows yet.",
     lead="Only games of a trial are compared, but no trial has started. `desdemona trial start NAME` begins "

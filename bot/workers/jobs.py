@@ -42,7 +42,7 @@ async def finished_jobs(
         Jobs, each with a future that holds the job's result or exception.
 
     Raises:
-        WorkersError: One worker after another dies, or no workers are available.
+        WorkersError: Workers keep dying, or no workers are available.
     """
     todo = deque(jobs)
     running: dict[asyncio.Future[R], J] = {}

@@ -54,7 +54,7 @@ class LocalWorkers(ProcessPool):
 class ClusterWorkers:
     """The workers of a Dask cluster; each of their threads runs one task at a time.
 
-    Every worker needs the same version of this program, and any external programs that the tasks use. When a
+    Every worker needs the same version of this program and any external programs that the tasks use. When a
     worker dies, the scheduler gives its task to another one.
 
     Args:

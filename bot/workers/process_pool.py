@@ -130,7 +130,7 @@ class _Process:
         return self._pipe.recv_bytes()
 
     def is_alive(self) -> bool:
-        """Whether the process is alive; valid only between jobs: then a readable pipe means that it ended."""
+        """Whether the process is alive; valid only between jobs, when a readable pipe means that it ended."""
         return not self._pipe.poll()
 
     def kill(self) -> None:

@@ -36,7 +36,7 @@ class GgfClock:
         The numbers after the commas count moves; the server omits defaults: ``30:00,N//05:00,N10``.
 
         Raises:
-            BadClock: The text is not a clock.
+            BadClock: The text is not a valid clock.
         """
         fields = text.split("/")
         if len(fields) > 3:
@@ -69,7 +69,7 @@ def parse_time(text: str) -> int:
     """Convert ``[-][D.][[HH:]MM:]SS`` to seconds, dropping fractions; a bare number means minutes.
 
     Raises:
-        BadClock: The text is not a time.
+        BadClock: The text is not a valid time.
     """
     match = _TIME.fullmatch(text)
     if match is None:

@@ -22,11 +22,11 @@ class GameFormat(StrEnum):
 
 
 TEXTS = (GameFormat.GGF, GameFormat.PGN, GameFormat.TRANSCRIPT)
-"""The text formats, which we can also write."""
+"""The text formats, which this program can also write."""
 
 
 def decode(data: bytes) -> str:
-    """Decode a file of unknown age and origin: as UTF-8 if that is valid, otherwise as Latin-1."""
+    """Decode a file of unknown encoding: as UTF-8 if that is valid, otherwise as Latin-1."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -51,7 +51,7 @@ def detect_format(head: bytes, length: int) -> GameFormat | None:
 
 
 def read(lines: Iterable[str], form: GameFormat, game: str | None = None) -> Iterator[GameRecord | BadGame]:
-    """Yield each game of a text in order, or, for an unreadable game, the reason.
+    """Yield each game of a text in order; for an unreadable game, yield the reason instead.
 
     Args:
         form: A format in `TEXTS`.

@@ -1,4 +1,4 @@
-"""GGF, the Generic Game Format: the form in which GGS, NBoard and their archives write Othello games.
+"""GGF, the Generic Game Format: the format in which GGS, NBoard and their archives write Othello games.
 
 A game is ``(;`` tags ``;)``, a tag is ``NAME[value]``, and no value contains a ``]``. Archives have one match
 per line, which begins with its number of games: ``1 (;...;)``, or ``2 (;...;)(;...;)`` for a synchro pair.
@@ -36,7 +36,7 @@ _END = re.compile(r"\s*;\s*\)")
 _MAX_MOVES = 400
 """Maximum number of moves accepted, far above the 120 of any legal game; `replay` reports illegal ones."""
 _MAX_NUMBER = 1e9
-"""Upper limit for any number in a game."""
+"""Largest value accepted for any number in a game."""
 _HEADER = frozenset(
     ("GM", "PC", "DT", "PB", "PW", "RB", "RW", "TI", "TB", "TW", "TY", "RE", "BO", "KB", "KW", "KM")
 )
@@ -104,7 +104,7 @@ class GgfResult:
 
 
 def parse(text: str) -> GgfGame:
-    """Parse a text of one game; line breaks between tags do not matter.
+    """Parse the text of one game; line breaks between tags are ignored.
 
     Raises:
         BadGgf: The text is not a GGF game of Othello. Illegal moves are not detected here; see `replay`.

@@ -8,7 +8,7 @@
   of the World Xiangqi Federation (``C2=5``) is also read. Moves in Chinese characters are not read.
 
 Variations, annotations and comments are skipped, except ``[%eval]`` and ``[%emt]``: evaluations (from the
-first side's view, in discs or pawns; no mates) and seconds per move.
+first side's point of view, in discs or pawns; no mates) and seconds per move.
 (https://www.saremba.de/chessgml/standards/pgn/pgn-complete.htm)
 """
 
@@ -378,7 +378,7 @@ def _sides(name: str) -> tuple[str, str]:
 
 
 def _flip_evaluations(evaluations: Sequence[float | None], first: int) -> tuple[float | None, ...]:
-    """Convert evaluations between the mover's view and the first side's view."""
+    """Convert evaluations between the mover's and the first side's points of view."""
     return tuple(
         value if value is None or (first + ply) % 2 == 0 else 0 - value
         for ply, value in enumerate(evaluations)

@@ -35,7 +35,7 @@ class GameRecord:
     """Name in `engine.games`."""
     players: tuple[str, str] = ("", "")
     start: str | None = None
-    """Position before the first move, in the form of `Game.position_text`; None for the usual start."""
+    """Position before the first move, in the form of `Game.position_text`; None for the standard one."""
     moves: tuple[str, ...] = ()
     """Moves in the game's notation, passes included; all are legal."""
     points: float | None = None
@@ -66,7 +66,7 @@ def clean(text: str) -> str:
 
 
 def margin_points(margin: float | None) -> float | None:
-    """The points for a game's margin."""
+    """The first side's points, given its margin; None without a margin."""
     return None if margin is None else 1.0 if margin > 0 else 0.5 if margin == 0 else 0.0
 
 
@@ -102,7 +102,7 @@ def steps(record: GameRecord) -> Iterator[tuple[Any, Move]]:
     """Each move with the position before it.
 
     Raises:
-        BadGame: A move is illegal; the message has its number.
+        BadGame: A move is illegal; the message gives the move's number.
     """
     game: Game[Any] = GAMES[record.game]
     position = start_position(record)
@@ -122,7 +122,7 @@ def squares_to_moves(
     """Return the moves for Othello squares in playing order, with passes inserted, and the final position.
 
     Raises:
-        BadGame: A disc cannot be placed; the message has its number.
+        BadGame: A disc cannot be placed; the message gives the move's number.
     """
     position = _OTHELLO.initial() if start is None else start
     moves: list[str] = []
@@ -142,7 +142,7 @@ def played(moves: Iterable[str], start: OthelloPosition) -> OthelloPosition:
     """The Othello position after these moves, which must include passes.
 
     Raises:
-        BadGame: A move is illegal; the message has its number.
+        BadGame: A move is illegal; the message gives the move's number.
     """
     position = start
     for number, text in enumerate(moves, start=1):

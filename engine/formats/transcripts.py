@@ -16,11 +16,11 @@ _SQUARE = re.compile(r"[a-h][1-8]")
 
 
 class BadTranscript(BadGame):
-    """The line is not a game from the usual start; the message says what is wrong."""
+    """The line is not a game from the standard starting position; the message says what is wrong."""
 
 
 def parse(line: str, game: str = "othello") -> GameRecord:
-    """Parse a line as a game from the usual start.
+    """Parse a line as a game from the standard starting position.
 
     Raises:
         BadTranscript: The line contains no move, or an illegal one.
@@ -38,7 +38,7 @@ def write(record: GameRecord) -> str:
     """Return the moves on one line; for Othello, blanks and passes are omitted.
 
     Raises:
-        BadTranscript: The game does not begin at the usual start, which a transcript implies.
+        BadTranscript: The game does not begin at the standard position, which a transcript implies.
     """
     if record.start is not None:
         raise BadTranscript("a transcript begins at the usual start, but this game does not")

@@ -17,7 +17,7 @@ GAME_BYTES = _GAME.size
 _NAME_BYTES = {".jou": 20, ".trn": 26}  # of a player, of a tournament
 _DEFAULT_DEPTH = 22
 SCORE_TAG = "TheoreticalScore"
-"""Tag of a `GameRecord`: black's score under perfect play from `WthorFile.depth` empty squares on."""
+"""Tag of a `GameRecord`: Black's final disc count with perfect play from `WthorFile.depth` empty squares."""
 
 
 class BadWthor(BadGame):
@@ -37,7 +37,7 @@ class WthorGame:
     theoretical_score: int
     """Black's final disc count with perfect play, starting at `WthorFile.depth` empty squares."""
     squares: tuple[int, ...]
-    """The squares in the order of placement from the usual start, 0 for a1, 1 for b1; no passes."""
+    """The squares in the order of placement from the starting position, 0 for a1, 1 for b1; no passes."""
 
     @property
     def margin(self) -> int:
@@ -57,7 +57,7 @@ class WthorFile:
     _data: bytes
 
     def games(self) -> Iterator[WthorGame | BadWthor]:
-        """Every game in order; for a game with an invalid square or score, the reason."""
+        """Every game in order; in place of a game with an invalid square or score, the reason."""
         for number in range(self.count):
             tournament, black, white, score, theoretical, moves = _GAME.unpack_from(
                 self._data, _HEADER.size + _GAME.size * number
@@ -98,7 +98,7 @@ def to_record(
     """The game with its names; record numbers replace missing names.
 
     Raises:
-        BadGame: The moves break the rules.
+        BadGame: A move is illegal.
     """
     moves, end = squares_to_moves(game.squares)
     over = black_margin(end)

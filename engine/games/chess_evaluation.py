@@ -5,7 +5,7 @@ sixth rank, a hanging queen. Its value is the count for the side to move minus t
 The weights are learned by ``python -m lab.training.chess``; ``chess_weights.json`` holds and documents them.
 
 Full-width searches have no quiescence search, so hanging pieces are features too, counted separately for the
-side to move (which can save one of them) and for the waiting side (which loses it).
+side to move (which can save one of them) and for the waiting side (which loses one).
 
 The C++ core (``engine/native/chess/chess_evaluation.hpp``) does the evaluation;
 ``tests/engine/games/chess_mirror.py`` is a readable copy of it in Python.
@@ -68,7 +68,7 @@ GROUPS: Groups = {
     "tempo": 1,
     "in_check": 1,
 }
-"""The groups of features; squares and ranks are seen from the side whose feature is counted."""
+"""The groups of features; squares and ranks are relative to the side whose feature is counted."""
 
 
 @cache
@@ -104,5 +104,5 @@ def middle(board: chess.Board) -> int:
 
 
 def expected_scale_centi(board: chess.Board) -> float:
-    """Return s, in centipawns, such that equal players score 1 / (1 + exp(-score / s)) on average."""
+    """Return s, in centipawns; at x centipawns, equal players score 1 / (1 + exp(-x / s)) on average."""
     return weights().expected_scale_centi(middle(board))

@@ -1,7 +1,7 @@
 """Rules of lichess.org's chess variants from python-chess: `StandardChess` with another board.
 
 Our own searches do not play the variants well: leave them to external engines, whose option ``UCI_Variant``
-selects the variant (by python-chess's ``uci_variant``). The evaluation here (material only) is used
+selects the variant (by its ``uci_variant`` in python-chess). The evaluation here (material only) is used
 when such an engine fails to choose a move.
 
 FENs are python-chess's: pockets in brackets, ``~`` after promoted pieces (crazyhouse), remaining checks
@@ -26,7 +26,7 @@ from engine.games.standard_chess import ChessPosition, StandardChess
 
 _VALUE_CENTI = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900}
 _SCALE_CENTI = 200.0
-"""Logistic scale; a lead is worth about as much as in chess."""
+"""Scale of the logistic curve; a lead is worth about as much as in chess."""
 _MAX_PIECES = 52
 """Maximum number of pieces on the board and in both pockets; Horde starts with this many."""
 _CHECKS = range(4)

@@ -26,9 +26,9 @@ class LinearWeights:
     """Weights of all features, group after group."""
 
     middle: tuple[int, ...]
-    """Middlegame weights, centi-units."""
+    """Middlegame weights, in centi-units."""
     end: tuple[int, ...]
-    """Endgame weights, centi-units."""
+    """Endgame weights, in centi-units."""
     scale_centi: tuple[float, float]
     """The scale s in the expected result 1 / (1 + exp(-score / s)), for the endgame and the middlegame."""
 

@@ -1,9 +1,9 @@
 """Networks that correct the evaluation in the strong search of chess and xiangqi: their files and sizes.
 
-A network's inputs are the pieces from each side's view; its output is added to the linear evaluation;
-engine/native/network.hpp documents the computation and the file's layout. The files are compressed,
-``chess_network.xz`` and ``xiangqi_network.xz``, and the cards beside them, ``chess_network.json`` and
-``xiangqi_network.json``, document how the weights were learned (`lab.training.networks`).
+A network's inputs are the pieces from each side's point of view; its output is added to the linear
+evaluation; engine/native/network.hpp documents the computation and the file's layout. The files
+``chess_network.xz`` and ``xiangqi_network.xz`` are compressed; the cards beside them, ``chess_network.json``
+and ``xiangqi_network.json``, document how the weights were learned (`lab.training.networks`).
 """
 
 import lzma

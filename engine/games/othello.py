@@ -2,7 +2,7 @@
 
 Bit ``8 * row + column`` stands for a square, row 0 at the top, so a1 is bit 0, h1 bit 7, h8 bit 63 (the
 order of WTHOR and of printed diagrams).  Moves are square numbers; `PASS` is the forced move of a side that
-cannot place a disc.  The C++ core (``engine/native/othello/othello.hpp``) has the same rules.
+cannot place a disc.  The C++ core (``engine/native/othello/othello.hpp``) implements the same rules.
 """
 
 import re
@@ -68,7 +68,7 @@ class OthelloPosition(NamedTuple):
 
 
 class Othello(PlainGame[OthelloPosition]):
-    """The usual rules: black begins; a side without a move passes; two passes end the game.
+    """The standard rules: black begins; a side without a move passes; two passes end the game.
 
     The empty squares of a finished game count for the winner, as in WTHOR and in tournaments.
     """

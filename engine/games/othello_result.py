@@ -1,8 +1,8 @@
 """Converts centidiscs to the expected game result, for display and for weighting by probabilities.
 
 The expected result is 1 / (1 + exp(-score / s)), with s = 252 + 9.0 * empty squares: with 40 squares empty, a
-lead of one disc is worth 54 %, of six discs 73 %; with 14 squares empty, 57 % and 83 %. The constants were
-fitted on 2026-11-24, with the evaluation weights of that day, by the command ::
+lead of one disc is worth 54 %, one of six discs 73 %; with 14 squares empty, 57 % and 83 %. The constants
+were fitted on 2026-11-24, with the evaluation weights of that day, by the command ::
 
     python -m lab.training.othello_result --games 4000
 
@@ -15,7 +15,7 @@ random moves, with the last 12 squares solved. On the 30,362 positions of 800 fu
 
 The fit is valid for equal players who search to the score's depth. Scores are more certain for deeper
 searches and less certain for people: the previous weights gave s = 266 + 4.1 * empty squares in 500 games at
-depth 8, and s = 588 + 4.9 * empty squares in 1,500 WTHOR games from the year 2000 on, scored at depth 6.
+depth 8, and s = 588 + 4.9 * empty squares in 1,500 WTHOR games from 2000 onwards, scored at depth 6.
 """
 
 import math
@@ -25,7 +25,7 @@ from engine.game import WIN_CENTI
 BASE_CENTI = 251.9
 PER_EMPTY_CENTI = 8.98
 BOARD = 60
-"""Empty squares of the start position."""
+"""Number of empty squares in the starting position."""
 
 
 def scale_centi(empties: int) -> float:

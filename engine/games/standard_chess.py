@@ -119,12 +119,12 @@ class ChessPosition:
 
     @cached_property
     def legal(self) -> Moves:
-        """Numbers of the legal moves; empty if any rule has ended the game."""
+        """The legal moves, as numbers; empty if any rule has ended the game."""
         return () if self.is_draw_unless_mate else tuple(sorted(map(_number, self.board.legal_moves)))
 
 
 class StandardChess:
-    """The laws of FIDE, except that threefold repetition and fifty moves end the game without a claim."""
+    """FIDE Laws, but threefold repetition and the fifty-move rule end the game without a claim."""
 
     name = "chess"
     score_unit = "pawns"

@@ -9,8 +9,8 @@ Apart from mate, games end as follows:
 
 * A side without a legal move has lost, whether or not it is in check. The generals must not face each other
   on an open file.
-* The third occurrence of a position ends the game.  A side that has checked with every move since the first
-  occurrence loses, unless both did; otherwise the game is a draw. Perpetual chase is also a draw, because
+* The third occurrence of a position ends the game. A side that has checked with every move since the first
+  occurrence loses, unless both have; otherwise the game is a draw. Perpetual chase is also a draw, because
   rule books define a chase at length (is the piece protected, is it pinned, which piece attacks) and differ.
 * 100 plies without a capture are a draw.
 
@@ -168,7 +168,7 @@ def _targets(board: Sequence[str], square: int) -> Iterator[int]:
 
 
 def _is_exposed(board: Sequence[str], side: int) -> bool:
-    """Whether a side's general is attacked, or faces the other general."""
+    """Whether a side's general is attacked or faces the other general."""
     soldier, horse, cannon, rook, general = "PNCRK" if side else "pncrk"
     square = board.index("k" if side else "K")
     for ray in _RAYS[square]:

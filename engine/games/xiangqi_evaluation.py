@@ -15,7 +15,7 @@ from engine._native import XiangqiEvaluation, XiangqiSearch
 from engine.games.linear_weights import Groups, LinearWeights, own_weights
 
 PLACES = 50
-"""Squares of a board folded along its middle file; index: five times the rank plus distance from the edge."""
+"""Squares of a board folded along its middle file; the index is 5 * rank + distance from the edge."""
 
 DANGERS = 20
 """Number of levels of general danger."""

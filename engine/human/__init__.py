@@ -1,1 +1,1 @@
-"""Human-move models: p(move | position, history, rating, clock), and opponent-model search with them."""
+"""Human-move models: p(move | position, history, rating, clock), and opponent-model search that uses them."""

@@ -22,7 +22,7 @@ from engine.human.model import CALIBRATED, DEFAULT_RATING, BadModel
 from engine.human.onnx import OnnxNetwork
 
 FEATURES_VERSION = "2"
-"""Increased when the meaning of `reply_features` changes; each model file states its version."""
+"""Increased when the meaning of `reply_features` changes; each model file states the version it uses."""
 INPUT, OUTPUT = "features", "utilities"
 """Tensor names in the file. Input shape: (replies, features). Output shape: (replies, 2), the utilities with
 and without a human-move model."""
@@ -30,7 +30,7 @@ and without a human-move model."""
 _MIN_P = 1e-4
 _SEEN_LOSS_THRESHOLD = 0.10
 _MAX_TRAINING_RATING = 1900
-"""The rating of the strongest people whose games trained Maia's chess networks."""
+"""The rating of the strongest people on whose games Maia's chess networks were trained."""
 _REPLY_FEATURES = (
     "loss",
     "loss_root",
@@ -63,7 +63,7 @@ FEATURES = (
 
 
 def expected(scores_centi: NDArray[Any], logistic_centi: float) -> NDArray[np.float64]:
-    """Convert scores to expected scores from 0 to 1, as `engine.expected.expected_score`, but unrounded."""
+    """Convert scores to expected scores from 0 to 1, like `engine.expected.expected_score`, but unrounded."""
     scores = np.asarray(scores_centi, np.float64)
     soft = 1.0 / (1.0 + np.exp(-np.clip(scores / logistic_centi, -500, 500)))
     return np.asarray(np.where(np.abs(scores) >= WIN_CENTI, (scores > 0).astype(np.float64), soft))
@@ -93,7 +93,7 @@ def reply_features(
     human: tuple[float, ...] | None,
     person: Person,
 ) -> NDArray[np.float32]:
-    """The features of each reply, one row of `FEATURES` per reply.
+    """The features of each reply: one row per reply, one column per name in `FEATURES`.
 
     Args:
         scores_centi: Replies by depths, s_2 .. s_D, from our point of view.

@@ -38,7 +38,7 @@ _BATCH = 64
 
 @cache
 def openings() -> tuple[tuple[ChessPosition, ...], ...]:
-    """The test openings, as games from the start position; the first is only the start position."""
+    """The test openings, as games from the start position; the first consists of the start position only."""
     game, openings = StandardChess(), []
     for text in _OPENINGS:
         start, _, moves = text.partition(" moves ")
@@ -162,7 +162,7 @@ class MaiaFamily:
     """Several networks, each for people of one rating, with interpolation between two ratings.
 
     Weights are linear in the difference of the ratings; below the lowest and above the highest rating, only
-    the nearest network counts. Used by one thread at a time.
+    the nearest network is used. Used by one thread at a time.
 
     Args:
         models: Networks, each for a different rating.

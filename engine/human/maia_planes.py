@@ -7,7 +7,7 @@ Planes are 8 x 8. The 8 latest positions, the present one first, have 13 planes 
 bishops, rooks, queens and king; the same for the other side; and ones if that position has occurred before.
 Eight planes follow: castling rights (queen's and king's side; own, then the other side's); whether black is
 to move; plies since the last capture or pawn move, unscaled; zeros; ones.  Positions before the game's start
-are empty if the game began at the usual start; otherwise the oldest known position is repeated.
+are empty if the game began from the standard position; otherwise the oldest known position is repeated.
 
 Outputs are indexed ``plane * 64 + from``; the from-square is seen from the mover's side.  Planes 0 to 55:
 queen moves, N, NE, E, SE, S, SW, W, NW, by 1 to 7 squares each; 56 to 63: knight moves; 64 to 72: promotions
@@ -47,7 +47,7 @@ _TURN = 0o70 | 0o70 << 6
 
 
 def _answer_slots() -> NDArray[np.int64]:
-    """Return the slot, plane * 64 + from, of each move number of `engine.games.standard_chess`; -1: none."""
+    """Return the slot (plane * 64 + from; -1: none) of each move number of `engine.games.standard_chess`."""
     directions = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
     knights = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2))
     slots = np.full(5 << 12, -1, np.int64)

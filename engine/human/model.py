@@ -20,11 +20,11 @@ models; and the placeholder for a model that cannot be opened."""
 DEFAULT_RATING = 1500
 """Rating assumed for a person whose rating is unknown."""
 MASS_TOLERANCE = 1e-3
-"""Allowed deviation of a sum of probabilities from 1, because models use single precision."""
+"""Maximum deviation of a sum of probabilities from 1; models compute in single precision."""
 
 
 class BadModel(Exception):
-    """The model is unreadable or its predictions are malformed; the message names it and says why."""
+    """The model is unreadable or its predictions are malformed; the message names the model and the fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class PredictionQuery:
 
 
 class HumanModel(Protocol):
-    """Predicts human moves in one game.  Used by one thread at a time."""
+    """Predicts human moves in one game.  Only one thread may use it at a time."""
 
     @property
     def game(self) -> str:

@@ -36,8 +36,8 @@ _CONTROL_FLOW = (b"Loop", b"Scan", b"If")
 
 _lock = threading.Lock()
 _running: WeakValueDictionary[str, Any] = WeakValueDictionary()
-"""Sessions, keyed by their file's checksum. A session is large and thread-safe, so all users of a file share
-one."""
+"""Sessions, keyed by the checksum of their file. A session is large and thread-safe, so all users of a file
+share one."""
 
 
 def read_model_file(path: Path, max_bytes: int = MAX_MODEL_BYTES) -> bytes:
@@ -106,7 +106,7 @@ class OnnxNetwork:
 
         Args:
             path: The file.
-            start: Load the network now, not on first use; it takes about ten times its file's size in memory.
+            start: Load the network now, not lazily; this takes about ten times the file's size in memory.
 
         Raises:
             BadModel: The file cannot be read, or is not a network; with `start`, the network cannot be run.
@@ -169,7 +169,7 @@ class OnnxNetwork:
 
         Args:
             output: The output's name.
-            inputs: The inputs by name.
+            inputs: The inputs, keyed by name.
 
         Raises:
             BadModel: The network rejects the inputs, or its output is malformed.
@@ -194,7 +194,7 @@ _FUNCTIONS = 25
 
 
 def _metadata(model: ProtobufFields) -> tuple[dict[str, str], str]:
-    """This program's metadata, and the card."""
+    """The metadata with this program's prefix, and the card."""
     entries = [message(raw, "metadata_props") for raw in _messages(model, _METADATA)]
     texts = {_text(entry.get(1)): _text(entry.get(2)) for entry in entries}
     own = {key.removeprefix(PREFIX): text for key, text in texts.items() if key.startswith(PREFIX)}

@@ -55,7 +55,7 @@ class ModelHealth:
 
     @property
     def failures(self) -> tuple[int, int]:
-        """Numbers of failures: since the program started, and since the last successful query."""
+        """Number of failures since the program started, and number since the last successful query."""
         with self._lock:
             return self._total, self._failures
 
@@ -90,7 +90,7 @@ class GameModels:
     value: OpponentParams = field(default_factory=OpponentParams)
     health: ModelHealth = field(default_factory=ModelHealth)
     person_prior: "PersonPrior | None" = None
-    """Tilts predictions by rating and speed (`engine.human.reply_probabilities`); None: no tilt."""
+    """Tilts predictions by rating and speed (`engine.human.reply_probabilities`); None for no tilt."""
 
 
 class OpponentModelSearch:
@@ -202,14 +202,14 @@ class OpponentModelSearch:
     def from_engine(
         self, values: Mapping[str, int], over: Collection[str], search: FindProfiles, most: int
     ) -> tuple[list[Candidate], int]:
-        """Return the candidates; moves within the risk budget have values, the best has a complete profile.
+        """Return the candidates: moves within the risk budget have values; the best has a complete profile.
 
         The program searches the likely replies to each move within the budget.  It searches the remaining
         replies only for the chosen move; if these lower the move's value, another move may be chosen.
 
         Args:
-            values: Every legal move's score at the root, from our point of view, or its result if it ends the
-                game; in the game's move order.
+            values: Every legal move's score at the root, from our point of view, or the result if the move
+                ends the game; in the game's move order.
             over: Moves that end the game.
             search: Searches replies with the other program.
             most: Maximum number of moves to search, in descending order of root score.

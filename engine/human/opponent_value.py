@@ -101,7 +101,7 @@ def risk_floor_centi(best_centi: int, params: OpponentParams) -> int:
 
 def _share_floor_centi(best_centi: int, params: OpponentParams) -> int:
     """The minimum score that `share_percent` allows, given the best score; forced losses are allowed only if
-    every move loses by force.
+    every move is one.
 
     The minimum follows from f(x) >= (1 - share) f(best), where f is the logistic function.
     """
@@ -117,7 +117,7 @@ def _share_floor_centi(best_centi: int, params: OpponentParams) -> int:
 
 
 def is_won(candidates: Sequence[Candidate]) -> bool:
-    """Whether some move is a forced win, so that the choice needs no model."""
+    """Whether some move is a forced win; the choice then needs no model."""
     return any(c.raw_centi >= WIN_CENTI for c in candidates if not c.raw_is_bound)
 
 

@@ -36,10 +36,10 @@ from engine.human.othello_openings import OpeningTable, keys_of
 GAME = "othello"
 INPUT, OUTPUT = "squares", "logits"
 OPENINGS = "openings"
-"""Metadata key of the openings."""
+"""Key of the openings in the network's metadata."""
 
 DEFAULT_FILE = Path(__file__).with_name("othello_human.onnx")
-"""The network that comes with the program, with its card beside it."""
+"""The network that comes with the program; its model card is in the same folder."""
 
 OWN, OTHER, LEGAL = 0, 1, 2
 _AFTER = 10
@@ -49,9 +49,9 @@ PLANES = _AFTER + 6
 0-7, as 0 or 1: own disc; other's disc; a legal move; a legal move for the other side if it were to move;
 empty; the disc placed last; a disc flipped with it; empty, in a quadrant with an odd number of empty squares.
 8-9, the same on all squares: empty squares in sixtieths; whether their number is odd.
-10-15, at legal moves, about the board after the move: discs flipped in eighths; replies in tenths; own moves
-if the other were to pass, in tenths; corners among the replies; empty squares beside own discs and beside the
-other side's, in fifteenths.
+10-15, at legal moves, about the board after the move: discs flipped, in eighths; replies, in tenths; own
+moves if the other were to pass, in tenths; corners among the replies; empty squares beside own discs and
+beside the other side's, in fifteenths.
 """
 
 _CORNERS = np.uint64(0x8100000000000081)

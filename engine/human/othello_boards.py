@@ -1,6 +1,6 @@
 """Othello's rules on arrays: move generation for many bitboards at once.
 
-Bit ``8 * row + column`` stands for the square at that row and column, as in `engine.games.othello`. Every
+Bit ``8 * row + column`` represents the square at that row and column, as in `engine.games.othello`. Every
 function takes and returns arrays of type uint64, all of the same, arbitrary shape.
 """
 
@@ -109,8 +109,8 @@ def upright(own: Boards, other: Boards) -> NDArray[np.bool_]:
     """Whether each symmetry maps each position to its canonical orientation, shape (8, n).
 
     The canonical image has the smallest bitboard of occupied squares and, among equals, the smallest bitboard
-    of own discs, so it is the same for all equivalent positions. Several symmetries do this if the position
-    itself is symmetric.
+    of own discs, so it is the same for all equivalent positions. Several symmetries give this image if the
+    position itself is symmetric.
     """
     taken, mine = np.stack(images(own | other)), np.stack(images(own))
     least = taken == taken.min(axis=0)

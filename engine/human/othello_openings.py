@@ -2,8 +2,8 @@
 
 A position that occurred in many games needs no estimate, because the counts of its moves are known. The table
 has the positions that occurred often enough, each in its upright orientation
-(`engine.human.othello_boards.upright`), with the count of each move. The table is stored in an ONNX file's
-metadata as compressed text: arrays of the keys, the moves per position, their squares, their counts.
+(`engine.human.othello_boards.upright`), with the count of each move. An ONNX file's metadata stores the table
+as compressed text: arrays of keys, of the number of moves per position, and of the moves' squares and counts.
 """
 
 import base64
@@ -47,7 +47,7 @@ class OpeningTable:
     """Index of each position's first move, followed by the total number of moves."""
     squares: NDArray[np.uint8]
     games: NDArray[np.uint16]
-    """Number of games that continued with the move, where older games count less."""
+    """Number of games that continued with the move, with older games weighted less."""
 
     @classmethod
     def none(cls) -> Self:
@@ -88,7 +88,7 @@ class OpeningTable:
 
     @classmethod
     def read(cls, text: str, where: str) -> Self:
-        """Parse the text form; an empty text gives an empty table.
+        """Parse the text form; an empty string gives an empty table.
 
         Raises:
             BadModel: The text is malformed; the message begins with ``where``.
@@ -118,7 +118,7 @@ class OpeningTable:
 
         Args:
             keys: Keys of positions in upright orientation.
-            probabilities: The network's probability of each square, shape (n, 64); each row adds up to 1.
+            probabilities: The network's probability of each square, shape (n, 64); each row sums to 1.
         """
         if not len(self.keys):
             return probabilities

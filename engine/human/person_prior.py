@@ -88,7 +88,7 @@ class PriorGrid:
 
     @property
     def is_free(self) -> NDArray[np.bool_]:
-        """Whether x has more than one value on the grid, and the same for k."""
+        """For x and for k: whether it has more than one value on the grid."""
         return np.array([len(self.x) > 1, len(self.k) > 1])
 
 
@@ -103,7 +103,7 @@ class RatingScale:
     most: Annotated[float, Range(0.0, 100.0)]
     """The rating feature is clipped to plus or minus this value."""
     games: Annotated[int, Range(0, 1_000_000)]
-    """Number of rated games after which a rating counts in full; if 0, every rating does."""
+    """Number of rated games after which a rating counts in full; if 0, every rating counts in full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class BasePrior:
     grid: PriorGrid
     scale: RatingScale
     rated: Gaussian | None
-    """The prior for people with a known rating; None if `unrated` applies to them, too."""
+    """The prior for people with a known rating; None if `unrated` applies to them too."""
     unrated: Gaussian
 
 
@@ -283,7 +283,7 @@ class PersonPrior:
             where: The file's name in messages.
 
         Raises:
-            BadModel: The data is not a card; the message names the file, and says what is wrong.
+            BadModel: The data is not a card; the message names the file and says what is wrong.
         """
         try:
             content = json.loads(data)

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from engine.human.model import BadModel
 
 ProtobufFields = dict[int, list[int | bytes]]
-"""The values of each field, by field number: unsigned numbers, or bytes of strings and messages."""
+"""The values of each field, by field number: unsigned numbers, or the bytes of strings and messages."""
 
 
 def message(data: bytes, where: str, wanted: Collection[int] | None = None) -> ProtobufFields:

@@ -46,7 +46,7 @@ class RatingAverage:
         return self._model.max_history_positions
 
     def rating_weights(self, rating: int | None) -> list[float]:
-        """The weights of the ratings for a person; they add up to 1."""
+        """The weight of each rating for a person; the weights add up to 1."""
         inside = max(self._ratings[0], min(self._ratings[-1], DEFAULT_RATING if rating is None else rating))
         weights = [math.exp(-abs(each - inside) / RATING_KERNEL_WIDTH) for each in self._ratings]
         total = math.fsum(weights)

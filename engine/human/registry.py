@@ -1,6 +1,6 @@
 """The program's human-move models for each game; each searching thread opens its own copy.
 
-For a game without a configured file the program has a default: a network for Othello, the estimate from
+For a game without a configured file, the program has a default: a network for Othello, the estimate from
 shallow searches (`engine.human.shallow`) for other games. Default networks are opened on first use; the
 operator's files are opened when the program starts, so that a bad file is reported immediately.
 """

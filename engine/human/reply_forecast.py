@@ -46,18 +46,18 @@ class ReplyForecast:
     model: ModelInfo
     """The model of the forecast; for `rank_probabilities` its kind is `RANK_MODEL`."""
     prior: str
-    """SHA-256 of the card that tilted the model to the person (`engine.human.person_prior`); empty if none
-    did."""
+    """SHA-256 of the card that adapted the model to the person (`engine.human.person_prior`); empty for
+    none."""
     replies: tuple[str, ...]
     """Every legal reply, in the order of the profile."""
     probabilities: tuple[float, ...] = field(metadata={OLD_NAMES: ("odds",)})
     """Each reply's probability, to six digits."""
     base: tuple[float, ...]
-    """The model's probabilities before the tilt; empty if there was no tilt."""
+    """The model's probabilities before it was adapted to the person; empty if it was not."""
     tempting: tuple[TemptingReply, ...]
     """Tempting replies according to the decision's own search, in the order of the profile."""
     confirm_depth: int
-    """Depth of the confirming search in plies from the decision's position; 0 if it took too long."""
+    """Depth of the confirming search in plies from the decision's position; 0 if the search took too long."""
     confirm_source: str = ""
     """The engine of the confirming search, as in `Decision.profile_source`; empty if none was recorded."""
     other: "ReplyForecast | None" = None
@@ -103,7 +103,7 @@ class ReplyForecast:
         """Restore a forecast from a record written by `to_record`.
 
         Raises:
-            RecordError: The record lacks a field, has an unknown one, or has a value of the wrong type.
+            RecordError: The record lacks a field, or has an unknown field or a value of the wrong type.
         """
         try:
             forecast: Self = reader(ReplyForecast)(record)

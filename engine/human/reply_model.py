@@ -55,7 +55,7 @@ class ReplyModel(Protocol):
 
 
 def default_path(game: str, folder: Path = Path(__file__).parent) -> Path:
-    """Path of the program's own model for a game, whether or not it exists."""
+    """Path of the program's own model for a game, whether or not the file exists."""
     return folder / f"calibrated_{game}.onnx"
 
 

@@ -1,6 +1,6 @@
 """The probabilities of a person's replies to a move of ours, from the best available models.
 
-The calibrated model predicts if there is one, otherwise the human-move network; if both are missing or fail
+The calibrated model predicts if there is one, otherwise the human-move network; if both are missing or fail,
 there is no prediction. The people model (`engine.human.person_prior`) then tilts the prediction according to
 the person's rating and the game's speed.
 """
@@ -24,7 +24,7 @@ class ReplyPrediction:
     replies: tuple[str, ...]
     """Every legal reply, in the game's order."""
     probabilities: tuple[float, ...]
-    """Probability of each reply; they add up to 1."""
+    """Probability of each reply; the probabilities sum to 1."""
     base: tuple[float, ...]
     """The probabilities before the tilt, as `model` predicted them."""
     model: ModelInfo
@@ -44,7 +44,7 @@ def predict_replies(
     person: Person,
     seconds: float | None = None,
 ) -> ReplyPrediction | None:
-    """Predict a person's reply; may run in any thread that `models` was lent to.
+    """Predict a person's reply; can run in any thread to which `models` was lent.
 
     Args:
         game: The rules.
@@ -56,8 +56,8 @@ def predict_replies(
         seconds: `engine.human.person_prior.estimated_side_time_s` of the game; None if unknown.
 
     Returns:
-        The prediction; None if no model exists or answers (only the first failure in a row is logged), or if
-        the move has no legal replies.
+        The prediction; None if no model exists or answers (only the first of consecutive failures is logged),
+        or if the move has no legal replies.
 
     Raises:
         IncompleteProfile: The candidate's profile is incomplete.
@@ -111,7 +111,7 @@ def _of_calibrated(
     human: tuple[float, ...] | None,
     person: Person,
 ) -> tuple[ModelInfo, tuple[float, ...], ModelInfo | None] | None:
-    """Return the calibrated model's info and answer, and the info of the network that it was given."""
+    """Return the calibrated model's info and answer, and the info of the network that it used."""
     model = models.calibrated
     if model is None:
         return None

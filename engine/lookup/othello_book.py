@@ -1,10 +1,10 @@
 """Our opening book for Othello: opening positions with their good moves and scores.
 
 Positions that the board's eight symmetries map to one another share the entry of the smallest of them (the
-*canonical* one); moves are mapped accordingly. Colours do not matter: an entry is seen from the side to
-move. ``python -m lab.training.othello_book`` builds books; none comes with the program.
+*canonical* one); moves are mapped accordingly. Colours do not matter: an entry is from the side to move's
+point of view. ``python -m lab.training.othello_book`` builds books; none is bundled with the program.
 
-The file is gzip'd text, one JSON value per line: it is small, ``zcat`` can show it, and gzip's checksum
+The file is gzipped text, one JSON value per line: it is small, ``zcat`` can show it, and gzip's checksum
 detects damage. (A database would be several times larger, and nothing else in the engine needs a database.)
 The first line is the header::
 
@@ -47,7 +47,7 @@ _INVERSE_SYMMETRY = (0, 1, 2, 3, 4, 6, 5, 7)  # the symmetry that undoes each on
 
 
 class BadBook(BadSource):
-    """The file is not a book, or is damaged; the message names the file, the fault and its place."""
+    """The file is not a book or is damaged; the message names the file, the fault and its location."""
 
 
 class BookMove(NamedTuple):
@@ -57,7 +57,7 @@ class BookMove(NamedTuple):
     score_centi: int
     """In centidiscs, for the side to move."""
     depth: int
-    """Plies from the position to the leaves of the search behind the score."""
+    """Depth of the search that produced the score, in plies from the position."""
     games: int = 0
     """Number of games in which the move was played; 0 in a book that is not built from games."""
     mean_result: float | None = None
@@ -80,7 +80,7 @@ def turned_board(board: int, symmetry: int) -> int:
 
 
 def canonical(mover: int, waiter: int) -> tuple[BookKey, tuple[int, ...]]:
-    """The canonical form of a position, and every symmetry that maps the position to it.
+    """The canonical form of a position and every symmetry that maps the position to it.
 
     A position that is itself symmetric, like the start position, has more than one such symmetry.
     """
@@ -141,7 +141,7 @@ class Book:
         return len(self._entries)
 
     def moves(self, position: OthelloPosition) -> tuple[BookMove, ...]:
-        """The position's moves in the book, best first, ties in the game's order; empty if there are none."""
+        """The book's moves for the position, best first, ties by move number; empty if there are none."""
         key, symmetries = canonical(position.mover, position.waiter)
         back = _INVERSE_SYMMETRY[symmetries[0]]
         moves = [move._replace(move=turned(move.move, back)) for move in self._entries.get(key, ())]

@@ -1,8 +1,8 @@
 """Opening books for chess and its variants in Polyglot's format, read by python-chess.
 
 The format has moves and weights but no scores, so a decision from a book has no score. Positions
-are identified by their squares, side to move, castling rights and en passant square; so a book also serves
-games of Chess960 that reach its positions.
+are identified by their squares, side to move, castling rights and en passant square; so a book also covers
+Chess960 games that reach its positions.
 """
 
 import random
@@ -29,14 +29,14 @@ class BookChoice(StrEnum):
     WEIGHTED = "weighted"
     """At random, in proportion to the weights."""
     BEST = "best"
-    """The move with the largest weight; ties go to the first in the book."""
+    """The move with the largest weight; among equal weights, the first in the book."""
     EVEN = "even"
     """At random, with equal probability."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BookMoveChoice:
-    """When a book is used, and how."""
+    """When and how a book is used."""
 
     game: str = "chess"
     """The game: chess or one of its variants."""

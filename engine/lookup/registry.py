@@ -13,5 +13,5 @@ ROOT_SOURCES: Mapping[str, tuple[str, Callable[[Path], RootSource]]] = {
     "syzygy": ("chess", SyzygyTables.open),
     "polyglot": ("chess", PolyglotBook.open),
 }
-"""The game of each book or tablebase, and the function that opens it (raising `BadSource`). If several
+"""The game of each book or tablebase, and the function that opens it (it may raise `BadSource`). If several
 contain a position, the first one is used, and tablebases precede books."""

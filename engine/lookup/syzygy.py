@@ -27,7 +27,7 @@ class _Outcome(IntEnum):
 
     LOST = -2
     SAVED_BY_RULE = -1
-    """Lost, but saved by the fifty-move rule."""
+    """A loss that the fifty-move rule turns into a draw."""
     DRAWN = 0
     WON_BUT_FOR_RULE = 1
     WON = 2
@@ -40,7 +40,7 @@ class _TableResult(NamedTuple):
     merit: float
     """Tie-break among moves with the same outcome."""
     is_sure: bool
-    """Whether the outcome is certain, although the table's number of plies may be one too low."""
+    """Whether the outcome is certain even if the table's number of plies is one too low."""
 
 
 class SyzygyTables:

@@ -1,7 +1,7 @@
 """Build check that rejects object files of the core that share code (`python weak_symbols.py NM OBJECT ...`).
 
 An inline function compiled for several instruction sets becomes a weak symbol in each object file, and the
-linker keeps only one copy: a processor without AVX2 could then reach AVX2 code. See unit.hpp.
+linker keeps only one copy, so a processor without AVX2 could execute AVX2 code. See unit.hpp.
 """
 
 import subprocess
@@ -9,7 +9,7 @@ import sys
 
 
 def weak_code(listing: str) -> list[str]:
-    """The weak (W) and unique (u) symbols in `nm` output; weak data (V) contains no instructions."""
+    """Weak (W) and unique (u) symbols in `nm` output; not weak data (V), which contains no code."""
     return [line.split()[-1] for line in listing.splitlines() if line.split()[-2:-1] in (["W"], ["u"])]
 
 

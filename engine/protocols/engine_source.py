@@ -1,7 +1,7 @@
 """Trap profiles from another engine: the root, the moves within a window, and the replies to each.
 
 An engine is a third-party program: it may end, hang or send invalid output at any moment. `EngineSource` then
-logs the failure once and returns nothing, so its caller decides the move without the engine. The engine is
+logs the failure once and returns nothing, so its caller chooses the move without the engine. The engine is
 restarted for a later move, with increasing back-off.
 """
 
@@ -50,7 +50,7 @@ class EngineAnalysis:
     """An engine's analysis of a position."""
 
     candidates: tuple[Candidate, ...]
-    """Every legal move in the game's order; the analysed ones with complete profiles."""
+    """Every legal move in the game's move order; the analysed ones have complete profiles."""
     depth: int
     info: SourceInfo
     variation: tuple[str, ...]
@@ -69,7 +69,7 @@ class EngineMove:
     replies: tuple[ReplyProfile, ...] | None
     """The engine's profiles of all replies, or None if there was no time for them."""
     raw_centi: int
-    """The lowest final score of the replies or, without one, the engine's own score, or 0 if it gave none."""
+    """The replies' lowest final score; without profiles, the engine's own score, or 0 if it gave none."""
     depth: int
     """Depth of the profiles, in plies."""
 
@@ -115,7 +115,7 @@ class EngineHealth:
         )
 
     def record_success(self, settings: EngineSettings) -> None:
-        """Log the recovery, if the engine's last query failed."""
+        """Log the recovery if the engine's previous query failed."""
         with self._lock:
             had_failed, self._failures, self._not_before = self._failures > 0, 0, -math.inf
             self.trouble = None
@@ -196,7 +196,7 @@ class EngineSource:
             None if the engine had no result in time or failed (the failure is logged).
 
         Raises:
-            BadModel: A model gives no answer.
+            BadModel: A model cannot predict the replies.
         """
         began = self._clock()
         until = math.inf if limits.time_s is None else began + limits.time_s
@@ -212,7 +212,7 @@ class EngineSource:
         return analysis
 
     def play(self, position: Any, limits: Limits, stop: StopFlag) -> EngineMove | None:
-        """The best move of the engine's own search, and the profiles of the replies to it.
+        """The best move of the engine's own search and the profiles of the replies to it.
 
         Args:
             position: An unfinished game.
@@ -311,10 +311,10 @@ class EngineSource:
     def _running_link(self, wait: WaitLimit) -> Link | None:
         """The running engine, or None if its back-off is not over.
 
-        If the wait ends early, the start continues, so that the engine may be ready for the next move.
+        If the wait ends early, the start continues, so the engine may be ready for the next move.
 
         Raises:
-            Stopped: The wait was ended.
+            Stopped: The wait was ended early.
             EngineError: The engine does not start.
         """
         if self._link is not None:
@@ -572,12 +572,12 @@ class EngineSource:
 
 @dataclass(frozen=True, slots=True)
 class _RootPosition:
-    """The position in which to move."""
+    """The position in which we move."""
 
     position: Any
     params: TrapParams
     after: dict[str, Any]
-    """The positions after each legal move, in the game's order."""
+    """The position after each legal move, in the game's move order."""
     over: dict[str, int]
     """The score of each move that ends the game, from our point of view."""
     om_search: OpponentModelSearch | None

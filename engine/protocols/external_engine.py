@@ -25,7 +25,7 @@ _CLIENTS: dict[str, Callable[[EngineProcess, ExternalSettings, Game[Any]], Engin
     "ucci": UciClient,
 }
 _MAX_RESTARTS = 1
-"""Maximum restarts per game of a program that exits by itself."""
+"""Maximum number of restarts per game if the program exits by itself."""
 
 
 class ExternalEngine:

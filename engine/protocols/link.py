@@ -15,7 +15,7 @@ class SearchRequest:
     """`Game.position_text`."""
     depth: int
     lines: int
-    """Number of best moves to show (MultiPV)."""
+    """Number of best moves to report (MultiPV)."""
     moves: tuple[str, ...] = ()
     """The moves to search; empty means all legal moves."""
 
@@ -49,7 +49,7 @@ class InfoLine:
 
 
 _MAX_PLAUSIBLE_NODES = 10**15
-"""Maximum plausible number of nodes of a search (days of work for a large machine); sums of such numbers fit
+"""Maximum plausible number of nodes in a search (days of work for a large machine); sums of such numbers fit
 into the database's integers."""
 _MAX_PLAUSIBLE_DEPTH = 999
 """Maximum plausible depth, in plies; engines stop at 256 or less."""

@@ -1,7 +1,7 @@
 """Drives Othello programs over NBoard version 2: NTest, Edax and others.
 
 Every query sends the whole game (``set game``) and a ``ping``, so the program never uses outdated state.
-Output before the ``pong`` belongs to an old position, and is dropped.
+Output before the ``pong`` belongs to an old position and is ignored.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from engine.stop import StopFlag, Stopped
 _SQUARE = re.compile(r"[a-h][1-8]|pa(?:ss)?", re.IGNORECASE)
 _FIRST_DEPTH = 8
 _DEFAULT_DEPTH = 12
-"""The protocol always requires a depth, and NTest and Edax use only the depth and ignore the clock."""
+"""The protocol always requires a depth; NTest and Edax use only the depth and ignore the clock."""
 _MAX_DISCS = 1e6  # discs; anything larger is not an evaluation
 _MAX_CLOCK_S = 359_999  # 99:59:59
 

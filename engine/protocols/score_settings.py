@@ -11,7 +11,7 @@ UCI_GAMES = ("chess", "xiangqi", *(game.name for game in CHESS_VARIANTS))
 """Games whose notation UCI or UCCI defines."""
 PROTOCOLS = ("uci", "ucci")
 MANAGED_OPTIONS = ("multipv", "ponder", "uci_variant", "uci_chess960")
-"""Engine options that we set ourselves, in lower case."""
+"""Names of engine options that we set ourselves, in lower case."""
 
 
 class MoveLimit(StrEnum):
@@ -38,7 +38,7 @@ class EngineSettings:
     options: tuple[tuple[str, str], ...] = ()
     """Names and values of engine options to set."""
     depth: int = 10
-    """Maximum search depth at the root, at least 2; the replies are searched one ply less."""
+    """Maximum search depth at the root, at least 2; the replies are searched one ply less deeply."""
     window_centi: int = 50
     """A move is analysed if its root score is at most this far below the best score. The best score is the
     highest root score, corrected downwards if the replies to the analysed moves show it to be too high."""

@@ -8,7 +8,7 @@ from engine.protocols.link import InfoLine
 
 
 def plies_played(position_text: str) -> int:
-    """Return the plies since the game began, from a chess or xiangqi position (`FEN moves m1 m2 ...`).
+    """Return the number of plies played before a chess or xiangqi position (`FEN moves m1 m2 ...`).
 
     Raises:
         ValueError: The FEN lacks the side to move or the move number.

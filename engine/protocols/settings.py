@@ -15,7 +15,7 @@ PROTOCOL_GAMES = {
 
 STOPPABLE_PROTOCOLS = ("uci", "ucci")
 """Protocols that can limit a search by nodes and have a command to stop a search and get its move. No
-protocol can limit processor time: we send the command when such a limit is reached."""
+protocol can limit processor time: we send that command when the limit is reached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,12 +32,12 @@ class ExternalSettings:
     directory: str | None = None
     """The program's working directory; None for ours."""
     start_s: float = 10.0
-    """Timeout for the program's start, and for the preparation of a new game, in seconds."""
+    """Timeout in seconds for starting the program, and for preparing a new game."""
     response_timeout_s: float = 30.0
     """The program counts as hung this many seconds after the time for a move or, without a time limit, after
     this many seconds without output."""
     longest_s: float = 3600.0
-    """Maximum seconds for a move without a time limit, even if the program keeps printing."""
+    """Maximum seconds for a move that has no time limit of its own, even if the program keeps printing."""
 
     def __post_init__(self) -> None:
         if self.protocol not in PROTOCOL_GAMES:
@@ -123,7 +123,7 @@ class ChosenMove:
     depth: int | None
     """Depth as reported by the engine; None if not reported."""
     time_s: float
-    """Seconds from query to answer, restarts included."""
+    """Seconds from query to answer, including restarts."""
     cpu_s: float | None = None
     """Seconds of processor time for the move, all threads together; None if unknown."""
     nodes: int | None = None

@@ -5,9 +5,9 @@ writes options without ``name`` and ``value``.
 
 `engine.protocols.uci_scores` uses the client to score many moves, `engine.protocols.uci_moves` to choose one.
 
-(We do not use python-chess's client: its waits have no timeout, it needs 43 ms to parse a search of 38 lines
-and 9 depths (ours needs 2 ms), and in Racing Kings it rejects Fairy-Stockfish's lines that continue
-for a move after a race is won.)
+We do not use python-chess's client: its waits have no timeout, it needs 43 ms to parse a search of 38 lines
+and 9 depths (ours needs 2 ms), and in Racing Kings it rejects Fairy-Stockfish's lines that continue for a
+move after a race is won.
 """
 
 import math
@@ -114,7 +114,7 @@ class UciProgram:
         self.process.send(f"setoption {setting}", wait)
 
     def set_chess960(self, fen: Sequence[str], wait: WaitPolicy, *, always: bool = False) -> None:
-        """Tell the program whether a position is from Chess960, where castling rights name files (``HAha``).
+        """Tell the program whether a position's castling rights name files (``HAha``), as in Chess960.
 
         Args:
             fen: The fields of its FEN.
@@ -256,7 +256,7 @@ def read_info(line: str, move: Callable[[str], str] = str) -> tuple[InfoLine | N
 
 
 def shift_ranks(move: str, by: int) -> str:
-    """A move with its ranks shifted, or the unchanged text if it is not a move."""
+    """Shift the ranks in a move; return any other text unchanged."""
     match = _MOVE.fullmatch(move)
     if match is None:
         return move

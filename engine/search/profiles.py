@@ -2,7 +2,7 @@
 
 A full table costs many times as much as the plain search, and almost none of it can change the choice. The
 C++ core omits scores that provably cannot change it (``engine/native/search/profile.hpp``);
-`Profiler.naive_candidates` computes the full table for any game and search, as reference for other methods.
+`Profiler.naive_candidates` computes the full table for any game and search, as a reference for other methods.
 """
 
 import math
@@ -44,7 +44,7 @@ class Profiler:
         return self._positions_after[move]
 
     def replies_to(self, move: Move) -> tuple[Move, ...]:
-        """The opponent's replies to a move of ours, in the game's order."""
+        """The opponent's replies to a move of ours, in the game's move order."""
         if move not in self._replies_to:
             self._replies_to[move] = self.game.legal_moves(self._after(move))
         return self._replies_to[move]
@@ -105,7 +105,7 @@ class Profiler:
     # --- Profiles ---------------------------------------------------------------------------------------
 
     def naive_candidates(self, depth: int) -> list[Candidate]:
-        """Candidates with every reply's exact score at every depth; slow, a reference for other methods."""
+        """Candidates with every reply's exact score at every depth; slow; serves as a reference."""
         candidates = []
         for move in self.moves:
             raw = self.raw_value(move, depth)

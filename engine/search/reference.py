@@ -1,7 +1,7 @@
 """The reference search: short, plain alpha-beta for any game.  The fast searches must give the same results.
 
-All scores are centi-units from the view of the side to move in the searched position.  `depth` counts plies
-from that position; at depth 0 an unfinished game scores its static evaluation.
+All scores are centi-units from the point of view of the side to move in the searched position.  `depth` is
+the number of plies from that position; at depth 0 an unfinished game scores its static evaluation.
 """
 
 from typing import Any, Protocol
@@ -90,7 +90,7 @@ def exact_score(searcher: Searcher, position: Any, depth: int, stop: StopFlag) -
 def principal_variation(
     game: Game[Any], searcher: Searcher, position: Any, depth: int, stop: StopFlag
 ) -> tuple[str, ...]:
-    """The principal variation; of equally good moves, it contains the first in the game's order.
+    """The principal variation; of equally good moves, it contains the first in `legal_moves`.
 
     The scores along the line are searched again, but almost all are still in a transposition table.
     """

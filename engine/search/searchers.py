@@ -78,9 +78,9 @@ class NativeSearcher:
     ) -> list[Candidate]:
         """Return candidates that give the same choice of move as the full table.
 
-        The chosen move's adjusted value may be lower than in the full table, but is high enough to be chosen;
-        `engine.completion.complete` computes the exact value. Bounds replace the omitted scores and prove the
-        choice (`engine.verification.verify` checks them).
+        The chosen move's adjusted value may be lower than in the full table, but is high enough for it to be
+        chosen; `engine.completion.complete` computes the exact value. Bounds replace the omitted scores and
+        prove the choice (`engine.verification.verify` checks them).
 
         Raises:
             Stopped: The flag was set before or during the search.
@@ -125,7 +125,7 @@ class NativeSearcher:
         Args:
             position: The root of a search (`Game.for_search`).
             depth: D, at least `engine.tempting.MIN_DEPTH`.
-            params: Trap settings, which say how to treat positions in which every move loses by force.
+            params: Trap settings, including how to treat positions in which every move loses.
             tempting: The strategy's settings, including the logistic function.
             stop: Ends the search.
 
@@ -184,8 +184,8 @@ class NativeSearcher:
             position: A position in which the game is not over.
             depth: Maximum depth in plies, 1 to `Game.deepest_search`.  In Othello, a depth of at least the
                 number of empty squares solves the endgame if time allows, and always if `time_s` is None.
-            time_s: Time limit in seconds, on the clock of `stop`; None for no limit. No iteration starts that
-                would exceed the limit.
+            time_s: Time limit in seconds, on the clock of `stop`; None for no limit. An iteration that would
+                exceed the limit is not started.
             stop: Ends the search early; the search then returns its best result so far.
             confidence_percent: Othello only: required confidence of cuts in percent: 73, 87, 95 or 99, or 100
                 for a full-width search like `search`.

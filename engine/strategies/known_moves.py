@@ -1,4 +1,4 @@
-"""Strategies that choose moves without our exact scores, which only serve to judge the replies."""
+"""Strategies that choose moves without our exact scores, which serve only to judge the replies."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

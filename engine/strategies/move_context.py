@@ -79,7 +79,7 @@ class Analysis(NamedTuple):
     candidates_at: Callable[[Profiler, int], list[Candidate]]
     """Analyses every legal move to a given depth, in as much detail as the choice requires."""
     is_costly: bool
-    """Whether the analysis costs more than raw values; if so, only an iteration that may be last uses it."""
+    """Whether the analysis costs more than raw values; if so, only what may be the last iteration uses it."""
 
 
 RAW_ANALYSIS = Analysis(Profiler.raw_candidates, is_costly=False)
@@ -92,7 +92,7 @@ class _Budget(NamedTuple):
     most: float
     """Infinite if only the depth is limited."""
     spent: Callable[[], float]
-    """The amount spent so far, in the same unit."""
+    """The amount spent so far, in the budget's unit."""
     used: Callable[[], float]
     """The amount spent, excluding time in which the thread had no processor; used to forecast the next
     iteration's cost."""
@@ -349,7 +349,7 @@ class MoveContext:
 
 
 def best_raw_move(candidates: Sequence[Candidate]) -> str:
-    """The move with the highest raw value; among equal moves, the first in order."""
+    """The move with the highest raw value; among equals, the first in `candidates`."""
     return max((c for c in candidates if not c.raw_is_bound), key=lambda c: c.raw_centi).move
 
 

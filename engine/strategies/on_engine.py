@@ -59,10 +59,10 @@ class OnEngineScores(Strategy):
         return {**super().verifiers_by_mode(), SearchMode.ENGINE: self.verify_window}
 
     def verify_window(self, decision: Decision) -> None:
-        """Check a choice made from the engine's scores, which prove nothing about moves not analysed.
+        """Check a choice made from the engine's scores, which prove nothing about unanalysed moves.
 
         The moves not analysed must be exactly those below the record's floor; all other moves must have
-        complete profiles, unless an opponent model chose the replies that count.
+        complete profiles, unless an opponent model selected the relevant replies.
         """
         self.verify_choice(decision)
         if decision.source is None:

@@ -15,7 +15,7 @@ _OWN_SHARE = 0.6
 
 @dataclass(frozen=True, kw_only=True)
 class Randomised(Trappy):
-    """Runs a micro-randomised trial (`engine.randomised`) on people; plays like trappy against programs."""
+    """Runs a micro-randomised trial (`engine.randomised`) with people; plays like trappy against programs."""
 
     draws_decisions: ClassVar[bool] = True
     is_compared: ClassVar[bool] = False

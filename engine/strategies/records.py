@@ -52,12 +52,12 @@ def _verify_replies(candidate: Candidate, depth: int) -> None:
 
 
 def verify_pruned_candidates(decision: Decision, *, counts_bonus: bool, swindle: bool) -> None:
-    """Check that the choice does not depend on any score of which only a bound is known.
+    """Check that the choice does not depend on any score known only as a bound.
 
     Args:
         decision: The record.
         counts_bonus: Whether adjusted values decide the choice.
-        swindle: Whether every move loses by force (`engine.trappy.is_swindle`).
+        swindle: Whether every move leads to a forced loss (`engine.trappy.is_swindle`).
 
     Raises:
         RecordError: Another move could have a higher value than the chosen move.

@@ -58,7 +58,7 @@ class Strategy(ABC):
     # --- Choosing ---------------------------------------------------------------------------------------
 
     def for_position(self, expected_scale_centi: float) -> Self:  # noqa: ARG002
-        """Return the strategy with the game's own logistic function, if its settings include one.
+        """Return the strategy with the game's own logistic function, if it needs one and none is set.
 
         Args:
             expected_scale_centi: `Game.expected_scale_centi` of the position.
@@ -125,7 +125,7 @@ class Strategy(ABC):
         """Recompute a choice from its record; see `engine.verification.verify`.
 
         Raises:
-            RecordError: The choice does not follow from the record; the message says where.
+            RecordError: The choice does not follow from the record; the message states the discrepancy.
             BadSettings: The record lacks parameters that the strategy's arithmetic needs.
             IncompleteProfile: The record lacks scores that the check needs.
         """

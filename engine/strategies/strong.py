@@ -55,8 +55,8 @@ class Strong(KnownMoves):
     def _remaining_limits(self, context: MoveContext, judged_nodes: int) -> Limits:
         """The limits that remain for the selective search after the moves have been judged.
 
-        With only a depth limit, the search is as deep as in other strategies, otherwise as deep as its limits
-        allow.
+        With only a depth limit, the search is as deep as in other strategies; otherwise, it is as deep as its
+        limits allow.
         """
         limits, rest = context.limits, context.limits
         if limits.time_s is not None or limits.nodes is not None:

@@ -1,4 +1,4 @@
-"""Plays the move with the most tempting replies, computed in exact integers from shallow scores alone."""
+"""Plays the move whose replies are most tempting, computed in exact integers from shallow scores alone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ from engine.trappy import best_standing, is_swindle, with_trap
 
 @dataclass(frozen=True, kw_only=True)
 class Tempting(Strategy):
-    """Uses the arithmetic of `engine.tempting`; plays like trappy in positions lost by force."""
+    """Uses the arithmetic of `engine.tempting`; plays like trappy in positions with a forced loss."""
 
     settings: TemptingParams = field(default_factory=TemptingParams)
 

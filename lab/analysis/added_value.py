@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 FOLDS = 5
 _SHALLOW_FEATURES = ("gap_first", "gap_median", "gap_best", "gap_last")
 _NEWTON_STEPS, _PENALTY = 12, 1.0
-"""Maximum number of Newton steps (ten suffice), and ridge penalty on standardised features."""
+"""Maximum number of Newton steps (ten suffice), and the ridge penalty on standardised features."""
 _EQUAL = 1e-9
 _MIN_P = 1e-5
 
@@ -37,7 +37,7 @@ class AddedValue:
     nats: Estimate
     """Mean -ln p(reply) under the smaller logit, in nats per reply."""
     gain: Estimate
-    """Amount by which `nats` is smaller under the larger logit."""
+    """Reduction of `nats` under the larger logit."""
 
 
 def added_by_trappiness(

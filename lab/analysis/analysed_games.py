@@ -94,7 +94,7 @@ class StoredPosition:
 
 @dataclass(frozen=True, slots=True)
 class AnalysisCount:
-    """An analysis, with the numbers of its positions and games."""
+    """An analysis, with its number of positions and its number of games."""
 
     id: int
     analysis: AnalysisSettings

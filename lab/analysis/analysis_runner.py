@@ -66,7 +66,7 @@ async def run_analysis(
         stop: Event that ends the run early; stored results are kept.
 
     Returns:
-        The key of the analysis, and the tally of the moves.
+        The key of the analysis and the tally of the moves.
 
     Raises:
         AnalysisError: The analysis cannot continue.

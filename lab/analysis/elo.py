@@ -20,7 +20,7 @@ K_NEW, K = 80.0, 24.0
 """The factor K during a player's first `NEW_GAMES` games, and the factor K afterwards.
 
 Of eight settings, this one had the lowest log-loss on the results of WTHOR 2006-2015 (2026-11-25): .5705.
-Factors of 60 (20 games) and 24 gave .5731; 40 (20 games) and 20 gave .5766; a constant 32 gave .5793.
+With K = 60 for 20 games, then 24: .5731; 40 for 20 games, then 20: .5766; a constant 32: .5793.
 """
 NEW_GAMES = 40
 SETTLED_GAMES = 20
@@ -77,7 +77,7 @@ def standings(results: Iterable[RatedResult]) -> dict[str, tuple[EloStanding, El
 def with_ratings(
     positions: Iterable[StoredPosition], known: Mapping[str, tuple[EloStanding, EloStanding]]
 ) -> list[StoredPosition]:
-    """Replace people's ratings with reconstructed ones, or with None below `SETTLED_GAMES` games.
+    """Replace people's ratings with reconstructed ones, or with None before `SETTLED_GAMES` games.
 
     Args:
         known: The standings by game key, as returned by `standings`.

@@ -32,11 +32,11 @@ def errors_by_experience(
 
     Args:
         probabilities: Each model's probabilities for the replies, keyed by model name.
-        games_before: Number of games that each person had played previously, by name; 0 for missing names.
+        games_before: Number of games each person had played previously, keyed by name; 0 for missing names.
             None: unknown.
 
     Returns:
-        The bands, without replies of programs and unnamed people; empty if the numbers of games are unknown.
+        The bands, excluding programs and unnamed people; empty if the numbers of games are unknown.
     """
     if games_before is None:
         return ()

@@ -1,7 +1,7 @@
 """Fits a calibrated model to a database's analyses, and rejects it if it is not an improvement.
 
 A new model is accepted only if it predicts unseen moves significantly better than the model that it replaces,
-in cross-validation over whole games. The part for positions without a human-move model must not become
+in cross-validation over whole games. Its part for positions without a human-move model must not be
 significantly worse.
 """
 
@@ -104,7 +104,7 @@ def fit(
         on_step: Called with the name of each step before it begins.
 
     Raises:
-        FitRefused: Too little data, no improvement, or a worse part without a human-move model.
+        FitRefused: Too little data, no improvement, or a worse part for positions without a human-move model.
     """
     _require_enough(people)
     parts: dict[bool, Part] = {}

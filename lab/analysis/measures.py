@@ -85,7 +85,7 @@ class BootstrapStatistic:
 
 
 class Resamples:
-    """Resamples of groups, shared by all statistics on a set of cases; empty below 30 effective groups.
+    """Resamples of groups, shared by all statistics on a set of cases; none below 30 effective groups.
 
     Args:
         groups: Index of each case's person or game, counted from 0.
@@ -158,7 +158,7 @@ def reliability(probabilities: Floats, hits: Bools, persons: Ints) -> list[Bin]:
 
 
 def person_share(hits: Bools, persons: Ints) -> PersonShare:
-    """A proportion with its jackknife interval, which leaves out one person at a time.
+    """A proportion with its jackknife interval (one person left out at a time).
 
     If none or all of the cases are hits, leaving a person out changes nothing, so Wilson's interval with one
     case per effective person is used.
@@ -215,7 +215,7 @@ def within_auc(scores: Floats, hits: Bools, positions: Ints) -> Floats:
 
 
 def as_probabilities(scores: Floats, hits: Bools, groups: Ints, folds: int = 5) -> Floats:
-    """Convert scores on any scale to probabilities, by logistic curves that are fitted on other groups.
+    """Convert scores on any scale to probabilities, using logistic curves fitted on the other groups.
 
     All results are NaN if there is only one group.
     """

@@ -82,7 +82,7 @@ def _by_reply(
     probabilities: tuple[float, ...],
     replies: tuple[ReplyProfile, ...],
 ) -> tuple[float, ...] | None:
-    """Put the probabilities in the profile's order; None if its replies are not the current legal ones."""
+    """Put the probabilities in the profile's order; None if its replies differ from the legal moves."""
     position = query.positions[-1]
     of = dict(zip(map(game.move_text, game.legal_moves(position)), probabilities, strict=True))
     if of.keys() != {each.reply for each in replies}:

@@ -1,4 +1,4 @@
-"""Fits the prior of the people model to a database's analyses, and evaluates it on other persons.
+"""Fits the prior of the people model to a database's analyses and evaluates it on other persons.
 
 Persons are split at random into halves: the prior is learned from one half and evaluated on the other
 (log-loss, and expected errors divided by actual errors), with intervals from resampling persons. A prior
@@ -161,7 +161,7 @@ def merged_card(game: str, known: dict[str, Any] | None, entry: dict[str, Any]) 
     """A card with a new entry, which replaces any entry for the same base model.
 
     Raises:
-        FitRefused: The existing card is for another game, or its priors have a different share or rate.
+        FitRefused: The existing card has a different game, `uniform` or `forgetting`.
     """
     shared = {"game": game, "uniform": UNIFORM, "forgetting": FORGETTING}
     if known is not None and (other := {key: known.get(key) for key in shared}) != shared:
@@ -177,7 +177,7 @@ def replies_of(
     standings: Mapping[str, tuple[EloStanding, EloStanding]] | None,
     experience: Mapping[str, int] | None,
 ) -> PersonReplies:
-    """Return the replies in a population whose persons are known.
+    """Return a population's replies for which the person is known.
 
     Args:
         probabilities: The base model's probability for each reply.
@@ -295,7 +295,7 @@ def _require_enough(data: PersonReplies, halves: Ints) -> None:
 
 
 def _part(data: PersonReplies, positions: Ints) -> PersonReplies:
-    """Select some positions of the data, and renumber their persons."""
+    """Select some positions of the data and renumber their persons."""
     given = data.replies
     counts = np.diff(np.append(given.starts, len(given.costs)))[positions]
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)

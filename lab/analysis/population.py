@@ -26,10 +26,10 @@ class Portion:
     """Filter on the positions of an analysis."""
 
     half: int | None = None
-    """Only positions from half 0 or 1 of the games (`lab.analysis.recorded_games.half_of`); None: all."""
+    """Only positions from half 0 or 1 of the games (`lab.analysis.recorded_games.half_of`); None for all."""
     person_half: int | None = None
-    """Only replies of half 0 or 1 of the persons (`lab.analysis.recorded_games.half_of_person`), not of
-    programs; the people model's priors are learned from half 0. None: everybody."""
+    """Only replies by persons in half 0 or 1 (`lab.analysis.recorded_games.half_of_person`), not by programs;
+    the people model's priors are learned from half 0. None for all replies."""
     seed: int = 1
     """Random seed of the splits into halves."""
     from_year: int | None = None
@@ -128,7 +128,7 @@ def population(
         model: Name of the human-move model.
         others: Other models' probabilities, keyed by model and position; models that lack a position are
             left out.
-        on_count: Called with the number of positions just done.
+        on_count: Called with the number of positions just processed.
     """
     game = get_rules(game_name)
     predicted = [stored for stored in positions if stored.human is not None]

@@ -166,7 +166,7 @@ def first_copies(games: Sequence[GivenGame]) -> list[GivenGame]:
 def select_moves(
     games: Sequence[GivenGame], choice: MoveFilter, on_batch: Callable[[int], None] = lambda _: None
 ) -> list[AnsweredMove]:
-    """The moves to analyse, in the order of the games (a random sample: in the order of sampling).
+    """The moves to analyse, in the order of the games (for a random sample, in the order of sampling).
 
     Args:
         games: The games; only the first copy of each counts.

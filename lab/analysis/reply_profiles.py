@@ -25,7 +25,7 @@ _per_thread = threading.local()  # searchers and engines are for one thread at a
 
 
 class AnalysisError(DesdemonaError):
-    """Error: an analysis cannot begin or continue; the message says why."""
+    """An analysis cannot begin or continue; the message says why."""
 
 
 class _Engine:

@@ -54,9 +54,9 @@ class PredictorQuality:
 
     name: str
     auc: Estimate
-    """AUC, pooled over all cases in all positions."""
+    """AUC pooled over all cases in all positions."""
     above: dict[str, Estimate]
-    """The predictor's AUC minus that of each human-move model and of the paper's trappiness, by name."""
+    """The predictor's AUC minus that of each human-move model and the paper's trappiness, keyed by name."""
     within: Estimate | None
     """Mean AUC within positions (`lab.analysis.measures.within_auc`); None if each case is a position."""
     within_above: dict[str, Estimate]
@@ -91,16 +91,16 @@ class Study:
     nll: dict[str, Estimate]
     """Mean negative log-likelihood of the replies played, keyed by model name."""
     top1: dict[str, Estimate]
-    """How often the model's most probable reply was played, keyed by model name."""
+    """Share of the replies that were the model's most probable reply, keyed by model name."""
     figure9: tuple[Figure9, ...]
     human_models: tuple[str, ...]
     """Names of the human-move models among the predictors; the first one is the calibrated model's input."""
     temptation: dict[str, tuple[Temptation, ...]]
     """Frequencies of traps and other replies by cost, for each trap definition (`trap_kinds`)."""
     bad_reply: tuple[PredictorQuality, ...]
-    """Quality of the predictors of "this bad reply is played", over all bad replies."""
+    """Quality of the predictors of "this bad reply is played", measured on all bad replies."""
     added: tuple[AddedValue, ...]
-    """What trappiness adds to each model of people; empty if there are too few persons."""
+    """What trappiness adds to each human-move model; empty if there are too few persons."""
     error: tuple[PredictorQuality, ...]
     """Quality of the predictors of "this position provokes an error", over positions with a bad reply."""
 
@@ -126,9 +126,9 @@ def study(
     Args:
         calibrated: A calibrated model that was not fitted to these games, or None.
         baits: The table of tempting replies (`lab.analysis.tempting_replies.bait_table`).
-        tilted: Reply probabilities of models tilted to the person, keyed by model, for errors by experience.
+        tilted: Reply probabilities of models tilted to the person, keyed by model; used for `experience`.
         games_before: See `lab.analysis.experience.errors_by_experience`; None if unknown.
-        threshold_percent: Minimum quality of a trap that counts as set (`TrapParams.threshold_percent`).
+        threshold_percent: Minimum quality at which a trap counts as set (`TrapParams.threshold_percent`).
         resamples: Number of resamples of persons, for the intervals of AUC, Brier score and log-loss.
         on_step: Called with the name of each step before it begins.
     """
@@ -228,7 +228,7 @@ def _column(people: Population, name: str) -> NDArray[np.float64]:
 def _reply_predictors(
     people: Population, qualities: dict[str, NDArray[np.float64]], probabilities: Probabilities
 ) -> dict[str, NDArray[np.float64]]:
-    """Each predictor's score for each reply; the higher, the more probable."""
+    """Each predictor's score for each reply; a higher score means that the reply is more probable."""
     return {
         **{f"trappiness, {kind}": _column(people, f"trappiness_{kind}") for kind in Assessment},
         **{f"trappiness x profit ({name})": quality for name, quality in qualities.items()},
@@ -246,7 +246,7 @@ def _position_predictors(
     probabilities: Probabilities,
     bad: NDArray[np.bool_],
 ) -> dict[str, NDArray[np.float64]]:
-    """Each predictor's score for each position; the higher, the more probable an error."""
+    """Each predictor's score for each position; a higher score means that an error is more probable."""
     never = -1e9
     return {
         **{
@@ -274,7 +274,7 @@ def _judge(
     *,
     is_within: bool,
 ) -> tuple[PredictorQuality, ...]:
-    """Measure how well each predictor distinguishes cases with the predicted event from those without it.
+    """Measure how well each predictor separates cases in which the predicted event occurred from the others.
 
     Args:
         positions: The index of each case's position, in ascending order.

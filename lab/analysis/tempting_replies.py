@@ -6,7 +6,7 @@ the human-move model, tilted to the person by rating and speed. Further forecast
 replies are candidate baits; those that a search two plies deeper confirms are baits. For each move, only the
 bait with the highest probability times cost counts. Only positions with a candidate bait are searched.
 
-Decided positions are left out: when our move wins or loses by force, score differences are meaningless.
+Decided positions are excluded: after a move to a forced win or loss, score differences are meaningless.
 """
 
 from collections.abc import Callable, Sequence
@@ -91,9 +91,9 @@ class BaitTable:
     searches were made, otherwise for candidate baits. The other rows are exploratory."""
     rows: tuple[BaitRow, ...]
     decided: int
-    """Number of positions left out because our move wins or loses by force."""
+    """Number of positions excluded because our move leads to a forced win or loss."""
     unconfirmed: str
-    """The reason for not confirming candidate baits; empty if they were confirmed."""
+    """The reason why no confirming searches were made; empty if they were made."""
     unsearched: int
     """Number of positions whose confirming search took too long; their candidates are not counted."""
 
@@ -161,7 +161,7 @@ def forecasters(
 def _expected(
     people: Population, stored: StoredPosition, network: _StoredPredictions, models: GameModels
 ) -> ExpectedReplies | None:
-    """The probability of each reply, in the profile's order, which in old records may not be the game's."""
+    """Each reply's probability, in the profile's order, which in old records may differ from the game's."""
     game, found = people.game, stored.found
     root = game.parse_position(found.position)
     after = game.play(root, game.parse_move(root, found.move))
@@ -238,7 +238,7 @@ def bait_table(people: Population, given: Sequence[Forecaster], unconfirmed: str
 
     Args:
         given: The forecasters; the primary endpoint uses the first one.
-        unconfirmed: Why the candidate baits were not confirmed; empty after `confirm_all`.
+        unconfirmed: Why no confirming searches were made; empty after `confirm_all`.
     """
     decided = np.array([abs(each.found.candidate.raw_centi) >= WIN_CENTI for each in people.positions])
     bands = rating_bands([each.found.rating for each in people.positions])

@@ -57,7 +57,7 @@ def trap_kinds(threshold_percent: float) -> dict[str, TrapParams]:
 
 
 def _filled(people: Population, params: TrapParams) -> list[TrapParams]:
-    """The trap parameters for each position, with one logistic function each if the scale requires it."""
+    """The trap parameters for each position, with its own logistic function if the scale requires one."""
     return [params.for_position(stored.found.logistic_centi) for stored in people.positions]
 
 

@@ -90,15 +90,15 @@ def analyse_command(
     to_year: Annotated[int | None, typer.Option(help="Only games from this year or earlier.")] = None,
     players: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only replies of people whose name contains this text."),
+        typer.Option(metavar="NAME", help="Only replies by people whose name contains this text."),
     ] = None,
     min_rating: Annotated[
         int | None,
-        typer.Option(max=MAX_OPTION_VALUE, help="Only replies of people with at least this rating."),
+        typer.Option(max=MAX_OPTION_VALUE, help="Only replies by people with at least this rating."),
     ] = None,
     max_rating: Annotated[
         int | None,
-        typer.Option(max=MAX_OPTION_VALUE, help="Only replies of people with at most this rating."),
+        typer.Option(max=MAX_OPTION_VALUE, help="Only replies by people with at most this rating."),
     ] = None,
     form: Annotated[
         GameFormat | None,

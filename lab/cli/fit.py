@@ -32,8 +32,8 @@ def fit_command(
     """Fit a calibrated model.
 
     Its inputs are the replies' profiles, a human-move model's predictions, the rating, the clock and the
-    stage of the game. The command rejects the new model, and reports the numbers, unless the model beats the
-    current one in cross-validation by game and is not worse without a human-move model. It also fails if
+    stage of the game. The command reports the numbers and rejects the new model unless it beats the current
+    one in cross-validation by game and, with no human-move model, is not worse. It also fails if
     there is too little data. Needs the extra `lab`.
     """
     require_extra("lab fit", "sklearn")

@@ -39,7 +39,7 @@ _MIN_PROBABILITY, _MIN_PROBABILITY_MAIA = 1e-5, 1e-4
 def fit_person_command(
     options: StudyOptions,
     out: Annotated[
-        Path, typer.Option(help="Card to write (*.json); priors over other base models in it are kept.")
+        Path, typer.Option(help="Card to write (*.json); its priors over other base models are kept.")
     ],
     base: Annotated[TiltedModel, typer.Option(help="The model to tilt.")] = TiltedModel.CALIBRATED,
     calibrated: Annotated[

@@ -20,7 +20,7 @@ def import_model(
     files: Annotated[
         list[Path], typer.Argument(help="Maia networks as published, for instance maia-1500.pb.gz.")
     ],
-    out: Annotated[Path, typer.Option(help="The folder for the models.")] = Path("data/models"),
+    out: Annotated[Path, typer.Option(help="The folder to write the models to.")] = Path("data/models"),
 ) -> None:
     """Convert published Maia networks to models for the bot.
 

@@ -125,7 +125,7 @@ def study_command(
 def _forecasts(
     data: StudyData, calibrated: "CalibratedModel | None", is_asked: bool
 ) -> "tuple[tuple[Forecaster, ...], str]":
-    """The forecasts of the replies, and why candidate baits were not confirmed (empty if they were).
+    """The forecasts of the replies, and why no confirming searches were made (empty if they were).
 
     Raises:
         BadModel: The card of the people model is broken.
@@ -174,7 +174,7 @@ def _games_before(options: StudyOptions, data: StudyData) -> Counter[str] | None
 
 
 def _list(options: StudyOptions) -> None:
-    """Print a game's analyses, largest first, and the models of each, newest first."""
+    """Print a game's analyses, largest first, each with its models, newest first."""
     game = options.game
     require_known("--game", game, GAMES)
 

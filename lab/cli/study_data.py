@@ -81,8 +81,8 @@ class StudyOptions:
         typer.Option(
             "--human",
             metavar="NAME",
-            help="Human-move model whose predictions to use: its name, or at least the first six digits of "
-            "its SHA-256; by default the newest model.",
+            help="Use the predictions of this human-move model: its name, or at least the first six digits "
+            "of its SHA-256; by default the newest model.",
         ),
     ] = None
     own: Annotated[
@@ -115,7 +115,7 @@ class StudyOptions:
     output: Annotated[ShowFormat, typer.Option("--format", help="Output format.")] = ShowFormat.TABLE
 
     def read(self, person_half: int | None = None) -> "StudyData":
-        """Load the data, and describe it on standard error.
+        """Load the data and describe it on standard error.
 
         Args:
             person_half: Only replies of half 0 or 1 of the persons; None: all persons.
@@ -333,7 +333,7 @@ def _first(known: Sequence[Known], wanted: str | None) -> Known | None:
 
 
 def _others(known: Sequence[Known], first: Known) -> dict[str, int]:
-    """Maps unique names to the keys of all models except `first`, oldest first."""
+    """Maps unique names to the keys of all models except `first`, from oldest to newest."""
     names = [info.name for _, info in known]
     return {
         info.name if names.count(info.name) == 1 else model_identity(info): number

@@ -222,7 +222,7 @@ def judged_reply(decision: Decision, reply: str) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The games that both players have played, as arrays with the axes pair, game within the pair, and
+    """The games of both players, as arrays with the axes pair, game within the pair, and
     statistic (in the order of `Blog400.run`).
     """
 
@@ -269,7 +269,7 @@ def _score(games: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _moves(games: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Mean number of moves in the won games of each pair; NaN if neither was won."""
+    """Mean number of moves in the won games of each pair; NaN if neither game was won."""
     won = games[..., 0] == 1
     total = (games[..., 1] * won).sum(axis=1)
     return np.where(won.any(axis=1), total / np.maximum(1, won.sum(axis=1)), math.nan)

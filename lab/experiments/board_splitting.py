@@ -1,8 +1,8 @@
 """Pearl's board splitting, a game in which deeper search can play worse (Abramson 1985, CUCS-153-85).
 
-A board has B^D x B^D squares; each is 1 with a probability that makes the game fair, else 0. At even levels V
-keeps one of B blocks of columns; at odd levels H keeps one of B blocks of rows. After 2D moves one square is
-left; H wins if it is 1, otherwise V wins.
+A board has B^D x B^D squares; each is 1 with the probability that makes the game fair, else 0. At even levels
+V keeps one of B blocks of columns; at odd levels H keeps one of B blocks of rows. After 2D moves one square
+is left; H wins if it is 1, otherwise V wins.
 
 A board is stored as an array of B^(2D) bits in the order of play: the digits of an index in base B are the
 first block of columns, the first block of rows, the second block of columns, and so on. So the boards after t
@@ -112,7 +112,7 @@ class Position:
         """Evaluate all boards that can arise from a board, level by level.
 
         Args:
-            deepest: The last level to evaluate; None: all levels.
+            deepest: The last level to evaluate; None for all levels.
         """
         truth: dict[int, NDArray[np.generic]] = {shape.levels: board}
         for level in range(shape.levels - 1, -1, -1):
@@ -150,7 +150,7 @@ class Position:
         return int(self.truth[self.shape.levels][node])
 
     def accuracy(self, node: int, level: int, look_ahead: int, evaluation: str) -> float | None:
-        """Of the moves that a player considers best, the fraction that preserve a win, if the choice matters.
+        """Chance that a random choice among a player's best moves preserves a win, if the choice matters.
 
         Returns:
             Fraction of the best-valued moves that preserve the win; None if all moves or none do.

@@ -71,7 +71,7 @@ def in_points(found: MeanEstimate) -> str:
 
 
 def percent(found: MeanEstimate) -> str:
-    """Format a mean proportion, in per cent."""
+    """Format a mean proportion as a percentage."""
     return with_interval(found, 100, 1)
 
 
@@ -91,12 +91,12 @@ def at_level(found: MeanEstimate, alpha: float) -> str:
 
 
 def tally(scores: NDArray[np.float64]) -> str:
-    """Format the numbers of wins, draws and losses among these scores, for example +1 =2 -3."""
+    """Format the counts of wins, draws and losses among these scores, for example +1 =2 -3."""
     return "+{} ={} -{}".format(*(int((scores == wanted).sum()) for wanted in (1.0, 0.5, 0.0)))
 
 
 def share_percent(found: Share | PersonShare) -> str:
-    """Format a proportion as a percentage, without its interval if persons or openings are too few."""
+    """Format a proportion as a percentage, without its interval if there are too few persons or openings."""
     if found.share is None:
         return "-"
     value = f"{100 * found.share:.1f}"

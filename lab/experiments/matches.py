@@ -28,7 +28,7 @@ class Cell:
     pairs: int
     """Number of openings, each played with both colours."""
     plies: int | None = None
-    """Number of moves in each opening: 0 for the usual starting position, None for the game's default."""
+    """Number of moves in each opening: 0 for the standard starting position, None for the game's default."""
 
     @property
     def name(self) -> str:

@@ -228,7 +228,7 @@ def _random_key(figure: Figure, evaluation: str) -> str:
 def _less_random(
     figure: Figure, right: Mapping[str, Sequence[float]], random_shares: Mapping[str, Sequence[float]]
 ) -> Iterator[PaperClaim]:
-    """Claim: the deepest look-ahead chooses better first moves than chance, on the same boards."""
+    """Claim: the deepest look-ahead's first moves are better than random ones, on the same boards."""
     chosen = np.array(right.get(f"{figure.number} {NUMBER} {figure.look_ahead[-1]}", ()))
     random = np.array(random_shares.get(_random_key(figure, NUMBER), ()))
     if len(chosen) == len(random) > 0:

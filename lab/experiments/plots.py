@@ -11,7 +11,7 @@ _COLOURS = ("#1b6ca8", "#c8553d", "#5b8c5a", "#8d5b4c", "#e0a458", "#8a8a8a")
 
 
 def draw(charts: tuple[Chart, ...], folder: Path, name: str) -> list[Path]:
-    """Write the charts to a folder, created if needed.
+    """Write the charts to a folder, creating it if needed.
 
     Raises:
         OSError: A file cannot be written.

@@ -1,4 +1,4 @@
-"""Charles Rich's slides, "Minimax Search": tests each idea with this program on a position chosen for it.
+"""Tests each idea in Charles Rich's slides "Minimax Search" with this program on a position chosen for it.
 
 Each idea has one job, and the job's numbers determine the verdict (docs/research/slides.md).
 """
@@ -53,7 +53,7 @@ TO_AND_FRO = ("g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1")
 ATOMS = 80
 """Number of atoms in the observable universe, as a power of ten."""
 _START_KEY, _E2E4 = 0x463B96181691FC9C, 796
-"""The usual starting position and the move 1. e4, in Polyglot's encoding."""
+"""The standard starting position and the move 1. e4, in Polyglot's encoding."""
 _ARGUMENTS: Mapping[Size, Mapping[str, Mapping[str, Any]]] = {
     Size.SMALL: {
         "alpha-beta": {"depth": 4},
@@ -405,7 +405,7 @@ def _fewest(arguments: Mapping[str, Any], seed: int) -> Result:
 
 
 def _disc_game(seed: int, at: int) -> int:
-    """Final margin, in discs, of a player who keeps few discs until late over one who always flips most."""
+    """Final margin, in discs, of a player who keeps few discs until late over one who maximises flips."""
     game, rng = get_rules("othello"), random.Random(f"{seed} {at}")  # noqa: S311 - needs no secrecy
     position, few = game.initial(), at % 2
     while moves := game.legal_moves(position):

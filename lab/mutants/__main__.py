@@ -1,6 +1,6 @@
 """`python -m lab.mutants [MODULE ...]`: tests mutants of all guarded modules, or of the given modules.
 
-The exit status is 1 if fewer than 95 % are killed, or if lab/mutants/survivors.md omits a survivor.
+The exit status is 1 if fewer than 95 % of them are killed, or if lab/mutants/survivors.md omits a survivor.
 """
 
 import argparse

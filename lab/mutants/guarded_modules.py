@@ -9,7 +9,7 @@ class GuardedModule:
 
     path: str
     tests: tuple[str, ...]
-    """Arguments for pytest, the quickest files first, because pytest stops at the first failure."""
+    """Arguments for pytest, the fastest test files first, because pytest stops at the first failure."""
     sample: int = 16
     """Number of mutants sampled in addition to the fixed ones."""
     fixed: tuple[tuple[str, str], ...] = ()

@@ -145,7 +145,7 @@ def _ended(running: _Running, status: int) -> MutantResult:
 
 
 def _kill(pid: int) -> None:
-    """End a process and everything that its tests started."""
+    """Kill a process and everything that its tests started."""
     for end in (os.killpg, os.kill):
         with suppress(ProcessLookupError, PermissionError):
             end(pid, signal.SIGKILL)

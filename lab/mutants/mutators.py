@@ -1,4 +1,4 @@
-"""Makes small changes to Python and C++ sources, each of which should make a test fail.
+"""Makes small changes to Python and C++ sources; each change should make a test fail.
 
 A hash of each change decides whether the change is tried. So every run selects the same mutants, and an edit
 to a module changes the selection only near the edit.

@@ -30,7 +30,7 @@ L2_PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 TREES = (0, 15, 30, 50)
 FOLDS = 5
 _EARLY_STOPPING_FOLDS = 2
-"""Number of folds tested first; trees are abandoned if they improve nothing there."""
+"""Number of folds tested first; trees are abandoned if they bring no improvement on these folds."""
 _MAX_LEAVES, _MIN_LEAF = 8, 100
 _FEATURES_TRIED = 0.3
 """Fraction of the features tried at each split; this saves time and makes the trees more diverse."""

@@ -18,13 +18,13 @@ class TrainingGame(NamedTuple):
     """The part of a game's data that books and statistics need."""
 
     squares: tuple[int, ...]
-    """The squares in the order of play from the usual start, without passes. The moves may be illegal."""
+    """The squares in the order of play from the standard start, without passes. The moves may be illegal."""
     margin: float | None
     """Black's final score minus White's, with empty squares counted for the winner; None if unfinished."""
 
 
 def read_games(path: Path) -> Iterator[TrainingGame]:
-    """Read the games of a file: WTHOR if its name ends in ``.wtb``, GGF if it contains GGF games, else
+    """Read the games of a file: WTHOR if its name ends in ``.wtb``, GGF if it contains GGF games, or else
     transcripts.
 
     Games from another start position are skipped.

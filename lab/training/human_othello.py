@@ -1,11 +1,11 @@
 """Trains the human-move model for Othello: `python -m lab.training.human_othello --wthor FOLDER`.
 
-Reads the games of WTHOR (the ``.wtb`` files of the French Othello Federation), and trains a small network to
+Reads the WTHOR games (the ``.wtb`` files of the French Othello Federation) and trains a small network to
 predict the probability of each move (`lab.training.human_othello_graph` describes its architecture).  The
 network is written as ONNX, with its card in the same folder.  Games of the years 2016-2019 are never used
 for training: they are the validation set.
 
-Training needs PyTorch (``pip install 'desdemona[train]'``), and ends after ``--minutes``; longer training
+Training needs PyTorch (``pip install 'desdemona[train]'``) and ends after ``--minutes``; longer training
 gives a better network. Ctrl-C ends it early and writes the current network; ``--resume`` continues from the
 checkpoint, optionally with a larger ``--minutes``. ``--evaluate FILE`` only measures a network; it does not
 need PyTorch.

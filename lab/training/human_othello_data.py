@@ -39,7 +39,7 @@ class GameArrays(NamedTuple):
     """Games as sequences of squares."""
 
     squares: NDArray[np.int8]
-    """Squares in the order of play from the usual start, shape (games, 60); -1 after the last move."""
+    """Squares in the order of play from the starting position, shape (games, 60); -1 after the last move."""
     year: NDArray[np.int16]
     faulty: int
     """Number of games dropped because they contain invalid squares or scores."""
@@ -77,7 +77,7 @@ def read_wthor(folder: Path, years: Collection[int] | None = None) -> GameArrays
 
     Args:
         folder: Folder with the files as published.
-        years: Only games of these years; None: all.
+        years: Only games of these years; None for all years.
 
     Raises:
         NoUsableGames: There are no usable games, or a file's content does not match its name.
@@ -206,7 +206,7 @@ class MeasuredPredictions(NamedTuple):
     """-ln p of the move played."""
 
     def among(self, count: int) -> NDArray[np.float64]:
-        """The probability that the move played is in the model's top `count` moves, ties broken at random."""
+        """Probability that the move played is in the model's top `count` moves, with random tie-breaking."""
         return np.clip((count - self.likelier) / self.alike, 0, 1)
 
     def of(self, chosen: NDArray[Any]) -> "MeasuredPredictions":
@@ -218,7 +218,7 @@ def measure(model: OthelloHumanModel, positions: Positions, done: Any = None) ->
     """Query the model for every position.
 
     Args:
-        done: Called from time to time with the number of positions processed so far.
+        done: Called periodically with the number of positions processed so far.
 
     Raises:
         BadModel: The model cannot be evaluated.
@@ -240,7 +240,7 @@ def measure(model: OthelloHumanModel, positions: Positions, done: Any = None) ->
 
 
 def summary(measured: MeasuredPredictions, game: NDArray[np.integer]) -> dict[str, Any]:
-    """Top-1, top-3 and log-loss of some positions, with 95 % intervals over games."""
+    """Top-1, top-3 and log-loss of some positions, with 95 % intervals clustered by game."""
     first, three = measured.among(1), measured.among(3)
     return {
         "positions": len(game),

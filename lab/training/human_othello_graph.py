@@ -3,10 +3,10 @@
 Three kinds of features come from tables (a table is a layer that stores its output for each input, so it
 costs one look-up where a convolution would cost thousands of multiplications):
 
-- *Lines*: every row, column and diagonal of three squares or more is a number in base three. A table maps
+- *Lines*: every row, column and diagonal of three squares or more is a base-three number. A table maps
   that number to `LINE` values for each square of the line. Rows and columns at the same distance from the
   edge share a table, and so do diagonals of the same length.
-- *Surroundings*: the 3 x 3 squares around a square give it `NEAR` values, like a first convolution.
+- *Surroundings*: the 3 x 3 block around each square yields `NEAR` values for it, like a first convolution.
 - *Whole board*: `WHOLE` numbers from each line, summed over the board.
 
 Two 3 x 3 convolutions with `TRUNK` channels, the second of them residual, process the planes of
@@ -83,9 +83,8 @@ def _layout() -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]
 
 POWERS, BASE, SLOTS, ROWS = _layout()
 """`POWERS`: the contribution of a square's state (0 empty, 1 own, 2 opponent's) to each line's number, shape
-(64, lines). `BASE`: each line's first row in the tables. `SLOTS`: each square's place in its four lines, as
-indices with eight places per line (the last index means no line). `ROWS`: number of rows of the
-tables."""
+(64, lines). `BASE`: each line's first row in the tables. `SLOTS`: each square's place in its four lines, as 8
+* line + place (the last index means no line). `ROWS`: number of rows of the tables."""
 LINES = len(BASE)
 
 
@@ -173,7 +172,7 @@ def to_onnx(
         weights: Weights with the shapes of `first_weights`.
         name: Display name of the network.
         licence: Licence of the file.
-        text: Any other text to store in the file.
+        text: Description to store in the file.
         openings: Table of openings to store with the network.
     """
     graph = _OthelloGraph()

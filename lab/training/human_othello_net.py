@@ -101,7 +101,7 @@ class TrainingState:
 
     weights: Tensors
     average: Tensors
-    """Moving average of the weights, which is written at the end."""
+    """Moving average of the weights; the result of training."""
     optimiser: Any
     rng: np.random.Generator
     steps: int = 0

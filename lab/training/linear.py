@@ -3,12 +3,12 @@
 The shared part of `lab.training.chess` and `lab.training.xiangqi`.  Each generation plays games with the
 current weights and the strong search, after random openings. The label of each position is a weighted mean of
 the search's score, the scores of the following positions (with decreasing weights) and the game's result.
-Positions one or two random moves off the game, many of them with hanging pieces, are labelled with the
+Positions reached by one or two random moves from the game, many with hanging pieces, are labelled with the
 search's score alone. Adam fits the weights to these labels by minimising the log-loss of the expected results
-1 / (1 + exp(-evaluation / s)); weights are pulled towards plain material and their neighbours. The next
+1 / (1 + exp(-evaluation / s)); weights are pulled towards plain material and neighbouring weights. The next
 generation plays with the new weights, and learns from its own positions and those of the previous generation.
 
-Finally, s for expected results is fitted to some games with the final weights and a deeper search. After each
+Finally, s is fitted to the results of games played with the final weights and a deeper search. After each
 generation the weights are written to a JSON file that also documents how they were produced. The same seed
 gives the same weights, regardless of the number of threads.
 """
@@ -90,7 +90,7 @@ def scaled(weights: bytes, factor: float) -> bytes:
 
 
 def unit_scale_factor(subject: Subject, weights: bytes) -> float:
-    """The factor that scales the weights to the unit."""
+    """The factor that scales the weights to the game's unit (`Subject.unit`)."""
     name, places, worth = subject.anchor
     first = group_offsets(subject.groups)[name]
     pairs = array("h", weights)
@@ -100,7 +100,7 @@ def unit_scale_factor(subject: Subject, weights: bytes) -> float:
 
 
 def accept_weights(trainer: AnyTrainer, subject: Subject) -> float:
-    """Replace the old weights with the fitted ones, in the game's unit, without a match to confirm them.
+    """Replace the old weights with the fitted ones, scaled to the game's unit, without a test match.
 
     Returns:
         The factor by which the fitted weights are scaled.
@@ -111,7 +111,7 @@ def accept_weights(trainer: AnyTrainer, subject: Subject) -> float:
 
 
 def samples_of(scored: Sequence[tuple[int, int, int]]) -> list[Sample]:
-    """Samples for `lab.training.othello_result`, with the game phase instead of the empty squares."""
+    """Samples for `lab.training.othello_result`, with the game phase in place of the empty squares."""
     step = max(1, len(scored) // _MAX_SAMPLES)
     return [Sample(score, middle, result / 2) for score, middle, result in scored[::step]]
 
@@ -181,7 +181,7 @@ def _rounded(figures: Iterable[float], digits: int = 4) -> list[float]:
 
 
 def train(subject: Subject, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Yield the card after each generation and at the end; it lacks only the command.
+    """Yield the card, complete except for the command, after each generation and at the end.
 
     Raises:
         ValueError: A setting is out of range, or the initial weights belong to a different evaluation.

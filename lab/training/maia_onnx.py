@@ -194,7 +194,7 @@ def _winograd() -> tuple[Matrix, Matrix, Matrix]:
 
     Toom-Cook method: a convolution is a product of polynomials, determined by its values at 10 points, the
     last of them infinity. A search chose the points to minimise rounding errors in single precision: 1.5e-5
-    of the mean result, against 5e-5 and more for the usual points (0, 1, -1, 2, -2 and so on).
+    of the mean result, compared with 5e-5 or more for the usual points (0, 1, -1, 2, -2 and so on).
 
     Returns:
         Three matrices, with the shapes (10, 8), (10, 3) and (8, 10).

@@ -33,7 +33,7 @@ class _Model(torch.nn.Module):  # type: ignore[misc, unused-ignore]
         self.padding = inputs
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        """Return the network's outputs for inputs as in `Samples`, shape (n, 2, 32)."""
+        """Return the network's outputs; the inputs are as in `Samples`, of shape (n, 2, 32)."""
         n = len(inputs)
         sums = F.embedding_bag(inputs.view(2 * n, 32), self.inputs, mode="sum", padding_idx=self.padding)
         hidden = torch.clamp(sums + self.bias, 0, 1).square().view(n, 2 * WIDTH)

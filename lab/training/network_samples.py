@@ -26,7 +26,7 @@ class Samples:
         scores: The search's scores for the mover, in centi-units.
         linear: The linear evaluation's scores for the mover, in centi-units.
         results: Result for the mover: 0 loss, 1 draw, 2 win.
-        held_out: Whether the position's game is held out from learning.
+        held_out: Whether the position's game is held out for validation.
         files: Names and checksums of the files, for the card.
     """
 

@@ -63,7 +63,7 @@ class Child(NamedTuple):
     key: BookKey
     """The position in which the next disc is placed, in canonical orientation."""
     sign: int
-    """Factor that converts scores of `key` to the mover's view: -1, or 1 if the other side had to pass."""
+    """Multiply scores of `key` by this to get the mover's: -1, or 1 if the other side had to pass."""
     plies: int
     """Number of plies between the positions: 1, or 2 if the other side had to pass."""
 
@@ -173,7 +173,7 @@ class Searches:
     """Stores all search results, in memory and in a file.
 
     A line is written for each position as soon as its search ends; an incomplete last line, left by a killed
-    program, is dropped.
+    process, is dropped.
     """
 
     def __init__(self, path: Path, settings: Mapping[str, Any], scorer: Scorer) -> None:
@@ -351,7 +351,7 @@ def entries_of(
     width_centi: int,
     games: Mapping[BookKey, Mapping[Move, MoveCounts]] | None,
 ) -> dict[BookKey, list[BookMove]]:
-    """Return the book's entries: the moves within the width or, given games, those of them played there."""
+    """Return the book's entries: the moves within the width; with games, only those played in them."""
     entries: dict[BookKey, list[BookMove]] = {}
     for key, found in moves.items():
         least = best_score(found) - width_centi

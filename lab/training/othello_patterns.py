@@ -147,7 +147,7 @@ def error_by_phase(held_out: Sequence[int], errors: Sequence[float]) -> dict[str
 
 
 def compared(pairs: Sequence[tuple[int, int]]) -> dict[str, float]:
-    """Errors, in discs, of evaluations compared with exact results; both are given in centidiscs."""
+    """Errors, in discs, of evaluations compared with exact results; `pairs` contains both in centidiscs."""
     n = len(pairs)
     mean_x, mean_y = (sum(pair[i] for pair in pairs) / n for i in (0, 1))
     sxx = sum((x - mean_x) ** 2 for x, _ in pairs)

@@ -43,7 +43,7 @@ DEPTHS_LEFT = 2
 """Minimum distance of a search from the end of the game, in plies; searches to the end are not measured,
 because they are exact."""
 MAX_DIFFERENCE_CENTI = 2_000
-"""Larger differences are clipped to this, because a wipe-out that only one search sees is not typical."""
+"""Larger differences are clipped to this value: a wipe-out that only one search sees is not typical."""
 ALL_BUT_DECIDED_CENTI = 4_000
 
 Pair = tuple[int, int, int]  # empty squares, deep, shallow
@@ -107,7 +107,7 @@ def spread(deep: int, shallow: int) -> float:
 
 
 def parabola(points: Sequence[tuple[float, float]]) -> Parabola:
-    """Fit by least squares: the coefficients of 1, x and x^2."""
+    """Fit a parabola by least squares; return the coefficients of 1, x and x^2."""
     rows = [
         [sum(x ** (i + j) for x, _ in points) for j in range(3)] + [sum(y * x**i for x, y in points)]
         for i in range(3)

@@ -1,8 +1,8 @@
-"""Fits the win probability of a score: `python -m lab.training.othello_result`.
+"""Fits the win probability as a function of the score: `python -m lab.training.othello_result`.
 
 Fits the expected result 1 / (1 + exp(-score / s)), with s = a + b * empty squares, to positions with known
 results.  The positions come from the operator's games, or from self-play: a random opening, then the same
-full-width search for both sides, then a solved endgame. Copy the fit that is printed at the end into
+full-width search for both sides, then a solved endgame. Copy the fit printed at the end into
 ``engine/games/othello_result.py``.
 
 A fifth of the games is held out to measure log-loss (a draw counts as half a win) and reliability.  The same
@@ -62,7 +62,7 @@ def result_of(score_centi: float) -> float:
 
 
 def best_child(searcher: Searcher, position: OthelloPosition, depth: int) -> tuple[int, OthelloPosition]:
-    """The score of a full-width search, and the position after the best move (the first of equals)."""
+    """The score of a full-width search, and the position after the first of the best moves."""
     best, chosen = -INFINITY, position
     for move in _GAME.legal_moves(position):
         child = _GAME.play(position, move)
@@ -84,7 +84,7 @@ def random_opening(rng: random.Random, plies: int) -> OthelloPosition | None:
 
 
 def played_game(searcher: Searcher, start: OthelloPosition, depth: int, solved_empties: int) -> list[Sample]:
-    """Play both sides at one depth until the endgame is solved; return the undecided positions before it."""
+    """Play both sides at one depth until the endgame is solved; return the earlier, undecided positions."""
     seen: list[tuple[int, int, int]] = []
     position = start
     while _GAME.legal_moves(position) and empties_of(position) > solved_empties:
@@ -184,7 +184,7 @@ def fitted(samples: Sequence[Sample], linear: bool = True) -> Fit:
 
 
 def reliability(fit: Fit, samples: Sequence[Sample]) -> list[tuple[float, float, int]]:
-    """Mean expected result, mean result and number of positions, for each tenth of expected results."""
+    """Mean expected result, mean result and count, for each of ten equal ranges of expected results."""
     tenths: list[list[tuple[float, float]]] = [[] for _ in range(10)]
     for sample in samples:
         p = fit.expected(sample)

@@ -72,7 +72,7 @@ def log_likelihoods(
     """Sum ln p(reply | x, k) over each person's replies; the result has the shape (persons, points).
 
     Args:
-        persons: The number of the person at each position; persons are numbered from 0.
+        persons: Index of the person at each position, counted from 0.
         count: Number of persons.
     """
     log_likelihoods = np.zeros((count, len(grid.points)))

@@ -124,7 +124,7 @@ async def _move(session: AsyncSession, old_id: str, name: str, site: str) -> Non
 
 
 async def _forget_in_chat(session: AsyncSession, names: list[str], new: str) -> None:
-    """Replace an account's former names in its games' chat, where most mentions are by our bots."""
+    """Replace an account's former names in the chat of its games; most mentions are by our bots."""
     ours = select(ArenaGame.id).where(or_(ArenaGame.first_id == new, ArenaGame.second_id == new))
     lines = select(ArenaChatLine.id, ArenaChatLine.text).where(ArenaChatLine.game_id.in_(ours))
     words = [_word(name) for name in names]
@@ -140,7 +140,7 @@ async def _forget_in_events(session: AsyncSession, old: str, new: str, site: str
     """Replace an account's current and former names in the texts of arena events and program events.
 
     Returns:
-        The current name and all former names found.
+        The current name and the former names that the events mention.
     """
     text = func.lower(cast(EventRow.detail, String))
     names = [old]
@@ -166,7 +166,7 @@ async def _forget_in_events(session: AsyncSession, old: str, new: str, site: str
 
 
 def _word(name: str) -> re.Pattern[str]:
-    """A pattern that matches the name as a whole, not as part of a longer name."""
+    """A pattern that matches the name, but not as part of a longer name."""
     return re.compile(rf"(?<![A-Za-z0-9_-]){re.escape(name)}(?![A-Za-z0-9_-])", re.IGNORECASE)
 
 

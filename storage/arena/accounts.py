@@ -74,7 +74,7 @@ class ArenaGameRecord:
     last_move_at: datetime
     ended_at: datetime | None
     initial_fen: str | None = None
-    """Start position; None for the game's usual start position."""
+    """Starting position; None for the game's standard starting position."""
     unrated: str | None = None
     """Why a rated game did not change the ratings."""
     turn_began_ms: int | None = None
@@ -253,7 +253,7 @@ async def count_games(session: AsyncSession, account_id: str) -> int:
 async def count_rated_games(
     session: AsyncSession, players: tuple[str, str], variant: str, since: datetime
 ) -> int:
-    """The number of games between two players that changed their ratings in a variant.
+    """How many games between two players in a variant changed their ratings.
 
     Args:
         session: The transaction.
@@ -276,7 +276,7 @@ async def count_rated_games(
 
 
 async def count_games_by_account(session: AsyncSession) -> dict[str, int]:
-    """Numbers of games, including running games, keyed by account id; accounts without games are absent."""
+    """Number of games, including running games, by account id; accounts without games are absent."""
     counts: dict[str, int] = {}
     for side in (ArenaGame.first_id, ArenaGame.second_id):
         for account_id, games in await session.execute(select(side, func.count()).group_by(side)):

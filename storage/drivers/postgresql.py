@@ -1,9 +1,9 @@
 """Detects dead PostgreSQL connections when they are taken from the pool.
 
 SQLAlchemy's own check (``pool_pre_ping``) makes three round trips each time a connection is taken: begin, an
-empty statement, rollback. These round trips take longer than the transaction itself. Our check notices
-without a request that the server has closed a connection; it sends one request only if the connection has
-been idle, in case the server's machine has failed.
+empty statement, rollback. These round trips take longer than the transaction itself. Our check detects
+without a request that the server has closed a connection; only for an idle connection does it send one
+request, because the server's machine may have failed.
 """
 
 import time

@@ -217,13 +217,13 @@ class _Reply:
 
     row: Any
     is_judged: bool
-    """Whether the reply was judged under the current rules; only replies judged under them can be slips."""
+    """Whether the reply was judged under the current rules; other replies cannot be slips."""
     is_forecast: bool
     """Whether there is a forecast made under the current rules."""
 
     @classmethod
     def of(cls, row: Any) -> "_Reply | None":
-        """Convert a row from the statement that reads decisions; None: the decision has no row in `REPLY`."""
+        """Convert a row of the statement that reads decisions; None if the decision has no row in `REPLY`."""
         reply = cls(
             row,
             row.outcome_rule == JUDGE_RULE and row.reply_cost is not None,
@@ -246,7 +246,7 @@ class _Reply:
 
     @property
     def model(self) -> str:
-        """The model that made the forecast; empty: no forecast under the current rules."""
+        """The model that made the forecast; empty if there is no forecast under the current rules."""
         row = self.row
         return model_text(row.model_name, row.model_sha256, row.prior) if self.is_forecast else ""
 
@@ -383,7 +383,7 @@ def line_key(game: str, initial_position: str | None, moves: Sequence[str], move
 
     Args:
         game: Name of the game.
-        initial_position: The starting position; None: the usual one.
+        initial_position: The starting position; None for the standard one.
         moves: The moves before ours.
         move: Our move.
         bait: The tempting reply.
@@ -412,7 +412,7 @@ def _key_of(lines: Iterable[str]) -> int:
 
 
 def probabilities_part(assignment: Any) -> str:
-    """The strategies' probabilities in an assignment's record, or else the whole record, as JSON.
+    """As JSON, the strategies' probabilities in an assignment's record or, if absent, the whole record.
 
     Records have different seeds, but only a few distinct sets of probabilities occur.
     """

@@ -20,7 +20,7 @@ Z_95 = 1.959963984540054
 
 _ELO_SCALE = 400 / log(10)
 _FAR = 4000.0
-"""Search range for a performance, in points beyond the opponents' ratings (odds of 1 to 10^10)."""
+"""Search range for a performance rating, in points beyond the opponents' ratings (odds of 1 to 10^10)."""
 
 _PRECISION = 1e-5
 """Precision of a performance rating, in rating points."""
@@ -154,7 +154,7 @@ def _expected(rating: Floats, other: Floats) -> Floats:
 
 
 def _as_elo(share: Floats) -> Floats:
-    """The difference in rating that gives this expected score; infinite for 0 and 1."""
+    """The rating difference at which Elo's formula gives this expected score; infinite for 0 and 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(_ELO_SCALE * (np.log(share) - np.log1p(-share)))
 
@@ -172,7 +172,7 @@ def _roots(
     """The roots of decreasing functions, to a hundred-thousandth of a point.
 
     Uses Newton's method, and bisection where a step would leave the interval that contains the root. Far from
-    0, where floating-point numbers are farther apart than that, it stops at adjacent numbers.
+    0, where floating-point numbers are farther apart than this precision, it stops at adjacent numbers.
 
     Args:
         falling: Returns the functions' values and slopes at the given points.

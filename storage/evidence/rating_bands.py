@@ -12,7 +12,7 @@ class RatingBand:
     """The ratings from one multiple of `BAND_WIDTH` to just below the next, or no rating."""
 
     first: int | None
-    """The lowest rating of the band; None: unrated."""
+    """The lowest rating of the band; None if unrated."""
 
     @classmethod
     def of(cls, rating: float | None) -> Self:
@@ -21,7 +21,7 @@ class RatingBand:
 
     @property
     def last(self) -> int | None:
-        """The highest rating of the band; None: unrated."""
+        """The highest rating of the band; None if unrated."""
         return None if self.first is None else self.first + BAND_WIDTH - 1
 
     @property

@@ -33,11 +33,11 @@ _PART = 2_000
 _MAX_SUMMARISED_AT_ONCE = 200
 """Maximum number of games to summarise in one batch."""
 _FULL_READ_RATIO = 3
-"""Only the wanted games are read if the part has at least this many games per wanted game."""
+"""If a part has at least this many games per wanted game, only the wanted games are read."""
 MAX_CACHED_PART_BYTES = 128_000_000
 """Maximum memory for the cached parts of a process, in bytes."""
 NOT_A_MATCH: ColumnElement[bool] = GameRow.site != MATCH_SITE
-"""Condition that excludes matches between programs on this machine, which count only on request."""
+"""Condition that excludes matches between programs on this machine, which are included only on request."""
 _CACHE_KEY = "replies"
 _SUMMARIES_CACHE_KEY = "summaries of a few games"
 _STAMPS_KEY = "stamps"
@@ -93,7 +93,7 @@ async def read_games(session: AsyncSession, *which: ColumnElement[bool]) -> Game
 async def read_replies(
     session: AsyncSession, *which: ColumnElement[bool], with_replies: bool = True
 ) -> AsyncIterator[ReplyTable]:
-    """Yield the games that meet the conditions on `GameRow`, with their replies, part by part.
+    """Yield the games that meet the conditions on `GameRow`, with their replies, one part at a time.
 
     Args:
         session: The transaction's session.
@@ -135,9 +135,9 @@ async def replies_of(session: AsyncSession, *which: ColumnElement[bool]) -> Repl
 
 
 def played_game_conditions(filters: Filters | None) -> tuple[ColumnElement[bool], ...]:
-    """Return conditions on `GameRow` for the games that pass the filters, except aborted games.
+    """Return conditions on `GameRow` that select the games matching the filters, except aborted games.
 
-    Matches between programs pass only if the filters name their site or a match.
+    Matches between programs are selected only if the filters name their site or a match.
     """
     return GameRow.state != GameStatus.ABORTED, *game_conditions(filters)
 
@@ -214,9 +214,9 @@ async def _summaries(session: AsyncSession, games: list[int]) -> list[GameSummar
 async def read_columns(
     session: AsyncSession, statement: Select[*tuple[Any, ...]]
 ) -> Mapping[str, Sequence[Any]]:
-    """Run a statement; return its columns by name, with values as the driver returns them.
+    """Run a statement; return its columns, keyed by name, with the values that the driver returns.
 
-    Values are not converted to their columns' types: on SQLite a Boolean is 0 or 1, and a time is text.
+    Values are not converted to their columns' types: on SQLite, a Boolean is 0 or 1, and a time is a string.
     """
     with many_objects():
         # Not by the session, nor by the result, which would make each row twice.

@@ -25,7 +25,7 @@ from storage.evidence.inference.persons import Codes, Floats, codes_of
 from storage.records import GameResult, GameStatus
 
 LAYOUT = 8
-"""Version of both arrays and of the columns stored beside them; increased when a column's meaning changes."""
+"""Version of both arrays and of the columns stored with them; incremented when a column's meaning changes."""
 
 _PROBABILITY_UNITS = 4_000_000_000
 """Number of units in a probability of 1."""
@@ -39,7 +39,7 @@ UNKNOWN_COST = np.iinfo(np.uint16).max
 """Value for an unknown cost."""
 
 REPLY_COUNTS = ("error", "fall", "bait")
-"""The kinds of replies whose number is stored for each of our moves."""
+"""The kinds of replies that are counted for each of our moves."""
 REPLY = np.dtype(
     [
         *((name, "<i8") for name in ("decision", "line")),
@@ -57,12 +57,12 @@ REPLY = np.dtype(
 The key of our decision; a number shared by baits after the same moves (0: there is no bait); the cost that
 the forecast expected, as a share of the game; the forecast probabilities of an error, of a fall into a trap
 in the paper's sense and of a taken bait, in `_PROBABILITY_UNITS`; the total cost of all replies, in
-hundredths of a per cent; the probability of the most tempting bait, in `_PROBABILITY_UNITS`; seconds that
+hundredths of a per cent; the probability of the most tempting bait, in `_PROBABILITY_UNITS`; the seconds that
 this reply took (NaN: not known); the numbers of replies that are errors, falls and baits; the cost of this
-reply at the player's depth, in hundredths of a per cent (`UNKNOWN_COST`: not judged), its cost by the judge
-(`UNKNOWN_COST`: not yet known), and the cost of the most tempting bait; the number of moves before our move;
-the reply's phase, 0 for the first; the number of replies; its `ReplyFlag`s; the index of the forecast's model
-in `Labels.models`; the index in `OUTCOMES` of the outcome in the paper's sense.
+reply at the player's depth, in hundredths of a per cent (`UNKNOWN_COST`: not judged), its cost according to
+the judge (`UNKNOWN_COST`: not yet known), and the cost of the most tempting bait; the number of moves before
+our move; the reply's phase, 0 for the first; the number of replies; its `ReplyFlag`s; the index of the
+forecast's model in `Labels.models`; the index in `OUTCOMES` of the outcome in the paper's sense.
 """
 OUTCOMES = tuple(kind.value for kind in OutcomeKind)
 """The outcomes that the column `outcome` indexes."""
@@ -72,9 +72,9 @@ class ReplyFlag(IntFlag):
     """Flags of a reply."""
 
     JUDGED = 1
-    """Judged and forecast under current rules, and not the only reply; measures ignore all other replies."""
+    """Judged and forecast under current rules, and not the only legal reply; measures ignore all others."""
     DECIDED = 2
-    """Our move wins or loses by force."""
+    """Our move leads to a forced win or loss."""
     PAPER_TRAP = 4
     """Our move set a trap in the paper's sense."""
     FELL_FOR_BEST = 8
@@ -111,12 +111,12 @@ GAME = np.dtype(
 """A game: keys of the game, of the opponent's account, of the engine's configuration and of the trial
 (`NO_TRIAL`: none); when it began and ended, in microseconds since 1970 (UTC); a number shared by games with
 the same first moves (`storage.evidence.inference.suspects.PLAYED`, like `optimal_expected`, `timed`, `fast`,
-`judged` and `optimal`); ratings before it and our score (NaN: unknown); its state, and whether nothing is
-left to judge; whether a challenger set its position (`storage.evidence.trials`); number of moves of both
-sides; whether the person has left; the numbers of decisions judged or forecast by earlier rules, of judged
-replies outside decided positions (and their cost, in hundredths of a per cent), of our moves with a confirmed
-bait, of replies that took one, of slips, of decisions that were or may have been randomised, and of
-replies to decisions recorded as randomised."""
+`judged` and `optimal`); the ratings before the game, and our score (NaN: unknown); its state, and whether
+nothing is left to judge; whether a challenger set its position (`storage.evidence.trials`); the total number
+of moves by both sides; whether the person has left; the numbers of decisions judged or forecast by earlier
+rules, of judged replies outside decided positions (and their cost, in hundredths of a per cent), of our moves
+with a confirmed bait, of replies that took one, of slips, of decisions that were or may have been randomised,
+and of replies to decisions recorded as randomised."""
 GameArray = NDArray[np.void]
 """Rows in the layout of `GAME`."""
 ReplyArray = NDArray[np.void]
@@ -192,7 +192,7 @@ def _in_units(probability: float) -> int:
 
 
 def expected_losses(replies: ReplyArray) -> Floats:
-    """Probability times cost of the most tempting bait, valid where there is a bait; shape (replies,)."""
+    """Probability times cost of the most tempting bait; valid only where a bait was set; shape (replies,)."""
     return np.asarray(replies["bait_probability"] / _PROBABILITY_UNITS * replies["bait_cost"], np.float64)
 
 
@@ -251,7 +251,7 @@ class SharedTexts:
 
     @classmethod
     def joined(cls, parts: Sequence["SharedTexts"]) -> "SharedTexts":
-        """The texts of the games of all parts, concatenated."""
+        """Concatenate the texts of several parts."""
         texts: dict[str, int] = {}
         codes = [np.zeros(0, np.intp)]
         for part in parts:
@@ -278,7 +278,7 @@ class GameRows:
 
     @classmethod
     def joined(cls, parts: Sequence["GameRows"]) -> "GameRows":
-        """The games of all parts, concatenated."""
+        """Concatenate the games of several parts."""
         games = [np.zeros(0, GAME), *(part.games for part in parts)]
         return cls(np.concatenate(games), SharedTexts.joined([part.labels for part in parts]))
 
@@ -306,7 +306,7 @@ class ReplyTable:
     game: Codes
     """Index of each reply's game in `of`."""
     derived: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    """Cached results of computations on the whole table, by name; each has an `nbytes` attribute."""
+    """Cached results of computations on the whole table, keyed by name; all have an `nbytes` attribute."""
 
     @classmethod
     def unpacked(cls, of: GameRows, replies: Sequence[bytes]) -> "ReplyTable":
@@ -317,7 +317,7 @@ class ReplyTable:
 
     @classmethod
     def joined(cls, parts: Sequence["ReplyTable"]) -> "ReplyTable":
-        """The games and replies of all parts, concatenated."""
+        """Concatenate the games and replies of several parts."""
         starts = np.cumsum([0, *(len(part.of) for part in parts)])
         return cls(
             GameRows.joined([part.of for part in parts]),
@@ -334,7 +334,7 @@ class ReplyTable:
         return sum(int(each.nbytes) for each in arrays)
 
     def of_games(self, is_wanted: NDArray[np.bool_]) -> "ReplyTable":
-        """The games selected by a mask with their replies, renumbered."""
+        """The games selected by a mask, renumbered, with their replies."""
         if is_wanted.all():
             return self
         theirs = is_wanted[self.game]

@@ -1,6 +1,6 @@
 """Decides whether a reply is a slip; chat, lists, pages, reports and exports all use this rule.
 
-Only the cost of a reply makes it an error. A reply that throws away a forced win is therefore a slip although
+Its cost alone makes a reply an error. A reply that throws away a forced win is therefore a slip even if
 the position was decided; baits, however, count only in positions that were not decided (docs/trials.md).
 """
 
@@ -11,13 +11,13 @@ from storage.tables.games import DecisionRow, ForecastRow, OutcomeRow
 
 
 def is_slip(cost: float | None, *, is_taken: bool, is_decided: bool | None) -> bool:
-    """Whether a reply costs 10 % of the game or more without taking a bait that counts.
+    """Whether a reply costs 10 % or more of the game without taking a bait that counts.
 
     Args:
         cost: Cost of the reply, in hundredths of a per cent of the game; None if it is not judged.
         is_taken: Whether the reply took a confirmed bait.
-        is_decided: Whether our move wins or loses by force, so that its baits do not count; None if not all
-            replies are known, so that neither baits nor slips count.
+        is_decided: Whether our move wins or loses by force; if so, its baits do not count. None if not all
+            replies are known; then neither baits nor slips count.
     """
     if cost is None or is_decided is None:
         return False

@@ -86,7 +86,7 @@ async def summarise(session: AsyncSession, games: Sequence[int]) -> int:
 
 
 async def delete_summaries(session: AsyncSession, games: Sequence[int]) -> None:
-    """Remove the summaries of the given games; `games_to_summarise` then returns the settled games."""
+    """Remove the summaries of the given games; `games_to_summarise` then returns those that are settled."""
     await _replace(session, games, [])
 
 

@@ -1,7 +1,7 @@
 """Trials: comparisons of players that are planned and registered before their first game.
 
 At most one trial is open at a time. A game belongs to the trial if its strategy is assigned blind, from the
-trial's strategies, while the trial is open (`eligible_trial_id`). The trial's other data never changes.
+trial's strategies, while the trial is open (`eligible_trial_id`). A trial's plan never changes.
 """
 
 import math
@@ -56,7 +56,7 @@ class NewTrial:
     """Number of games (or decisions, if there is only one strategy) at which the confidence sequence is
     tightest."""
     alpha: float = ALPHA
-    """Maximum probability that the confidence sequence ever excludes the truth."""
+    """Maximum probability that the confidence sequence ever excludes the true value."""
     cap: int = CAP_GAMES
     """Maximum number of games that count per person; a person's later games are ignored."""
     endpoint: Endpoint = Endpoint.SCORE
@@ -195,7 +195,7 @@ def is_challenger_position(variant: str, initial_position: str | None) -> bool:
 
     Args:
         variant: The site's key.
-        initial_position: The starting position, or None for the usual one.
+        initial_position: The starting position, or None for the standard one.
     """
     if initial_position is None or _DRAWN_DISCS.fullmatch(variant):
         return False

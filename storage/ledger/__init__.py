@@ -1,1 +1,1 @@
-"""The record of our games. It is written before each action and judges neither moves nor replies."""
+"""The record of our games. It is written before each action and contains no judgements."""

@@ -208,7 +208,7 @@ def _standing(*which: ColumnElement[bool]) -> Select[DecisionRow]:
 
 
 def profile_columns(decision: Decision, judged: ProfileJudgement | None) -> dict[str, Any]:
-    """Compute the columns derived from a decision's profile; only `is_complete` if it is incomplete."""
+    """Compute the columns derived from a decision's profile; an incomplete one gives only `is_complete`."""
     if judged is None:
         return {"is_complete": False}
     return {"is_complete": True, "replies": reply_scores(decision.chosen), **columns_of(judged)}

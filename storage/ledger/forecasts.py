@@ -95,7 +95,7 @@ async def forecasts_of_game(session: AsyncSession, game_id: int) -> dict[int, Re
 
 
 async def list_unforecast(session: AsyncSession, game_id: int, rule: int) -> set[int]:
-    """Keys of a game's decisions that count, have a complete profile, and lack a forecast by this rule."""
+    """Keys of a game's decisions that count, have a complete profile, and lack a forecast under this rule."""
     rows = await session.scalars(
         select(DecisionRow.id)
         .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)

@@ -49,7 +49,7 @@ _SET_MOVES = update(_GAMES).where(_GAMES.c.id == bindparam("game_id"))
 
 
 async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None = None) -> StoredGame:
-    """Store a new game, or return it if it is already stored.
+    """Store a new game and return it; if it is already stored, return the stored game unchanged.
 
     An implausible rating (`storage.records.plausible_rating`) is stored as unknown.
 
@@ -84,14 +84,14 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
 
 
 async def load_game(session: AsyncSession, owner: AccountKey, site_game_id: str) -> StoredGame | None:
-    """An account's game with the given key of the site; None if it is not stored."""
+    """An account's game with the given site key; None if it is not stored."""
     statement = games_statement().where(*_of(owner), GameRow.site_game_id == site_game_id)
     row = (await session.execute(statement)).scalar_one_or_none()
     return None if row is None else _stored(row)
 
 
 async def load_game_by_id(session: AsyncSession, game_id: int) -> StoredGame | None:
-    """The game with the given key of our database; None if there is none."""
+    """The game with the given database key; None if there is none."""
     return (await load_games_by_id(session, [game_id])).get(game_id)
 
 
@@ -222,7 +222,7 @@ async def settle_game(session: AsyncSession, game_id: int) -> None:
 async def reopen_game(session: AsyncSession, game_id: int) -> None:
     """Reopen a game that turns out to be still running, and undo the consequences of its recorded end.
 
-    Dropped decisions count again, and an outcome *unanswered* is removed because a reply may still come.
+    Dropped decisions count again, and an *unanswered* outcome is removed because a reply may still come.
     """
     await session.execute(
         update(GameRow)
@@ -261,7 +261,7 @@ async def count_by_strategy(
     """Number of an account's games with each of our strategies; excludes aborted games and unused strategies.
 
     Args:
-        opponent_id: The site's key of one opponent; None for all opponents.
+        opponent_id: Site key of one opponent; None for all opponents.
     """
     statement = select(GameRow.strategy, func.count().label("games")).where(
         *_of(owner),
@@ -278,7 +278,7 @@ async def count_by_strategy(
 
 
 async def count_bot_games(session: AsyncSession, owner: AccountKey, since: datetime) -> dict[str, int]:
-    """The number of games that an account has begun against each bot since a time, keyed by the bot's key.
+    """The number of games that an account has begun against each bot since `since`, keyed by the bot's key.
 
     Aborted games are included. Bots without games are absent.
     """

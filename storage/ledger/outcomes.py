@@ -14,7 +14,7 @@ from storage.tables.types import now_utc
 async def record_outcome(
     session: AsyncSession, decision_id: int, outcome: Outcome, made: ReplyForecast | None = None
 ) -> bool:
-    """Store an outcome, or replace one from earlier rules; return False if a current outcome exists.
+    """Store an outcome, or replace one judged by earlier rules; return False if a current outcome exists.
 
     Args:
         made: The decision's forecast, if the caller has just stored it; None to read it from the database.

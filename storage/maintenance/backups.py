@@ -46,7 +46,7 @@ def sqlite_file(url: str) -> Path | None:
     """The file of a SQLite database; None for any other database.
 
     Raises:
-        StorageError: The URL is not understood, or the file does not exist.
+        StorageError: The URL is invalid, or the file does not exist.
     """
     parsed = parse_url(url)
     if not parsed.drivername.startswith("sqlite"):
@@ -89,7 +89,7 @@ def back_up(
     Raises:
         StorageError: The database cannot be read, or the backup cannot be written or is damaged; earlier
             backups are kept.
-        ValueError: The target is a file, so there is no series.
+        ValueError: `keep` is given, but the target is a file rather than a folder.
     """
     folder = database.parent if target is None else target
     is_series = folder.is_dir()
@@ -155,7 +155,7 @@ def _check(path: Path) -> None:
     """Reject a backup that is damaged or has no table of games, so that it does not replace a good backup.
 
     Raises:
-        StorageError: The backup, and thus the database or the disk, is damaged; or it has no table of games.
+        StorageError: The backup has no table of games, or is damaged (and so is the database or the disk).
     """
     with closing(sqlite3.connect(path)) as copy:
         # Values that their columns do not allow are for `db recheck`; they must not stop backups.

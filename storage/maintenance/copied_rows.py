@@ -58,11 +58,11 @@ class CopiedTable:
         return tuple(row[index] for index in self._key)
 
     def row_label(self, key: Row) -> str:
-        """The name of a row, for messages."""
+        """A label that identifies a row in messages."""
         return f"row {', '.join(map(str, key))} of {self.name}"
 
     def _in_order(self, columns: Sequence[Any], dialect: str) -> Select[Any]:
-        """Selects the rows, ordered by key; texts are ordered by code point, as in Python."""
+        """Selects the rows, ordered by key; strings are ordered by code point, as in Python."""
         order: list[Any] = [self._columns[index] for index in self._key]
         if dialect == "postgresql":
             order = [collate(each, "C") if isinstance(each.type, String) else each for each in order]

@@ -26,7 +26,7 @@ ROLE = "copy"
 _Pair = tuple[Row | None, Row | None]
 
 OnStep = Callable[[str, str, int], None]
-"""Reports progress: the step (``copy`` or ``verify``), the table, and the number of its rows processed."""
+"""Reports progress: the step (``copy`` or ``verify``), the table, and how many of its rows are done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ class _Copying:
         """Compare all rows of both databases.
 
         Raises:
-            StorageError: The databases differ because of a bug, or another program writes to the target.
+            StorageError: The databases differ because of a bug, or another program is writing to the target.
         """
         digest = RowDigest()
         async with aclosing(_paired(table.rows(reading), table.rows(written), table.key_of)) as pairs:

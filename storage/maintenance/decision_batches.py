@@ -89,7 +89,7 @@ def wrong_columns(
 async def restore_columns(
     session: AsyncSession, found: RecordedDecision, right: Mapping[str, object]
 ) -> bool:
-    """Set the columns derived from a decision's record; return False if the record has changed meanwhile.
+    """Set the columns derived from a decision's record; return False if the record has changed since.
 
     Args:
         session: The transaction's session.
@@ -175,7 +175,7 @@ def _decision(row: Any) -> RecordedDecision:
 async def next_decision(
     session: AsyncSession, game_id: int, ply: int, decision_id: int
 ) -> NextDecision | None:
-    """Find the first decision two plies after an earlier decision, even if it was taken back later.
+    """Find the first decision two plies after an earlier decision, even one that was later taken back.
 
     Args:
         ply: Ply of the earlier decision.
@@ -205,7 +205,7 @@ async def complete_decision(
     outcome: Outcome | None,
     made: tuple[ReplyForecast, Expectations] | None = None,
 ) -> bool | None:
-    """For a confirmed decision of a settled game, store data that is missing or from earlier rules.
+    """For a confirmed decision of a settled game, store data that is missing or was made by earlier rules.
 
     The game's summary is deleted, not recomputed, because recomputing it would dominate the run time.
 
@@ -218,7 +218,7 @@ async def complete_decision(
 
     Returns:
         Whether the outcome was stored; False if no outcome was passed or the decision already has one. None
-        if nothing was stored, because the game or the decision has changed meanwhile.
+        if nothing was stored, because the game or the decision has changed since it was read.
     """
     # On PostgreSQL this keeps the game from being reopened before we commit.
     lock = select(GameRow.is_settled, GameRow.moves).where(GameRow.id == found.game_id).with_for_update()

@@ -19,7 +19,7 @@ from storage.tables.games import DecisionRow, GameRow
 from storage.tables.types import as_stored
 
 PRUNING_BATCH_DECISIONS = 200
-"""Number of decisions per transaction; other writers wait a few hundredths of a second for a transaction."""
+"""Number of decisions per transaction, which blocks other writers for a few hundredths of a second."""
 
 OnCount = Callable[[int], None]
 """Function called with the number of decisions processed since the last call."""
@@ -27,7 +27,7 @@ OnCount = Callable[[int], None]
 
 @dataclass(slots=True)
 class Pruning:
-    """The result of pruning, or of a simulation of it."""
+    """The result of pruning, or of a dry run."""
 
     decisions: int = 0
     """Number of records that were shortened."""
@@ -38,7 +38,7 @@ class Pruning:
     damaged: int = 0
     """Number of records left unchanged because they cannot be read."""
     changed: int = 0
-    """Number of records left unchanged because another program changed them meanwhile."""
+    """Number of records left unchanged because another process changed them meanwhile."""
     bytes_before: int = 0
     """Packed size of the shortened records before shortening, in bytes."""
     bytes_after: int = 0
@@ -126,7 +126,7 @@ def _pruned_batch(rows: Sequence[Any], result: Pruning) -> _Batch:
 
 
 async def _store(session: AsyncSession, new: Sequence[tuple[int, bytes, bytes]], result: Pruning) -> None:
-    """Write the pruned records, except where another program has changed the original meanwhile."""
+    """Write the pruned records, except where another process has changed the original meanwhile."""
     statement = (
         update(DecisionRow)
         .where(

@@ -1,6 +1,6 @@
-"""Creates files that get their final names only when complete; only one program at a time writes a file.
+"""Creates files that get their final names only when complete; only one process at a time writes a file.
 
-The next program reuses what a killed program left behind, so that leftovers do not accumulate.
+The next process reuses what a killed process left behind, so that leftovers do not accumulate.
 """
 
 import fcntl
@@ -18,7 +18,7 @@ _ENDS = ("", "-wal", "-shm", "-journal")
 
 
 class FileInUse(StorageError):
-    """Error: another program is writing the file."""
+    """Error: another process is writing the file."""
 
 
 @contextmanager
@@ -29,10 +29,10 @@ def unfinished_file(path: Path, mode: int = 0o666) -> Iterator[Path]:
 
     Args:
         path: The final path of the file.
-        mode: The file's permissions, which the process's umask reduces.
+        mode: The file's permissions, which the process's umask restricts further.
 
     Raises:
-        FileInUse: Another program is writing the file.
+        FileInUse: Another process is writing the file.
         OSError: The file cannot be created, or is a link, which an attacker may have placed there.
     """
     unfinished = path.with_name(path.name + UNFINISHED)

@@ -14,8 +14,8 @@ from storage.database import Database, held_roles
 from storage.errors import StorageError
 
 MAX_ONLINE_VACUUM_BYTES = 200 << 20
-"""Maximum size of a SQLite database that is rewritten while a program uses it, in bytes of rows. Rewriting
-that many bytes takes about two seconds, during which the program's moves wait."""
+"""Maximum total size of the rows, in bytes, of a SQLite database that is rewritten while a program uses it.
+Rewriting that many bytes takes about two seconds, during which the program's moves wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ async def vacuum(database: Database, *, force: bool = False) -> DatabaseSize:
 
 
 async def size_of(database: Database) -> int:
-    """Disk space of a database's tables, in bytes; for SQLite including its write-ahead log."""
+    """Disk space of a database's tables, in bytes, including SQLite's write-ahead log."""
     if database.dialect == "sqlite":
         files = (Path(database.url + end) for end in ("", "-wal"))
         return sum(each.stat().st_size for each in files if each.exists())

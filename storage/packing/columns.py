@@ -212,7 +212,7 @@ _WRITERS: dict[type, Callable[[bytearray, Any, Sequence[int]], bool]] = {
     tuple: _write_lists,
     dict: _write_table,
 }
-"""Functions that write a column, by type of value; each returns False, writing nothing, if it needs JSON."""
+"""Functions that write a column, by type of value; each returns False without writing if JSON is needed."""
 
 
 class ColumnReader:

@@ -1,11 +1,11 @@
 """Packs the record of a decision or a forecast into a few hundred bytes, and unpacks it.
 
-The first byte of the stored value is the format of the rest:
+The first byte of the stored value identifies the format of the rest:
 
 ==== =========================================================================================
 byte what follows
 ==== =========================================================================================
-0    the record as JSON text, or whatever was found in its place
+0    the record as JSON text, or the bytes found in its place
 1    the CRC-32 of the contents (4 bytes, little-endian), and the contents, compressed by raw deflate
      (RFC 1951) with `DICTIONARY` as the preset dictionary
 ==== =========================================================================================
@@ -28,7 +28,7 @@ PLAIN, COLUMNS = 0, 1
 """The first byte of each format."""
 
 MAX_COMPRESSED_RECORD_BYTES = 1 << 20
-"""Maximum size of the contents, ten times any real record's; larger records are stored as plain JSON."""
+"""Maximum size of the contents, ten times that of real records; larger records are stored as plain JSON."""
 
 _LEVEL = 7
 _RAW_DEFLATE = -15

@@ -21,8 +21,8 @@ BATCH = 500
 def content_key(record: GameRecord) -> str:
     """A hash that identifies a game by its players, event, date, start, moves and result.
 
-    Ratings, clocks, evaluations, times and tags are left out, so that a copy of the game from another source
-    that lacks some of these has the same key.
+    Ratings, clocks, evaluations, times and tags are left out, so that a copy of the game that lacks some of
+    these has the same key.
     """
     results = [None if part is None else float(part) + 0.0 for part in (record.points, record.margin)]
     texts = [clean(text) for text in (*record.players, record.event, record.date)]

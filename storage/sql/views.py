@@ -3,7 +3,7 @@
 Their SQL is in the migration that creates them; most columns have the same meaning as in the exports
 (`storage.evidence.exports`). Flags are 0 or 1; times are UTC text, ``2026-11-30 18:00:05``; costs and
 probabilities range from 0 to 1; scores named ``_centi`` are hundredths of a disc or pawn, from the opponent's
-view. The views exclude decisions that were taken back or never played.
+point of view. The views exclude decisions that were taken back or never played.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ class AskView:
 
 
 def _like(export: Export, names: str, **others: str) -> AskView:
-    """A view with some of an export's columns.
+    """A view that contains some of an export's columns.
 
     Args:
         export: The export that defines the columns.

@@ -1,6 +1,6 @@
 """The table of imported games.
 
-The table is separate from the tables of the bot's own games, whose statistics never read it.
+The table is separate from the bot's own games; statistics on those games never read it.
 """
 
 from sqlalchemy import Float, Index, String, Text

@@ -86,7 +86,7 @@ class ArenaGame(Base):
     second_provisional: Mapped[bool] = mapped_column(Boolean)
     rematch_of: Mapped[str | None] = mapped_column(String(16))
     initial_fen: Mapped[str | None] = mapped_column(Text)
-    """Starting position; null for the usual one."""
+    """Starting position; null for the standard one."""
     moves: Mapped[str] = mapped_column(Text)
     """Every move, including passes, in the game's notation, separated by spaces."""
     first_ms: Mapped[int | None] = mapped_column(Integer)

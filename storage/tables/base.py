@@ -54,7 +54,7 @@ class Base(DeclarativeBase):
 
 
 def members_of(column: Column[Any]) -> str:
-    """An SQL condition: a value belongs to its column's enumeration; empty if the column has none."""
+    """SQL condition that a value belongs to its column's enumeration; empty if the column has none."""
     kind = column.type
     if not isinstance(kind, TypeDecorator) or not isinstance(kind.impl_instance, Enum):
         return ""
@@ -63,7 +63,7 @@ def members_of(column: Column[Any]) -> str:
 
 
 def sqlite_type(column: Column[Any]) -> str:
-    """An SQL condition: a value has its column's type; empty if SQLite checks the type itself."""
+    """SQL condition that a value has its column's type; empty if SQLite checks the type itself."""
     name, kind = f'"{column.name}"', column.type
     if isinstance(kind, TypeDecorator):
         kind = kind.impl_instance

@@ -1,4 +1,4 @@
-"""The operator's tables: accounts that our accounts refuse to play."""
+"""The operator's table of accounts that ours refuse to play against."""
 
 from sqlalchemy import UniqueConstraint
 from sqlalchemy.orm import Mapped

@@ -1,6 +1,6 @@
-"""The table of the experiments' results.
+"""The table of experiment results.
 
-The statistics of the bot's own games use other tables, and never read this one.
+The statistics of the bot's own games use other tables and never read this one.
 """
 
 from sqlalchemy import UniqueConstraint

@@ -43,11 +43,11 @@ from storage.tables.types import (
 )
 
 _WHOLE = 10_000
-"""The stored value of a cost of 100 % of the game."""
+"""The number stored for a cost of 100 % of the game."""
 
 
 class OpponentRow(Base):
-    """An account of an opponent against whom we have played."""
+    """An opponent's account that we have played against."""
 
     __tablename__ = "opponents"
     __table_args__ = (UniqueConstraint("site", "site_id"),)

@@ -66,7 +66,7 @@ class SearchedGame(Base):
 
 
 class PuzzleSolver(Base):
-    """A person's rating for solving one game's positions (Glicko-2); no row before the first position."""
+    """A person's rating (Glicko-2) for solving positions of one game; no row before the first position."""
 
     __tablename__ = "training_players"
 

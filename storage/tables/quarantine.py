@@ -8,7 +8,7 @@ from storage.tables.types import IntPk, UtcTime
 
 
 class QuarantineRow(Base):
-    """A row in quarantine, or a removed reference; restore several rows in reverse order."""
+    """A row in quarantine, or a removed reference; several must be restored in reverse order."""
 
     __tablename__ = "quarantine"
 

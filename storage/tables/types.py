@@ -106,7 +106,7 @@ class PackedRecord(_Checked[dict[str, Any]]):
 
 
 def as_stored(record: Any) -> ColumnElement[bytes]:
-    """A column of packed records, read as bytes, which `storage.packing.records.unpack` unpacks."""
+    """A column of packed records that is read as bytes; `storage.packing.records.unpack` unpacks them."""
     return type_coerce(record, LargeBinary)
 
 

@@ -1,8 +1,8 @@
 """The arena's time, which drives all its clocks and stops while the arena cannot serve its players.
 
 The time is saved every second while games are running, and with each move, so a killed arena continues from
-the saved time. An outage begins with the first failed database access. Clocks resume a grace period after the
-database works again, so that players have time to return; a restart has the same grace period. Time
+the saved time. An outage begins with the first failed database access. When the database works
+again, or after a restart, clocks resume only after a grace period, so that players have time to return. Time
 during which the process was frozen also counts as an outage. Each outage is recorded as an event.
 """
 
@@ -44,7 +44,7 @@ class ArenaTime:
         self._grace_s = grace_s
         self._owner = AccountKey(site)
         self._lost = clock()
-        """Seconds by which the time is behind the clock."""
+        """Seconds by which the arena's time lags behind the clock."""
         self._stopped_at: float | None = None
         """When the time stopped, on the clock; None while it is running."""
         self._resumes_at = float("inf")

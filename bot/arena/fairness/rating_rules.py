@@ -18,7 +18,7 @@ class UnratedReason(StrEnum):
     ADDRESS = "address"
     """The players shared a network address."""
     PAIR = "pair"
-    """The two players have played too many games within the window."""
+    """The two players have played too many rated games within the rating window."""
     VOID = "void"
     """The owner of the arena voided the game."""
 
@@ -41,7 +41,7 @@ def game_weight(earlier: int, full_games: int) -> float:
 
     Args:
         earlier: Number of rated games between the two players in the variant within `arena.rating_window_h`.
-        full_games: Number of games that count in full; each later game counts half as much as the previous.
+        full_games: Number of games that count in full; each later game has half the previous game's weight.
     """
     weight: float = 0.5 ** max(0, earlier + 1 - full_games)
     return weight if weight >= _MIN_GAME_WEIGHT else 0.0

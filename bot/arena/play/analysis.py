@@ -34,7 +34,7 @@ def is_position_being_played(game: ReplayedGame, ply: int, running: Iterable[Rep
 
     Args:
         game: The game to analyse.
-        ply: The number of moves after which to analyse; at most the number of moves in the game.
+        ply: Number of moves before the position to analyse; at most the number of moves in the game.
         running: Games that are not over.
     """
     asked = _on_board(game, _position_after(game, ply))
@@ -64,7 +64,7 @@ def analyse(game: ReplayedGame, ply: int) -> Json:
 
     Args:
         game: The game.
-        ply: The number of moves after which to analyse; at most the number of moves in the game.
+        ply: Number of moves before the position to analyse; at most the number of moves in the game.
     """
     rules, position = game.variant.rules, _position_after(game, ply)
     fields: Json = {"ply": ply, "depth": 0, "toMove": rules.sides[rules.side_to_move(position)], "lines": []}

@@ -1,4 +1,4 @@
-"""Exports a finished game as a file, in the formats usual for its rules.  No I/O."""
+"""Exports a finished game as a file, in the usual formats for its rules.  No I/O."""
 
 from bot.arena.game import ReplayedGame
 from bot.base.events import Clock, speed_of
@@ -12,7 +12,7 @@ _FORMATS = {
     "xiangqi": (GameFormat.PGN, GameFormat.TRANSCRIPT),
     "othello": (GameFormat.GGF, GameFormat.TRANSCRIPT),
 }
-"""Available formats, keyed by the name of the rules; games with other rules have transcripts only."""
+"""Available formats, keyed by the name of the rules; for other rules, only transcripts are available."""
 ENDINGS = {GameFormat.PGN: "pgn", GameFormat.GGF: "ggf", GameFormat.TRANSCRIPT: "txt"}
 """File extensions."""
 _ENDED_BY = {"resign": RESIGNED, "outoftime": TIMEOUT, "draw": AGREED}

@@ -25,7 +25,7 @@ MAX_RANKED_DEVIATION = 75.0
 """Maximum rating deviation of a ranked player, as on Lichess; players reach it after about twenty games."""
 MAX_DEVIATION = 1000.0
 MAX_RANKED, MAX_OTHERS = 100, 50
-"""In a ranking, the maximum numbers of ranked players and of players with uncertain ratings."""
+"""Maximum numbers of ranked players, and of players with uncertain ratings, in a ranking."""
 GAMES_PER_PAGE = 20
 """Number of games per page of a list."""
 

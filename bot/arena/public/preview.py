@@ -24,7 +24,7 @@ from resvg_py import svg_to_bytes
 os.nice(10)
 sys.stdout.buffer.write(svg_to_bytes(**json.load(sys.stdin)))
 """
-"""Program that draws in a separate process, because resvg would block all our threads for 0.1 s."""
+"""Program for a separate drawing process; in our own process, resvg would block all threads for 0.1 s."""
 _FAMILY = "Noto Serif CJK TC"
 """Family of the bundled font, which replaces all other fonts."""
 _VARIABLE = re.compile(r"(--[\w-]+): ([^;]+);")
@@ -82,7 +82,7 @@ def _png(drawing: Markup) -> bytes:
 
 @cache
 def _variables() -> dict[str, str]:
-    """Values of the style sheets' variables in the light theme, which defines each variable first."""
+    """Values of the style sheets' variables in the light theme, whose definitions come first."""
     return dict(reversed(_VARIABLE.findall(_texts(COLOURS, STYLE, SHAPES_STYLE))))
 
 

@@ -138,7 +138,7 @@ class PublicRoutes:
         return response
 
     async def watch(self, request: web.Request) -> web.StreamResponse:
-        """Stream a game while it is played; send a finished game once."""
+        """Stream a running game; send a finished game once."""
         self._require_public()
         game = await self._referee.find(request.match_info["game"])
         if game.is_over:

@@ -129,7 +129,7 @@ class Problem:
 
 
 def _comparison(report: DecisionReport, bait: str, best: str) -> Sentence | None:
-    """Compare the bait with the best reply; None if scores are missing or it looks worse at every depth."""
+    """Compare the bait with the best reply; None if scores are missing or the bait always looks worse."""
     replies = {each.reply: each for each in report.replies}
     least = min(each.final_centi for each in report.replies)
     bests = [each for each in report.replies if each.final_centi == least]

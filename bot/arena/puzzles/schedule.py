@@ -20,7 +20,7 @@ def after_answer(
         review: The previous state.
         is_right: Whether the answer is right.
         now: The current time.
-        is_free: Whether the answer could not be rated; if so, it counts as a hint.
+        is_free: Whether the answer counts as a hint, because it cannot be rated.
     """
     if is_free:
         answered = replace(review, has_hint=review.has_hint or review.answers == 0)

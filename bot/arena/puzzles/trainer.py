@@ -104,7 +104,7 @@ class ReplyTrainer:
     # --- Choosing ---------------------------------------------------------------------------------------
 
     async def next(self, account_id: str | None, game: str, seen: Sequence[str] = ()) -> Json:
-        """Choose a position due for review or else one from the person's games or near their rating.
+        """Choose a position that is due for review, or else one from the person's games or near their rating.
 
         Args:
             account_id: The person, or None for a visitor without an account.
@@ -227,7 +227,7 @@ class ReplyTrainer:
     # --- Answers ----------------------------------------------------------------------------------------
 
     async def hint(self, account_id: str | None, name: str) -> Json:
-        """Reveal the bait; the position counts as missed, and a correct answer to it is not rated."""
+        """Reveal the bait; the position then counts as missed, and a later correct answer is not rated."""
         asked, problem = await self._answerable_puzzle(account_id, name)
         if account_id is not None:
             await self._note(account_id, asked, problem, schedule.after_hint)

@@ -73,8 +73,8 @@ class Assets:
     async def file(self, request: web.Request) -> web.StreamResponse:
         """Serve the file at the requested URL, tagged or plain.
 
-        A request with an old tag gets the current file without caching, because the page that sent it is
-        older than the file.
+        A request with an old tag comes from a page older than the file; it gets the current file without
+        caching.
         """
         name = request.match_info["name"]
         tag, _, rest = name.partition("/")

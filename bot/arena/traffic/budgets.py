@@ -1,4 +1,4 @@
-"""The cost of requests, and the budgets of accounts, addresses and all clients together.
+"""The cost of requests and the budgets of accounts, addresses and all clients together.
 
 A point stands for about a millisecond of processor time.  Each request is charged to three token buckets: the
 account's, the address's and the common one. While the common bucket runs low, addresses that have spent
@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from bot.base.rate_limiter import Rate, RateLimiter, RecentUse
 
 BUCKET_CAPACITY_S = 10.0
-"""A bucket's capacity, in seconds of its refill rate."""
+"""A bucket's capacity, given as the seconds that it takes to refill."""
 PLAYER_RESERVE = 0.25
 """Share of each address's bucket, and of the common bucket, that only players in a game may use."""
 SHARED_RESERVE = 0.6

@@ -1,7 +1,7 @@
 """Limits open streams per account and per address, and chooses which to close at the limit.
 
-A stream is needed if its account is played by this program, or is in a game and has no newer stream of that
-kind. All other streams (anonymous clients, further tabs) can be closed at the limit, newest first.
+A stream is needed if its account is played by this program, or is in a game and has no newer stream of the
+same kind. All other streams (anonymous clients, further tabs) can be closed at the limit, newest first.
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -32,7 +32,7 @@ class OpenStreamEntry:
     """Id of the account; empty for spectators."""
     address: str
     kind: Hashable
-    """Identifies the content: streams of one account with the same kind carry the same messages."""
+    """Identifies the content: streams of the same account and kind carry the same messages."""
     protocol: web.RequestHandler
 
 

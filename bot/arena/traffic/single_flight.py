@@ -50,11 +50,11 @@ class SingleFlightCache(Generic[V]):
 
         Args:
             key: Identifies the result; equal keys must have equal results.
-            make: Computes the result, with the costly part in `in_thread`.
+            make: Computes the result, running its costly part through `in_thread`.
 
         Raises:
             ServerBusy: Too many computations are waiting.
-            Exception: Any exception raised by `make`; it is raised in all callers, and nothing is cached.
+            Exception: Any exception raised by `make`; all callers receive it, and nothing is cached.
         """
         if (value := self.cached(key)) is not None:
             return value

@@ -43,7 +43,7 @@ def list_command(
 
 
 def approve(context: typer.Context, name: NameArgument) -> None:
-    """Approve an account that waits for approval.
+    """Approve an account that is waiting for approval.
 
     Accounts wait for approval if the setting `arena.approve_accounts` is on.
     """

@@ -28,7 +28,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for script
 def status(context: typer.Context, as_json: JsonOption = False) -> None:
     """Show what the running program is doing.
 
-    Shows accounts and their connections, games, waiting challenges, workers, the database, the last error,
+    Shows accounts and their connections, games, pending challenges, workers, the database, the last error,
     and whether new games may start.
     """
     if not as_json:
@@ -47,7 +47,7 @@ def pause(
     """Start no new games on any account; running games continue.
 
     Challenges are declined as "later"; matchmaking, rematches, tournaments and the resumption of adjourned
-    games wait.  A restart of the program ends the pause.
+    games are suspended. A restart of the program ends the pause.
     """
     _ask(context, REQUEST_TIMEOUT_S, command="pause", minutes=minutes)
 
@@ -131,14 +131,14 @@ def snooze(
 def reload(context: typer.Context) -> None:
     """Read the settings again, as on SIGHUP.
 
-    Applies challenge rules, lists, assignment, manners, matchmaking and chat; on an error, nothing changes.
+    Applies challenge rules and lists, assignment, manners, matchmaking and chat; an error changes nothing.
     """
     _ask(context, REQUEST_TIMEOUT_S, command="reload")
 
 
 def challenge(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Name, at the site, of the account to challenge.")],
+    name: Annotated[str, typer.Argument(help="The account to challenge, by its name at the site.")],
     variant: Annotated[
         str, typer.Option(help="The site's key of the variant, for instance othello.")
     ] = "standard",

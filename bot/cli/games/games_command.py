@@ -109,14 +109,14 @@ async def _find(session: "AsyncSession", key: str, site: str | None, account: st
     """Find the game with the given key, or the only game whose key starts with the given one.
 
     Args:
-        session: Session of the database.
+        session: A database session.
         key: The site's key of the game, or a prefix of the key; an exact match takes precedence over longer
             keys.
         site: Site of the game; None for any site.
         account: Name of our account, ignoring case; None for any account.
 
     Raises:
-        UsageError: No game matches, or several games match; in that case the message lists some of them.
+        UsageError: No game matches, or several games match; in the latter case the message lists some.
     """
     from storage.ledger.games import list_games_by_site_id
 

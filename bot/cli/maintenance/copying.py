@@ -23,7 +23,7 @@ def copy_command(
     The target must be empty.
 
     URLs are sqlite:///folder/file.db and postgresql://user@host/name; keep passwords in ~/.pgpass. A bot may
-    use the source database meanwhile; the copy is a snapshot. After an interruption, the same command
+    use the source during the copy, which is a snapshot. After an interruption, the same command
     starts over. At the end all rows are compared; until then, Desdemona refuses to open the copy.
     """
     with _copy_progress() as on_step:

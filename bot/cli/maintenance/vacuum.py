@@ -1,4 +1,4 @@
-"""`desdemona db vacuum`: returns unused space of the database to the disk."""
+"""`desdemona db vacuum`: returns the database's unused space to the disk."""
 
 from functools import partial
 from typing import Annotated

@@ -92,7 +92,7 @@ def _load(context: typer.Context, page: "Page", filters: "Filters", own: Mapping
 
 
 def _plain(value: object) -> object:
-    """A view's JSON, in which times and similar values are text, formatted as on the page."""
+    """A view as JSON, with times and similar values as text, formatted as on the page."""
     import json
 
     plain: object = json.loads(json.dumps(value, default=str))

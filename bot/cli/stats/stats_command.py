@@ -46,7 +46,7 @@ def stats(
         ),
     ] = "strategy",
     arms: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Two strategies to compare in a trial of three or more.")
+        str | None, typer.Option(metavar="A,B", help="The two strategies to compare if the trial has more.")
     ] = None,
     plan: Annotated[
         bool,
@@ -66,7 +66,7 @@ def stats(
 
     Also show the values expected from random moves and from a model of people.
 
-    Intervals remain valid under continuous monitoring, and allow for people who play several games.
+    Intervals remain valid under continuous monitoring, and account for people who play several games.
     """
     given = _given_options(context)
     _refuse_unused_options(given)
@@ -123,7 +123,7 @@ def _groups(
 
 
 async def _suspect_filter(session: "AsyncSession", suspect: bool | None) -> "Callable[[int], bool] | None":
-    """Return a function from a game's key to whether the game is selected; None if all games are."""
+    """Return a function that tells from a game's key whether it is selected; None if every game is."""
     from storage.evidence.statistics.suspect_rows import suspect_games
 
     if suspect is None:

@@ -236,7 +236,7 @@ class GgsAccount(GgsState):
             self.out.ask("rated", "+")  # refused when we logged in
 
     def _reread_games(self, more: str = "") -> None:
-        """Request the states of all live games and, if `more` names a match, of its games."""
+        """Request the states of all live games and, if `more` names a match, of that match's games."""
         games = [game for game in self.games.live.values() if game.is_played]
         for game in games:
             game.is_stale = True

@@ -19,7 +19,7 @@ from engine.game import IllegalMove, replay
 logger = logging.getLogger(__name__)
 
 MIN_IDENTIFYING_PLIES = 4
-"""Number of moves from the usual start that suffice to tell a game from others between the same players."""
+"""Number of moves from the standard start that identify a game among others by the same players."""
 MAX_QUERIES = 8
 """Maximum number of matches with the right players and type to look up, newest first."""
 
@@ -30,7 +30,7 @@ class _ArchiveQuery:
 
     games: list[GgsGame]
     message: MatchEnded | None = None
-    """The message that reported the end of the match; None if we missed it."""
+    """The message that reported the end of the match; None if we missed that message."""
     change: int | None = None
     """Change in our rating, in rating points."""
     since_s: float | None = None
@@ -86,7 +86,7 @@ class Archive:
         self._out.ask("history")
 
     def forget(self, game: GgsGame) -> None:
-        """Stop looking up a game, because its state is known."""
+        """Stop looking up a game whose state is now known."""
         self._searched = [each for each in self._searched if each is not game]
         for query in self._queries.values():
             query.games = [each for each in query.games if each is not game]

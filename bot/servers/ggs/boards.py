@@ -68,12 +68,12 @@ class Boards:
         return Opponent(name, name, None if rating is None else round(rating), is_bot)
 
     def request_missing_games(self, asked: ListedRequest | None = None) -> None:
-        """Request our matches' missing games; given `asked`, only those of matches that it led to."""
+        """Request our matches' missing games; with `asked`, only those of matches that the request led to."""
         for id_ in self.incomplete(asked):
             self._out.ask("moves", id_)
 
     def incomplete(self, asked: ListedRequest | None = None) -> list[str]:
-        """Ids of our matches that lack games; given `asked`, only of matches that it led to."""
+        """Ids of our matches that lack games; with `asked`, only of matches that the request led to."""
         incomplete = []
         for id_, match in self._matches.by_id.items():
             type_ = type_of(match.began.type_text)
@@ -172,8 +172,8 @@ class Boards:
         """Begin a komi game: send the first move of the side to move, and our bid for that side.
 
         The player with the higher bid plays the side to move, and the komi is the mean of both bids. The
-        server sends the game again once the bids have determined the colours. For the usual start, our bid is
-        0, the value of a draw.
+        server sends the game again once the bids have determined the colours. For the standard starting
+        position, our bid is 0, the value of a draw.
         """
         record = board.record
         if (record.black_komi_move, record.white_komi_move)[board.our_side] is not None:

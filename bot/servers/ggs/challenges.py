@@ -20,7 +20,7 @@ MAX_REQUESTS = 500
 
 
 class GgsChallenges:
-    """Turns requests into challenges and resumes adjourned games.
+    """Resumes adjourned games, and turns other requests into challenges.
 
     Args:
         state: State of the account.

@@ -41,9 +41,9 @@ class GgsGame:
     position: OthelloPosition = field(default_factory=RULES.initial)
     turn_since_s: float = 0.0
     is_unheard: bool = False
-    """Whether the game's events are withheld: it is not live, or its start has not been reported."""
+    """Whether the game's events are withheld because it is not live or its start has not been reported."""
     is_stale: bool = False
-    """Whether the known state may be out of date; the current one has been requested."""
+    """Whether the known state may be outdated; if so, the current state has been requested."""
     sent: str = ""
     """Our move that the server has not confirmed yet."""
     refusal: str = ""

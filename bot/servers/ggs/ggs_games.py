@@ -31,7 +31,7 @@ class GgsGames:
         self.live: dict[str, GgsGame] = {}
         """Live games by the server's id."""
         self._stamp, self._stamped = "", Counter[str]()
-        """The second in which the latest game began, and how many games began in it on each board."""
+        """Second in which the latest game began, and how many games began in that second on each board."""
 
     def remember(self, known: Sequence[GameSnapshot]) -> None:
         """Add the games that are still open in the database; call this before the first connection."""

@@ -75,7 +75,7 @@ class AttemptState(StrEnum):
     REFUSED = "refused"
     """The request was refused, declined or withdrawn."""
     LOST = "lost"
-    """The connection or the service was lost before the answer."""
+    """The connection or the service was lost before the server answered."""
 
 
 class AttemptEvent(StrEnum):

@@ -34,7 +34,7 @@ class Matches:
 
     Args:
         name: Name of our account.
-        out: Takes commands.
+        out: Receives the commands for the server.
     """
 
     def __init__(self, name: str, out: Outbox) -> None:
@@ -64,7 +64,7 @@ class Matches:
         self._out.ask("match")
 
     def listed(self, message: MatchList) -> frozenset[str]:
-        """Apply the server's list, and return the matches that have disappeared from it."""
+        """Apply the server's list and return the matches that have disappeared from it."""
         known = self._known_at_query.popleft() if self._known_at_query else frozenset(self.by_id)
         heard = {match.id: match for match in message.matches if self._name in match.names}
         gone = known - heard.keys() if message.is_whole else frozenset()

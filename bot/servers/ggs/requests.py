@@ -1,6 +1,6 @@
 """Match requests on GGS: the server's list, and the state of our own requests. No I/O.
 
-The server's answers arrive in the order of our commands, but do not name them. Unanswered commands
+The server's answers arrive in the order of our commands, but do not identify them. Unanswered commands
 therefore wait in a queue, and an answer to one of them shows that the answers to earlier ones were lost.
 """
 
@@ -119,7 +119,7 @@ class Requests:
         return iter(list(self._table.values()))
 
     def key_of_challenge(self, match: str) -> str:
-        """The key of the challenge that led to a match; empty without a challenge, or for a resumed match."""
+        """The key of the challenge that led to a match; empty if there was none or the match is resumed."""
         origin = self.origins.get(match)
         return "" if origin is None or origin.resumes else origin.key
 

@@ -569,7 +569,7 @@ class GgsServer(Server):
 
     async def online_bots(self) -> list[Bot]:
         """The configured programs that accept games; if there are none and the settings allow open requests,
-        the entry for everybody."""
+        a single entry for everybody."""
         ratings_of: dict[str, dict[str, int]] = {}
         for pool in ("8", "8r"):
             self._players = None
@@ -599,7 +599,7 @@ class GgsServer(Server):
 
 
 PROVISIONAL = 300.0
-"""Minimum deviation of a provisional rating; every newcomer starts with 350."""
+"""Minimum deviation of a provisional rating; every newcomer's deviation starts at 350."""
 
 
 def read_address(url: str) -> tuple[str, int]:

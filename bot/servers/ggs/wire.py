@@ -131,7 +131,7 @@ class GameType:
     """Whether a match consists of two simultaneous games with the colours swapped."""
     is_komi: bool = False
     discs: int | None = None
-    """Number of discs in the random starting position; None for the usual start."""
+    """Number of discs in the random starting position; None for the standard starting position."""
     is_anti: bool = False
     """Whether the side with fewer discs wins."""
     colour: str = ""
@@ -173,7 +173,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class MatchBegan:
-    """A match begins or is running. The names' order does not show the colours; the requester comes first."""
+    """A match begins or is running. The requester's name comes first, regardless of colour."""
 
     id: str
     names: tuple[str, str]
@@ -192,7 +192,7 @@ class MatchEnded:
     result: float | None
     """Mean result from the first player's point of view, in discs; None if no game has a result."""
     left_by: str = ""
-    """The player who left, so that the match was adjourned (aborted, if unrated); empty if nobody left."""
+    """The player whose departure adjourned the match (aborted it, if unrated); empty if nobody left."""
     stored_id: str = ""
     """Id of the match in the store (if adjourned) or in the archive (if finished); otherwise empty."""
 
@@ -396,7 +396,7 @@ class LineSplitter:
         self._rest = b""
 
     def feed(self, data: bytes) -> Iterator[str]:
-        """Yield each completed line, without its line end."""
+        """Yield each completed line, without its line ending."""
         *lines, rest = data.split(b"\n")
         for line in lines:
             whole, self._rest = self._rest + line[:MAX_LINE_BYTES], b""
@@ -405,7 +405,7 @@ class LineSplitter:
 
 
 def _clean(line: str) -> str:
-    """Replace each tab by a space, and each unprintable character by U+FFFD."""
+    """Replace each tab with a space, and each unprintable character with U+FFFD."""
     line = line.replace("\t", " ")
     return line if line.isprintable() else "".join(char if char.isprintable() else "\ufffd" for char in line)
 
@@ -838,7 +838,7 @@ def write_bid(move: str, value_discs: float) -> str:
 
 
 def clean_chat(text: str) -> str:
-    """Prepare text for chat: one line without backslashes, because a backslash would break it."""
+    """Prepare text for chat: one line without backslashes, because a backslash would break the message."""
     return _plain(text).replace("\\", "/").strip()[:MAX_GGS_CHAT_LENGTH]
 
 

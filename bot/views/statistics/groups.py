@@ -1,4 +1,4 @@
-"""Statistics of groups of games as tables, the same for `desdemona stats`, pages and the monthly report."""
+"""Statistics of groups of games as tables, used in `desdemona stats`, pages and the monthly report."""
 
 from collections.abc import Sequence
 

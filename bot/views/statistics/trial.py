@@ -37,7 +37,7 @@ from storage.records import Endpoint
 MAX_STRATA_SHOWN = 12
 """Maximum number of strata in the chart; the CSV has all of them."""
 _MAX_NAMED_RECORDS = 3
-"""Maximum number of damaged records that the page names; the JSON has all of them."""
+"""Maximum number of damaged records listed on the page; the JSON lists all of them."""
 _OUTLOOK_ELO = 50
 
 
@@ -55,7 +55,7 @@ def trial_parts(report: TrialReport, filters: Mapping[str, str]) -> tuple[Part, 
 
 
 def robustness(report: TrialReport) -> tuple[Part, ...]:
-    """Show each outcome without suspect games, without the most frequent player, and in first games only."""
+    """Show each outcome without suspect games, without the most active player, and for first games only."""
     rows = []
     for verdict in report.verdicts:
         estimates, fixed = _estimates(report, verdict)
@@ -101,7 +101,7 @@ def interim_analyses(report: TrialReport) -> InterimAnalyses | None:
 
 
 def _unreadable(damaged: Sequence[Unreadable]) -> str:
-    """Name the omitted records and the reasons; the text is empty if no record was omitted."""
+    """List the omitted records with the reasons; return an empty string if no record was omitted."""
     if not damaged:
         return ""
     reasons = [
@@ -172,7 +172,7 @@ def _draw_text(guard: RandomisationCheck) -> str:
 
 
 def _clear_since(analyses: InterimAnalyses) -> str:
-    """Say since which game the score difference's interval has excluded 0; empty if it includes 0 now."""
+    """Say from which game on the interval of the score difference excludes 0; empty if it now includes 0."""
     unclear = np.flatnonzero(~analyses.has_interval | (np.abs(analyses.mean) <= analyses.half_width))
     since = int(unclear[-1]) + 1 if len(unclear) else 0
     if since == len(analyses.mean):
@@ -249,7 +249,7 @@ def _stratum_query(stratum: Stratum) -> dict[str, str]:
 
 
 def _estimates(report: TrialReport, verdict: TrialVerdict) -> tuple[EndpointReport, FixedInterval | None]:
-    """The anytime-valid estimates of an outcome, and the estimate for a single analysis."""
+    """The anytime-valid estimates of an outcome and the estimate for a single analysis."""
     if verdict.unit == "game":
         assert report.games is not None  # noqa: S101 - there is a verdict on them
         return report.games.score if verdict.outcome is TrialOutcome.SCORE else report.games.cost, None
@@ -296,7 +296,7 @@ def _fixed(found: FixedInterval) -> str:
 
 
 def _more_games_text(report: TrialReport, games: GamesReport) -> str:
-    """Say how many more games are needed to detect a difference in Elo, judging by the mean and the spread so
+    """Say how many more games are needed to detect a difference in Elo, given the mean and the spread so
     far."""
     trial, wanted = report.trial, f"a difference of {_OUTLOOK_ELO} Elo"
     effect = _OUTLOOK_ELO * games.elo.score_per_elo

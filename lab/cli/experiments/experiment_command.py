@@ -85,7 +85,7 @@ def run_command(
 ) -> None:
     """Run an experiment and report its results.
 
-    The result of each finished job is stored. The same command resumes a stopped run, with the same numbers
+    The result of each finished job is stored. The same command resumes a stopped run, giving the same numbers
     as an uninterrupted run. If a signal stops the command, the exit status is 128 plus the signal's number.
     """
     from bot.workers.pools import ClusterWorkers, LocalWorkers

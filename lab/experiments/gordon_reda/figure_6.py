@@ -72,7 +72,7 @@ simultaneous 95 % intervals (Bonferroni). All other results are exploratory."""
 
 
 class Figure6(MatchExperiment):
-    """The 21 matches, played once from the usual start as in the paper and again from random openings."""
+    """The 21 matches, once from the initial position as in the paper and once from random openings."""
 
     name: ClassVar = "figure-6"
     title: ClassVar = "Trappy against standard minimax in Othello"

@@ -69,8 +69,8 @@ class Figure8(Experiment):
 
 
 def readings(moves: Sequence[str], last_moves: set[str]) -> Iterator[list[str]]:
-    """Legal games that differ from the printed moves in at most one move and after which exactly `last_moves`
-    are legal.
+    """Legal games that differ from the printed moves in at most one move and after which the legal moves are
+    exactly `last_moves`.
     """
     game = Othello()
 
@@ -113,7 +113,7 @@ def _about_figure_7(found: Sequence[Sequence[str]]) -> Iterator[PaperClaim]:
 
 
 def _about_figure_8(values: Result) -> Iterator[PaperClaim]:
-    """The claims; none can fail: the paper does not describe its evaluation function, so ours differs."""
+    """The claims, none of which can fail: the paper does not describe its evaluation, so ours differs."""
     e6, best = values["e6"], max(values, key=lambda move: float(values[move]["raw"]))
     chosen = max(values, key=lambda move: (float(values[move]["adjusted"]), float(values[move]["raw"])))
     yield PaperClaim(

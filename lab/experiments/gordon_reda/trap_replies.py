@@ -38,7 +38,7 @@ _DIGITS = 6
 
 
 class TrapReply(NamedTuple):
-    """A reply to a move of ours that left at least two legal replies; fractions and costs are in [0, 1]."""
+    """A reply to one of our moves that left at least two legal replies; fractions and costs are in [0, 1]."""
 
     kind: int
     """Index into `KINDS`."""
@@ -50,13 +50,13 @@ class TrapReply(NamedTuple):
     erred: int
     """1 if the reply cost a tenth of expected score or more."""
     random_optimal: float
-    """Fraction of optimal replies (a random mover's rate); the next two fields are analogous."""
+    """A random mover's rate of optimal replies; the next two fields are analogous."""
     random_fell: float
     random_erred: float
     band: int
-    """Index into `BAND_MIN_COSTS` of the reply's cost band; -1 if the reply cost less than the first band."""
+    """Index into `BAND_MIN_COSTS` of the reply's cost band; -1 if the reply cost too little for any band."""
     traps: int
-    """Numbers of traps and of other replies in this band; 0 if there is no band."""
+    """Number of traps and number of other replies in this band; 0 if there is no band."""
     others: int
     traps_cost: float
     """Mean costs of the traps and of the other replies in this band; 0 if there are none."""
@@ -141,7 +141,7 @@ def recorded(game: str, folder: str, seed: int, first: int, count: int, most: in
 
 @lru_cache(maxsize=2)
 def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[AnsweredMove]:
-    """The sampled moves, only from games between people, because WTHOR also contains games by programs."""
+    """The sampled moves; excludes games by programs, which WTHOR also contains."""
     games = [each for each in given_games(game, folder) if all(map(is_person, each.record.players))]
     return sample_of(games, game, most, seed)
 
@@ -172,7 +172,7 @@ class TrapReplies:
     def __init__(self, replies: Sequence[Sequence[Any]], groups: Sequence[Any], games: int) -> None:
         rows = [TrapReply(*each) for each in replies]
         self.kept = [at for at, each in enumerate(rows) if not each.is_decided]
-        """Indices of the replies that are kept."""
+        """Indices of the replies that are not in decided positions."""
         self.games = games
         self.rows = [rows[at] for at in self.kept]
         groups = [groups[at] for at in self.kept]
@@ -218,7 +218,7 @@ class TrapReplies:
 
 @dataclass(frozen=True, slots=True)
 class EqualCost:
-    """How often an error was a trap, in positions where the error's cost band has traps and other replies."""
+    """How often an error was a trap, in positions with traps and other replies in the error's cost band."""
 
     fell: PersonShare
     random: float
@@ -281,7 +281,7 @@ def estimate(found: FixedInterval) -> MeanEstimate:
 
 
 def ratios_apart(above: Floats, below: Floats, alpha: float = 0.05) -> MeanEstimate:
-    """The difference of two ratios of sums, with a jackknife interval that leaves out one opening at a time.
+    """The difference of two ratios of sums, with an interval from a jackknife over the openings.
 
     Args:
         above: Sums in the numerator, by opening and strategy, shape (openings, 2).

@@ -25,8 +25,8 @@ from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow,
 from storage.tables.puzzles import PuzzleMistake, PuzzlePosition, PuzzleReview, SearchedGame
 
 MAX_GOOD_REPLY_COST = 350
-"""Maximum cost of a good reply, in hundredths of a per cent of expected score; the same limit as in lila's
-Retrospect."""
+"""Maximum cost of a good reply, in hundredths of a per cent of expected score; lila's Retrospect has the same
+limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class NewMistake:
 
 @dataclass(frozen=True, slots=True)
 class PuzzleRating:
-    """The trainer's rating of a position or of a person; the table of either has these fields as columns."""
+    """The trainer's rating of a position or a person; both tables have these fields as columns."""
 
     rating: float
     deviation: float
@@ -70,11 +70,11 @@ class PuzzleSource:
 
 
 def position_key(game: str, initial_position: str | None, moves: Sequence[str], move: str) -> int:
-    """A hash of a position's start and moves; equal only for positions with the same start and moves.
+    """A hash of a starting position and moves; if either differs, so does the hash.
 
     Args:
         game: The game's name.
-        initial_position: Start position; None for the usual one.
+        initial_position: Starting position; None for the standard one.
         moves: The moves before ours.
         move: Our move.
     """
@@ -287,7 +287,7 @@ async def list_near(
         game: The game's name.
         rating: The person's rating.
         limit: Maximum number of positions on each side of the rating.
-        account_id: The person, to whom no position is shown twice; None without an account.
+        account_id: The person, who is shown no position twice; None without an account.
         without: Positions to exclude.
     """
     keys: list[int] = []
@@ -307,7 +307,7 @@ async def list_near(
 
 
 async def list_of_game(session: AsyncSession, game_id: int) -> list[int]:
-    """Keys of the positions in which a game's player took a bait, in order of play."""
+    """Keys of a game's positions in which our opponent took a bait, in order of play."""
     statement = (
         select(PuzzleMistake.position_id)
         .where(PuzzleMistake.game_id == game_id)
@@ -403,7 +403,7 @@ async def save_position_rating(session: AsyncSession, position_id: int, found: P
 
 
 async def get_game_name(session: AsyncSession, position_id: int) -> str | None:
-    """The name of the game (its rules) to which a position belongs."""
+    """The name of the game, such as ``othello``, to which a position belongs."""
     return await session.scalar(select(PuzzlePosition.game).where(PuzzlePosition.id == position_id))
 
 
@@ -420,7 +420,7 @@ async def save_bait_line(session: AsyncSession, position_id: int, line: str) -> 
 
 
 def left_out(position_id: Any, without: Collection[int]) -> tuple[ColumnElement[bool], ...]:
-    """The condition that excludes these keys; without keys, no condition: empty lists make queries slow."""
+    """A condition that excludes these keys, or none if there are no keys: empty lists slow queries down."""
     return (position_id.not_in(without),) if without else ()
 
 

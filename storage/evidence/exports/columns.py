@@ -48,7 +48,7 @@ class Export:
     about: str
     columns: tuple[ExportColumn, ...]
     statement: Select[Any]
-    """Selects all rows, oldest first, with `game_id` and the `id` by which errors name damaged rows."""
+    """Selects all rows, oldest first, with `game_id` and the `id` that errors give for damaged rows."""
     rows: Callable[[Any], Iterable[tuple[Value, ...]]]
     """Converts one row of the statement to one or more exported rows."""
     selected: Callable[[Filters], Sequence[ColumnElement[bool]]] = filter_conditions

@@ -47,7 +47,7 @@ _DECISIONS = (
 
 
 def _is(rule: int, name: str, about: str, source: Any) -> ExportColumn:
-    """A column that is 1 if the source equals the current version of the rules, otherwise 0."""
+    """A column that is 1 if the source is the current version of the rules, otherwise 0."""
     return computed(name, _WHOLE, about, lambda value: int(value == rule), source)
 
 
@@ -75,13 +75,11 @@ DECISIONS = export_of(
         whole("nodes", "positions searched", DecisionRow.nodes),
         number("time_s", "thinking time in seconds", DecisionRow.time_s),
         flag("is_complete", "1: all replies to the move were searched", DecisionRow.is_complete),
-        flag(
-            "is_decided", "1: the move wins or loses by force; statistics exclude it", DecisionRow.is_decided
-        ),
+        flag("is_decided", "1: the move forces the outcome; statistics exclude it", DecisionRow.is_decided),
         flag("is_trap", "1: the move sets a trap (Figure 9)", DecisionRow.is_trap),
         number(
             "trap_quality",
-            "quality of the move's best trap, in per cent of the game",
+            "quality of the move's best trap, as a percentage of the game",
             DecisionRow.trap_quality,
             lambda quality: quality / 100,
         ),
@@ -125,7 +123,7 @@ OUTCOMES = export_of(
             lambda cost: int(cost is not None and cost >= MIN_ERROR_COST),
             OutcomeRow.cost,
         ),
-        flag("is_decided", "1: our move wins or loses by force; exclude such rows", DecisionRow.is_decided),
+        flag("is_decided", "1: our move forces the outcome; exclude such rows", DecisionRow.is_decided),
         whole("reply_count", "number of legal replies", DecisionRow.reply_count),
         number("random_error", "probability that a random reply is an error", ForecastRow.error_uniform),
         number("expected_error", "forecast probability of an error", ForecastRow.error_expected),
@@ -270,13 +268,13 @@ def _json(stored: object) -> str:
 
 
 RECORDS = export_of(
-    "One row for each of our moves, with the full record, from which all its other data can be computed.",
+    "One row for each of our moves, with its full record, from which its other data can be computed.",
     _DECISIONS.outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id),
     [
         *_KEYS,
         text(
             "record",
-            "JSON: position, candidates, scores by depth (from our side), settings",
+            "JSON: position, candidates, scores by depth (from our point of view), settings",
             as_stored(DecisionRow.record),
             _json,
         ),

@@ -61,7 +61,7 @@ _POINTS = {"win": 1.0, "draw": 0.5, "loss": 0.0}
 
 
 def _count(*conditions: ColumnElement[bool]) -> Any:
-    """SQL expression for how many of our moves in a game meet the conditions."""
+    """SQL expression for the number of our moves in a game, counting only moves that meet all conditions."""
     counted = (
         select(func.count())
         .select_from(DecisionRow)
@@ -114,7 +114,7 @@ GAMES = export_of(
             GameRow.opponent_rating,
         ),
         text("state", "open, finished or aborted", GameRow.state),
-        text("result", "win, draw or loss, from our side", GameRow.result),
+        text("result", "win, draw or loss, from our point of view", GameRow.result),
         number(
             "points",
             "our points: 1, 0.5 or 0; null: no result",
@@ -130,7 +130,7 @@ GAMES = export_of(
             GameRow.opponent_rating,
         ),
         text("end_reason", "why the game ended, as the site reports it", GameRow.end_reason),
-        whole("rating_diff", "change of our rating; null: unrated or unknown", GameRow.rating_diff),
+        whole("rating_diff", "change in our rating; null: unrated or unknown", GameRow.rating_diff),
         timestamp("started_at", "time of the start", GameRow.started_at),
         timestamp("ended_at", "time of the end", GameRow.ended_at),
         text("day", "date of the start", GameRow.started_at, "{:%Y-%m-%d}".format),
@@ -166,7 +166,7 @@ GAMES = export_of(
         text("moves", "moves of both sides as recorded, separated by spaces", GameRow.moves),
         text(
             "initial_position",
-            "starting position, in the game's notation; null: the usual one",
+            "starting position, in the game's notation; null: the standard one",
             GameRow.initial_position,
         ),
         whole(

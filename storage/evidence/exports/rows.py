@@ -1,8 +1,8 @@
 """Exports for other programs: games, decisions, outcomes, baits, replies, records and events.
 
-Names and meanings do not change between versions. Flags are 0 or 1; times are text in UTC, such as
-``2026-11-30 18:00:05``; costs and probabilities are from 0 to 1; scores named ``_centi`` are hundredths of a
-disc or pawn, from the opponent's side. Decisions that were taken back or never played are excluded.
+Column names and meanings do not change between versions. Flags are 0 or 1; times are text in UTC, such as
+``2026-11-30 18:00:05``; costs and probabilities range from 0 to 1; scores named ``_centi`` are hundredths of
+a disc or pawn, from the opponent's point of view. Decisions taken back or never played are excluded.
 """
 
 from collections.abc import AsyncGenerator, Collection

@@ -91,7 +91,7 @@ class SequenceDesign:
         return growth
 
     def width(self, n: Floats | float) -> Floats:
-        """w(n): half the interval's width, in standard deviations per value; n > 0 has any shape."""
+        """w(n): half the interval's width, in standard deviations per value, for an array of n > 0."""
         r = self.growth(n)
         width: Floats = np.sqrt(2 * r / (n * (r - 1)) * np.log(np.sqrt(r) / self.alpha))
         return width
@@ -329,7 +329,7 @@ def largest_person(
 
 @cache
 def _tightness(alpha: float) -> float:
-    """R = x - 1, where x - ln x = 1 + 2 ln(1/alpha), by fixed-point iteration, which contracts by 1/x < 1."""
+    """R = x - 1, where x - ln x = 1 + 2 ln(1/alpha), by fixed-point iteration; each step contracts by 1/x."""
     x = 10.0
     for _ in range(200):
         x = 1 + 2 * log(1 / alpha) + log(x)

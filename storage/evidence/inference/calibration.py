@@ -39,7 +39,7 @@ class Calibration:
     slope: FixedInterval
     """The slope b in the same equation; 1 if calibrated, less if predictions are too extreme."""
     drift: AnyTimeEstimate
-    """Mean of actual minus predicted, with an any-time-valid interval; the alarm fires if it excludes 0."""
+    """Mean of actual minus predicted; the alarm fires if its any-time-valid interval excludes 0."""
 
 
 def calibration(

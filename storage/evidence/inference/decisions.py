@@ -2,9 +2,8 @@
 
 Some decisions are randomised between trappy's choice T, which sets a trap, and the best move N without a trap
 (Klasnja and others 2015, doi:10.1037/hea0000305; Boruvka and others 2018,
-doi:10.1080/01621459.2017.1305274).  With A = 1 for T, p its recorded probability, Y the cost of the reply,
-and x
-the mean of the people model's expected costs after T and after N::
+doi:10.1080/01621459.2017.1305274).  With A = 1 for T, p the recorded probability of T, Y the cost of the
+reply, and x the mean of the people model's expected costs after T and after N::
 
     b   = (past Y + 1.2) / (past x + 1.2);  y = (past Y + 1.2) / (past n + 20)     sums of the person's past
     m   = 0.8 b x + 0.2 y
@@ -137,7 +136,7 @@ class DecisionsReport(TrialCounts):
 
     planned_n: int
     """Planned number of decisions. The any-time intervals are tightest at this number; the fixed-sample
-    intervals may be shown from this number on."""
+    intervals are hidden until it is reached."""
     guard: RandomisationCheck
     cost: DecisionOutcome
     """Effect on Y. Part of the effect arises because positions with traps have more bad replies."""

@@ -3,4 +3,4 @@
 ALPHA = 0.05
 """Maximum probability that an interval excludes the true value."""
 CAP_GAMES = 50
-"""Number of games that count per person, beginning with the person's first game."""
+"""At most this many games of each person count, beginning with the first."""

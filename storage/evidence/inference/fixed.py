@@ -2,8 +2,8 @@
 
 Omitting each of the G persons in turn from the estimate b gives b_(g). The variance is (G-1)/G sum (b_(g) -
 b)^2, and the 95 % interval uses Student's t with P - 1 degrees of freedom, where P is the effective number
-of persons. With a few persons who return at very different rates, this interval covers the truth in 93 to
-97 % of simulations, while Wilson's interval covers it in 48 to 72 % (`bench.statistics.placebo`).
+of persons. With a few persons who return at very different rates, this interval covers the true value in 93
+to 97 % of simulations, while Wilson's interval covers it in 48 to 72 % (`bench.statistics.placebo`).
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ _MAX_SERIES_DISTANCE = 0.25
 _SERIES_BATCH_REPLIES = 10_000
 """Number of replies whose powers are in memory at the same time."""
 _MAX_LOGIT_COEFFICIENT = 50.0
-"""Limit on a logit slope or intercept; beyond it, the predictions separate the events completely."""
+"""Limit on a logit slope or intercept; a larger one means that the predictions separate the events."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +47,9 @@ class FixedInterval:
     value: float | None
     """The estimate; None if the data do not determine it."""
     low: float | None
-    """Lower limit; None while there are too few data."""
+    """Lower limit; None while there is too little data."""
     high: float | None
-    """Upper limit; None while there are too few data."""
+    """Upper limit; None while there is too little data."""
     too_early: str | None
     """Why there is no value or no interval; None if both exist."""
     alpha: float = ALPHA
@@ -66,7 +66,7 @@ def leave_one_out(
         without: The estimate without each person, shape (G,); not finite where the other persons do not
             determine it.
         counts: Each person's number of values, shape (G,).
-        alpha: Probability that the interval excludes the truth.
+        alpha: Probability that the interval excludes the true value.
     """
     persons, effective = len(counts), effective_persons(counts)
     early, low, high = None, None, None

@@ -3,7 +3,7 @@
 Each game is assigned at random. With A = 1 for trappy, pi the recorded probability of trappy, Y the outcome,
 e its expectation before the game and m a prediction from earlier games of the stratum::
 
-    m   = clip(e + k / (N + 10), 0, 1);   k, N: sum and number of (Y - e) over earlier games of the stratum
+    m   = clip(e + k / (N + 10), 0, 1);   k, N: sum and count of (Y - e) over earlier games of the stratum
     psi = (Y - m) (A / pi - (1 - A) / (1 - pi))
 
 For any m, the mean M of psi estimates the difference trappy minus standard; a good m reduces its variance.
@@ -58,7 +58,7 @@ _PRIOR_GAMES = 10.0
 """Number of additional games with residual 0 by which a stratum's mean residual is shrunk towards 0."""
 _ELO_PER_LOGIT = 400 / log(10)
 _UNRATED = 1_000
-"""Value for a missing rating band."""
+"""Value that stands for a missing rating band."""
 
 
 TRIAL_GAME = np.dtype(
@@ -139,7 +139,7 @@ class EloDifference:
     """A difference in score converted to a difference in Elo."""
 
     value: float | None
-    """The difference; None without games, or if the expected scores leave no room for a difference."""
+    """The difference; None without games, or if all expected scores m are 0 or 1."""
     low: float | None
     """Lower limit of the interval; None while it is too early for an interval."""
     high: float | None
@@ -277,7 +277,7 @@ def _cost_values(rows: _Counted) -> Floats:
 
 
 def _is_first(selection: CountedRows) -> NDArray[np.bool_]:
-    """For each row that counts, whether it is its person's first row."""
+    """For each row that counts, whether it is the first row of its person."""
     is_first = earlier_counts(codes_of(selection.rows["person"])) == 0
     return np.asarray(is_first[~selection.missing])
 

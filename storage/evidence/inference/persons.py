@@ -19,7 +19,7 @@ _MAX_TABLE_RANGE_RATIO = 20
 
 
 def codes_of(keys: Sequence[Hashable] | NDArray[Any]) -> Codes:
-    """Codes of the keys, 0 to G-1, shape (n,); equal keys have equal codes, in sorted order for arrays."""
+    """Codes 0 to G-1 of the keys, shape (n,); equal for equal keys; in sorted order if keys are an array."""
     if isinstance(keys, np.ndarray):
         if keys.dtype.kind == "i" and len(keys):
             least, most = int(keys.min()), int(keys.max())

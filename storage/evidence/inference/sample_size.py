@@ -50,7 +50,7 @@ class SampleSizeRow:
     given: str
     """The assumptions, in words."""
     effect: float
-    """The effect in the values' own unit: score, cost, or share of baits taken."""
+    """The effect, in the unit of the values: score, cost, or share of baits taken."""
     effect_elo: float | None
     """The effect in Elo; None unless it was stated in Elo."""
     sd: float
@@ -165,7 +165,7 @@ def plan_games() -> tuple[SampleSizeRow, ...]:
 def plan_decisions(
     decisions_per_game: float = DRAWS_PER_GAME, measured_in: int | None = None
 ) -> tuple[SampleSizeRow, ...]:
-    """The decisions needed to detect effects on the next reply's cost, if a fair coin randomises them.
+    """Decisions needed to detect effects on the next reply's cost if a fair coin randomises the decisions.
 
     Args:
         decisions_per_game: Number of randomised decisions per game.
@@ -182,7 +182,7 @@ def plan_decisions(
 
 
 def plan_traps() -> tuple[SampleSizeRow, ...]:
-    """The answered traps needed to detect a difference between actual and expected shares of baits taken.
+    """Answered traps needed to detect differences between actual and expected shares of baits taken.
 
     If the share is f, the variance is f (1 - f) (1 + (n / P - 1) rho), with n / P traps per effective person
     and rho the intraclass correlation of one person's taken baits.

@@ -40,7 +40,7 @@ TRIAL_UNIT = np.dtype(
 
 Columns: the keys of the row, of its game and of the opponent's account; the times of the random choice
 and of the outcome (`UNSETTLED`: not known yet), in microseconds since 1970 (UTC); the recorded probability of
-treatment, in (0, 1); A, whether treatment was chosen; an `Exclusion`. Each kind of row adds its own columns.
+treatment, in (0, 1); whether treatment was chosen (A); an `Exclusion`. Each kind of row adds its own columns.
 """
 Units = NDArray[np.void]
 """Rows with the columns of `TRIAL_UNIT`, shape (n,)."""
@@ -218,8 +218,8 @@ _OF_AN_ESTIMATE = ("mean", "value", "sd", "low", "high", "e_value")
 def hide_early(found: Any, why: str | None = None) -> None:
     """Hide the premature estimates in a report's JSON, because showing them would invite peeking.
 
-    An estimate's counts stay; every other number becomes None. Each estimate gets `too_early` (true or false)
-    and `why_too_early` (a string or None).
+    An estimate's counts are kept; every other number becomes None. Each estimate gets `too_early` (true or
+    false) and `why_too_early` (a string or None).
 
     Args:
         found: Estimates as plain JSON values, each with its reason in `too_early`; changed in place.
@@ -284,7 +284,7 @@ class EndpointReport:
     flagged: int
     """Number of values from flagged games."""
     flagged_for: dict[str, int]
-    """Number of values from flagged games, by reason; a game may have several reasons."""
+    """Number of values from flagged games, keyed by reason; a game may have several reasons."""
     without_flagged: AnyTimeEstimate
     first_games: AnyTimeEstimate
     """The estimate from each person's first game only."""

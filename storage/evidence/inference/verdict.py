@@ -44,8 +44,8 @@ def finding_of(low: float | None, high: float | None, margin: float = 0.0) -> In
     Args:
         low: Lower limit of the interval; None if there is no interval.
         high: Upper limit of the interval; None if there is no interval.
-        margin: Differences of at most this size in either direction are of no interest; 0 if all are of
-            interest.
+        margin: Differences of at most this size in either direction are of no interest; 0 if every difference
+            is of interest.
     """
     if low is None or high is None:
         return IntervalFinding.TOO_EARLY
@@ -83,7 +83,7 @@ class TrialOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialVerdict:
-    """The verdict on one outcome's difference between the first choice and the second."""
+    """The verdict on the difference in one outcome between the first choice and the second."""
 
     outcome: TrialOutcome
     is_planned: bool
@@ -110,13 +110,13 @@ class TrialVerdict:
     persons_needed: float
     """Minimum effective number of persons for an interval."""
     mean: float | None
-    """The difference, in expected score; None while there are too few data."""
+    """The difference, in expected score; None while there is too little data."""
     low: float | None
-    """Lower limit; None while there are too few data."""
+    """Lower limit; None while there is too little data."""
     high: float | None
-    """Upper limit; None while there are too few data."""
+    """Upper limit; None while there is too little data."""
     e_value: float | None
-    """E-value: evidence against "no difference"; None while there are too few data."""
+    """E-value: evidence against "no difference"; None while there is too little data."""
     alpha: float
     """Maximum probability that the interval ever excludes the true value."""
     more: int | None
@@ -227,7 +227,7 @@ def more_to_narrow(found: AnyTimeEstimate, design: SequenceDesign) -> int | None
     """Number of further values that make the interval a third narrower at the current standard deviation.
 
     Returns:
-        None if there is no interval, or more than a million are needed.
+        None if there is no interval, or if more than a million are needed.
     """
     if found.low is None or not found.sd:
         return None
@@ -240,7 +240,7 @@ def more_to_decide(found: AnyTimeEstimate, design: SequenceDesign, margin: float
     The comparison is decided when the interval excludes 0 or lies within the margin.
 
     Returns:
-        None if there is no interval, or more than a million are needed.
+        None if there is no interval, or if more than a million are needed.
     """
     if found.low is None or found.mean is None or not found.sd:
         return None

@@ -16,9 +16,9 @@ from storage.tables.arena import ArenaAccess, ArenaAccount, ArenaGame, ArenaRati
 from storage.tables.games import GameRow, OpponentRow
 
 MAX_CURVE_GAMES = 2000
-"""Number of latest rated games in a rating curve."""
+"""Maximum number of games in a rating curve, which shows the latest rated games."""
 MAX_JUDGED_GAMES = 400
-"""Number of latest games from which an account's replies are read."""
+"""Replies are read from at most this many of an account's latest games."""
 _HIDDEN = (ArenaAccess.BANNED, ArenaAccess.DELETED)
 
 

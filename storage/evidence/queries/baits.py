@@ -74,7 +74,7 @@ class BaitEncounter:
     cost: float
     """Cost of the bait."""
     reply_cost: float | None
-    """Cost of the reply; None: not judged under the current rules."""
+    """Cost of the reply; None if it is not judged under the current rules."""
     is_taken: bool | None
     """Whether the reply took a bait; None if there was no reply."""
     at: datetime
@@ -113,7 +113,7 @@ class BaitGroup:
     unanswered: int
     """Number of baits without a reply, because the game ended first."""
     expected: float
-    """Number of baits taken that the forecasts predict, among the baits with a reply."""
+    """Forecast number of baits taken, among the baits with a reply."""
     persons: int
     interval: FixedInterval | None
     """Interval of the share taken, clustered by person; None below `MIN_BAIT_PERSONS` effective persons."""
@@ -127,7 +127,7 @@ class BaitGroup:
 
     @property
     def expected_share(self) -> float | None:
-        """Share of baits taken that the forecasts predict; None if no bait has a reply."""
+        """Forecast share of baits taken; None if no bait has a reply."""
         return self.expected / self.encounters if self.encounters else None
 
 
@@ -152,7 +152,7 @@ async def list_baits(
     limit: int,
     offset: int = 0,
 ) -> list[BaitEncounter]:
-    """The baits with this outcome (None: any); a bait that was set several times occurs several times."""
+    """The baits with this outcome (None for any); a bait that was set several times occurs several times."""
     baits = some(summary.replies, _have_outcome(summary.replies, outcome))
     values = {
         BaitOrder.EXPECTED_LOSS: expected_losses(baits),

@@ -21,7 +21,7 @@ class EndingCount:
     """The reason in the site's own words; empty if it gave none."""
     count: int
     last_at: datetime
-    """Start of the latest of these games."""
+    """Start time of the latest of these games."""
 
 
 async def count_endings(session: AsyncSession, since: datetime, *, site: str = "") -> list[EndingCount]:

@@ -146,7 +146,7 @@ OF_GAMES = tuple(name for name in FIELDS if name not in OF_MOVES)
 
 
 def parse_filters(given: Mapping[str, str]) -> Filters:
-    """Parse named texts to filters; empty texts are ignored.
+    """Parse filters given as named strings; empty strings are ignored.
 
     Raises:
         FilterError: A name is unknown or a value cannot be read.
@@ -166,7 +166,7 @@ def parse_filters(given: Mapping[str, str]) -> Filters:
 
 
 def filter_texts(filters: Filters) -> dict[str, str]:
-    """The filters in use as named texts, in the order of `FIELDS`; the inverse of `parse_filters`."""
+    """The filters in use as named strings, in the order of `FIELDS`; the inverse of `parse_filters`."""
     return {
         field.name: field.write(value)
         for field in FIELDS.values()

@@ -31,7 +31,7 @@ class ResultFilter(StrEnum):
     """In progress."""
     ABORTED = "aborted"
     UNKNOWN = "unknown"
-    """Over, but the site did not report the result."""
+    """The game is over, but the site did not report the result."""
 
 
 class GameOrder(StrEnum):
@@ -96,7 +96,7 @@ class MoveMark:
     is_complete: bool
     is_decided: bool | None
     bait: str | None
-    """The confirmed bait; None if there is none or the position is decided."""
+    """The confirmed bait; None if there is none or if the position is decided."""
     is_taken: bool | None
     cost: float | None
     """Cost of the reply, as a share of the game; None if it has not been judged."""
@@ -215,7 +215,7 @@ async def list_marks(session: AsyncSession, game_id: int) -> list[MoveMark]:
 
 
 def plies() -> ColumnElement[int]:
-    """SQL for the number of moves in a game, computed from the spaces that separate the moves."""
+    """SQL for the number of moves in a game, computed from the number of separating spaces."""
     moves = GameRow.moves
     spaces = func.length(moves) - func.length(func.replace(moves, " ", ""))
     return case((moves == "", 0), else_=spaces + 1)

@@ -8,11 +8,11 @@ from storage.tables.games import GameRow
 
 
 async def losing_streaks(session: AsyncSession, most: int = 100) -> dict[tuple[str, str], int]:
-    """Return the length of each account's current losing streak, counting games with a result.
+    """Return the length of each account's current losing streak, counting only games with a result.
 
     Args:
         session: A session of the database.
-        most: Number of games to examine across all accounts: the latest ones.
+        most: Number of latest games to examine, counted across all accounts.
 
     Returns:
         The lengths, keyed by site and account; accounts with none of the examined games are omitted.

@@ -34,12 +34,12 @@ class OpponentAccount:
     site_id: str
     """The site's key of the account."""
     name: str
-    """The account's latest name."""
+    """The account's latest known name."""
     former_names: tuple[str, ...]
     """The account's former names, the oldest first."""
     is_bot: bool
     first_seen_at: datetime
-    """When the account's first game began, including aborted games."""
+    """When the account's first game began; aborted games count."""
     blocked_as: str | None
     """The name or key under which a command blocked the account; None if no command has blocked it."""
 
@@ -110,7 +110,7 @@ class SuspectGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpponentReport:
-    """A report on an opponent, based on the games that pass the filters, except aborted games."""
+    """A report on an opponent, based on all games that pass the filters and were not aborted."""
 
     account: OpponentAccount
     line: OpponentLine | None
@@ -213,7 +213,7 @@ async def opponent_report(
     Args:
         session: A session of the database.
         site: The account's site.
-        site_id: The site's key of the account.
+        site_id: The account's key at the site.
         filters: Filters on the account's games; None for all games.
     """
     account = await get_opponent(session, site, site_id)

@@ -19,7 +19,7 @@ from storage.records import MATCH_SITE, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 
 _MAX_TIMED_MOVES = 50_000
-"""Number of latest moves whose times are read."""
+"""The times are read for only this many of the latest moves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class BaitEvent:
 
     @property
     def is_slip(self) -> bool:
-        """Whether the reply avoided the bait but was an error nevertheless."""
+        """Whether the reply avoided the bait but was still an error."""
         return is_slip(self.cost * WHOLE, is_taken=self.is_taken, is_decided=False)
 
 
@@ -119,7 +119,7 @@ def games_by_day(games: GameArray, first: date, days: int) -> list[Day]:
 
 
 async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]:
-    """The answered baits among the latest moves, the latest first."""
+    """The answered baits among the latest moves, newest first."""
     rows = await session.execute(
         select(
             GameRow.id.label("game_id"),
@@ -154,7 +154,7 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
 
 
 async def move_times(session: AsyncSession, now: datetime, hours: int = 24) -> list[MoveTimes]:
-    """Our move times by hour, the oldest hour first; hours without moves are omitted."""
+    """Our move times by hour, oldest first; hours without moves are omitted."""
     since = now - timedelta(hours=hours)
     latest = latest_moves(
         hour_of(session, DecisionRow.created_at).label("name"),

@@ -32,7 +32,7 @@ class RatingCurve:
     game: str
     speed: str
     points: tuple[RatingPoint, ...]
-    """The ratings, one per rated game, the oldest first."""
+    """The ratings, one per rated game, oldest first."""
 
     @property
     def now(self) -> int:
@@ -54,7 +54,7 @@ class RatingCurve:
 
 
 async def rating_curves(session: AsyncSession, filters: Filters) -> list[RatingCurve]:
-    """Return the rating curves of the rated games that match the filters, by descending number of games."""
+    """Return the rating curves of the rated games that match the filters; those with most games first."""
     statement = (
         select(
             GameRow.site, GameRow.account, GameRow.game, GameRow.speed, GameRow.started_at, GameRow.our_rating

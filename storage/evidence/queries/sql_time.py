@@ -26,7 +26,7 @@ from storage.filters import standing_conditions
 from storage.tables.games import DecisionRow, GameRow
 
 _MICROSECONDS = 21
-"""Position of the six digits for microseconds in a time as SQLite stores it."""
+"""Position of the six microsecond digits in a time as stored by SQLite."""
 
 
 def latest_moves(

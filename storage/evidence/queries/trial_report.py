@@ -52,7 +52,7 @@ class TrialReport:
 
 
 def choose_trial(trials: Sequence[StoredTrial], name: str | None) -> StoredTrial | None:
-    """Return the named trial; without a name, the open or else the latest trial; None if none exists.
+    """Return the named trial; without a name, the open trial or else the latest; None if none exists.
 
     Raises:
         FilterError: No trial has this name.

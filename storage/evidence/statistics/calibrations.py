@@ -39,13 +39,13 @@ class CalibrationRows:
 
     by: tuple[GroupKey, ...]
     replies: ReplyTable
-    """The replies that count."""
+    """The replies that are counted."""
     sources: KeySources
 
     def calibrations(self) -> list[GroupCalibration]:
         """The calibration of each model in each group, ordered by the groups' names.
 
-        Uses the replies that `storage.evidence.statistics.groups` counts: those in undecided positions from
+        Uses the replies that `storage.evidence.statistics.groups` counts: those in undecided positions in
         each person's first games.
         """
         table = self.replies.where(is_first(self.replies.of, self.sources)[self.replies.game])
@@ -86,7 +86,7 @@ async def read_calibrations(
         session: The transaction's session.
         filters: Select games, and replies in them; None selects all.
         by: Grouping keys in addition to the model; adds the game, and the site if the rating band is a key.
-        among: Returns whether the game with a given key is wanted; None if all games are.
+        among: Returns whether the game with a given key is wanted; None if all games are wanted.
     """
     keys, filters = complete_keys((GroupKey.MODEL, *by)), filters or Filters()
     parts = []

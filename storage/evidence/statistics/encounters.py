@@ -22,7 +22,7 @@ COUNTS = tuple(field.name for field in fields(BaitCounts))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encounters(BaitCounts):
-    """Totals over some games: results (from our side), baits and slips."""
+    """Totals over some games: results (from our point of view), baits and slips."""
 
     games: int = 0
     """Number of games, excluding aborted games; baits and slips include those of aborted games."""

@@ -77,9 +77,9 @@ async def read_groups(
 
     Args:
         session: The transaction's session.
-        filters: Select games, and replies in them; None: all.
+        filters: Select games and the replies in them; None for all.
         by: Grouping keys; adds the game, and the site if the rating band is a key.
-        among: Returns whether the game with a given key is wanted; None: all games are wanted.
+        among: Returns whether the game with a given key is wanted; None if all games are wanted.
     """
     keys, filters = complete_keys(by), filters or Filters()
     cells, games, count, outdated = [], [], 0, 0

@@ -70,7 +70,7 @@ def phase_name(phase: int) -> str:
 class ObservedRate:
     """An observed frequency or mean cost and its expected values, all from 0 to 1.
 
-    Do not change instances; like `AnyTimeEstimate`, the class is not frozen, because many are created.
+    Do not change instances; like `AnyTimeEstimate`, the class is not frozen, to make creation fast.
     """
 
     n: int
@@ -108,11 +108,11 @@ class GroupStatistics:
     optimal: int
     """Number of these replies that were among the best in their position."""
     decided: int
-    """Number of judged replies in positions won or lost by force; no other field includes these."""
+    """Number of judged replies in positions with a forced win or loss; no other field includes these."""
     models: tuple[str, ...]
     """The models that forecast the replies, named by `storage.evidence.replies.model_text`; sorted."""
     errors: ObservedRate
-    """Replies that cost 10 % of the game or more."""
+    """Replies that cost at least 0.1 in expected score."""
     cost: ObservedRate
     """The cost of the replies, in expected score."""
     baits_set: int

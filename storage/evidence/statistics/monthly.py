@@ -52,7 +52,7 @@ class CostliestBait:
     rows: tuple[str, ...]
     """The board after our move, in the form of `Game.board_rows`."""
     cost: float
-    """The cost of the reply, as a share of the game."""
+    """The cost of the reply, in expected score (0 to 1)."""
     probability: float
     """Forecast probability of this reply."""
 
@@ -66,14 +66,14 @@ class MonthlyReport:
     days: tuple[Day, ...]
     """All days, including those without games."""
     groups: tuple[GroupStatistics, ...]
-    """Statistics by player and game."""
+    """Statistics by strategy and game."""
     ratings: tuple[RatingCurve, ...]
     baits: tuple[CostliestBait, ...]
     """The baits taken, the most costly first."""
     events: tuple[tuple[str, int], ...]
     """The kinds of events and their counts, the most frequent first."""
     trials: tuple[tuple[StoredTrial, Mapping[str, int]], ...]
-    """The trials that ran in the period, with the number of each player's games that began in the period."""
+    """The trials that ran in the period, with the number of each arm's games that began in the period."""
 
 
 async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyReport:
@@ -165,7 +165,7 @@ def _bait(row: Any) -> CostliestBait:
 async def _events(
     session: AsyncSession, filters: Filters, since: datetime, until: datetime
 ) -> tuple[tuple[str, int], ...]:
-    """Count the period's events; only the site and account filters apply; the other filters select games."""
+    """Count the period's events. Only the site and account filters apply; all others select games."""
     number = func.count().label("number")
     statement = select(EventRow.kind, number).where(EventRow.at >= since, EventRow.at < until)
     if filters.site is not None:

@@ -11,7 +11,7 @@ from storage.records import MATCH_SITE, GameStatus
 from storage.tables.games import GameRow, OpponentRow
 
 RECENT_DAYS = 28
-"""Four whole weeks, so that all days of the week have equal weight."""
+"""Days that count as recent: four whole weeks, so that all days of the week have equal weight."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,7 @@ class GameProgress:
 
     game: str
     everything: ProgressBlock
-    """All games together."""
+    """All games as one block."""
     blocks: tuple[ProgressBlock, ...]
     """Blocks of equal size, the oldest first; the last block may have fewer games."""
 
@@ -95,7 +95,7 @@ class GameProgress:
 def progress(table: ReplyTable, size: int = BLOCK_GAMES) -> tuple[GameProgress, ...]:
     """Return the trends of an opponent's replies by game, the most frequently played game first.
 
-    Call this function outside transactions: computing the intervals would keep a transaction open for long.
+    Call this function outside transactions: computing the intervals would keep a transaction open too long.
 
     Args:
         table: The opponent's games, in any order.
@@ -126,7 +126,7 @@ def progress(table: ReplyTable, size: int = BLOCK_GAMES) -> tuple[GameProgress, 
 
 
 def _sums_by_game(table: ReplyTable) -> Floats:
-    """Count each game's judged replies and errors, and sum the costs, after moves with and without a bait.
+    """Count judged replies and errors and sum costs per game, separately for moves with and without a bait.
 
     Returns:
         Replies, errors and costs, by game, with and without a bait: an array of shape (3, games, 2).
@@ -139,7 +139,7 @@ def _sums_by_game(table: ReplyTable) -> Floats:
 
 
 def reply_quality(replies: Floats, errors: Floats, costs: Floats) -> ReplyQuality:
-    """Compute the quality of the replies in some games.
+    """Compute the quality of the replies in a set of games.
 
     Args:
         replies: Number of replies in each game, shape (games,).

@@ -52,7 +52,7 @@ class Unreadable:
     reason: str
     """The reason, in one line; it may quote unprintable characters from a value."""
     game_id: int
-    """Our key of its game."""
+    """Our key of the decision's game, or of the game itself."""
     ply: int | None = None
     """Ply of the decision; None for a game."""
 
@@ -74,7 +74,7 @@ async def trial_games(
         trial: The trial.
         treated: The strategy whose effect is estimated (A = 1).
         control: The strategy to compare it with; games of other arms are left out.
-        filters: Which of the trial's games to read; None: all.
+        filters: Which of the trial's games to read; None for all of them.
 
     Returns:
         The games in order of their start, and the excluded games.
@@ -142,7 +142,7 @@ async def trial_decisions(
 
     Args:
         trial: The trial.
-        filters: Which of the trial's games to read; None: all.
+        filters: Which of the trial's games to read; None for all of them.
 
     Returns:
         The decisions, and the unreadable ones, which are damaged or have a seed or checksum that does not
