@@ -36,10 +36,10 @@ class TrapSettings:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse `text`.
+        """Parse settings as shown by `stats --by settings`.
 
         Raises:
-            ValueError: The text is not in the format of `text`.
+            ValueError: The text is not in this format.
         """
         found = _SETTINGS.fullmatch(text.strip())
         if found is None:
@@ -78,10 +78,10 @@ class GamePhase:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse `text`.
+        """Parse a phase such as ``21-40``.
 
         Raises:
-            ValueError: The text is not in the format of `text`.
+            ValueError: The text is not a phase.
         """
         first = text.partition("-")[0]
         if re.fullmatch("[0-9]{1,6}", first):

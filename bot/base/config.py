@@ -298,7 +298,7 @@ class ServerConfig(Section):
 
 
 class AccountConfig(Section):
-    """One of several accounts that the bot plays concurrently, on one or more sites, instead of [server]. Its
+    """An account of a bot with several accounts, on one or more sites; these tables replace [server]. Its
     subtables override settings of the top-level tables with the same names, for this account only."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9_-]{2,20}$")

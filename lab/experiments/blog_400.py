@@ -102,9 +102,9 @@ class Blog400(Experiment):
         """Play a few pairs of games against the model of one level.
 
         Returns:
-            ``games``: for each game our points, the number of our moves, and for the judged replies their
-            number, the number of errors (a tenth of expected score or more), the number of blunders (two
-            pawns or more), and their total cost in pawns.
+            ``games``: per game, our points, the number of our moves, the number of judged replies, how many
+            replies were errors (a tenth of expected score or more) and how many were blunders (two pawns
+            or more), and the total cost of the replies in pawns.
         """
         level, first = arguments["level"], arguments["first"]
         model = "" if level is None else f"model={Path(arguments[FOLDER]) / f'maia-{level}.onnx'}"

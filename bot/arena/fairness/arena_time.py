@@ -81,7 +81,7 @@ class ArenaTime:
         return min(until, self._saved_at + _SAVE_INTERVAL_S if is_needed else until) - self._clock()
 
     def stop_for_outage(self, since: float) -> None:
-        """Stop the time after a database failure; the next `save`, due immediately, can resume the time.
+        """Stop the clock after a database failure; the next `save`, due immediately, can resume it.
 
         Args:
             since: When the failed access began, on the clock.

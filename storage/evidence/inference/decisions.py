@@ -57,7 +57,7 @@ class TrialDecision:
     """A decision randomised between a move that sets a trap and a move that sets no trap.
 
     Everything except `settled_at` and `cost` is known and stored before the random choice. Costs and values
-    are expected scores, from 0 to 1; costs are searched to the same depth after both moves.
+    are expected scores, from 0 to 1; for either move, the cost comes from a search of the same depth.
     """
 
     decision_id: int
