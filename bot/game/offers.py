@@ -27,7 +27,7 @@ class GameOffers:
 
     Args:
         game_id: The site's id.
-        services: Services shared by all games.
+        services: The services shared by all games.
         ledger: The game's ledger, open before the first call.
         side_tasks: Runs tasks concurrently with the game, so that they do not delay moves.
         session: Returns the current session.

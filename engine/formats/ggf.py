@@ -34,7 +34,7 @@ _ENDINGS = {"r": RESIGNED, "t": TIMEOUT, "s": AGREED}
 _TAG = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*\[([^\]]{0,10000})\]")
 _END = re.compile(r"\s*;\s*\)")
 _MAX_MOVES = 400
-"""Maximum number of moves accepted, far above the 120 of any legal game; `replay` reports illegal ones."""
+"""Maximum number of moves accepted; no legal game has more than 120, and `replay` reports illegal moves."""
 _MAX_NUMBER = 1e9
 """Largest value accepted for any number in a game."""
 _HEADER = frozenset(
