@@ -237,7 +237,7 @@ class ArenaConfig(Section):
     game."""
     accounts_per_day: int = Field(default=50, ge=1, le=100_000)
     """Maximum number of new accounts for people, per address and day. Here and below, all IPv6 addresses of
-    one /64 network count as one address. These limits do not apply to the bot in the arena's own process."""
+    one /64 network count as one address. The bot in the arena's own process is exempt from these limits."""
     games_per_account: int = Field(default=20, ge=1, le=10_000)
     """Maximum number of concurrent games and unanswered challenges of one account, counted together."""
     games_per_address: int = Field(default=40, ge=1, le=10_000)
@@ -689,8 +689,8 @@ class AssignmentConfig(Section):
     strategies: tuple[StrategyName, ...] = Field(default=strategies_in_comparison(), min_length=1)
     """The strategies that `balanced` compares."""
     rules: tuple[AssignmentRule, ...] = ()
-    """Rules for the method `rules`; the first rule that matches the game decides. Keys: strategy, and any of
-    game, site, speed, min_rating, max_rating. Example: [{ strategy = "standard", speed = "bullet" }, {
+    """Rules for the method `rules`; the first rule that matches the game sets its strategy. Keys: strategy, and
+    any of game, site, speed, min_rating, max_rating. Example: [{ strategy = "standard", speed = "bullet" }, {
     strategy = "trappy", min_rating = 1600 }]"""
     level: int = Field(default=3, ge=1, le=len(LEVELS))
     """Level at which the strategy gentle plays; higher levels are stronger."""

@@ -44,7 +44,7 @@ def match_command(
         ),
     ] = None,
     opening_plies: Annotated[
-        int | None, typer.Option(min=0, max=10_000, help="Use at most this many moves of each opening.")
+        int | None, typer.Option(min=0, max=10_000, help="Use at most this many plies of each opening.")
     ] = None,
     time: Annotated[
         float | None, typer.Option(help=f"Seconds per move; {DEFAULT_MOVE_S} if no limit is given.")
