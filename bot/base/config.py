@@ -689,7 +689,7 @@ class AssignmentConfig(Section):
     strategies: tuple[StrategyName, ...] = Field(default=strategies_in_comparison(), min_length=1)
     """The strategies that `balanced` compares."""
     rules: tuple[AssignmentRule, ...] = ()
-    """Rules for the method `rules`; the first rule that matches the game sets its strategy. Keys: strategy, and
+    """Rules for the method `rules`; the first rule that matches a game sets its strategy. Keys: strategy, and
     any of game, site, speed, min_rating, max_rating. Example: [{ strategy = "standard", speed = "bullet" }, {
     strategy = "trappy", min_rating = 1600 }]"""
     level: int = Field(default=3, ge=1, le=len(LEVELS))
