@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from storage.database import Database
     from storage.filters import Filters
 
-_SHOWN_BY_OTHER_COMMANDS = ("now", "opponent", "games", "game")
-
 
 @move_filter_options
 def page_command(
@@ -53,8 +51,10 @@ def page_command(
     if name in ("", "questions"):
         _print_questions()
         return
+    from bot.views.menu import pages
+
     own = {"sort": sort, "outcome": outcome, "by": by, "days": days, "kind": kind, "arms": arms}
-    page = _page(name)
+    page = next(page for page in pages() if page.name == name)  # `bot.cli.main.PAGES` has the names
     own["number" if "number" in page.parameters else "page"] = number
     view = _load(context, page, filters, own)
     if output is CommandFormat.JSON:
@@ -63,15 +63,6 @@ def page_command(
         _print_csv(view, table)
     else:
         print_parts(view.parts)
-
-
-def _page(name: str) -> "Page":
-    from bot.views.menu import pages
-
-    known = {page.name: page for page in pages() if page.name not in _SHOWN_BY_OTHER_COMMANDS}
-    if name not in known:
-        raise UsageError(f"page: {name!r} is not known; known: {', '.join(known)}")
-    return known[name]
 
 
 def _load(context: typer.Context, page: "Page", filters: "Filters", own: Mapping[str, str]) -> Any:
