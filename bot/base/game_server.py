@@ -3,7 +3,7 @@
 # ruff: noqa: ARG002 - bodies that use no argument are for sites that cannot do it
 
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -72,7 +72,7 @@ class Server(Protocol):
     def account_events(self) -> AsyncIterator[AccountEvent | None]:
         """Yield challenges, game starts and game ends, beginning with all current challenges and games."""
 
-    def game_events(self, game_id: str) -> AsyncIterator[GameEvent | None]:
+    def game_events(self, game_id: str) -> AsyncGenerator[GameEvent | None, None]:
         """Yield a `GameSnapshot` of a game, and then its events; also works for finished games.
 
         A `GameAdjourned` ends the stream, and is its only event while the game is adjourned.  Raises

@@ -6,9 +6,10 @@ moment and another one can resume the game.
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from contextlib import aclosing
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -28,6 +29,7 @@ from bot.game.chat import GameChat
 from bot.game.ledger import DECISION_UNJUDGED, GameLedger, crash_detail, sets_bait
 from bot.game.offer_policy import MIN_COUNTED_PLIES, score_centi
 from bot.game.offers import GameOffers
+from bot.game.pending_actions import PendingAction, PendingActions
 from bot.game.reply_times import ReplyTimer
 from bot.game.search_pool import JobRank
 from bot.game.services import GameServices
@@ -69,14 +71,14 @@ logger = logging.getLogger(__name__)
 
 MAX_QUICK_RECONNECTS = 8
 """Number of reconnection attempts with pauses under 0.5 s; short, because our clock may be running."""
-MAX_MOVE_RETRY_WAIT_S = 4.0
-"""Maximum wait before a move is sent again, in seconds; short, because our clock is running."""
 MIN_REFUSALS_TO_WARN = 5
 """Number of refusals of a move in one position after which the operator is warned."""
 MAX_NOT_FOUND_RETRIES = 4
 """Number of further queries, over a few seconds, before we accept that a game does not exist."""
 MAX_REFUSAL_RETRIES = 40
 """Number of retries, over two minutes, after any other refusal; the server may still report the result."""
+READ_TIMEOUT_S = 5.0
+"""Timeout of reading a game again, in seconds; some sites leave a second stream without an answer."""
 GAME_LIST_TIMEOUT_S = 2.0
 """Timeout of a query for the running games, in seconds; the game's stream is closed meanwhile."""
 MAX_STREAM_RETRY_WAIT_S = 3.0
@@ -104,9 +106,6 @@ class GameRunner:
         self._move_search: asyncio.Task[Decision] | None = None
         self._profiles: dict[int, asyncio.Task[None]] = {}
         """Tasks that complete the profiles of decisions, keyed by decision key."""
-        self._refusals = 0
-        """Number of times that our move in this position was refused and we read the game again."""
-        self._refusal_waits = self._move_retry_delays()
         self._timer = ReplyTimer()
         self._increment_s = 0.0
         self._clocks_s: tuple[float, float] | None = None
@@ -121,6 +120,7 @@ class GameRunner:
         self._tasks: asyncio.TaskGroup
         self._search: GameThinker
         self._side_tasks: SideTasks
+        self._actions: PendingActions
         self._offers: GameOffers
         self._chat: GameChat
 
@@ -186,8 +186,9 @@ class GameRunner:
         if len(self.session.moves or ()) < MIN_COUNTED_PLIES:
             raise RefusedError("not both players have moved: abort the game instead", HTTPStatus.CONFLICT)
         await self._server.resign(self.game_id)
-        if self._end is None:  # some servers do not report it
-            self._end = GameEnd(EndReason.RESIGNATION, self.session.their_side, "resign")
+        self._set_unseen_end(await self._offers.resign(lambda: not self.is_over, is_accepted=True))
+        if not self.is_over:
+            raise TransientError("the server accepted the resignation, but the game goes on")
 
     async def say(self, text: str) -> None:
         """Send the opponent a message; raises the errors of `bot.servers.Server.chat`."""
@@ -223,8 +224,11 @@ class GameRunner:
     def _set_up(self) -> None:
         services, ledger = self._services, self._ledger
         self._search = GameThinker(services, self._tasks)
-        self._side_tasks = SideTasks(self.game_id, services, self._tasks)
-        self._offers = GameOffers(self.game_id, services, ledger, self._side_tasks, lambda: self.session)
+        self._side_tasks = SideTasks(self.game_id, self._tasks)
+        self._actions = PendingActions(self.game_id, services, self._read_again)
+        self._offers = GameOffers(
+            self.game_id, services, ledger, self._side_tasks, self._actions, lambda: self.session
+        )
         self._chat = GameChat(
             self.game_id,
             services,
@@ -295,6 +299,7 @@ class GameRunner:
                 self._end = GameEnd(EndReason.OTHER, None, "settled")
                 return
         self._offers.watch_first_move()
+        self._actions.on_change()
 
     async def _perform(self, action: Action) -> None:
         match action:
@@ -400,6 +405,12 @@ class GameRunner:
         if self._end is None or end.reason is not EndReason.UNKNOWN:
             self._end = end
 
+    def _set_unseen_end(self, end: GameEnd | None) -> None:
+        """Set an end that the server has not shown, unless it reports one itself."""
+        if end is not None and not self._is_end_reported():
+            self._end = end
+            self._actions.on_change()
+
     async def _record_link_change(self, reason: str | None) -> None:
         if reason is None:
             await self._ledger.record_event("game_link_back", {})
@@ -442,50 +453,53 @@ class GameRunner:
         return committed
 
     async def _send_move(self, think: Think, stored: StoredDecision, received_at: float) -> None:
-        """Send a committed move until the server accepts it or shows that the turn has passed.
+        """Send a committed move until the server shows it or the turn has passed.
 
-        Before sending the move, try once to resign or to agree to a draw if the offer policy says so; send
-        the move if the attempt fails.
+        Before sending the move, try to resign or to agree to a draw if the offer policy says so; send the
+        move if the attempt has no effect.
         """
-        if self._refusals == 0 and self._is_current(think):
-            given_up = await self._offers.resign_or_accept_draw()
-            if given_up is not None and not self._is_end_reported():
-                self._end = given_up
+        is_current = partial(self._is_current, think)
+        if is_current():
+            self._set_unseen_end(await self._offers.resign_or_accept_draw(is_current))
         should_offer_draw = self._offers.should_offer_draw()
-        waits = self._move_retry_delays()
-        while self._is_current(think):
-            took_s = self._services.clock() - received_at
-            self._timer.start(think.ply, self._services.clock())
-            try:
-                await self._server.move(
-                    self.game_id,
-                    stored.decision.move,
-                    offer_draw=should_offer_draw,
-                    info=self._move_info(stored.decision, took_s),
-                )
-            except TransientError as error:
-                # The move may have been played all the same; then the stream shows it and this loop ends.
-                wait_s = max(next(waits), error.retry_after_s or 0.0)
-                logger.warning("game %s: %s; sending it again in %.1f s", self.game_id, error, wait_s)
-                await self._services.sleep(wait_s)
-            except RefusedError as error:
-                if not self._is_current(think) or await self._reread_game(think, error):
-                    return
-            else:
-                self._refusals, self._refusal_waits = 0, self._move_retry_delays()
+        is_accepted = False
+
+        async def send() -> None:
+            now = self._services.clock()
+            self._timer.start(think.ply, now)
+            info = self._move_info(stored.decision, now - received_at)
+            move = stored.decision.move
+            await self._server.move(self.game_id, move, offer_draw=should_offer_draw, info=info)
+
+        async def on_accepted() -> None:
+            nonlocal is_accepted
+            await self._ledger.mark_sent(stored)
+            if not is_accepted:
+                is_accepted = True
                 self._start_pondering(think, stored)
-                await self._ledger.mark_sent(stored)
                 self._start_completion(stored)
-                return
+
+        async def on_refused(error: RefusedError, refusals: int) -> None:
+            if refusals == MIN_REFUSALS_TO_WARN:
+                logger.warning("game %s: the server keeps refusing our move: %s", self.game_id, error)
+                await self._ledger.record_event("move_refused", {"ply": think.ply, "reason": str(error)})
+
+        action = PendingAction(
+            name=f"playing {stored.decision.move}",
+            send=send,
+            is_wanted=is_current,
+            is_safe_to_repeat=True,
+            is_urgent=True,
+            on_accepted=on_accepted,
+            on_refused=on_refused,
+        )
+        await self._actions.perform(action)
 
     def _move_info(self, decision: Decision, took_s: float) -> MoveInfo:
         """Public information sent with the move to sites that accept it."""
         is_blind = self._services.is_blind(self._ledger.game)
         # A score shows whose search it is from: its depth, and whether the move is the best by it.
         return MoveInfo(None if is_blind else score_centi(decision), took_s)
-
-    def _move_retry_delays(self) -> Iterator[float]:
-        return backoff_delays(self._services.rng, cap_s=MAX_MOVE_RETRY_WAIT_S)
 
     def _start_pondering(self, think: Think, stored: StoredDecision) -> None:
         """Start pondering when the opponent's turn begins."""
@@ -496,41 +510,28 @@ class GameRunner:
                 after = PositionToMove(self._ledger.game, game, position, moves)
                 self._search.start_pondering(after, stored.decision)
 
-    async def _reread_game(self, think: Think, error: RefusedError) -> bool:
-        """After a refused move, read the game again, which restarts the turn if it is still ours.
+    async def _read_again(self) -> None:
+        """Read the game's state again and handle it.
 
-        A failing server may refuse a move for a while, so the caller repeats this until the game is over.
+        Servers end an older stream of the same account; `stay_connected` then opens the next one.
 
-        Returns:
-            Whether we now have the state, from this call or from the game's stream.
+        Raises:
+            ServerError: The game cannot be read now.
         """
-        wait_s = next(self._refusal_waits)
-        logger.info("game %s: %s; reading the game again in %.1f s", self.game_id, error, wait_s)
-        await self._services.sleep(wait_s)
-        if not self._is_current(think):  # the stream has shown it meanwhile
-            return True
-        # Servers end an older stream of the same account; `stay_connected` opens the next one.
-        events = self._server.game_events(self.game_id)
         try:
-            async for event in events:
-                if isinstance(event, GameSnapshot):
-                    self._refusals += 1
-                    if self._refusals == MIN_REFUSALS_TO_WARN:
-                        logger.warning("game %s: the server keeps refusing our move: %s", self.game_id, error)
-                        await self._ledger.record_event(
-                            "move_refused", {"ply": think.ply, "reason": str(error)}
-                        )
-                    async with self._handling:
-                        self.session = self.session.rejoin()
-                        await self._apply_event(event)
-                    return True
-        except (TransientError, RefusedError) as lost:
-            logger.info("game %s: %s", self.game_id, lost)
-        finally:
-            aclose = getattr(events, "aclose", None)
-            if aclose is not None:
-                await aclose()
-        return False
+            async with (
+                asyncio.timeout(READ_TIMEOUT_S),
+                aclosing(self._server.game_events(self.game_id)) as events,
+            ):
+                snapshot = await anext(
+                    (each async for each in events if isinstance(each, GameSnapshot)), None
+                )
+        except TimeoutError:
+            raise TransientError(f"no state in {READ_TIMEOUT_S:g} s") from None
+        if snapshot is None or self.session.is_ahead_of(snapshot.state):
+            raise TransientError("the server sent no state, or an outdated one")
+        # A task of the game: what it fails to record must end this runner, whoever reads.
+        await self._tasks.create_task(self._handle(snapshot))
 
     # --- On the opponent's time -------------------------------------------------------------------------
 
@@ -613,13 +614,16 @@ class GameRunner:
         if self._move_search is not None:
             self._move_search.cancel()
         self._side_tasks.cancel()
+        self._actions.on_change()
 
     async def _with_accepted_move(
         self, moves: tuple[str, ...], end: GameEnd
     ) -> tuple[tuple[str, ...], GameEnd]:
         """Add our last move, which may have ended the game, if the server accepted but never reported it."""
         if self._turn is not None:
-            await asyncio.wait([self._turn])  # the answer to our move may still be under way
+            await asyncio.wait([self._turn])  # the answer to our move or resignation may still be under way
+        if self._end is not None and self._end is not end:
+            return moves, self._end
         move = await self._ledger.accepted_move(len(moves))
         if move is None:
             return moves, end

@@ -1,25 +1,26 @@
-"""Carries out draws, resignation, takebacks, aborts and claims in one game."""
+"""Decides on draws, resignation, takebacks, aborts and claims in one game, and has them carried out."""
 
 import asyncio
-import logging
+import math
 from collections.abc import Callable
 from functools import partial
 
 from bot.base.config import Claim
 from bot.base.dialects import Capability
-from bot.base.errors import RefusedError, TransientError
+from bot.base.errors import RefusedError
 from bot.base.events import EndReason, GameEnd
 from bot.game import offer_policy
 from bot.game.ledger import GameLedger
+from bot.game.pending_actions import ActionEvent, ActionState, PendingAction, PendingActions
 from bot.game.services import GameServices
 from bot.game.session import Session, SessionState
 from bot.game.side_tasks import SideTasks
 from engine.games import get_rules
 
-logger = logging.getLogger(__name__)
-
-DRAW_CONFIRMATION_S = 1.0
-"""Seconds that we wait for the server to report the end of the game after we have accepted a draw."""
+MOST_DECLINES = 3
+"""Requests with which we decline one draw offer; some sites go on showing an offer that was declined."""
+MIN_REFUSALS_OF_ABORT = 3
+"""Number of refusals after which a game that has not begun counts as impossible to abort."""
 
 
 class GameOffers:
@@ -30,6 +31,7 @@ class GameOffers:
         services: The services shared by all games.
         ledger: The game's ledger, open before the first call.
         side_tasks: Runs tasks concurrently with the game, so that they do not delay moves.
+        actions: Carries out the actions.
         session: Returns the current session.
     """
 
@@ -39,6 +41,7 @@ class GameOffers:
         services: GameServices,
         ledger: GameLedger,
         side_tasks: SideTasks,
+        actions: PendingActions,
         session: Callable[[], Session],
     ) -> None:
         self._game_id = game_id
@@ -47,9 +50,14 @@ class GameOffers:
         self._config = services.config.manners
         self._ledger = ledger
         self._side_tasks = side_tasks
+        self._actions = actions
         self._session = session
+        self._claim_at_s: float | None = None
+        """When the opponent's absence lets us claim the game, by the local clock; None: it is not absent."""
         self._claim: asyncio.Task[None] | None = None
         self._abort: asyncio.Task[None] | None = None
+        self.cannot_begin = False
+        """Whether the opponent does not begin and the server refuses to abort the game."""
         self._offered_ply: int | None = None
         """The ply of our last draw offer."""
 
@@ -70,29 +78,60 @@ class GameOffers:
 
     # --- With our move ----------------------------------------------------------------------------------
 
-    async def resign_or_accept_draw(self) -> GameEnd | None:
+    async def resign_or_accept_draw(self, is_current: Callable[[], bool]) -> GameEnd | None:
         """Resign or accept the offered draw if our decision requires it.
 
-        A failed request is not repeated, because the clock is running and the move is ready.
+        A request that fails or has no effect is not repeated in this turn, because the clock is running and
+        the move is ready.
+
+        Args:
+            is_current: Whether it is still the turn of our decision.
 
         Returns:
-            The end of the game if we resigned (some servers do not report resignations); otherwise None.
+            As `resign`.
         """
         facts = self._facts()
-        try:
-            if offer_policy.should_resign(facts, self._config):
-                await self._server.resign(self._game_id)
-                return GameEnd(EndReason.RESIGNATION, self._session().their_side, "resign")
-            if self._session().draw_offered and offer_policy.should_accept_draw(facts, self._config):
-                self._offered_ply = facts.plies  # it counts as our offer if theirs has just been withdrawn
-                await self._server.answer_draw(self._game_id, True)
-                await self._services.sleep(DRAW_CONFIRMATION_S)
-        except TransientError as error:
-            # It may have succeeded all the same; then the stream shows it, and no move is sent.
-            logger.info("game %s: %s; playing on", self._game_id, error)
-        except RefusedError as error:
-            logger.info("game %s: %s; playing on", self._game_id, error)
+        if offer_policy.should_resign(facts, self._config):
+            return await self.resign(is_current)
+        if self._session().draw_offered and offer_policy.should_accept_draw(facts, self._config):
+            self._offered_ply = facts.plies  # it counts as our offer if theirs has just been withdrawn
+            acceptance = PendingAction(
+                name="accepting a draw",
+                send=partial(self._server.answer_draw, self._game_id, True),
+                is_wanted=is_current,
+            )
+            await self._actions.perform(acceptance, most_attempts=1)
         return None
+
+    async def resign(self, is_wanted: Callable[[], bool], *, is_accepted: bool = False) -> GameEnd | None:
+        """Resign once.
+
+        Args:
+            is_wanted: Whether we still want to resign.
+            is_accepted: Whether the server has just accepted the request.
+
+        Returns:
+            The end of the game if the server accepts the resignation and does not show what came of it, as
+            some servers do not; otherwise None.
+        """
+
+        async def on_accepted() -> None:
+            nonlocal is_accepted
+            is_accepted = True
+
+        action = PendingAction(
+            name="resigning",
+            send=partial(self._server.resign, self._game_id),
+            is_wanted=is_wanted,
+            is_safe_to_repeat=True,
+            on_accepted=on_accepted,
+        )
+        state = ActionState.CONFIRMING if is_accepted else ActionState.SENDING
+        outcome = await self._actions.perform(action, state, most_attempts=1)
+        is_over = self._session().state is SessionState.OVER
+        if not is_accepted or not (is_over if outcome is None else outcome is ActionEvent.UNREADABLE):
+            return None
+        return GameEnd(EndReason.RESIGNATION, self._session().their_side, "resign")
 
     def should_offer_draw(self) -> bool:
         """Decide whether to offer a draw with the next move, and record the offer; call once per move."""
@@ -110,16 +149,21 @@ class GameOffers:
         if not self._server.supports(Capability.DRAW) or self._session().state is not SessionState.WAITING:
             return
         accepts = offer_policy.should_accept_draw(self._facts(), self._config)
-        call = partial(self._server.answer_draw, self._game_id, accepts)
-        is_needed = self._is_draw_offer_open if accepts else lambda: True
-        self._side_tasks.start(
-            "answering a draw", partial(self._side_tasks.repeat_until_done, call, is_needed)
-        )
+        plies = len(self._session().moves or ())
 
-    def _is_draw_offer_open(self) -> bool:
-        """Whether the opponent's offer still stands; if not, accepting it would make an offer of our own."""
-        session = self._session()
-        return session.draw_offered and session.state is SessionState.WAITING
+        def is_open() -> bool:
+            """Whether the offer still stands; if not, accepting it would make an offer of our own."""
+            session = self._session()
+            is_same = len(session.moves or ()) == plies and session.state is SessionState.WAITING
+            return is_same and session.draw_offered
+
+        answer = PendingAction(
+            name="accepting a draw" if accepts else "declining a draw",
+            send=partial(self._server.answer_draw, self._game_id, accepts),
+            is_wanted=is_open,
+        )
+        most = math.inf if accepts else MOST_DECLINES
+        self._side_tasks.start(answer.name, partial(self._actions.perform, answer, most_attempts=most))
 
     def answer_takeback(self) -> None:
         """Grant a takeback unless the maximum in the settings has been reached."""
@@ -127,30 +171,46 @@ class GameOffers:
             self._side_tasks.start("answering a takeback", self._answer_takeback)
 
     async def _answer_takeback(self) -> None:
+        plies = len(self._session().moves or ())
         most = offer_policy.max_takebacks(self._facts(), self._config)
         is_granted = most > 0 and await self._ledger.grant_takeback(most)
-        await self._side_tasks.repeat_until_done(
-            partial(self._server.answer_takeback, self._game_id, is_granted),
-            lambda: self._session().takeback_offered,
+        answer = PendingAction(
+            name="granting a takeback" if is_granted else "declining a takeback",
+            send=partial(self._server.answer_takeback, self._game_id, is_granted),
+            is_wanted=lambda: self._session().takeback_offered and len(self._session().moves or ()) == plies,
         )
+        await self._actions.perform(answer)
 
     # --- When the opponent is not there -----------------------------------------------------------------
 
     def claim(self, in_s: float) -> None:
         """Claim the game after `in_s` seconds, unless the opponent who left comes back."""
-        self.cancel_claim()
-        self._claim = self._side_tasks.start("claiming the game", partial(self._claim_game, in_s))
+        is_new = self._claim_at_s is None
+        self._claim_at_s = self._services.clock() + in_s
+        if is_new:
+            self._claim = self._side_tasks.start("claiming the game", partial(self._claim_game, in_s))
 
     async def _claim_game(self, in_s: float) -> None:
-        await self._services.sleep(in_s)
+        while in_s > 0 and (at_s := self._claim_at_s) is not None:
+            await self._services.sleep(in_s)
+            in_s = (self._claim_at_s or at_s) - at_s  # positive if the server has named a later time
         claim = offer_policy.choose_claim(self._facts(), self._config)
         if claim is Claim.NOTHING or not self._server.supports(Capability.CLAIM):
             return
         ask = self._server.claim_victory if claim is Claim.VICTORY else self._server.claim_draw
-        await self._side_tasks.repeat_until_done(partial(ask, self._game_id))
+        action = PendingAction(
+            name="claiming the game",
+            send=partial(ask, self._game_id),
+            is_wanted=lambda: self._claim_at_s is not None,
+            # Lichess answers "ok" to a claim on our own turn, and does nothing.
+            can_count=lambda: self._session().state is SessionState.WAITING,
+            is_safe_to_repeat=True,
+        )
+        await self._actions.perform(action)
 
     def cancel_claim(self) -> None:
         """Cancel the pending claim, if any, because the opponent is back."""
+        self._claim_at_s = None
         if self._claim is not None:
             self._claim.cancel()
             self._claim = None
@@ -158,6 +218,7 @@ class GameOffers:
     def watch_first_move(self) -> None:
         """Abort the game if the opponent does not begin; called after every change in the game."""
         if not self._session().awaits_beginning:
+            self.cannot_begin = False
             if self._abort is not None:
                 self._abort.cancel()
                 self._abort = None
@@ -169,4 +230,14 @@ class GameOffers:
 
     async def _abort_game(self, after_s: float) -> None:
         await self._services.sleep(after_s)
-        await self._side_tasks.repeat_until_done(partial(self._server.abort, self._game_id))
+        action = PendingAction(
+            name="aborting the game",
+            send=partial(self._server.abort, self._game_id),
+            is_wanted=lambda: self._session().awaits_beginning,
+            is_safe_to_repeat=True,
+            on_refused=self._on_refused_abort,
+        )
+        await self._actions.perform(action)
+
+    async def _on_refused_abort(self, _error: RefusedError, refusals: int) -> None:
+        self.cannot_begin = refusals >= MIN_REFUSALS_OF_ABORT

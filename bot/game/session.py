@@ -218,11 +218,6 @@ class Session:
         is_beginning = len(shown) < len(known) and known[: len(shown)] == shown
         return is_beginning and state.end is None and not self.takeback_offered
 
-    def rejoin(self) -> "Session":
-        """Return the session in state JOINING, so that it reads the state again and, on our turn, starts a
-        new search."""
-        return self if self.state is SessionState.OVER else replace(self, state=SessionState.JOINING)
-
 
 def step(session: Session, event: GameEvent) -> tuple[Session, tuple[Action, ...]]:
     """Process a message from the server; return the new session and the actions to perform in order.

@@ -4,9 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from bot.base.errors import ServerError, TransientError
-from bot.base.reconnect import backoff_delays
-from bot.game.services import GameServices
+from bot.base.errors import ServerError
 from storage.errors import StorageError
 
 logger = logging.getLogger(__name__)
@@ -17,17 +15,15 @@ class SideTasks:
 
     Args:
         game_id: For the log.
-        services: Shared by all games.
         tasks: The group in which the tasks run.
     """
 
-    def __init__(self, game_id: str, services: GameServices, tasks: asyncio.TaskGroup) -> None:
+    def __init__(self, game_id: str, tasks: asyncio.TaskGroup) -> None:
         self._game_id = game_id
-        self._services = services
         self._tasks = tasks
         self._running: set[asyncio.Task[None]] = set()
 
-    def start(self, what: str, call: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
+    def start(self, what: str, call: Callable[[], Awaitable[object]]) -> asyncio.Task[None]:
         """Start a call that runs while the game continues.
 
         Args:
@@ -39,7 +35,7 @@ class SideTasks:
         task.add_done_callback(self._running.discard)
         return task
 
-    async def attempt(self, what: str, call: Callable[[], Awaitable[None]]) -> None:
+    async def attempt(self, what: str, call: Callable[[], Awaitable[object]]) -> None:
         """Run a call now; errors are only logged."""
         try:
             await call()
@@ -47,21 +43,6 @@ class SideTasks:
             logger.info("game %s: %s: %s", self._game_id, what, error)
         except Exception:
             logger.exception("game %s: %s", self._game_id, what)
-
-    async def repeat_until_done(
-        self, call: Callable[[], Awaitable[None]], is_needed: Callable[[], bool] = lambda: True
-    ) -> None:
-        """Repeat a call until the server accepts or refuses it, or until it is no longer needed."""
-        for wait_s in backoff_delays(self._services.rng):
-            if not is_needed():
-                return
-            try:
-                await call()
-            except TransientError as error:
-                logger.info("game %s: %s; retrying", self._game_id, error)
-                await self._services.sleep(max(wait_s, error.retry_after_s or 0.0))
-            else:
-                return
 
     def cancel(self) -> None:
         """Cancel all unfinished tasks."""

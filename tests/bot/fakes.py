@@ -42,6 +42,7 @@ from bot.base.events import (
     speed_of,
 )
 from bot.base.game_server import Account
+from bot.game.pending_actions import CONFIRMATION_S
 from bot.game.search_pool import JobRank, SearchPool
 from bot.game.services import GameServices
 from engine.game import replay
@@ -466,9 +467,9 @@ def config(**changes: Any) -> Config:
     return Config(**(settings | changes))
 
 
-async def no_sleep(_seconds: float) -> None:
-    """Waits take no time."""
-    await asyncio.sleep(0)
+async def no_sleep(seconds: float) -> None:
+    """Waits take no time, except the one for an action's effect: that wait ends with the effect."""
+    await (asyncio.Event().wait() if seconds == CONFIRMATION_S else asyncio.sleep(0))
 
 
 @asynccontextmanager

@@ -24,13 +24,13 @@ from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientErr
 from bot.base.events import EndReason
 from bot.game.assignment import BIASED_COIN_PROBABILITY, BLIND_COIN_PROBABILITY, DRAW_BITS, drawn_strategy
 from bot.game.game_runner import (
-    MAX_MOVE_RETRY_WAIT_S,
     MAX_NOT_FOUND_RETRIES,
     MAX_REFUSAL_RETRIES,
     MIN_REFUSALS_TO_WARN,
     GameRunner,
 )
 from bot.game.offer_policy import score_centi
+from bot.game.pending_actions import MAX_ACTION_WAIT_S
 from bot.game.recheck import recheck
 from engine.decision import Decision, OutcomeKind
 from engine.errors import EngineMismatch
@@ -44,7 +44,7 @@ from storage.ledger.forecasts import list_unforecast
 from storage.ledger.games import list_open_games
 from storage.records import DecisionState, Endpoint, GameResult, GameStatus, StoredGame, TimeSource
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, ReplyTimeRow
-from tests.bot.fakes import GAME_ID, FakeServer, HeldPool, config, picker, services
+from tests.bot.fakes import GAME_ID, FakeServer, HeldPool, config, no_sleep, picker, services
 from tests.bot.ledger_samples import (
     check_books,
     event_kinds,
@@ -198,7 +198,7 @@ async def test_a_move_that_did_not_arrive_is_sent_again(database: Database) -> N
 
     async def sleep(seconds: float) -> None:
         waited.append(seconds)
-        await asyncio.sleep(0)
+        await no_sleep(seconds)
 
     server = FakeServer(pick=picker(1))
     server.faults["move"] = [TransientError("HTTP 502"), TransientError("HTTP 429", retry_after_s=60.0)]
@@ -236,14 +236,14 @@ async def test_a_move_is_sent_until_the_server_takes_it(database: Database) -> N
 
     async def sleep(seconds: float) -> None:
         waited.append(seconds)
-        await asyncio.sleep(0)
+        await no_sleep(seconds)
 
     server = FakeServer(pick=picker(1))
     server.faults["move"] = [RefusedError("Not your turn", 400)] * 40
     await play(server, database, sleep=sleep)
     await check_books(database, server)
     assert waited[0] < 0.5
-    assert sum(waited) > 30 * MAX_MOVE_RETRY_WAIT_S / 2
+    assert sum(waited) > 30 * MAX_ACTION_WAIT_S / 2
     assert (await event_kinds(database)).count("move_refused") == 1
 
 

@@ -19,7 +19,7 @@ from engine.decision import OutcomeKind
 from engine.game import replay
 from storage.database import Database
 from storage.records import DecisionState, GameResult, GameStatus
-from tests.bot.fakes import GAME_ID, OPPONENT, FakeServer, HeldPool, config, picker, services
+from tests.bot.fakes import GAME_ID, OPPONENT, FakeServer, HeldPool, config, no_sleep, picker, services
 from tests.bot.game.test_game_runner import leave, live_until, moves_sent, play, playing
 from tests.bot.game.test_player_kill import late_othello
 from tests.bot.ledger_samples import check_books, event_kinds, stored_decisions, stored_game
@@ -46,7 +46,7 @@ class Alarm:
         if seconds == self.seconds:
             self.set.set()
             await self.rings.wait()
-        await asyncio.sleep(0)
+        await no_sleep(seconds)
 
 
 # --- Draws ----------------------------------------------------------------------------------------------
@@ -170,6 +170,8 @@ async def test_no_draws_where_nobody_agrees_on_them(
     async with playing(server, database, settings=ANY_DRAW):
         await server.until(lambda: len(server.moves) == 1)
         server.offer_draw()
+        if not cannot:
+            await server.until(lambda: "draw False" in server.calls)
         server.reply()
         await server.until(lambda: len(server.moves) == 3)
         server.finish(EndReason.RESIGNATION, 0)
@@ -281,7 +283,7 @@ async def test_a_server_that_wants_quiet_gets_the_move_at_once(database: Databas
 
     async def sleep(seconds: float) -> None:
         waited.append(seconds)
-        await asyncio.sleep(0)
+        await no_sleep(seconds)
 
     server = lost_game()
     server.faults["resign"] = [TransientError("the server wants 58 s of quiet", 58.0)]
@@ -375,6 +377,8 @@ async def test_takebacks_that_are_not_granted(database: Database, what: str) -> 
     async with playing(server, database, settings=settings):
         await server.until(lambda: len(server.moves) == 1)
         server.ask_takeback()
+        if what != "not at this site":
+            await server.until(lambda: "takeback False" in server.calls)
         server.reply()
         await server.until(lambda: len(server.moves) == 3)
         server.pick = picker(1)

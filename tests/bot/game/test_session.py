@@ -224,13 +224,6 @@ def test_a_game_cannot_change_sides() -> None:
         step(joined(), snapshot(our_side=1))
 
 
-def test_reading_again_starts_our_turn_anew() -> None:
-    again = joined("a1 b1").rejoin()
-    assert actions(again, snapshot("a1 b1")) == [Think(("a1", "b1"), 60.0, 50.0), Record(("a1", "b1"), 0)]
-    over, _ = step(joined("a1"), state("a1", WON))
-    assert over.rejoin() is over
-
-
 @pytest.mark.parametrize(
     ("moves", "winner"),
     [("a1 b1 a2 b2 a3", 0), ("a1 b1 a2 b2 c3 b3", 1), ("a1 b1 c1 b2 a2 c2 b3 a3 c3", None)],

@@ -1,0 +1,233 @@
+"""Actions in a game that stay pending until the server shows their effect.
+
+A server's "ok" does not prove that anything happened: proxies answer in its name, and sites accept requests
+that they then ignore. So every action (move, resignation, abort, claim, answer to an offer) is one
+`PendingAction`, which the one table below carries to its effect::
+
+    SENDING --ACCEPTED--> CONFIRMING --WAITED--> READING --READ--> SENDING
+       |                                          ^   |
+       +--LOST, REFUSED--> PAUSING --WAITED-------+   +--UNREADABLE--> PAUSING
+
+An action that the server can refuse the second time, because it names what it changes, skips the reading
+after a lost answer. An action ends when its effect is shown, when it can no longer count, or at its limit.
+"""
+
+import asyncio
+import logging
+import math
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
+from bot.base.reconnect import FIRST_WAIT_S
+from bot.game.services import GameServices
+
+logger = logging.getLogger(__name__)
+
+CONFIRMATION_S = 3.0
+"""Seconds that an accepted action may stay without effect before the game is read again."""
+MAX_ACTION_WAIT_S = 4.0
+"""Maximum wait between two attempts, in seconds; short, because a clock may be running."""
+QUICK_ATTEMPTS_S = 120.0
+"""Seconds after which an action that is not urgent is only attempted every `SLOW_WAIT_S` seconds."""
+SLOW_WAIT_S = 60.0
+
+
+class ActionState(StrEnum):
+    """What a pending action does next."""
+
+    SENDING = "sending"
+    """The request is sent as soon as it can count."""
+    CONFIRMING = "confirming"
+    """The server has accepted the request; its effect has `CONFIRMATION_S` seconds to appear."""
+    PAUSING = "pausing"
+    """The request was lost or refused, or the game could not be read: wait before reading it again."""
+    REPEATING = "repeating"
+    """Like `PAUSING`, but the request is sent again without reading the game."""
+    READING = "reading"
+    """The game is read again."""
+
+
+class ActionEvent(StrEnum):
+    """What can happen to a pending action, besides its end."""
+
+    ACCEPTED = "accepted"
+    LOST = "lost"
+    """There was no answer, or not the site's own."""
+    REFUSED = "refused"
+    WAITED = "waited"
+    READ = "read"
+    """The game was read, and shows no effect."""
+    UNREADABLE = "unreadable"
+
+
+_S, _E = ActionState, ActionEvent
+
+TRANSITIONS: dict[tuple[ActionState, ActionEvent], ActionState] = {
+    (_S.SENDING, _E.ACCEPTED): _S.CONFIRMING,
+    (_S.SENDING, _E.LOST): _S.PAUSING,
+    (_S.SENDING, _E.REFUSED): _S.PAUSING,
+    (_S.CONFIRMING, _E.WAITED): _S.READING,
+    (_S.PAUSING, _E.WAITED): _S.READING,
+    (_S.REPEATING, _E.WAITED): _S.SENDING,
+    (_S.READING, _E.READ): _S.SENDING,
+    (_S.READING, _E.UNREADABLE): _S.PAUSING,
+}
+"""The next state, keyed by state and event; an action that is safe to repeat goes to `REPEATING` where the
+table says `PAUSING`, except after a refusal."""
+
+
+def next_state(state: ActionState, event: ActionEvent, *, is_safe_to_repeat: bool) -> ActionState:
+    """Return the state after an event.
+
+    Raises:
+        KeyError: The event cannot happen in this state.
+    """
+    after = TRANSITIONS[state, event]
+    if after is _S.PAUSING and is_safe_to_repeat and event is not _E.REFUSED:
+        return _S.REPEATING
+    return after
+
+
+def _always() -> bool:
+    return True
+
+
+async def _nothing(*_: object) -> None:
+    """Do nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingAction:
+    """One action in a game."""
+
+    name: str
+    """For the log."""
+    send: Callable[[], Awaitable[None]]
+    """Sends the request once; raises `ServerError`."""
+    is_wanted: Callable[[], bool]
+    """Whether the game as last shown still lacks the action's effect, and can have it."""
+    can_count: Callable[[], bool] = _always
+    """Whether the server would act on the request now; if not, it is held back."""
+    is_safe_to_repeat: bool = False
+    """Whether a second request cannot do harm if the first one had an effect that was not shown yet."""
+    is_urgent: bool = False
+    """Whether it must be attempted quickly however long it takes, because our clock runs."""
+    on_accepted: Callable[[], Awaitable[None]] = _nothing
+    """Called each time the server accepts the request."""
+    on_refused: Callable[[RefusedError, int], Awaitable[None]] = _nothing
+    """Called with each refusal and the number of refusals so far."""
+
+
+class PendingActions:
+    """Carries out the actions of one game.
+
+    Args:
+        game_id: The site's id, for the log.
+        services: The services shared by all games.
+        read: Reads the game again and applies what it shows; raises `ServerError` if that fails.
+    """
+
+    def __init__(self, game_id: str, services: GameServices, read: Callable[[], Awaitable[None]]) -> None:
+        self._game_id = game_id
+        self._services = services
+        self._read = read
+        self._reading = asyncio.Lock()
+        self._naps: dict[asyncio.Future[None], Callable[[], bool]] = {}
+        """Current waits, each with a function that says whether it has become needless."""
+
+    def on_change(self) -> None:
+        """End the waits that have become needless; call this after every change in the game."""
+        for nap, is_needless in self._naps.items():
+            if is_needless():
+                nap.cancel()
+
+    async def perform(
+        self,
+        action: PendingAction,
+        state: ActionState = ActionState.SENDING,
+        most_attempts: float = math.inf,
+    ) -> ActionEvent | None:
+        """Repeat an action until the game shows its effect, or it can no longer count.
+
+        Args:
+            action: The action.
+            state: `ActionState.CONFIRMING` if the server has just accepted the request.
+            most_attempts: Number of requests after which the action ends without effect.
+
+        Returns:
+            None if the action is no longer wanted; otherwise what ended its last attempt: `ActionEvent.LOST`,
+            `ActionEvent.REFUSED`, or after an accepted request `ActionEvent.READ` or
+            `ActionEvent.UNREADABLE`.
+
+        Raises:
+            AuthError: The server no longer accepts our account.
+        """
+        began_s, requested_s = self._services.clock(), 0.0
+        attempts, refusals = int(state is _S.CONFIRMING), 0
+        while action.is_wanted():
+            match state:
+                case _S.SENDING if not action.can_count():
+                    await self._wait(math.inf, lambda: action.can_count() or not action.is_wanted())
+                    continue
+                case _S.SENDING:
+                    attempts += 1
+                    event, error = await self._send(action)
+                    requested_s = getattr(error, "retry_after_s", None) or 0.0
+                    if isinstance(error, RefusedError):
+                        refusals += 1
+                        await action.on_refused(error, refusals)
+                case _S.READING:
+                    event = await self._read_game()
+                case _:
+                    is_quick = action.is_urgent or self._services.clock() - began_s < QUICK_ATTEMPTS_S
+                    longest_s = MAX_ACTION_WAIT_S if is_quick else SLOW_WAIT_S
+                    if state is _S.CONFIRMING:
+                        wait_s = CONFIRMATION_S if is_quick else SLOW_WAIT_S
+                    else:
+                        upper_s = min(longest_s, FIRST_WAIT_S * 2.0 ** min(attempts - 1, 16))
+                        wait_s = max(self._services.rng.uniform(upper_s / 2, upper_s), requested_s)
+                    await self._wait(wait_s, lambda: not action.is_wanted())
+                    event = _E.WAITED
+            state = next_state(state, event, is_safe_to_repeat=action.is_safe_to_repeat)
+            is_end = state is not _S.CONFIRMING and event is not _E.WAITED
+            if attempts >= most_attempts and is_end and action.is_wanted():
+                return event
+        return None
+
+    async def _send(self, action: PendingAction) -> tuple[ActionEvent, ServerError | None]:
+        try:
+            await action.send()
+        except TransientError as error:
+            logger.info("game %s: %s: %s; trying again", self._game_id, action.name, error)
+            return _E.LOST, error
+        except RefusedError as error:
+            logger.info("game %s: %s: %s; reading the game again", self._game_id, action.name, error)
+            return _E.REFUSED, error
+        await action.on_accepted()
+        return _E.ACCEPTED, None
+
+    async def _read_game(self) -> ActionEvent:
+        try:
+            async with self._reading:
+                await self._read()
+        except AuthError:
+            raise
+        except ServerError as error:
+            logger.info("game %s: cannot read it again: %s", self._game_id, error)
+            return _E.UNREADABLE
+        return _E.READ
+
+    async def _wait(self, wait_s: float, is_needless: Callable[[], bool]) -> None:
+        """Wait until the time is over (infinity: without end) or the wait is needless."""
+        if is_needless():
+            return
+        forever: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        nap = forever if wait_s == math.inf else asyncio.ensure_future(self._services.sleep(wait_s))
+        self._naps[nap] = is_needless
+        try:
+            await asyncio.wait([nap])
+        finally:
+            del self._naps[nap]
+            nap.cancel()
