@@ -8,7 +8,6 @@ import asyncio
 import logging
 import math
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from http import HTTPStatus
 from itertools import chain, repeat
@@ -28,6 +27,11 @@ GAME_START_TIMEOUT_S = 3.0
 """Seconds to wait for an accepted challenge's game to start before querying the server for the game."""
 GAME_START_POLL_INTERVAL_S = 30.0
 """Seconds between further queries until the server answers; if it has no such game, the slot is freed."""
+ACCEPT_AGAIN_WAITS_S = (4.0, 8.0, 10.0, 10.0)
+"""Seconds between further queries for the game of a challenge whose acceptance the server has answered with
+"ok"; after each query but the last, we accept the challenge again."""
+DECLINE_AGAIN_WAITS_S = (3.0, 6.0, 12.0, 24.0, 48.0)
+"""Seconds after which a challenge is declined again if the server has said "ok" and not removed it."""
 MAX_REQUESTED_WAIT_S = 60.0
 """Maximum wait, in seconds; if the server demands a longer one (a daily limit), decline with "later"."""
 MAX_CHALLENGER_WAIT_S = 20.0
@@ -91,13 +95,17 @@ class ChallengeResponder:
             f"{label_of(challenge)}: declining", partial(self._decline, challenge, decision)
         )
 
-    def start_expiry(self, challenge_id: str) -> asyncio.Task[bool]:
+    def start_expiry(self, challenge_id: str, accepted: Challenge | None = None) -> asyncio.Task[bool]:
         """Free the slot of an accepted challenge after a delay, unless its game has started.
+
+        Args:
+            challenge_id: The challenge.
+            accepted: The challenge if the server has just said "ok" to our acceptance.
 
         Returns:
             Whether the slot was freed; if not, the game has started or the challenge no longer exists.
         """
-        return self._background.tasks.create_task(self._free_slot_unless_started(challenge_id))
+        return self._background.tasks.create_task(self._free_slot_unless_started(challenge_id, accepted))
 
     def leave(self, challenge_id: str) -> None:
         """Forget a challenge that no longer exists, so that it is not answered."""
@@ -156,7 +164,7 @@ class ChallengeResponder:
                 logger.info("%s: accepted", label_of(challenge))
                 self._services.metrics.count_challenge_answer(self._server.site, ChallengeAnswer.ACCEPTED)
                 if expiry.cancel():  # it has been waiting since before the first attempt
-                    self.start_expiry(challenge.id)
+                    self.start_expiry(challenge.id, challenge)
                 return
         if expiry.done() and expiry.result():  # the challenge may still be open
             await self._decline_after_acceptance(challenge, "the server does not answer", was_heard=True)
@@ -173,27 +181,37 @@ class ChallengeResponder:
         if not was_heard:
             self._slots.leave(challenge.id)
             self._changed()
-        decision = Decline(DeclineReason.LATER, f"cannot be accepted: {why}")
-        await self._repeat_until_answered(challenge, decision, lambda: False)
+        self._declines[challenge.id] = challenge
+        await self._decline(challenge, Decline(DeclineReason.LATER, f"cannot be accepted: {why}"))
         self._slots.leave(challenge.id)
 
-    async def _free_slot_unless_started(self, challenge_id: str) -> bool:
+    async def _free_slot_unless_started(self, challenge_id: str, accepted: Challenge | None) -> bool:
         # The start event may have dropped out of the server's queue while the clock runs: so query early,
         # too.
-        waits = chain([GAME_START_TIMEOUT_S], repeat(GAME_START_POLL_INTERVAL_S))
-        while True:
-            wait_s = next(waits)
+        again_s = () if accepted is None else ACCEPT_AGAIN_WAITS_S
+        began_s = self._services.clock()
+        for wait_s in chain([GAME_START_TIMEOUT_S], again_s, repeat(GAME_START_POLL_INTERVAL_S)):
             await self._services.sleep(wait_s)
+            is_held = self._slots.has_unstarted_slot(challenge_id)
+            was_answered = is_held and await self._query_running_games(challenge_id)
             if not self._slots.has_unstarted_slot(challenge_id):
                 return False
-            was_answered = await self._query_running_games(challenge_id)
-            if not self._slots.has_unstarted_slot(challenge_id):
-                return False
-            if was_answered and wait_s == GAME_START_POLL_INTERVAL_S:
-                logger.info("challenge %s: its game never started", challenge_id)
-                self._slots.leave(challenge_id)
-                self._changed()
-                return True
+            if not was_answered:
+                continue
+            has_left = self._services.clock() - began_s >= MAX_CHALLENGER_WAIT_S
+            if wait_s == GAME_START_POLL_INTERVAL_S or (
+                accepted and has_left and _is_waiting_person(accepted)
+            ):
+                break
+            if accepted is not None:
+                what = f"{label_of(accepted)}: accepting it again"
+                await self._background.attempt(what, partial(self._server.accept, challenge_id))
+        logger.info("challenge %s: its game never started", challenge_id)
+        self._slots.leave(challenge_id)
+        self._changed()
+        if accepted is not None:  # it may still be open
+            self.decline(accepted, Decline(DeclineReason.LATER, "its game never started"))
+        return True
 
     async def _query_running_games(self, challenge_id: str) -> bool:
         """Query the running games, after any pause that the server demands; return whether this succeeded."""
@@ -214,38 +232,49 @@ class ChallengeResponder:
     # --- No ---------------------------------------------------------------------------------------------
 
     async def _decline(self, challenge: Challenge, decision: Decline) -> None:
+        """Decline a challenge, retrying because the challenger might otherwise wait for weeks.
+
+        If the server does not remove the challenge after its "ok", decline it once more.
+        """
+
         def is_gone() -> bool:
             return self._declines.get(challenge.id) is not challenge
 
+        def is_settled() -> bool:
+            return is_gone() or self._slots.is_stopping
+
         try:
-            await self._repeat_until_answered(challenge, decision, is_gone, self._declining)
+            if not await self._repeat_until_answered(challenge, decision, is_gone):
+                return
+            logger.info("%s: declined: %s", label_of(challenge), decision.why)
+            reason = decision.reason.value
+            self._services.metrics.count_challenge_answer(self._server.site, ChallengeAnswer.DECLINED, reason)
+            detail = {**challenge_detail(challenge), "reason": reason, "why": decision.why}
+            await self._background.record_event("challenge_declined", detail)
+            for wait_s in DECLINE_AGAIN_WAITS_S:
+                await self._wait_before_retry(wait_s, is_settled)
+                if is_settled():
+                    return
+                await self._repeat_until_answered(challenge, decision, is_gone)
+        except RefusedError as error:
+            logger.info("%s: cannot be declined: %s", label_of(challenge), error)
         finally:
             if not is_gone():
                 del self._declines[challenge.id]
 
     async def _repeat_until_answered(
-        self,
-        challenge: Challenge,
-        decision: Decline,
-        is_gone: Callable[[], bool],
-        queue: AbstractAsyncContextManager[None] | None = None,
-    ) -> None:
-        """Decline a challenge, retrying because the challenger might otherwise wait for weeks.
-
-        Args:
-            challenge: The challenge.
-            decision: The reason for declining.
-            is_gone: Returns whether the challenge no longer needs an answer.
-            queue: A lock to acquire before answering, if any.
-        """
+        self, challenge: Challenge, decision: Decline, is_gone: Callable[[], bool]
+    ) -> bool:
+        """Repeat a decline until the server answers; return False if the challenge is gone before."""
         clock, waits = self._services.clock, backoff_delays(self._services.rng)
         began_s = clock()
         while True:
             try:
-                async with queue or nullcontext(), self._answering:
+                async with self._declining, self._answering:
                     if is_gone():  # while waiting for the lock
-                        return
+                        return False
                     await self._server.decline(challenge.id, decision.reason)
+                    return True
             except TransientError as error:
                 requested_s = error.retry_after_s or 0.0
                 was_sent = not isinstance(error, PausedError)
@@ -257,14 +286,6 @@ class ChallengeResponder:
                 if (was_sent and clock() - began_s > longest_s) or is_needless():
                     raise
                 await self._wait_before_retry(max(next(waits) if was_sent else 0.0, requested_s), is_needless)
-            else:
-                logger.info("%s: declined: %s", label_of(challenge), decision.why)
-                self._services.metrics.count_challenge_answer(
-                    self._server.site, ChallengeAnswer.DECLINED, decision.reason.value
-                )
-                detail = {**challenge_detail(challenge), "reason": decision.reason.value, "why": decision.why}
-                await self._background.record_event("challenge_declined", detail)
-                return
 
     async def _wait_before_retry(self, wait_s: float, is_needless: Callable[[], bool]) -> None:
         """Wait the given number of seconds before the next attempt, but only while an attempt is needed."""

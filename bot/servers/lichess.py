@@ -42,6 +42,7 @@ from bot.servers.lichess_errors import MAX_ERROR_BYTES, TooManyRequests, one_lin
 from bot.servers.lichess_wire import (
     ChallengeMade,
     GameReader,
+    is_ok,
     read_account,
     read_account_event,
     read_challenge_answer,
@@ -333,7 +334,10 @@ class LichessServer:
     async def _post(
         self, path: str, form: Mapping[str, str] | None = None, timeout_s: float | None = None
     ) -> None:
-        await self._request("POST", path, form, timeout_s)
+        answer = await self._request("POST", path, form, timeout_s)
+        if not is_ok(answer):  # a proxy may have answered, so the site may not know of the request
+            shown = answer[:MAX_ERROR_BYTES].decode(errors="replace").replace(self._token, "***")
+            raise TransientError(f"POST {path}: the answer is {shown!r:.100} instead of ok")
         self._refusals.accepted()
 
     async def _request(

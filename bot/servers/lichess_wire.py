@@ -115,6 +115,15 @@ def _refuse_constant(word: str) -> None:
     raise ValueError(f"{word} is not JSON")
 
 
+def is_ok(answer: bytes) -> bool:
+    """Whether an answer says that an action was accepted: a JSON object with ``"ok": true``."""
+    try:
+        message = read_line(answer)
+    except ProtocolError:
+        return False
+    return message is not None and message.get("ok") is True
+
+
 def read_account(message: object) -> Account:
     """Parse an ``/api/account`` answer."""
     raw = as_object(message)

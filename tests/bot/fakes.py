@@ -22,6 +22,7 @@ from bot.base.events import (
     AccountEvent,
     Bot,
     Challenge,
+    ChallengeGone,
     ChatLine,
     Clock,
     DeclineReason,
@@ -398,6 +399,7 @@ class FakeServer:
 
     async def decline(self, challenge_id: str, reason: DeclineReason) -> None:
         await self._called("decline", "", challenge_id, reason)
+        self.news.put_nowait(ChallengeGone(challenge_id))
 
     async def export(self, game_id: str) -> dict[str, Any]:
         raise NotImplementedError

