@@ -7,7 +7,7 @@ carries out the actions.
 import asyncio
 import logging
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
@@ -18,10 +18,12 @@ from bot.account.challenge_policy import GameSlot
 from bot.account.game_lifecycle import WAITING_PHASES, Action, Phase, PhaseEvent, advance
 from bot.account.game_slots import GameSlots
 from bot.base.errors import AuthError, ProtocolError, RefusedError, ServerError, TransientError
-from bot.base.events import GameStarted
-from bot.base.game_server import is_game_running
+from bot.base.events import EndReason, GameEnd, GameSnapshot, GameStarted
+from bot.base.game_server import UnplayableGame, is_game_running
 from bot.base.reconnect import backoff_delays
 from bot.game.game_runner import GameRunner
+from bot.game.ledger import GameLedger
+from bot.game.pending_actions import CONFIRMATION_S
 from bot.game.services import GameServices
 from engine.games import ENGINE_GAMES
 from storage.errors import StorageError
@@ -36,9 +38,15 @@ Further games wait until others end, except games whose challenge we accepted.""
 MAX_CRASHES_PER_GAME = 5
 """Number of crashes in a game after which we abandon the game."""
 GIVEN_UP_POLL_INTERVAL_S = 600.0
-"""Seconds between checks of whether an abandoned game is still running."""
+"""Maximum number of seconds between two attempts to end an abandoned game."""
+ABORT_PATIENCE_S = 60.0
+"""Seconds for which we try to abort a game that we do not play, before we resign it: at some sites the
+opponent must agree to abort."""
 CRASH_COUNT_RESET_S = 600.0
 """When a game has run for this many seconds after a crash, its crash count is reset."""
+
+
+_UNKNOWN_END = GameEnd(EndReason.UNKNOWN, None, "unreadable")
 
 
 @dataclass(slots=True, eq=False)
@@ -56,6 +64,12 @@ class _Game:
     """Whether we know the game's rules, even if the engine that the game needs is missing."""
     is_tournament: bool = False
     """As `bot.base.events.GameStarted.is_tournament`."""
+    trouble: Exception | None = None
+    """The error for which we gave the game up."""
+    snapshot: GameSnapshot | None = None
+    """What is known of a game that we gave up."""
+    end: GameEnd | None = None
+    """How a game ended that we gave up; None if it is running, or we do not know."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
     """An event that is set when we no longer play the game."""
 
@@ -167,12 +181,23 @@ class AccountGames:
             self.start(game_id)
 
     def free_slots(self) -> None:
-        """Free the slots of games that are over or adjourned, even if their runners have not finished."""
+        """Free the slots of games that need none, even if their runners have not finished.
+
+        These are games that are over or adjourned, and games that do not begin and cannot be aborted, until
+        they do begin.
+        """
         for game_id, game in self._games.items():
             player = game.player
+            if player is None:
+                continue
             resumes = game.phase in (Phase.RESUMING, Phase.ENDING_RESUMING)
-            if player is not None and player.is_over and not (player.is_adjourned and resumes):
+            if player.is_over:
+                if not (player.is_adjourned and resumes):
+                    self._slots.end(game_id)
+            elif player.cannot_begin:
                 self._slots.end(game_id)
+            elif player.session.moves and game_id not in self._slots:
+                self._slots.start(game_id)
 
     async def wait_until_over(self, challenge_id: str, expiry: asyncio.Task[bool]) -> str | None:
         """Wait for the game of an accepted challenge to start and to end.
@@ -241,15 +266,26 @@ class AccountGames:
                 if game.phase in WAITING_PHASES and not self._start_waiting_game():
                     logger.warning("game %s: waiting for one of %d others to end", game_id, len(self.playing))
             case Action.BEGIN:
-                game.player = GameRunner(game_id, self._services)
+                game.player = self._runner(game_id)
                 self._background.tasks.create_task(self._run_game(game_id, game, game.player))
-            case Action.AWAIT_END:
-                self._background.tasks.create_task(self._poll_until_over(game_id))
+            case Action.END_UNPLAYABLE:
+                self._run_apart(f"game {game_id}: ending it", partial(self._end_unplayable, game_id, game))
+            case Action.CLOSE:
+                closing = partial(self._store_unplayable, game_id, game, is_last=True)
+                start(f"game {game_id}: closing it", closing)
             case Action.ASK_RATING:
                 if game.was_open:
                     start(f"game {game_id}: asking for the rating change", partial(self._ask_rating, game_id))
             case Action.ABORT:
-                start(f"game {game_id}: aborting", partial(self._abort_unplayable, game_id, game))
+                self._run_apart(f"game {game_id}: aborting", partial(self._abort_unplayable, game_id, game))
+
+    def _runner(self, game_id: str) -> GameRunner:
+        can_abort = self._slots.can_abort(game_id)
+        return GameRunner(game_id, self._services, self._changed, can_abort=can_abort)
+
+    def _run_apart(self, what: str, call: Callable[[], Awaitable[None]]) -> None:
+        """Run a call that may take as long as a game, so nothing waits for it when the program stops."""
+        self._background.tasks.create_task(self._background.attempt(what, call))
 
     def _start_waiting_game(self) -> bool:
         """Start the first waiting game if there is room; return True if no other game is waiting."""
@@ -281,6 +317,7 @@ class AccountGames:
             except (ProtocolError, RefusedError) as error:
                 logger.error("game %s: given up: %.500s", game_id, error)
                 await self._record_trouble(game_id, "game_given_up", error)
+                game.trouble = error
                 break
             except StorageError as error:  # the database will come back, and the game must not be forgotten
                 logger.error("game %s: %s", game_id, error)
@@ -291,23 +328,67 @@ class AccountGames:
                 crashes, crashed_at = crashes + 1, now
                 logger.exception("game %s: crashed", game_id)
                 await self._record_trouble(game_id, "game_crashed", error)
+                game.trouble = error
             else:
                 return PhaseEvent.ADJOURNED if player.is_adjourned else PhaseEvent.ENDED
             await self._services.sleep(next(waits))
-            player = game.player = GameRunner(game_id, self._services)
+            player = game.player = self._runner(game_id)
+        trouble = game.trouble
+        game.snapshot = trouble.snapshot if isinstance(trouble, UnplayableGame) else player.snapshot
         return PhaseEvent.FAILED
 
-    async def _poll_until_over(self, game_id: str) -> None:
-        """Poll until an abandoned game is over, because the server may not report its end."""
-        while game_id in self._games and self._games[game_id].phase is Phase.GIVEN_UP:
-            await self._services.sleep(GIVEN_UP_POLL_INTERVAL_S)
-            if await is_game_running(self._server, game_id) is False:
+    async def _end_unplayable(self, game_id: str, game: _Game) -> None:
+        """Store a running game that we do not play, and abort it, else resign it: its opponent must not wait.
+
+        Repeat this until the server no longer lists the game, because it may not report the end.
+        """
+        phase, began_s = game.phase, self._services.clock()
+        await self._store_unplayable(game_id, game)
+        waits = backoff_delays(self._services.rng, cap_s=GIVEN_UP_POLL_INTERVAL_S)
+        while game.phase is phase:
+            if not isinstance(game.trouble, RefusedError):  # in that case the server does not know the game
+                is_patient = self._services.clock() - began_s < ABORT_PATIENCE_S
+                is_abortable = is_patient and not game.is_tournament
+                try:
+                    game.end = await self._abort_or_resign(game_id, is_abortable=is_abortable) or game.end
+                except TransientError as error:
+                    logger.info("game %s: %s; trying again", game_id, error)
+            if await is_game_running(self._server, game_id) is False and game.phase is phase:
+                await self._store_unplayable(game_id, game)
                 self._apply_event(game_id, PhaseEvent.NOT_RUNNING)
+                return
+            await self._services.sleep(max(next(waits), CONFIRMATION_S))
+
+    async def _abort_or_resign(self, game_id: str, *, is_abortable: bool) -> GameEnd | None:
+        """Ask the server to end a game; return the end, or None if the server refuses."""
+        try:
+            if is_abortable:
+                await self._server.abort(game_id)
+                return GameEnd(EndReason.ABORTED, None, "aborted")
+        except RefusedError as error:
+            logger.info("game %s: cannot be aborted: %s", game_id, error)
+        try:
+            await self._server.resign(game_id)
+        except RefusedError as error:
+            logger.warning("game %s: can neither be aborted nor resigned: %s", game_id, error)
+            return None
+        return GameEnd(EndReason.RESIGNATION, None, "resign")
+
+    async def _store_unplayable(self, game_id: str, game: _Game, *, is_last: bool = False) -> None:
+        services = self._services
+        ledger = GameLedger(services.database, services.owner, services.role, game_id, services.metrics)
+        end = _UNKNOWN_END if is_last and game.end is None else game.end
+        reason = f"{game.trouble!s:.500}"
+        store = partial(ledger.store_unplayable, game.snapshot, reason, end, is_last=is_last)
+        await self._background.attempt(f"game {game_id}: storing that it was given up", store)
 
     async def _abort_unplayable(self, game_id: str, game: _Game) -> None:
         """Abort a game of a kind we do not play; otherwise the opponent would wait or face a weak player."""
         logger.warning("game %s: aborting it, because we do not play this kind of game", game_id)
         await self._background.record_event("game_not_played_here", {"site_game_id": game_id})
+        if not game.has_rules:
+            await self._end_unplayable(game_id, game)
+            return
         try:
             if game.is_tournament:  # asking would only cost time on its clock
                 raise RefusedError("a tournament's game", HTTPStatus.BAD_REQUEST)
@@ -316,8 +397,6 @@ class AccountGames:
             self._apply_event(game_id, PhaseEvent.ABORT_LATER)  # retry when the server next reports it
             raise
         except RefusedError as error:
-            if not game.has_rules:
-                raise
             logger.warning("game %s: cannot be aborted (%s); playing it without its engine", game_id, error)
             self._apply_event(game_id, PhaseEvent.MUST_PLAY)
 

@@ -22,6 +22,8 @@ class GameSlot:
     """Whether the game has no real-time clock."""
     boards: int = 1
     """Number of games that the slot covers, all against one opponent."""
+    can_abort: bool = True
+    """As `bot.base.events.Challenge.can_abort`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ def required_slot(challenge: Challenge) -> GameSlot:
         who is not None and who.is_bot,
         challenge.clock is None,
         challenge.boards,
+        challenge.can_abort,
     )
 
 

@@ -39,7 +39,7 @@ class Phase(Enum):
     UNREPORTED = auto()
     """Finished, but the account's stream has not reported the end; the rating change is still unknown."""
     GIVEN_UP = auto()
-    """Abandoned after errors; the game is still running."""
+    """Abandoned after errors; the game is still running and is being aborted or resigned."""
     READING_HELD = auto()
     """Abandoned and over; the game waits for other games to end before we read its result."""
     READING_HELD_OVER = auto()
@@ -92,12 +92,16 @@ class Action(Enum):
     """Produce `PhaseEvent.ROOM` as soon as there is room."""
     BEGIN = auto()
     """Start a `GameRunner`."""
-    AWAIT_END = auto()
-    """Poll the server until it no longer lists the game; produces `PhaseEvent.NOT_RUNNING`."""
+    END_UNPLAYABLE = auto()
+    """Store the game with the reason, and abort it or, if that is refused, resign it, until the server no
+    longer lists it; produces `PhaseEvent.NOT_RUNNING`."""
+    CLOSE = auto()
+    """Close the game's ledger, although its result cannot be read."""
     ASK_RATING = auto()
     """Query the rating change if we may have missed its report; produces `PhaseEvent.RATING_KNOWN`."""
     ABORT = auto()
-    """Abort the game; produces `PhaseEvent.MUST_PLAY` if refused, `PhaseEvent.ABORT_LATER` if unanswered."""
+    """Abort the game. If only its engine is missing, produces `PhaseEvent.MUST_PLAY` if refused and
+    `PhaseEvent.ABORT_LATER` if unanswered; otherwise as `END_UNPLAYABLE`."""
 
 
 _P, _E, _A = Phase, PhaseEvent, Action
@@ -116,22 +120,22 @@ TRANSITIONS: dict[tuple[Phase, PhaseEvent], tuple[Phase, tuple[Action, ...]]] = 
     (_P.PLAYING, _E.END_REPORTED): (_P.ENDING, (_A.FREE_SLOT,)),
     (_P.PLAYING, _E.ENDED): (_P.UNREPORTED, (_A.FREE_SLOT, _A.ASK_RATING)),
     (_P.PLAYING, _E.ADJOURNED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
-    (_P.PLAYING, _E.FAILED): (_P.GIVEN_UP, (_A.FREE_SLOT, _A.AWAIT_END)),
+    (_P.PLAYING, _E.FAILED): (_P.GIVEN_UP, (_A.FREE_SLOT, _A.END_UNPLAYABLE)),
     **{(_P.RESUMING, start): (_P.RESUMING, (_A.RETAKE_SLOT,)) for start in _START_EVENTS},
     (_P.RESUMING, _E.END_REPORTED): (_P.ENDING_RESUMING, (_A.FREE_SLOT,)),
     (_P.RESUMING, _E.ENDED): (_P.UNREPORTED, (_A.FREE_SLOT, _A.ASK_RATING)),
     (_P.RESUMING, _E.ADJOURNED): (_P.PLAYING, (_A.BEGIN,)),
-    (_P.RESUMING, _E.FAILED): (_P.GIVEN_UP, (_A.FREE_SLOT, _A.AWAIT_END)),
+    (_P.RESUMING, _E.FAILED): (_P.GIVEN_UP, (_A.FREE_SLOT, _A.END_UNPLAYABLE)),
     **{(_P.ENDING, start): (_P.ENDING_RESUMING, (_A.RETAKE_SLOT,)) for start in _START_EVENTS},
     (_P.ENDING, _E.END_REPORTED): (_P.ENDING, (_A.FREE_SLOT,)),
     (_P.ENDING, _E.ENDED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
     (_P.ENDING, _E.ADJOURNED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
-    (_P.ENDING, _E.FAILED): (_P.GIVEN_UP, (_A.FREE_SLOT, _A.AWAIT_END)),
+    (_P.ENDING, _E.FAILED): (_P.GIVEN_UP, (_A.FREE_SLOT, _A.END_UNPLAYABLE)),
     **{(_P.ENDING_RESUMING, start): (_P.ENDING_RESUMING, (_A.RETAKE_SLOT,)) for start in _START_EVENTS},
     (_P.ENDING_RESUMING, _E.END_REPORTED): (_P.ENDING_RESUMING, (_A.FREE_SLOT,)),
     (_P.ENDING_RESUMING, _E.ENDED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
     (_P.ENDING_RESUMING, _E.ADJOURNED): (_P.ENDING, (_A.BEGIN,)),
-    (_P.ENDING_RESUMING, _E.FAILED): (_P.GIVEN_UP, (_A.FREE_SLOT, _A.AWAIT_END)),
+    (_P.ENDING_RESUMING, _E.FAILED): (_P.GIVEN_UP, (_A.FREE_SLOT, _A.END_UNPLAYABLE)),
     (_P.UNREPORTED, _E.STARTED): (_P.HELD, (_A.TAKE_SLOT, _A.SEEK_ROOM)),
     (_P.UNREPORTED, _E.END_REPORTED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
     (_P.UNREPORTED, _E.RATING_KNOWN): (_P.UNKNOWN, ()),
@@ -145,15 +149,16 @@ TRANSITIONS: dict[tuple[Phase, PhaseEvent], tuple[Phase, tuple[Action, ...]]] = 
     (_P.READING, _E.END_REPORTED): (_P.READING_OVER, (_A.FREE_SLOT,)),
     (_P.READING, _E.ENDED): (_P.UNREPORTED, (_A.FREE_SLOT, _A.ASK_RATING)),
     (_P.READING, _E.ADJOURNED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
-    (_P.READING, _E.FAILED): (_P.UNREADABLE, (_A.FREE_SLOT,)),
+    (_P.READING, _E.FAILED): (_P.UNREADABLE, (_A.FREE_SLOT, _A.CLOSE)),
     **{(_P.READING_OVER, start): (_P.ENDING_RESUMING, (_A.RETAKE_SLOT,)) for start in _START_EVENTS},
     (_P.READING_OVER, _E.END_REPORTED): (_P.READING_OVER, (_A.FREE_SLOT,)),
     (_P.READING_OVER, _E.ENDED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
     (_P.READING_OVER, _E.ADJOURNED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
-    (_P.READING_OVER, _E.FAILED): (_P.UNREADABLE, (_A.FREE_SLOT,)),
+    (_P.READING_OVER, _E.FAILED): (_P.UNREADABLE, (_A.FREE_SLOT, _A.CLOSE)),
     (_P.UNREADABLE, _E.END_REPORTED): (_P.READING_HELD_OVER, (_A.FREE_SLOT, _A.SEEK_ROOM)),
     (_P.ABORTING, _E.END_REPORTED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
     (_P.ABORTING, _E.ABORT_LATER): (_P.UNKNOWN, ()),
+    (_P.ABORTING, _E.NOT_RUNNING): (_P.UNKNOWN, (_A.FREE_SLOT,)),
     (_P.ABORTING, _E.MUST_PLAY): (_P.HELD, (_A.TAKE_SLOT, _A.SEEK_ROOM)),
 }
 """The next phase and the actions, keyed by phase and event.  Other pairs are ignored or indicate bugs."""
@@ -171,7 +176,7 @@ IGNORED_EVENTS: frozenset[tuple[Phase, PhaseEvent]] = frozenset(
         ),
         (_P.UNREPORTED, _E.STARTED_ELSEWHERE),  # old news
         # Answers to questions that were overtaken by events.
-        *((phase, _E.NOT_RUNNING) for phase in Phase if phase is not _P.GIVEN_UP),
+        *((phase, _E.NOT_RUNNING) for phase in Phase if phase not in (_P.GIVEN_UP, _P.ABORTING)),
         *((phase, _E.RATING_KNOWN) for phase in Phase if phase is not _P.UNREPORTED),
         *((phase, _E.MUST_PLAY) for phase in Phase if phase is not _P.ABORTING),
         *((phase, _E.ABORT_LATER) for phase in Phase if phase is not _P.ABORTING),

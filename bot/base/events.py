@@ -89,6 +89,8 @@ class Challenge:
     """The challenged account's rating for this kind of game; None if unknown."""
     boards: int = 1
     """Number of games that begin simultaneously when the challenge is accepted."""
+    can_abort: bool = True
+    """Whether its rules let the players abort the game (at Lichess: no rule ``noAbort``)."""
 
 
 class DeclineReason(StrEnum):

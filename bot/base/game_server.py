@@ -9,12 +9,13 @@ from typing import Any, Protocol
 
 from bot.base.config import ChallengesConfig
 from bot.base.dialects import Capability
-from bot.base.errors import AuthError, RefusedError, ServerError
+from bot.base.errors import AuthError, ProtocolError, RefusedError, ServerError
 from bot.base.events import (
     AccountEvent,
     Bot,
     DeclineReason,
     GameEvent,
+    GameSnapshot,
     MoveInfo,
     Proposal,
     Reply,
@@ -37,6 +38,20 @@ class Account:
     """Number of games played so far; None if the site does not report it."""
     about: str = ""
     """Further information for the operator; empty if there is none."""
+
+
+class UnplayableGame(ProtocolError):
+    """A game of ours whose position or moves our rules refuse.
+
+    Args:
+        message: The reason.
+        raw: What was received.
+        snapshot: What is known of the game, without its position and moves.
+    """
+
+    def __init__(self, message: str, raw: object, snapshot: GameSnapshot) -> None:
+        super().__init__(message, raw)
+        self.snapshot = snapshot
 
 
 class Server(Protocol):
@@ -76,7 +91,8 @@ class Server(Protocol):
         """Yield a `GameSnapshot` of a game, and then its events; also works for finished games.
 
         A `GameAdjourned` ends the stream, and is its only event while the game is adjourned.  Raises
-        `RefusedError` with status 404 if the game does not exist, `ProtocolError` if it is malformed.
+        `RefusedError` with status 404 if the game does not exist, `ProtocolError` if it is malformed; if the
+        message says which game it is, an `UnplayableGame`.
         """
 
     async def running_game_ids(self) -> list[str]:

@@ -6,6 +6,7 @@ moment and another one can resume the game.
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -86,19 +87,39 @@ MAX_STREAM_RETRY_WAIT_S = 3.0
 
 
 class GameRunner:
-    """Plays one game; call `run` only once."""
+    """Plays one game; call `run` only once.
 
-    def __init__(self, game_id: str, services: GameServices) -> None:
+    Args:
+        game_id: The site's id.
+        services: The services shared by all games.
+        on_change: Called when `is_over` or `cannot_begin` may have changed.
+        can_abort: Whether the game's rules let us abort it.
+    """
+
+    def __init__(
+        self,
+        game_id: str,
+        services: GameServices,
+        on_change: Callable[[], None] = lambda: None,
+        *,
+        can_abort: bool = True,
+    ) -> None:
         self.game_id = game_id
+        self._on_change = on_change
+        self._can_abort = can_abort
         self._services = services
         self._server = services.server
         self._ledger = GameLedger(services.database, services.owner, services.role, game_id, services.metrics)
         self.session = Session()
         """The current position."""
+        self.snapshot: GameSnapshot | None = None
+        """The first message of the game, even if our rules refuse it."""
         self._handling = asyncio.Lock()
         self._end: GameEnd | None = None
         self.is_adjourned = False
         """Whether another `GameRunner` must resume the game."""
+        self.cannot_begin = False
+        """Whether the opponent does not begin and the game cannot be aborted."""
         self.was_running = False
         """Whether the game was still running when we joined it."""
         self._turn: asyncio.Task[None] | None = None
@@ -227,7 +248,14 @@ class GameRunner:
         self._side_tasks = SideTasks(self.game_id, self._tasks)
         self._actions = PendingActions(self.game_id, services, self._read_again)
         self._offers = GameOffers(
-            self.game_id, services, ledger, self._side_tasks, self._actions, lambda: self.session
+            self.game_id,
+            services,
+            ledger,
+            self._side_tasks,
+            self._actions,
+            lambda: self.session,
+            self._set_cannot_begin,
+            can_abort=self._can_abort,
         )
         self._chat = GameChat(
             self.game_id,
@@ -291,6 +319,8 @@ class GameRunner:
     async def _apply_event(self, event: GameEvent) -> None:
         if isinstance(event, GameState) and self.session.is_ahead_of(event):
             raise TransientError("an older state of the game came after a newer one")  # ask for the newest
+        if isinstance(event, GameSnapshot):
+            self.snapshot = self.snapshot or event
         self.session, actions = step(self.session, event)
         self._time_reply(event)
         for action in actions:
@@ -329,6 +359,7 @@ class GameRunner:
                 logger.info("game %s: adjourned: %s", self.game_id, reason)
                 await self._ledger.record_event("game_adjourned", {"reason": reason})
                 self.is_adjourned = True
+                self._on_change()
             case Finish(_, end):
                 self._set_end(end)
 
@@ -404,6 +435,12 @@ class GameRunner:
         # When the server does not report how a game ended, we may know more than it does.
         if self._end is None or end.reason is not EndReason.UNKNOWN:
             self._end = end
+            self._on_change()
+
+    def _set_cannot_begin(self, cannot_begin: bool) -> None:
+        if cannot_begin != self.cannot_begin:
+            self.cannot_begin = cannot_begin
+            self._on_change()
 
     def _set_unseen_end(self, end: GameEnd | None) -> None:
         """Set an end that the server has not shown, unless it reports one itself."""

@@ -30,6 +30,7 @@ from engine import ENGINE_VERSION
 from engine.bait_rule import FORECAST_RULE
 from engine.decision import Decision
 from engine.forecasts import decision_expectations
+from engine.game import BadPosition
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import classify_by_figure_9, judge_decision, judge_profile
@@ -79,6 +80,9 @@ logger = logging.getLogger(__name__)
 TAKEBACK_GRANTED = "takeback_granted"
 DECISION_UNJUDGED = "decision_unjudged"
 """Event: a bug left a decision without an outcome; `desdemona db recheck` may supply the outcome."""
+
+UNPLAYABLE = "unplayable"
+"""Key in `StoredGame.selection`: why we cannot read or play the game."""
 
 _RESULTS_FOR_US = {
     GameResult.WIN: ResultForUs.WON,
@@ -377,6 +381,38 @@ class GameLedger:
         )
         return result
 
+    async def store_unplayable(
+        self, snapshot: GameSnapshot | None, reason: str, end: GameEnd | None, *, is_last: bool = False
+    ) -> None:
+        """Store a game that we cannot read or play.
+
+        Args:
+            snapshot: What is known of the game; None if nothing is, so that a new game cannot be stored.
+            reason: Why we cannot play it.
+            end: How it ended; None while it is running.
+            is_last: Whether to end a game that we have played, too, because no runner can read its end.
+        """
+        async with self._transaction() as session:
+            self._game = await load_game(session, self._owner, self._site_game_id)
+            if self._game is None and snapshot is not None:
+                assignment = Assignment("standard", {"method": "none", UNPLAYABLE: reason})
+                new = self._new_game(_without_bad_start(snapshot), assignment, TrapParams())
+                self._game = await open_game(session, new)
+            if self._game is None or end is None or not (is_last or UNPLAYABLE in self._game.selection):
+                return
+            ended = await finish_game(
+                session,
+                self._game.id,
+                result=GameResult.LOSS if end.reason is EndReason.RESIGNATION else None,
+                end_reason=end.reason.value,
+                aborted=end.reason is EndReason.ABORTED,
+            )
+            if ended:
+                await self._drop_late_decisions(session, len(self._game.moves))
+                await summarise(session, [self._game.id])
+                detail = {"reason": reason, "end": end.reason.value, "site_game_id": self._site_game_id}
+                await self._log_event(session, "game_unplayable", detail)
+
     async def close(self, end: GameEnd) -> ClosedGame:
         """Close the ledger of a finished game whose decisions are settled."""
         async with self._transaction() as session:
@@ -568,6 +604,15 @@ class GameLedger:
             start = rules.initial() if text is None else rules.parse_position(text)
             self._first_side = rules.side_to_move(start)
         return (self._first_side + ply) % 2 == self.game.our_side
+
+
+def _without_bad_start(snapshot: GameSnapshot) -> GameSnapshot:
+    """Return the snapshot without its starting position if our rules refuse that position."""
+    try:
+        get_rules(snapshot.game).parse_position(snapshot.initial_position or "")
+    except BadPosition:
+        return replace(snapshot, initial_position=None)
+    return snapshot
 
 
 def sets_bait(decision: Decision, made: ReplyForecast) -> bool:

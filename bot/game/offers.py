@@ -33,6 +33,8 @@ class GameOffers:
         side_tasks: Runs tasks concurrently with the game, so that they do not delay moves.
         actions: Carries out the actions.
         session: Returns the current session.
+        set_cannot_begin: Told whether the opponent does not begin and the game cannot be aborted.
+        can_abort: Whether the game's rules let us abort it.
     """
 
     def __init__(
@@ -43,6 +45,9 @@ class GameOffers:
         side_tasks: SideTasks,
         actions: PendingActions,
         session: Callable[[], Session],
+        set_cannot_begin: Callable[[bool], None],
+        *,
+        can_abort: bool = True,
     ) -> None:
         self._game_id = game_id
         self._services = services
@@ -56,8 +61,8 @@ class GameOffers:
         """When the opponent's absence lets us claim the game, by the local clock; None: it is not absent."""
         self._claim: asyncio.Task[None] | None = None
         self._abort: asyncio.Task[None] | None = None
-        self.cannot_begin = False
-        """Whether the opponent does not begin and the server refuses to abort the game."""
+        self._set_cannot_begin = set_cannot_begin
+        self._can_abort = can_abort
         self._offered_ply: int | None = None
         """The ply of our last draw offer."""
 
@@ -218,7 +223,7 @@ class GameOffers:
     def watch_first_move(self) -> None:
         """Abort the game if the opponent does not begin; called after every change in the game."""
         if not self._session().awaits_beginning:
-            self.cannot_begin = False
+            self._set_cannot_begin(False)
             if self._abort is not None:
                 self._abort.cancel()
                 self._abort = None
@@ -230,6 +235,9 @@ class GameOffers:
 
     async def _abort_game(self, after_s: float) -> None:
         await self._services.sleep(after_s)
+        if not self._can_abort:
+            self._set_cannot_begin(True)
+            return
         action = PendingAction(
             name="aborting the game",
             send=partial(self._server.abort, self._game_id),
@@ -240,4 +248,4 @@ class GameOffers:
         await self._actions.perform(action)
 
     async def _on_refused_abort(self, _error: RefusedError, refusals: int) -> None:
-        self.cannot_begin = refusals >= MIN_REFUSALS_OF_ABORT
+        self._set_cannot_begin(refusals >= MIN_REFUSALS_OF_ABORT)

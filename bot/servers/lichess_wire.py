@@ -38,7 +38,7 @@ from bot.base.events import (
     Tournament,
     speed_of,
 )
-from bot.base.game_server import Account
+from bot.base.game_server import Account, UnplayableGame
 from bot.base.notation import MoveCodec
 from engine.game import BadPosition
 from engine.games import get_rules
@@ -314,26 +314,29 @@ class GameReader:
         state = need(raw, "state", dict)
         clock = self._clock(raw, state)
         self._has_clock = clock is not None
-        try:
-            start = _start(raw, variant)
-            script = MoveCodec(variant.notation, get_rules(variant.game), start)
-        except BadPosition as error:
-            raise ProtocolError(f"a bad starting position: {error}", raw) from error
         snapshot = GameSnapshot(
             game_id=_identifier(raw, "id"),
             game=variant.game,
             variant=key,
-            initial_position=start,
+            initial_position=None,
             our_side=our_side,
             rated=need(raw, "rated", bool) if self.dialect.rated is None else self.dialect.rated,
             speed=_speed(raw, clock),
             clock=clock,
             opponent=_opponent(players[1 - our_side], self.dialect),
             our_rating=_rating(players[our_side], "rating"),
-            state=self._state(state, variant, script),
+            state=GameState((), None, (False, False), (False, False), None),
             days_per_turn=_days(raw),
             is_tournament=_is_tournament(raw),
         )
+        try:
+            start = _start(raw, variant)
+            script = MoveCodec(variant.notation, get_rules(variant.game), start)
+            snapshot = replace(snapshot, initial_position=start, state=self._state(state, variant, script))
+        except BadPosition as error:
+            raise UnplayableGame(f"a bad starting position: {error}", raw, snapshot) from error
+        except ProtocolError as error:
+            raise UnplayableGame(str(error), raw, snapshot) from error
         self._variant, self.script, self.game_id = variant, script, snapshot.game_id
         return snapshot
 
@@ -425,6 +428,7 @@ def _challenge(raw: Mapping[str, Any], dialect: Dialect, our_id: str) -> Challen
         initial_position=start,
         is_ours=challenger is not None and challenger.id == our_id,
         our_rating=None if challenged is None else _rating(challenged, "rating"),
+        can_abort="noAbort" not in (_optional(raw, "rules", list) or ()),
     )
 
 

@@ -85,7 +85,7 @@ class Life(RuleBasedStateMachine):
                 case Action.BEGIN:
                     assert not self.has_player
                     self.has_player = True
-                case Action.AWAIT_END:
+                case Action.END_UNPLAYABLE:
                     self.is_polled = True
         if before is Phase.GIVEN_UP and self.phase is not Phase.GIVEN_UP:
             self.is_polled = False

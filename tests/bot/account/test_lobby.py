@@ -14,7 +14,12 @@ from typing import Any
 import pytest
 
 from bot.account import account_games
-from bot.account.account_games import CRASH_COUNT_RESET_S, GIVEN_UP_POLL_INTERVAL_S, MAX_CRASHES_PER_GAME
+from bot.account.account_games import (
+    ABORT_PATIENCE_S,
+    CRASH_COUNT_RESET_S,
+    GIVEN_UP_POLL_INTERVAL_S,
+    MAX_CRASHES_PER_GAME,
+)
 from bot.account.challenge_responder import (
     GAME_START_POLL_INTERVAL_S,
     MAX_CHALLENGER_WAIT_S,
@@ -34,6 +39,7 @@ from bot.base.events import (
     GameEnd,
     GameEvent,
     GameFinished,
+    GameSnapshot,
     GameStarted,
     Opponent,
     Reply,
@@ -46,7 +52,7 @@ from storage.database import Database
 from storage.errors import StorageError
 from storage.ledger.events import list_events
 from storage.ledger.games import finish_game, list_games
-from storage.records import GameStatus, StoredEvent
+from storage.records import GameResult, GameStatus, StoredEvent
 from storage.tables.types import now_utc
 from tests.bot.fakes import GAME_ID, OFFER, OPPONENT, FakeServer, HeldPool, config, picker, services
 from tests.bot.ledger_samples import check_books, event_kinds, finished, stored_game
@@ -66,10 +72,14 @@ async def open_lobby(
     time: FakeTime | None = None,
     shared: SharedGameLimit | None = None,
     pool: HeldPool | None = None,
+    abort_after_s: int = 0,
     **challenges: Any,
 ) -> AsyncIterator[Lobby]:
     time = time or FakeTime()
-    settings = config(challenges=ChallengesConfig(variants=("tictactoe",), **challenges))
+    settings = config(
+        challenges=ChallengesConfig(variants=("tictactoe",), **challenges),
+        manners=MannersConfig(abort_after_s=abort_after_s),
+    )
     async with services(server, database, settings=settings, sleep=time.sleep) as given:
         given = given if pool is None else pool.held(given)
         lobby = Lobby(replace(given, clock=time.clock, shared_limit=shared or SharedGameLimit()))
@@ -536,19 +546,80 @@ async def test_games_that_the_server_names_are_taken_up(database: Database) -> N
     assert "account_link_back" in kinds
 
 
+class Foreign(FakeServer):
+    """A server with a running game of a kind that the bot does not play."""
+
+    def __init__(self, *, aborts: bool = True, resigns: bool = True) -> None:
+        super().__init__()
+        self.aborts, self.resigns = aborts, resigns
+        self.is_over = False
+
+    async def running_game_ids(self) -> list[str]:
+        await self._called("playing")
+        return [GAME_ID] if not self.is_over and self.calls.count("playing") > 1 else []
+
+    async def abort(self, game_id: str) -> None:
+        await self._called("abort", game_id)
+        self._refuse_unless(self.aborts)
+        await self._end()
+
+    async def resign(self, game_id: str) -> None:
+        await self._called("resign", game_id)
+        self._refuse_unless(self.resigns)
+        await self._end()
+
+    async def _end(self) -> None:
+        self.is_over = True
+        await self._called("over")
+
+
+FOREIGN = GameStarted(GAME_ID, False)
+
+
 async def test_games_that_are_not_played_here_are_aborted(database: Database) -> None:
-    server = FakeServer()
+    server = Foreign()
     server.faults["abort"] = [TransientError("HTTP 502")]
     async with open_lobby(server, database) as lobby:
-        for count in (1, 2):  # reported again: tried again, because the first try got lost
-            await tell(server, GameStarted("other001", False))
-            await noted(database, "game_not_played_here", count)
-            await wait_until_drained(lobby)
-            assert server.calls.count("abort") == count
-        await tell(server, GameStarted("other001", False))
-        assert lobby.running == 0
+        await tell(server, FOREIGN)
+        await called(server, "over")
         await wait_until_drained(lobby)
+        assert lobby.running == 0
     assert server.calls.count("abort") == 2
+
+
+async def test_a_game_that_cannot_be_aborted_is_resigned(database: Database) -> None:
+    server = Foreign(aborts=False)
+    async with open_lobby(server, database):
+        await tell(server, FOREIGN)
+        await called(server, "over")
+    assert [call for call in server.calls if call in ("abort", "resign")] == ["abort", "resign"]
+
+
+async def test_a_game_that_the_opponent_does_not_let_us_abort_is_resigned(database: Database) -> None:
+    """At some sites, "abort" is a request to the opponent."""
+    server, time = Foreign(), FakeTime()
+
+    async def ask(game_id: str) -> None:
+        await server._called("abort", game_id)
+
+    server.abort = ask  # type: ignore[method-assign]
+    async with open_lobby(server, database, time):
+        await tell(server, FOREIGN)
+        await sleepers(time, 1)
+        assert "resign" not in server.calls
+        time.advance(ABORT_PATIENCE_S)
+        await called(server, "over")
+
+
+async def test_a_server_that_does_not_end_a_game_is_asked_again(database: Database) -> None:
+    server, time = Foreign(aborts=False, resigns=False), FakeTime()
+    async with open_lobby(server, database, time) as lobby:
+        await tell(server, FOREIGN)
+        await sleepers(time, 1)
+        await wait_until_drained(lobby)  # it does not keep the program from stopping
+        server.resigns = True
+        time.advance(GIVEN_UP_POLL_INTERVAL_S)
+        await called(server, "over")
 
 
 @pytest.mark.parametrize("is_too_late", [False, True])
@@ -599,15 +670,18 @@ async def test_a_tournament_goes_on_after_a_restart(database: Database) -> None:
 
 @pytest.mark.parametrize("has_rules", [False, True])
 async def test_a_tournaments_game_that_we_would_decline(database: Database, has_rules: bool) -> None:
-    """Nobody can abort it: it is played as well as we can, or left alone."""
+    """Nobody can abort it: it is played as well as we can, or resigned."""
     server = FakeServer(pick=picker(1))
+    server.moves = () if has_rules else ("a1", "b1")
     async with open_lobby(server, database) as lobby:
         await tell(server, replace(PAIRED, is_played_here=has_rules, game="crazyhouse" if has_rules else ""))
         await noted(database, "game_not_played_here")
         await wait_until_drained(lobby)
+        if not has_rules:
+            await called(server, "resign")
         await tell(server, GameFinished(GAME_ID, None))
     assert "abort" not in server.calls
-    assert bool(server.moves) == has_rules
+    assert len(server.moves) > 2 or not has_rules
 
 
 @pytest.mark.parametrize(
@@ -677,6 +751,80 @@ async def test_a_game_that_cannot_be_understood_is_given_up(database: Database) 
         "error": "nonsense",
         "raw": "{'type': 'nonsense'}",
     }
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_a_game_that_neither_begins_nor_can_be_aborted_holds_no_slot(
+    database: Database, is_known: bool
+) -> None:
+    """Because of its challenge's rules, or because the server refuses."""
+    server, time = FakeServer(our_side=1), FakeTime()
+    server.faults["abort"] = [RefusedError("noAbort", 400)] * 1000
+    async with open_lobby(server, database, time, max_games=1, abort_after_s=30) as lobby:
+        await tell(server, ChallengeReceived(replace(OFFER, can_abort=not is_known)))
+        await called(server, f"accept {GAME_ID}")
+        await tell(server, STARTED, *offers("two"))
+        await noted(database, "challenge_queued")
+        await sleepers(time, 2)  # for the first move, and for a slot
+        time.advance(30)
+        await called(server, "accept two")
+        assert ("abort" in server.calls) == (not is_known)
+        await tell(server, ChallengeGone("two"))
+        server.reply()  # it begins after all, and holds a slot again
+        await server.until(lambda: len(server.moves) == 2)
+        await tell(server, *offers("three"))
+        await noted(database, "challenge_queued", 2)
+        await tell(server, ChallengeGone("three"))
+        server.pick = picker(1)
+        server.reply()
+        await server.until(lambda: server.end is not None)
+        await wait_until_drained(lobby)
+    await check_books(database, server)
+
+
+class Strange(FakeServer):
+    """A game from a position that our rules refuse."""
+
+    def __init__(self, *, aborts: bool = True) -> None:
+        super().__init__()
+        self.initial_position = None
+        self.aborts = aborts
+
+    @property
+    def snapshot(self) -> GameSnapshot:
+        return replace(super().snapshot, initial_position="xox/xox/xox x")
+
+    def finish(self, reason: EndReason, winner: int | None = None) -> None:
+        super().finish(reason, winner)
+        self.now_playing = []
+
+    async def game_events(self, game_id: str) -> AsyncGenerator[GameEvent | None, None]:
+        self.now_playing = [] if self.end else [GAME_ID]
+        async for event in super().game_events(game_id):
+            yield event
+
+    async def abort(self, game_id: str) -> None:
+        if not self.aborts:
+            self.faults["abort"] = [RefusedError("never", 400)]
+        await super().abort(game_id)
+
+
+@pytest.mark.parametrize("aborts", [True, False])
+async def test_a_game_that_our_rules_refuse_is_ended_and_stored(database: Database, aborts: bool) -> None:
+    server = Strange(aborts=aborts)
+    server.moves = () if aborts else ("a1", "b1")
+    async with open_lobby(server, database) as lobby:
+        server.news.put_nowait(STARTED)
+        await noted(database, "game_unplayable")
+        await wait_until_drained(lobby)
+    assert [call for call in server.calls if call in ("abort", "resign")] == ["abort", "resign"][: 2 - aborts]
+    game = await stored_game(database)
+    assert (game.state, game.result) == (
+        (GameStatus.ABORTED, None) if aborts else (GameStatus.FINISHED, GameResult.LOSS)
+    )
+    assert (game.opponent_name, game.initial_position, game.moves) == (OPPONENT.name, None, ())
+    assert "impossible game" in game.selection["unplayable"]
+    assert game.is_settled
 
 
 async def test_one_bad_event_does_not_end_the_games(database: Database) -> None:
@@ -850,8 +998,29 @@ async def test_nobody_waits_for_long(database: Database) -> None:
         await called(server, "decline one later")
 
 
+class Endless(FakeServer):
+    """A server that neither aborts nor resigns games for us."""
+
+    def finish(self, reason: EndReason, winner: int | None = None) -> None:
+        super().finish(reason, winner)
+        self.now_playing = []
+
+    async def game_events(self, game_id: str) -> AsyncGenerator[GameEvent | None, None]:
+        self.now_playing = [] if self.end else [GAME_ID]
+        async for event in super().game_events(game_id):
+            yield event
+
+    async def abort(self, game_id: str) -> None:
+        await self._called("abort", game_id)
+        self._refuse_unless(False)
+
+    async def resign(self, game_id: str) -> None:
+        await self._called("resign", game_id)
+        self._refuse_unless(False)
+
+
 async def test_the_end_of_a_game_that_was_given_up_closes_its_books(database: Database) -> None:
-    server = FakeServer()
+    server = Endless()
     async with open_lobby(server, database) as lobby:
         server.news.put_nowait(STARTED)
         await server.until(lambda: len(server.moves) == 1)
@@ -869,7 +1038,7 @@ async def test_the_end_of_a_game_that_was_given_up_closes_its_books(database: Da
 
 async def test_a_game_that_was_given_up_is_asked_for(database: Database) -> None:
     """Its end may never be reported."""
-    server, time = FakeServer(), FakeTime()
+    server, time = Endless(), FakeTime()
     async with open_lobby(server, database, time) as lobby:
         server.news.put_nowait(STARTED)
         await server.until(lambda: len(server.moves) == 1)
@@ -926,7 +1095,7 @@ class HeldPlayer:
 
 
 async def test_the_reported_end_of_a_given_up_game_leaves_nothing_to_ask(database: Database) -> None:
-    server = FakeServer()
+    server = Endless()
     async with open_lobby(server, database) as lobby:
         await given_up(server, database, lobby)
         server.finish(EndReason.RESIGNATION, 0)
@@ -943,12 +1112,12 @@ async def test_the_reported_end_of_a_given_up_game_leaves_nothing_to_ask(databas
 async def test_the_end_of_a_given_up_game_may_be_reported_while_it_is_read(
     database: Database, monkeypatch: pytest.MonkeyPatch, is_reported: bool
 ) -> None:
-    server, time = FakeServer(), FakeTime()
+    server, time = Endless(), FakeTime()
     async with open_lobby(server, database, time) as lobby:
         await given_up(server, database, lobby)
         held = HeldPlayer(monkeypatch)
-        server.finish(EndReason.RESIGNATION, 0)
         await sleepers(time, 1)
+        server.finish(EndReason.RESIGNATION, 0)
         time.advance(GIVEN_UP_POLL_INTERVAL_S)
         await held.done()
         await tell(server, *[GameFinished(GAME_ID, 7)] * is_reported)
@@ -965,12 +1134,13 @@ async def test_an_adjourned_game_may_go_on_while_it_is_read(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A given-up game is read when the server no longer lists it; it may only have been adjourned."""
-    server, time = FakeServer(), FakeTime()
+    server, time = Endless(), FakeTime()
     async with open_lobby(server, database, time) as lobby:
         await given_up(server, database, lobby)
         held = HeldPlayer(monkeypatch)
-        server.adjourn()
         await sleepers(time, 1)
+        server.adjourn()
+        server.now_playing = []
         time.advance(GIVEN_UP_POLL_INTERVAL_S)
         await held.done()
         server.is_adjourned = False
@@ -984,12 +1154,13 @@ async def test_an_adjourned_game_may_go_on_while_it_is_read(
 
 
 async def test_a_game_that_cannot_be_read_at_its_end_is_left(database: Database) -> None:
-    server, time = FakeServer(), FakeTime()
+    server, time = Endless(), FakeTime()
     server.faults["stream"] = [ProtocolError("nonsense")] * 10
     async with open_lobby(server, database, time) as lobby:
         server.news.put_nowait(STARTED)
         await noted(database, "game_given_up")
         await sleepers(time, 1)
+        server.now_playing = []
         time.advance(GIVEN_UP_POLL_INTERVAL_S)
         await noted(database, "game_given_up", 2)
         await wait_until_drained(lobby)

@@ -15,6 +15,7 @@ from bot.base.errors import RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd, GameEvent
 from bot.game.game_runner import GameRunner
 from bot.game.offer_policy import MIN_PLIES_BETWEEN_OFFERS
+from bot.game.offers import MOST_DECLINES
 from engine.decision import OutcomeKind
 from engine.game import replay
 from storage.database import Database
@@ -542,6 +543,168 @@ async def test_a_claim_that_gets_lost_is_made_again(database: Database) -> None:
         server.go_away(10.0)
     assert server.calls.count("claim") == 2
     await check_books(database, server)
+
+
+# --- Answers without effect -----------------------------------------------------------------------------
+
+
+def ignore(server: FakeServer, act: str, times: int) -> None:
+    """Let a server answer "ok" to the next requests of a kind, and do nothing."""
+    perform = getattr(server, act)
+
+    async def answer(*arguments: Any, **more: Any) -> None:
+        nonlocal times
+        if times:
+            times -= 1
+            await server._called(f"ignored {act}")
+        else:
+            await perform(*arguments, **more)
+
+    setattr(server, act, answer)
+
+
+async def no_time(_seconds: float) -> None:
+    """No wait takes time, not even the one for an effect."""
+    await asyncio.sleep(0)
+
+
+async def test_a_move_without_effect_is_sent_again(database: Database) -> None:
+    server = FakeServer(pick=picker(1))
+    ignore(server, "move", 3)
+    await play(server, database, sleep=no_time)
+    assert server.calls.count("ignored move") == 3
+    await check_books(database, server)
+
+
+async def test_an_abort_without_effect_is_requested_again(database: Database) -> None:
+    server = FakeServer(our_side=1)
+    ignore(server, "abort", 3)
+    await play(server, database, sleep=no_time, settings=mannered(abort_after_s=60))
+    assert (server.calls.count("ignored abort"), server.calls.count("abort")) == (3, 1)
+    assert (await stored_game(database)).state is GameStatus.ABORTED
+
+
+async def test_an_abort_that_was_refused_once_is_requested_again(database: Database) -> None:
+    server = FakeServer(our_side=1)
+    server.faults["abort"] = [RefusedError("not now", 400)]
+    await play(server, database, settings=mannered(abort_after_s=60))
+    assert server.calls.count("abort") == 2
+    assert (await stored_game(database)).state is GameStatus.ABORTED
+
+
+@pytest.mark.parametrize("is_refused", [True, False])
+async def test_a_claim_without_effect_is_made_again(database: Database, is_refused: bool) -> None:
+    server = FakeServer()
+    if is_refused:
+        server.faults["claim"] = [RefusedError("a moment early", 400)] * 2
+    else:
+        ignore(server, "claim_victory", 2)
+    async with playing(server, database, sleep=no_time):
+        await server.until(lambda: len(server.moves) == 1)
+        server.go_away(10.0)
+    assert server.end == GameEnd(EndReason.LEFT, 0, "left")
+    await check_books(database, server)
+
+
+async def test_nothing_is_claimed_on_our_turn(database: Database) -> None:
+    """Lichess answers "ok" to that, and does nothing."""
+    server = FakeServer()
+    async with services(server, database) as given:
+        pool = HeldPool(lambda _: len(server.moves) == 2)
+        running = asyncio.create_task(GameRunner(GAME_ID, pool.held(given)).run())
+        await server.until(lambda: len(server.moves) == 1)
+        server.reply()
+        await pool.waiting.wait()
+        server.go_away(0.0)
+        server.push(server.state)
+        await server.until(lambda: server.calls.count("stream") == 1)
+        assert "claim" not in server.calls
+        pool.release.set()
+        async with asyncio.timeout(PATIENCE_S):
+            await running
+    assert [call.split()[0] for call in server.calls if call.startswith(("move", "claim"))] == [
+        "move",
+        "move",
+        "claim",
+    ]
+    await check_books(database, server)
+
+
+async def test_a_claim_ends_with_the_opponents_return(database: Database) -> None:
+    server = FakeServer()
+    server.faults["claim"] = [RefusedError("a moment early", 400)] * 1000
+    async with playing(server, database):
+        await server.until(lambda: len(server.moves) == 1)
+        server.go_away(0.0)
+        await server.until(lambda: server.calls.count("claim") == 2)
+        server.come_back()
+        server.push(server.state)
+        server.pick = picker(1)
+        server.reply()
+    assert server.end is not None
+    assert server.end.reason is EndReason.NORMAL
+
+
+async def test_a_resignation_without_effect_is_followed_by_the_move(database: Database) -> None:
+    """Our clock runs; the next turn resigns again."""
+    server = lost_game()
+    ignore(server, "resign", 1)
+    await play(server, database, settings=RESIGNS, sleep=no_time)
+    said = [call.split()[0] for call in server.calls if call.startswith(("ignored", "move", "resign"))]
+    first = said.index("ignored")
+    assert said[first + 1 : first + 3] in (["move", "resign"], ["move"])
+    await check_books(database, server)
+
+
+async def test_an_accepted_draw_without_effect_is_accepted_again(database: Database) -> None:
+    server = FakeServer("chess")
+    ignore(server, "answer_draw", 2)
+    async with playing(server, database, settings=ANY_DRAW, sleep=no_time):
+        await server.until(lambda: len(server.moves) == 1)
+        server.offer_draw()
+    assert server.end == GameEnd(EndReason.AGREEMENT, None, "agreement")
+    assert server.calls.count("draw True") == 1
+
+
+async def test_a_declined_offer_that_stays_is_declined_a_few_times(database: Database) -> None:
+    """Some sites go on showing it."""
+    server = FakeServer("chess")
+    ignore(server, "answer_draw", 1000)
+    settings = mannered(draw_score_centi=10_000, draw_moves=2, draw_ply=0)
+    async with playing(server, database, settings=settings, sleep=no_time):
+        await server.until(lambda: len(server.moves) == 1)
+        server.offer_draw()
+        await server.until(lambda: server.calls.count("ignored answer_draw") == MOST_DECLINES)
+        streams = server.calls.count("stream")
+        await server.until(lambda: server.calls.count("stream") > streams)  # it is read once more
+        server.finish(EndReason.RESIGNATION, 0)
+    assert server.calls.count("ignored answer_draw") == MOST_DECLINES
+
+
+async def test_an_answer_whose_effect_was_not_told_is_not_given_twice(database: Database) -> None:
+    """A second "yes" might grant what the opponent requests next, or make an offer of our own."""
+    server = casual()
+    grant = server.answer_takeback
+
+    async def answer(game_id: str, accept: bool) -> None:
+        push, server.push = server.push, lambda _: None  # type: ignore[method-assign]
+        await grant(game_id, accept)
+        server.push = push  # type: ignore[method-assign]
+        raise TransientError("the answer is lost")
+
+    server.answer_takeback = answer  # type: ignore[method-assign]
+    async with playing(server, database, settings=mannered(takebacks=5)):
+        await server.until(lambda: len(server.moves) == 1)
+        server.reply()
+        first = server.moves[-1]
+        await server.until(lambda: len(server.moves) == 3)
+        server.ask_takeback()
+        await server.until(lambda: "takeback True" in server.calls)
+        await server.until(lambda: server.calls.count("stream") > 1)
+        server.pick = picker(1)
+        server.reply()
+    assert server.calls.count("takeback True") == 1
+    await check_books(database, server, taken_back={1: first})
 
 
 # --- Ends -----------------------------------------------------------------------------------------------

@@ -83,7 +83,8 @@ class World:
             services: Any = _Services()
             self.actions = PendingActions("game", services, self.read)
             action = PendingAction(name="acting", send=self.send, is_wanted=lambda: not self.is_done, **more)
-            return await self.actions.perform(action, state, most)
+            ending: ActionEvent | None = await self.actions.perform(action, state, most)
+            return ending
 
         return virtual_time.run(run())
 
