@@ -141,9 +141,7 @@ class Failing(MadeUp):
 
 async def test_a_match_of_failures_stops_and_names_the_cause(database: Database) -> None:
     given = match(terms(), 12)
-    with pytest.raises(
-        MatchError, match=r"first 4 games all ended .*B \(crash\): no such file: engine.xz; "
-    ):
+    with pytest.raises(MatchError, match=r"first 4 games all ended .*B \(crash\): no such file: engine.xz; "):
         await run(database, given, Failing())
     assert len(await load(database, "test", terms())) == 4
     # Whoever has mended the cause can go on.
