@@ -45,8 +45,8 @@ from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 from storage import migrate
 from storage.drivers.postgresql import check_pooled_connections
 from storage.drivers.sqlite import SqliteDriver
-from storage.drivers.sqlite_access import SqliteAccess, access_to
 from storage.errors import RoleLost, RoleTaken, StorageError, UnreadableRow, decoding, is_undecodable
+from storage.sqlite_access import SqliteAccess, access_to
 
 T = TypeVar("T")
 

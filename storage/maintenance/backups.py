@@ -18,9 +18,9 @@ from pathlib import Path
 from sqlalchemy import URL
 
 from storage.database import STATEMENT_BUSY_TIMEOUT_MS, parse_url
-from storage.drivers.sqlite_access import access_to
 from storage.errors import StorageError
 from storage.maintenance.unfinished_files import UNFINISHED, FileInUse, unfinished_file
+from storage.sqlite_access import access_to
 
 _PAGES_PER_STEP = 4096
 """Number of pages copied between calls of `OnPages`."""

@@ -13,8 +13,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from storage.drivers.sqlite_access import SqliteAccess, access_to
 from storage.errors import StorageError
+from storage.sqlite_access import SqliteAccess, access_to
 
 _INSTRUCTIONS_PER_CLOCK_CHECK = 10_000
 """Number of SQLite instructions between two checks of the time limit."""

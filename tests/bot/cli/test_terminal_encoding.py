@@ -57,7 +57,8 @@ def run(monkeypatch: pytest.MonkeyPatch, encoding: str, *arguments: str) -> tupl
         monkeypatch.setattr(sys, "stderr", errors)
         with pytest.raises(SystemExit) as leaving:
             program.main()
-    return leaving.value.code, *(Path(name).read_bytes().decode(READ[encoding]) for name in ("out", "errors"))
+    said, why = (Path(name).read_bytes().decode(READ[encoding]) for name in ("out", "errors"))
+    return leaving.value.code, said, why
 
 
 @pytest.mark.usefixtures("a_game")

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from storage.database import Database
-from storage.drivers.sqlite_access import SqliteAccess, access_to
 from storage.errors import StorageError
 from storage.ledger.games import list_games
 from storage.maintenance.backups import back_up
 from storage.sql.question import ask
+from storage.sqlite_access import SqliteAccess, access_to
 from tests.storage.samples import opened
 
 NOBODY = 65534
@@ -62,8 +62,8 @@ def filled(template: Path, folder: Path, *, log: bool) -> Path:
     if log:
         for each in ("", "-wal"):
             (folder / f"copy{each}").rename(f"{path}{each}")
-    for each in folder.iterdir():
-        each.chmod(0o444)
+    for made in folder.iterdir():
+        made.chmod(0o444)
     return path
 
 
