@@ -38,6 +38,7 @@ from engine.formats.record import (
     steps,
     values_or_empty,
 )
+from engine.formats.xiangqi_moves import moves_of_words
 from engine.game import BadPosition, Game
 from engine.games import GAMES
 from engine.games.othello import PASS, SQUARES, OthelloPosition
@@ -318,8 +319,7 @@ def _played(
     if isinstance(game, StandardChess):
         names = _chess_moves(start.board, text.moves)
     else:
-        as_written = GameRecord(game=name, start=game.position_text(start), moves=text.moves)
-        names = tuple(game.move_text(move) for _, move in steps(as_written))
+        names = moves_of_words(start, text.moves)
     return text._replace(moves=names), _POINTS.get(result), None
 
 
