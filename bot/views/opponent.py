@@ -70,7 +70,7 @@ MAX_RATING_CURVES = 4
 _OPPONENT_FILTERS = ("opponent", "opponents", "site", "match")
 """Filters that this page does not offer, because it shows one opponent at one site."""
 _PERCENT = NumberStyle(1, unit=" %")
-_DAYS = NumberStyle(unit=" d")
+_DAYS = NumberStyle(unit=" d", is_whole=True)
 
 
 _MAX_SUSPECTS = 10
