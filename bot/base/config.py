@@ -1405,7 +1405,7 @@ def is_loopback(host: str) -> bool:
 
 def _read_token_file(file: str, setting: str) -> str:
     try:
-        token = read_regular(Path(file), MAX_CONFIG_BYTES).decode().strip()
+        token = read_regular(Path(file), MAX_CONFIG_BYTES).decode("utf-8-sig").strip()
     except (OSError, ValueError) as error:
         raise ConfigError(f"{setting}: cannot read {file}: {error}") from None
     if not token:
@@ -1415,7 +1415,7 @@ def _read_token_file(file: str, setting: str) -> str:
 
 def _read_config_file(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(read_regular(path, MAX_CONFIG_BYTES).decode())
+        return tomllib.loads(read_regular(path, MAX_CONFIG_BYTES).decode("utf-8-sig"))
     except OSError as error:
         raise ConfigError(f"cannot read the configuration {path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
