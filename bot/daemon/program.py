@@ -21,6 +21,7 @@ from bot.alarms.evaluator import AlarmEvaluator
 from bot.alarms.hooks import AlarmHooks
 from bot.arena.blind_report import plain_share
 from bot.arena.server import Arena, stored_report
+from bot.arena.traffic.places import BotPlaces
 from bot.base import log, service_notify
 from bot.base.config import ACCOUNT_SECTIONS, RELOADABLE, Config, choose_accounts, load_config, read_token
 from bot.base.dialects import get_dialect
@@ -279,6 +280,10 @@ class ArenaHost:
         self._no_takebacks = [
             each.server.name for each in own if not may_grant_takebacks(each.assignment, each.manners)
         ]
+        self._places = {
+            each.server.name.lower(): BotPlaces(each.challenges.max_games, each.challenges.max_slow_games)
+            for each in own
+        }
         self._database = database
         self._is_standby = is_standby
         self._url = ""
@@ -337,6 +342,7 @@ class ArenaHost:
             report=report,
             plain_share=self._plain_share,
             no_takebacks=self._no_takebacks,
+            places=self._places,
         )
         # The same tokens each time: its accounts may have kept theirs.
         async with arena.running(self.bots, self._tokens) as url:
