@@ -15,6 +15,7 @@ from bot.base.config import (
     Config,
     EngineConfig,
     MannersConfig,
+    ServerConfig,
 )
 from bot.base.dialects import Capability
 from bot.base.errors import RefusedError
@@ -461,6 +462,7 @@ def config(**changes: Any) -> Config:
         "engine": EngineConfig(max_depth=3, workers=1, table_mb=1, ponder=False),
         "assignment": AssignmentConfig(method=AssignmentMethod.FIXED, strategy="trappy"),
         "manners": MannersConfig(abort_after_s=0),
+        "server": ServerConfig(url="http://127.0.0.1:1"),  # not our own arena
         "chat": ChatConfig(greeting="Hello {opponent}", farewell="{result}: {fell}/{traps}"),
     }
     return Config(**(settings | changes))

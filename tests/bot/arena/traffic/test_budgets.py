@@ -128,6 +128,7 @@ def test_a_network_has_the_limits_of_a_few_addresses() -> None:
     assert sum(not limiter.wait_s("anna") for _ in range(5)) == 3
     limiter.refund("203.0.113.5")
     assert [limiter.wait_s("203.0.113.5") for _ in range(2)] == [0, 15], "it refilled four times as fast"
+    assert all(limiter.wait_s("203.0.113.200") for _ in range(3))
     clock.advance(60)
     # What a wider network refuses has cost the narrower ones nothing.
     assert [limiter.wait_s("203.0.113.200") > 0 for _ in range(5)] == [False] * 3 + [True] * 2
