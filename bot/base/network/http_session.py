@@ -14,7 +14,8 @@ import aiohttp
 from requests.utils import get_environ_proxies, select_proxy
 from yarl import URL
 
-from bot.base.config import is_loopback
+from bot.base.config import Config, is_loopback
+from bot.base.dialects import get_dialect
 from bot.base.errors import ConfigError
 
 CERTIFICATES = "SSL_CERT_FILE"
@@ -45,19 +46,26 @@ async def _use_proxy(
 
 
 def proxy_of(url: str) -> str:
-    """The URL of the proxy for a request, including its password; empty for a direct connection.
+    """The URL of the proxy for a connection, including its password; empty for a direct connection.
 
     This machine's own addresses never use a proxy.
 
     Raises:
-        ConfigError: The environment names a proxy that we cannot use.
+        ConfigError: The environment names a proxy that we cannot use, or the connection is not HTTP.
     """
-    proxy = _environ_proxy(url)
+    scheme, host = urlsplit(url).scheme, urlsplit(url).hostname
+    if host is None or is_loopback(host):
+        return ""
+    proxy = select_proxy(url, get_environ_proxies(url))
     if not proxy:
         return ""
     proxy = proxy if "://" in proxy else f"http://{proxy}"
-    scheme, host = urlsplit(url).scheme, urlsplit(url).hostname
     variable = _variable_with(scheme)
+    remedy = f"add {host} to NO_PROXY for a direct connection"
+    if scheme not in ("http", "https"):
+        raise ConfigError(
+            f"environment: {variable} is set, but {scheme.upper()} is not HTTP and cannot use a proxy; {remedy}"
+        )
     try:
         parts = urlsplit(proxy)
         is_complete = bool(parts.hostname) and parts.port != 0
@@ -68,35 +76,39 @@ def proxy_of(url: str) -> str:
     if parts.scheme not in ("http", "https"):
         kind = "SOCKS proxies" if parts.scheme.startswith("socks") else f"{parts.scheme} proxies"
         raise ConfigError(
-            f"environment: {variable} is {without_password(proxy)}, but {kind} are not supported: set it to "
-            f"an HTTP proxy, or add {host} to NO_PROXY for a direct connection"
+            f"environment: {variable} is {without_password(proxy)}, but {kind} are not supported; "
+            f"set it to an HTTP proxy, or {remedy}"
         )
     return proxy
 
 
-def refuse_proxy(url: str, protocol: str) -> None:
-    """Check that the environment demands no proxy for a connection that is not HTTP.
+def outgoing_urls(accounts: Mapping[str, Config]) -> dict[str, str]:
+    """The addresses outside this program that it may use, keyed by setting.
 
     Args:
-        url: The server's address.
-        protocol: The protocol's name, for messages.
-
-    Raises:
-        ConfigError: ALL_PROXY applies to the server.
+        accounts: The settings of each account, keyed by its name.
     """
-    if _environ_proxy(url):
-        host = urlsplit(url).hostname
-        raise ConfigError(
-            f"environment: ALL_PROXY is set, but {protocol} is not HTTP and cannot use a proxy; "
-            f"add {host} to NO_PROXY for a direct connection"
-        )
+    urls = dict[str, str]()
+    for name, config in accounts.items():
+        label = f"account {name}: " if len(accounts) > 1 else ""
+        if not config.uses_arena:
+            urls[f"{label}server.url"] = config.server.url or get_dialect(config.server.dialect).home
+        for number, url in enumerate(config.challenges.block_urls):
+            urls[f"{label}challenges.block_urls.{number}"] = url
+        if config.online.explorer:
+            urls["online.explorer_url"] = config.online.explorer_url
+        if config.online.tablebase:
+            urls["online.tablebase_url"] = config.online.tablebase_url
+        if config.alarms.webhook:
+            urls["alarms.webhook"] = config.alarms.webhook
+    return urls
 
 
 def check_network(urls: Mapping[str, str]) -> str:
     """Check the environment's proxies and certificates, without connecting to anything.
 
     Args:
-        urls: The HTTP URLs that the program will request, keyed by setting.
+        urls: The addresses that the program will use, keyed by setting (see `outgoing_urls`).
 
     Returns:
         How each host will be reached, for the operator; empty if the environment has no such settings.
@@ -132,13 +144,6 @@ def without_password(proxy: str) -> str:
     """A proxy's URL without its user's name and password."""
     parts = urlsplit(proxy)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-
-
-def _environ_proxy(url: str) -> str:
-    host = urlsplit(url).hostname
-    if host is None or is_loopback(host):
-        return ""
-    return select_proxy(url, get_environ_proxies(url)) or ""
 
 
 def _variable_with(scheme: str) -> str:

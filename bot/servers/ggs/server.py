@@ -27,7 +27,7 @@ from bot.base.events import (
     Room,
 )
 from bot.base.game_server import Account, Server
-from bot.base.network.http_session import names_proxies, refuse_proxy
+from bot.base.network.http_session import names_proxies, proxy_of
 from bot.servers.ggs import wire
 from bot.servers.ggs.account import GgsAccount
 from bot.servers.ggs.actions import Say, Tell, TellGame
@@ -172,7 +172,7 @@ class GgsServer(Server):
     ) -> None:
         self._on_answer = on_answer
         self._host, self._port = read_address(url)
-        refuse_proxy(url, "GGS")
+        proxy_of(url)  # refuses a proxy, which we cannot use
         if not re.fullmatch(r"[^._,\\\s:|][^,\\\s:|]{1,7}", login) or not login.isprintable():
             raise ConfigError(
                 f"server.name: {login!r} is not a valid GGS name: 2 to 8 characters, the first neither . "

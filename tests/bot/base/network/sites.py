@@ -4,7 +4,7 @@ import asyncio
 import base64
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 
 import pytest
@@ -66,6 +66,7 @@ class ForwardProxy:
         self._login = login
         self.asked: list[str] = []
         """Method and target of each request."""
+        self._tasks: list[asyncio.Task[None]] = []
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[str]:
@@ -73,28 +74,32 @@ class ForwardProxy:
         server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         async with server:
             yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, asyncio.IncompleteReadError):
+        if task := asyncio.current_task():
+            self._tasks.append(task)
+        with closing(writer), suppress(OSError, asyncio.IncompleteReadError):
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
             method, target, _ = head.partition("\r\n")[0].split(" ")
             self.asked.append(f"{method} {target}")
             if self._login and base64.b64encode(self._login.encode()).decode() not in head:
                 writer.write(b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n")
                 await writer.drain()
-            else:
-                there = await asyncio.open_connection("127.0.0.1", self._port)
+                return
+            their_reader, their_writer = await asyncio.open_connection("127.0.0.1", self._port)
+            with closing(their_writer):
                 if method == "CONNECT":
                     writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
                 else:
-                    there[1].write(head.encode())
-                await asyncio.gather(_copy(reader, there[1]), _copy(there[0], writer))
-        writer.close()
+                    their_writer.write(head.encode())
+                await asyncio.gather(_copy(reader, their_writer), _copy(their_reader, writer))
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with suppress(OSError):
+    with closing(writer), suppress(OSError):
         while data := await reader.read(1 << 16):
             writer.write(data)
             await writer.drain()
-    writer.close()

@@ -20,10 +20,11 @@ from bot.base.network.http_session import (
     check_network,
     names_proxies,
     open_session,
+    outgoing_urls,
     proxy_of,
-    refuse_proxy,
     without_password,
 )
+from bot.daemon.program import run
 from bot.servers.adapters import make_server
 from bot.servers.ggs.server import GgsServer
 from bot.servers.lichess import LichessServer
@@ -75,7 +76,7 @@ def test_which_proxy(
     [
         (
             {"HTTPS_PROXY": "socks5h://me:secret@proxy.test:1080"},
-            "HTTPS_PROXY is socks5h://proxy.test:1080, but SOCKS proxies are not supported: set it to an "
+            "HTTPS_PROXY is socks5h://proxy.test:1080, but SOCKS proxies are not supported; set it to an "
             "HTTP proxy, or add site.test to NO_PROXY",
         ),
         ({"all_proxy": "socks://proxy.test"}, "all_proxy is socks://proxy.test, but SOCKS"),
@@ -102,13 +103,13 @@ async def test_a_proxy_that_cannot_be_used(
 
 def test_what_is_not_http_has_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", PROXY)
-    refuse_proxy("ggs://site.test:5000", "GGS")
+    assert proxy_of("ggs://site.test:5000") == ""
     monkeypatch.setenv("ALL_PROXY", "socks5://proxy.test")
-    refuse_proxy("ggs://127.0.0.1:5000", "GGS")
+    assert proxy_of("ggs://127.0.0.1:5000") == ""
     with pytest.raises(ConfigError, match=r"ALL_PROXY is set, but GGS is not HTTP .* add site\.test to NO_P"):
         GgsServer(DIALECTS["ggs"], "ggs://site.test:5000", "desde", "secret")
     monkeypatch.setenv("NO_PROXY", "site.test")
-    refuse_proxy("ggs://site.test:5000", "GGS")
+    assert proxy_of("ggs://site.test:5000") == ""
 
 
 async def test_what_is_not_http_and_cannot_connect(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,6 +123,38 @@ async def test_what_is_not_http_and_cannot_connect(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("https_proxy", PROXY)
     with pytest.raises(TransientError, match=r"GGS is not HTTP, so the proxy in the environment is not used"):
         await server.account()
+
+
+def test_a_start_with_a_proxy_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ALL_PROXY", "socks5://proxy.test")
+    config = Config.model_validate(
+        {
+            "server": {"dialect": "lichess", "token": "x"},
+            "alarms": {"webhook": "https://hook.test"},
+            "online": {"tablebase": True, "explorer": "masters"},
+            "challenges": {"block_urls": ["https://list.test"]},
+        }
+    )
+    assert outgoing_urls(config.by_account()) == {
+        "server.url": "https://lichess.org",
+        "challenges.block_urls.0": "https://list.test",
+        "online.explorer_url": "https://explorer.lichess.org",
+        "online.tablebase_url": "https://tablebase.lichess.org",
+        "alarms.webhook": "https://hook.test",
+    }
+    with pytest.raises(
+        ConfigError, match=r"^server\.url: environment: ALL_PROXY is socks5://proxy\.test, but"
+    ):
+        run(config)
+    home, away = {"name": "home", "dialect": "arena"}, {"name": "away", "dialect": "ggs", "login": "des"}
+    two = Config.model_validate({"accounts": [home, away]})
+    urls = outgoing_urls(two.by_account())
+    assert urls == {"account away: server.url": "ggs://skatgame.net:5000"}
+    with pytest.raises(
+        ConfigError, match=r"^account away: server\.url: environment: ALL_PROXY is set, but GGS "
+    ):
+        check_network(urls)
 
 
 def test_how_hosts_are_reached(monkeypatch: pytest.MonkeyPatch) -> None:
