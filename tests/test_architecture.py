@@ -79,16 +79,17 @@ ENGINE = {
 STORAGE = {
     "storage": set[str](),
     "storage.drivers": set[str](),
+    "storage.sqlite_access": {"errors"},
     "storage.errors": set[str](),
     "storage.packing": set[str](),
     "storage.records": set[str](),
-    "storage.sql": {"errors", "evidence"},
+    "storage.sql": {"errors", "evidence", "sqlite_access"},
     "storage.quarantine": {"records"},
     "storage.tables": {"errors", "packing", "records"},
     "storage.filters": {"errors", "records", "tables"},
     "storage.inserts": {"tables"},
     "storage.migrate": {"packing", "quarantine", "tables"},
-    "storage.database": {"drivers", "errors", "migrate"},
+    "storage.database": {"drivers", "errors", "migrate", "sqlite_access"},
     "storage.ledger": {"errors", "filters", "inserts", "records", "tables"},
     "storage.research": {"inserts", "records", "tables"},
     "storage.evidence": {
@@ -97,7 +98,7 @@ STORAGE = {
     "storage.arena": {"evidence", "filters", "inserts", "ledger", "records", "tables"},
     "storage.maintenance": {
         "database", "errors", "evidence", "inserts", "ledger", "migrate", "packing", "quarantine", "records",
-        "tables",
+        "sqlite_access", "tables",
     },
 }  # fmt: skip
 BOT = {

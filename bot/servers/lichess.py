@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, aclosing, nullcontext, suppress
+from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
@@ -27,6 +28,7 @@ from bot.base.events import (
     Bot,
     DeclineReason,
     GameEvent,
+    ListedGame,
     MoveInfo,
     Proposal,
     Reply,
@@ -48,6 +50,7 @@ from bot.servers.lichess_wire import (
     read_account_event,
     read_challenge_answer,
     read_line,
+    read_listed_game,
     read_online_bot,
     read_playing,
     read_rating_diff,
@@ -74,6 +77,8 @@ FULL_STATE_TIMEOUT_S = 30.0
 """Timeout in seconds for the full game state that begins every game stream."""
 _MAX_LISTED_GAMES = 50
 """Number of games requested from ``/api/account/playing``; the site's default is 9."""
+_MAX_FINISHED_GAMES = 1000
+"""Number of games requested from ``/api/games/user``, the latest ones."""
 _MAX_BOTS = 150
 """Number of programs requested from ``/api/bot/online``; the site's default is 100."""
 ONLINE_TIMEOUT_S = 30.0
@@ -233,6 +238,25 @@ class LichessServer:
             return record
 
         return await self._ask(f"export game {game_id}", ask)
+
+    async def finished_games(self, since: datetime) -> list[ListedGame]:
+        self._require(Capability.GAME_LIST)
+        account = self._account or await self.account()
+        since_ms = math.floor(1000 * since.timestamp())
+        path = f"/api/games/user/{_quote(account.id)}?since={since_ms}&max={_MAX_FINISHED_GAMES}&moves=false"
+        self._throttle.raise_if_paused(f"GET {path}")
+        games = []
+        async with aclosing(
+            self._stream_lines("GET", path, silence_s=None, answer_s=ONLINE_TIMEOUT_S)
+        ) as lines:
+            async for line in lines:
+                try:
+                    message = read_line(line)
+                    if message is not None and (game := read_listed_game(message, account)) is not None:
+                        games.append(game)
+                except ProtocolError as error:
+                    logger.warning("%s: skipped a game in the list: %s: %.500r", self.site, error, error.raw)
+        return games
 
     async def rating_diff(self, game_id: str, name: str) -> int | None:
         if not self.supports(Capability.EXPORT):

@@ -64,7 +64,7 @@ def proxy_of(url: str) -> str:
     remedy = f"add {host} to NO_PROXY for a direct connection"
     if scheme not in ("http", "https"):
         raise ConfigError(
-            f"environment: {variable} is set, but {scheme.upper()} is not HTTP and cannot use a proxy; {remedy}"
+            f"environment: {variable} is set, but {scheme.upper()} is not HTTP and has no proxies; {remedy}"
         )
     try:
         parts = urlsplit(proxy)
