@@ -30,6 +30,7 @@ from bot.base.game_server import Server
 from bot.base.game_summaries import summarise_in_background
 from bot.base.malformed_rows import check_at_start
 from bot.base.metrics import Metrics
+from bot.base.network.http_session import check_network, outgoing_urls
 from bot.control.actions import OperatorActions, Runtime
 from bot.control.arena_actions import ArenaActions
 from bot.control.commands import arena_commands, operator_commands
@@ -102,6 +103,8 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
     for each in configs.values():
         if not each.uses_arena:
             read_token(each.server)  # a missing token must not result in an arena without a bot
+    if network := check_network(outgoing_urls(configs)):
+        logger.info("network: %s", network)
     async with AsyncExitStack() as stack:
         errors = stack.enter_context(log.capture_errors())
         strong, models = config.engine.strong_options(), config.human.model_registry()
