@@ -23,7 +23,7 @@ class NestedRateLimiter:
 
     def wait_s(self, key: str, cost: float = 1.0, spare: float = 0.0) -> int:
         """Count one use by an address; takes the arguments of `RateLimiter.wait_s`."""
-        used = []
+        used = list[tuple[RateLimiter, str]]()
         for network, shares in networks(key):
             limiter = self._limiters[shares]
             if wait_s := limiter.wait_s(network, cost, spare):
