@@ -1,9 +1,9 @@
-"""The search pool: a few threads run searches by rank and deadline, so that no game loses on time.
+"""The search pool: a few threads run searches, so that each waits in proportion to its planned time.
 
 A job runs on one thread to its end.  When all threads are busy and a job of a higher rank waits, a job of a
 lower rank is stopped and restarted later; most of its results are then still in the thread's transposition
-table. If a live job has waited longer than it can afford, another live job that has more time left must end
-early.
+table. Within a rank, the job that has waited longest, in multiples of its planned time, gets the next thread.
+A live job that has waited for its whole plan pauses the live job that has waited least.
 
 A job may borrow the cores of idle threads, for helper threads of its own search. It keeps these cores until
 it ends, so another job of the same rank may have to share a core with it. The job is stopped and restarted if
@@ -11,17 +11,19 @@ a job of a higher rank needs these cores.
 """
 
 import asyncio
-import heapq
 import itertools
 import logging
-import os
+import math
 import threading
-from collections.abc import Callable
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import partial
 from typing import Any, Self, TypeVar
 
+from bot.base.cores import available_cores
 from engine.search.reference import Searcher
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
@@ -30,7 +32,13 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_MIN_HURRY_S = 0.005
+_MIN_PATIENCE_S = 0.005
+_MARGIN = 0.25
+"""A job pauses another only if it has waited this many planned times more; each pause costs a restart."""
+_MAX_QUEUE_PER_THREAD = 3.0
+"""Mean queue at which the machine is full: a move then gets a quarter of its planned time."""
+_REMEMBERED_MOVES = 50
+"""Number of latest moves over which queues and waits are averaged."""
 
 
 class JobRank(IntEnum):
@@ -64,31 +72,43 @@ Job = Callable[[Searcher, JobStop], T]
 """Work for a thread: uses the searcher, and raises `Stopped` or ends early when its stop flag is set."""
 
 
-@dataclass(order=True)
+@dataclass(eq=False)
 class _Task:
-    urgency: tuple[JobRank, float, int]
-    """Sort key: rank, then deadline, then arrival."""
-    job: Job[Any] = field(compare=False)
-    game: str = field(compare=False)
-    loop: asyncio.AbstractEventLoop = field(compare=False)
-    result: asyncio.Future[Any] = field(compare=False)
-    stop: JobStop | None = field(compare=False, default=None)
+    rank: JobRank
+    number: int
+    """Increases from job to job."""
+    plan_s: float
+    """Planned time for the job; infinite if it has none."""
+    job: Job[Any]
+    game: str
+    account: object
+    loop: asyncio.AbstractEventLoop
+    result: asyncio.Future[Any]
+    since: float
+    """When the job arrived."""
+    thought_s: float = 0.0
+    """Time on threads in earlier runs."""
+    stop: JobStop | None = None
     """The stop flag of the current run; None while the job waits."""
-    borrowed: int = field(compare=False, default=0)
+    began: float = 0.0
+    """When the current run began."""
+    borrowed: int = 0
     """Number of cores that the job borrows from idle threads, in addition to its own."""
-    is_hurried: bool = field(compare=False, default=False)
-    """Whether the job has been asked to end early."""
-    cancelled: bool = field(compare=False, default=False)
+    cancelled: bool = False
     """Whether the caller no longer waits for the result."""
 
-    @property
-    def rank(self) -> JobRank:
-        return self.urgency[0]
+    def waited_s(self, now: float) -> float:
+        """Time that the job has waited for a thread, in seconds."""
+        return (now if self.stop is None else self.began) - self.since - self.thought_s
+
+    def urgency(self, now: float) -> tuple[int, float, int]:
+        """Sort key, most urgent first: rank, then time waited in multiples of the plan, then arrival."""
+        return self.rank, -self.waited_s(now) / max(self.plan_s, _MIN_PATIENCE_S), self.number
 
     @property
     def is_leaving(self) -> bool:
         """Whether the job's thread is about to become free."""
-        return self.is_hurried or self.cancelled or (self.stop is not None and self.stop.is_paused)
+        return self.cancelled or (self.stop is not None and self.stop.is_paused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +124,8 @@ class PoolLoad:
     """Number of jobs waiting for a thread, excluding spare-time jobs."""
     waiting_moves: int = 0
     """Number of jobs in `waiting` that search for a game's move; the rest are less urgent analyses."""
+    waits_s: Mapping[object, float] = field(default_factory=dict)
+    """Mean time for which an account's latest moves waited for a thread, in seconds, keyed by account."""
 
 
 class SearchPool:
@@ -113,11 +135,17 @@ class SearchPool:
         workers: Number of threads; 0 means one per core.
         table_mb: Size of the transposition table for each thread and game, in MiB.
         searcher: Creates a searcher from the game's name and `table_mb`.
+        clock: Returns the current time in seconds.
     """
 
     def __init__(
-        self, workers: int, table_mb: int, searcher: Callable[[str, int], Searcher] = make_searcher
+        self,
+        workers: int,
+        table_mb: int,
+        searcher: Callable[[str, int], Searcher] = make_searcher,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._clock = clock
         self._table_mb = table_mb
         self._make_searcher = searcher
         self._numbers = itertools.count()
@@ -126,9 +154,11 @@ class SearchPool:
         self._queue: list[_Task] = []
         self._running: list[_Task] = []
         self._closed = False
+        self._latest_queues: deque[float] = deque(maxlen=_REMEMBERED_MOVES)
+        self._waits_s: dict[object, deque[float]] = {}
         self._threads = [
             threading.Thread(target=self._run_jobs, name=f"search-{number}", daemon=True)
-            for number in range(workers or os.cpu_count() or 1)
+            for number in range(workers or available_cores())
         ]
 
     async def __aenter__(self) -> Self:
@@ -160,67 +190,76 @@ class SearchPool:
                 sum(task.rank is JobRank.LIVE for task in self._running),
                 sum(task.rank < JobRank.SPARE for task in self._queue),
                 sum(task.rank < JobRank.BACKGROUND for task in self._queue),
+                {account: sum(waits) / len(waits) for account, waits in self._waits_s.items()},
             )
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the games get so little time for their moves that no further game should start."""
+        with self._changed:
+            queues = self._latest_queues
+            is_busy = any(task.rank is JobRank.LIVE for task in self._queue)
+            is_known = len(queues) == _REMEMBERED_MOVES
+            return is_busy and is_known and sum(queues) >= _MAX_QUEUE_PER_THREAD * len(queues)
 
     async def run(
         self,
         job: Job[T],
         game: str,
-        deadline: float,
         *,
         rank: JobRank = JobRank.LIVE,
-        hurry_after_s: float | None = None,
+        plan_s: float = math.inf,
+        account: object = None,
     ) -> T:
         """Run a job. If the caller is cancelled, stop the job and wait until its thread is free.
 
         Args:
-            job: Called on one of the threads; possibly more than once unless it is a live job.
+            job: Called on one of the threads, and again after each pause.
             game: Name of the searcher's game.
-            deadline: Time in seconds on the shared clock; within a rank, the earliest deadline comes first.
-            rank: Jobs with a lower number are served first, whatever their deadlines.
-            hurry_after_s: For a live job: each time it has waited this many seconds for a thread, a live job
-                with a later deadline must end early. None means that the job can wait.
+            rank: Jobs with a lower number are served first.
+            plan_s: Planned time for the job, in seconds: the longer, the longer the job may have to wait.
+                By default the job is served after all others of its rank, in order of arrival.
+            account: The account that plays. Accounts with live jobs have equal shares of the threads.
 
         Raises:
             Any exception that the job raises.
         """
         loop = asyncio.get_running_loop()
-        urgency = (rank, deadline, next(self._numbers))
-        task = _Task(urgency, job, game, loop, loop.create_future())
+        number, result = next(self._numbers), loop.create_future()
+        task = _Task(rank, number, plan_s, job, game, account, loop, result, self._clock())
         with self._changed:
             if self._closed:
                 raise RuntimeError("the pool is closed")
-            heapq.heappush(self._queue, task)
+            self._queue.append(task)
             self._make_room()
             self._changed.notify()
-        self._hurry_later(task, hurry_after_s)
+        self._take_thread_later(task, plan_s)
         try:
             return await asyncio.shield(task.result)
         except asyncio.CancelledError:
             await self._remove_task(task)
             raise
 
-    def promote(self, job: Job[Any], deadline: float, hurry_after_s: float | None = None) -> None:
+    def promote(self, job: Job[Any], plan_s: float = math.inf) -> None:
         """Turn a job that is already queued or running into a live one; a running job continues.
 
         Args:
             job: The object that was passed to `run`.
-            deadline: See `run`.
-            hurry_after_s: See `run`.
+            plan_s: See `run`.
         """
         with self._changed:
             task = next((t for t in [*self._queue, *self._running] if t.job is job), None)
             if task is None:  # it has ended
                 return
-            task.urgency = (JobRank.LIVE, deadline, next(self._numbers))
-            heapq.heapify(self._queue)
+            task.rank, task.plan_s = JobRank.LIVE, plan_s
+            task.since, task.thought_s, task.began = [self._clock(), 0.0, self._clock()]
             self._make_room()
-        self._hurry_later(task, hurry_after_s)
+        self._take_thread_later(task, plan_s)
 
     def _make_room(self) -> None:
         """Pause enough jobs of lower rank to free the threads, or lent cores, that waiting jobs need."""
-        waiting = sorted(self._queue)
-        victims = sorted((task for task in self._running if not task.is_leaving), reverse=True)
+        waiting = self._by_urgency(self._queue)
+        victims = self._by_urgency(task for task in self._running if not task.is_leaving)[::-1]
         borrowers = [task for task in victims if task.borrowed > 0]
         free = len(self._threads) - len(victims)
         free_cores = max(0, free - sum(task.borrowed for task in borrowers))
@@ -231,22 +270,22 @@ class SearchPool:
                 victim.stop.is_paused = True
                 victim.stop.set()
 
-    def _hurry_later(self, task: _Task, hurry_after_s: float | None) -> None:
-        if hurry_after_s is not None:
-            task.loop.call_later(max(hurry_after_s, _MIN_HURRY_S), self._hurry, task, hurry_after_s)
+    def _take_thread_later(self, task: _Task, after_s: float) -> None:
+        if after_s < math.inf:
+            task.loop.call_later(max(after_s, _MIN_PATIENCE_S), self._take_thread, task)
 
-    def _hurry(self, task: _Task, hurry_after_s: float) -> None:
-        """End the live job with the latest deadline early, if this job still waits and has an earlier
-        deadline."""
+    def _take_thread(self, task: _Task) -> None:
+        """Pause the live job that has waited least, if this job waits and has waited clearly longer."""
         with self._changed:
-            if task not in self._queue:
-                return
-            live = (other for other in self._running if other.rank is JobRank.LIVE and not other.is_leaving)
-            victim = max(live, default=task)
-            if victim > task and victim.stop is not None:
-                victim.is_hurried = True
-                victim.stop.set()
-        self._hurry_later(task, hurry_after_s)
+            live = [other for other in self._running if other.rank is JobRank.LIVE and not other.is_leaving]
+            if live and task in self._queue:
+                now, victim = self._clock(), self._by_urgency(live)[-1]
+                is_due = task.urgency(now)[1] < victim.urgency(now)[1] - _MARGIN
+                if is_due and victim.stop is not None:
+                    victim.stop.is_paused = True
+                    victim.stop.set()
+        if not task.result.done():
+            self._take_thread_later(task, task.plan_s / 4)
 
     async def _remove_task(self, task: _Task) -> None:
         with self._changed:
@@ -255,7 +294,6 @@ class SearchPool:
                 task.stop.set()
             if task in self._queue:
                 self._queue.remove(task)
-                heapq.heapify(self._queue)
                 task.result.cancel()
         while not task.result.done():
             try:
@@ -286,12 +324,25 @@ class SearchPool:
                 self._changed.wait()
             if self._closed:
                 return None
-            task = heapq.heappop(self._queue)
+            task = self._by_urgency(self._queue)[0]
+            self._queue.remove(task)
+            queue_per_thread = self._queue_per_thread(task.account)
+            if task.rank is JobRank.LIVE:
+                self._latest_queues.append(queue_per_thread)
+            task.borrowed, task.began = 0, self._clock()
+            task.stop = JobStop(queue_per_thread, partial(self._borrow_cores, task))
             self._running.append(task)
-            live = sum(other.rank is JobRank.LIVE for other in self._queue)
-            task.borrowed = 0
-            task.stop = JobStop(live / len(self._threads), partial(self._borrow_cores, task))
             return task, task.stop
+
+    def _by_urgency(self, tasks: Iterable[_Task]) -> list[_Task]:
+        now = self._clock()
+        return sorted(tasks, key=lambda task: task.urgency(now))
+
+    def _queue_per_thread(self, account: object) -> float:
+        """The account's waiting live jobs per thread of its equal share."""
+        waiting = sum(other.rank is JobRank.LIVE and other.account == account for other in self._queue)
+        live = (other.account for other in [*self._queue, *self._running] if other.rank is JobRank.LIVE)
+        return waiting * len({account, *live}) / len(self._threads)
 
     def _borrow_cores(self, task: _Task, most: int) -> int:
         with self._changed:
@@ -308,10 +359,15 @@ class SearchPool:
         with self._changed:
             self._running.remove(task)
             if isinstance(error, Stopped) and task.is_leaving and not task.cancelled:
-                task.stop, task.is_hurried = None, False
-                heapq.heappush(self._queue, task)
+                task.thought_s += self._clock() - task.began
+                task.stop = None
+                self._queue.append(task)
                 self._changed.notify()
                 return
+            if task.rank is JobRank.LIVE:
+                self._waits_s.setdefault(task.account, deque(maxlen=_REMEMBERED_MOVES)).append(
+                    task.waited_s(task.began)
+                )
             if self._closed:
                 return
         task.loop.call_soon_threadsafe(_settle, task.result, value, error)
