@@ -271,7 +271,7 @@ class Database:
         If the program dies or loses its connection, the operating system or PostgreSQL releases the role.
 
         Raises:
-            RoleTaken: Another program holds the role.
+            RoleTaken: Another process holds the role.
             StorageError: The database failed.
         """
         taken = RoleTaken(f"another program already runs the {name} on the database {self.url}")

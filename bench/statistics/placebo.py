@@ -69,7 +69,7 @@ GAME_CASES = (
 
 
 def game_rates(case: GameCase, runs: int, games: int, seed: int) -> Rates:
-    """How often any analysis excludes 0, the true value."""
+    """Proportion of runs in which an interval excludes the true value, 0, at any analysis."""
     rng = np.random.default_rng(seed)
     return rates([verdict(play_games(case.plan, games, rng), case.design) for _ in range(runs)])
 

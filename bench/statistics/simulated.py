@@ -137,7 +137,7 @@ class Falls:
 
 
 _MODEL_FALLS = np.array([0.05, 0.1, 0.2, 0.3, 0.45, 0.6])
-"""Possible probabilities of a fall by the model; each decision draws one of them uniformly."""
+"""Possible values of the model's probability of a fall; each decision draws one uniformly."""
 
 
 def falls(plan: FallPlan, games: int, rng: np.random.Generator) -> Falls:

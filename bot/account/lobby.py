@@ -99,7 +99,7 @@ class Lobby:
         self._commands: set[asyncio.Future[Any]] = set()
         """The operator's commands in progress."""
         self._quiet_since: float | None = services.clock()
-        """When the account became idle; None while a game is running or a challenge waits."""
+        """When the account became idle; None if a challenge waits or a game with a clock is held."""
         self._changed = asyncio.Event()
         """Set when there may be something to decide."""
         self._empty = asyncio.Event()

@@ -186,10 +186,10 @@ class StorageConfig(Section):
     """The database."""
 
     url: str = "sqlite:///data/desdemona.db"
-    """Database URL: sqlite:///path (relative to the working directory) or postgresql://user@host/name. Put a
+    """Database URL: sqlite:///path (relative to the working directory) or postgresql://user@host/name. Set a
     URL with a password in the environment: DESDEMONA_STORAGE__URL."""
     games_folder: str = ""
-    """Folder in which each finished game is saved as a file (PGN, or GGF for Othello), in monthly subfolders;
+    """Folder for finished games, each saved as a file (PGN, or GGF for Othello) in a monthly subfolder;
     empty: no files. The database stores every game regardless."""
 
     @field_validator("url")
@@ -208,21 +208,21 @@ class ArenaConfig(Section):
     enabled: bool = True
     """Whether `desdemona run` starts the arena."""
     host: str = Field(default="127.0.0.1", min_length=1)
-    """Address to listen on: 127.0.0.1 for this machine only, 0.0.0.0 for everybody."""
+    """Address to listen on: 127.0.0.1 for this machine only, 0.0.0.0 for all network interfaces."""
     port: int = Field(default=8765, ge=0, le=65535)
     """Port to listen on; 0 means any free port."""
     public_url: WebAddress = ""
-    """URL of the page for players if it is behind a proxy; empty: http://host:port."""
+    """Public URL of the players' page if it is behind a proxy; empty: http://host:port."""
     trusted_proxies: tuple[AllowedNetwork, ...] = ()
-    """Proxies whose X-Forwarded-For header we trust for per-address limits: addresses or networks, for
-    instance "127.0.0.1" or "10.1.0.0/16". Empty: trust no header."""
+    """Addresses or networks of the proxies whose X-Forwarded-For header we trust for per-address limits, such
+    as "127.0.0.1" or "10.1.0.0/16". Empty: trust no header."""
     public_games: bool = True
-    """Whether anybody may watch running games, replay finished ones and list games; otherwise only a game's
+    """Whether anybody may list games, watch running ones and replay finished ones; otherwise, only a game's
     players may."""
     keep_alive_s: float = Field(default=7.0, gt=0, le=60)
     """Seconds between keep-alive lines in a stream."""
     approve_accounts: bool = False
-    """Whether the owner must approve new accounts of people: `desdemona arena-account approve NAME`."""
+    """Whether the owner must approve people's new accounts, with `desdemona arena-account approve NAME`."""
     open_bots: bool = False
     """Whether anybody may turn an account that has not played yet into a bot account; otherwise only the
     server's owner can create bot accounts, with `desdemona arena-account add-bot NAME`."""
@@ -231,40 +231,40 @@ class ArenaConfig(Section):
     challenge_expiry_s: float = Field(default=20.0, gt=0, le=3600)
     """Seconds after which an unanswered challenge expires."""
     first_move_s: float = Field(default=30.0, ge=0, le=3600)
-    """Seconds for each side's first move, after which the game is aborted; 0 means no limit."""
+    """Seconds that each side has for its first move before the game is aborted; 0 means no limit."""
     gone_s: float = Field(default=120.0, gt=0, le=3600)
-    """Seconds without an open stream after which a player counts as gone and the opponent may claim the
+    """A player without an open stream for this many seconds counts as gone, so the opponent may claim the
     game."""
     accounts_per_day: int = Field(default=50, ge=1, le=100_000)
     """Maximum number of new accounts for people, per address and day. Here and below, all IPv6 addresses of
-    one /64 network count as one address. The limits do not apply to the bot that runs in the same program."""
+    one /64 network count as one address. The bot in the arena's own process is exempt from these limits."""
     games_per_account: int = Field(default=20, ge=1, le=10_000)
-    """Maximum concurrent games and unanswered challenges of one account."""
+    """Maximum number of concurrent games and unanswered challenges of one account, counted together."""
     games_per_address: int = Field(default=40, ge=1, le=10_000)
-    """Maximum concurrent games and unanswered challenges of all accounts at one address."""
+    """Maximum number of concurrent games and unanswered challenges of all accounts at one address."""
     games_per_opponent: int = Field(default=3, ge=1, le=10_000)
-    """Maximum games and open challenges between a player and one bot, so that nobody can use all slots."""
+    """Maximum number of games and open challenges between a player and a bot, so that others get slots."""
     streams_per_account: int = Field(default=16, ge=1, le=1000)
-    """Maximum open streams of one account; each browser tab with the page uses at most two."""
+    """Maximum number of open streams of one account; each browser tab with the page uses at most two."""
     streams_per_address: int = Field(default=64, ge=1, le=10_000)
-    """Maximum open streams of all accounts at one address."""
+    """Maximum number of open streams of all accounts at one address."""
     work_per_address: float = Field(default=200.0, gt=0, le=100_000)
-    """Sustained requests per second from one address; bursts may be ten times as large. Expensive requests
-    count several times."""
+    """Maximum sustained requests per second from one address; a burst may contain ten times as many. An
+    expensive request counts as several."""
     work_per_s: float = Field(default=500.0, gt=0, le=100_000)
-    """Sustained requests per second from all addresses together. Beyond this limit, the clients with the
-    fewest recent requests are answered first."""
+    """Maximum sustained requests per second from all addresses together. Beyond this limit, clients with the
+    fewest recent requests are served first."""
     rated_plies: int = Field(default=10, ge=0, le=200)
-    """Minimum number of moves by both sides together for a rated game to change ratings."""
+    """A rated game changes ratings only if the two sides together have made at least this many moves."""
     rating_window_h: float = Field(default=24.0, ge=0, le=24 * 31)
-    """Hours for which an earlier game between the same two players, or an address that they shared, affects
-    rating changes."""
+    """Number of hours for which earlier games between the same two players, and addresses that they shared,
+    affect rating changes."""
     full_games: int = Field(default=5, ge=1, le=1000)
-    """Number of rated games between two players in a variant that count in full within `rating_window_h`.
+    """Number of rated games between two players in one variant within `rating_window_h` that count in full.
     Each further game counts half as much as the one before, down to 1/16; later games do not count."""
     levels: tuple[Annotated[int, Field(ge=1, le=len(LEVELS))], ...] = ()
-    """Levels for which the arena runs a bot with its own account and rating; 3, for instance, creates
-    Level-3, which plays the strategy gentle at level 3. Example: [1, 2, 3, 4, 5, 6]"""
+    """Levels at which the arena runs bots, each with its own account and rating; for instance, 3 creates the
+    bot Level-3, which plays the strategy gentle at level 3. Example: [1, 2, 3, 4, 5, 6]"""
     outage_grace_s: float = Field(default=10.0, ge=0, le=300)
     """Seconds for which all clocks remain stopped after an outage of the arena or its database."""
 
@@ -280,8 +280,8 @@ class ServerConfig(Section):
     name: str = Field(default="Desdemona", pattern=r"^[A-Za-z0-9_-]{2,20}$")
     """The bot's account name at the embedded arena or on GGS; on GGS, at most 8 characters."""
     token_file: str = ""
-    """File with the account's token (on GGS its password); not needed for the embedded arena. Or set the
-    environment variable DESDEMONA_SERVER__TOKEN."""
+    """File that contains the account's token (on GGS, its password); not needed for the embedded arena.
+    Alternatively, set the environment variable DESDEMONA_SERVER__TOKEN."""
     token: SecretStr = Field(default=SecretStr(""), exclude=True)
     """The account's token; never in config.toml."""
     _account: str = PrivateAttr(default="")
@@ -298,11 +298,11 @@ class ServerConfig(Section):
 
 
 class AccountConfig(Section):
-    """An account of a bot with several accounts, on one or more sites; these tables replace [server]. Its
-    subtables override settings of the top-level tables with the same names, for this account only."""
+    """One account of a bot that has several, on one or more sites; these tables replace [server]. For this
+    account only, its subtables override settings in the top-level tables of the same names."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9_-]{2,20}$")
-    """Name in the log, `check` and `run --only`; at the arena and on GGS also the account's name."""
+    """Name in the log, for `check` and for `run --only`; at the arena and on GGS, also the account's name."""
     dialect: DialectName
     """The site's protocol, as in [server]."""
     url: ServerAddress = ""
@@ -310,8 +310,8 @@ class AccountConfig(Section):
     login: str = Field(default="", pattern=r"^([A-Za-z0-9_-]{2,20})?$")
     """The account's name at the arena or on GGS, if it differs from `name`."""
     token_file: str = ""
-    """Token file, as in [server]. Or set the environment variable DESDEMONA_TOKEN_NAME, with the account's
-    name in capital letters and _ for each -."""
+    """Token file, as in [server]. Or set the environment variable DESDEMONA_TOKEN_NAME, where NAME is the
+    account's name in capitals, with _ for each -."""
     challenges: dict[str, Any] = Field(default_factory=dict)
     assignment: dict[str, Any] = Field(default_factory=dict)
     manners: dict[str, Any] = Field(default_factory=dict)
@@ -389,49 +389,48 @@ class EngineConfig(Section):
     """Maximum depth of a full search, in plies."""
     max_time_s: float = Field(default=2.0, gt=0, le=3600)
     """Maximum time for a move, in seconds of processor time; the clock may allow less. On a busy machine, a
-    move can take up to three times as long in real time, or ten times in games without a clock."""
+    move can take up to three times as long in real time, or ten times as long in games without a clock."""
     overhead_s: float = Field(default=0.3, ge=0, le=60)
-    """Seconds reserved on each move for network lag until the lag has been measured; afterwards, the
-    minimum reserve when little time is left."""
+    """Seconds reserved on each move for network lag until the lag has been measured; after that, the minimum
+    reserve when little time is left."""
     ponder: bool = True
     """Whether to think about the expected reply while the opponent thinks."""
     slow_time_s: float = Field(default=10.0, gt=0, le=86_400)
-    """Maximum time for a move, in seconds, in games without a real-time clock, such as correspondence games.
+    """Maximum time per move, in seconds, in games without a real-time clock (such as correspondence games).
     These games use only idle threads."""
     table_mb: int = Field(default=64, ge=1, le=65536)
-    """Size of the transposition table per worker and game, in MiB."""
+    """Size of each transposition table (one per worker and game), in MiB."""
     workers: int = Field(default=0, ge=0, le=1024)
     """Maximum number of concurrent searches; 0: one per core."""
     strong_depth: int = Field(default=60, ge=2, le=120)
-    """Maximum depth of the selective search in the strategy strong, in plies."""
+    """Maximum depth, in plies, of the selective search that the strategy strong uses."""
     strong_confidence: Literal[73, 87, 95, 99, 100] = 73
-    """Confidence level of ProbCut in the strategy strong, in per cent: 73, 87, 95, 99, or 100 (full
-    width)."""
+    """ProbCut's confidence level in the strategy strong, in per cent: 73, 87, 95, 99, or 100 (full width)."""
     max_games: int = Field(default=0, ge=0, le=1000)
-    """Maximum concurrent games with a real-time clock, over all accounts; 0: only each account's own limits
-    apply."""
+    """Maximum number of concurrent games with a real-time clock, over all accounts; 0: only each account's
+    own limits apply."""
     threads: int = Field(default=0, ge=0, le=64)
     """Threads per search of the strategy strong. 0: use the workers that are idle when the search starts, at
     most eight, until it ends."""
     variety_centi: int = Field(default=40, ge=0, le=1000)
-    """Maximum loss, in hundredths of a disc or pawn, of a random move played to avoid a repeated game; 0:
-    never. A game counts as repeated if its first 20 plies equal those of one of the last two games with the
-    opponent, or its first eight (or more) plies equal those of a lost or drawn game with anybody. lichess.org
-    does not rate repeated games, and people could win again by repeating a won game."""
+    """To avoid repeating a game, the bot may play a random move that loses at most this many hundredths of a
+    disc or pawn; 0: never. A game counts as repeated if its first 20 plies equal those of one of the last two
+    games with the opponent, or if its plies so far, at least eight, are the start of any lost or drawn game.
+    lichess.org does not rate repeated games, and people could win again by repeating a won game."""
     contempt_centi: int = Field(default=10, ge=0, le=1000)
-    """Contempt of the strategy strong: how much it gives up to avoid a draw, in hundredths of a pawn."""
+    """Contempt of the strategy strong: the score it gives up to avoid a draw, in hundredths of a pawn."""
     book: str = ""
     """Opening book of the strategy strong for Othello; empty: none."""
     books: tuple[OpeningBook, ...] = ()
-    """Opening books in Polyglot's format for strong and standard_uci; the first book that has a move decides.
-    Required key: file. Optional: game (chess or a variant of it), colour (both, white or black), choose
-    (weighted: at random by the weights; best: the largest weight; even: at random), max_ply (0: no limit),
-    min_weight (1). Example: [{ file = "white.bin", colour = "white", choose = "best" }, { file = "all.bin",
-    max_ply = 16 }]"""
+    """Opening books in Polyglot's format for strong and standard_uci; the first book with a move for the
+    position is used. Required key: file. Optional: game (chess or a variant of it), colour (both, white or
+    black), choose (weighted: at random by weight; best: the largest weight; even: uniformly at random),
+    max_ply (0: no limit), min_weight (1). Example: [{ file = "white.bin", colour = "white", choose = "best"
+    }, { file = "all.bin", max_ply = 16 }]"""
     polyglot: str = ""
-    """A Polyglot book for chess, used before `books`, with moves chosen at random by weight; empty: none."""
+    """A Polyglot book for chess, used before `books`; moves are chosen at random by weight; empty: none."""
     syzygy: str = ""
-    """Folder of Syzygy tablebases (*.rtbw, *.rtbz) for the strategy strong at chess; empty: none."""
+    """Folder of Syzygy tablebases (*.rtbw, *.rtbz) for chess games of the strategy strong; empty: none."""
 
     def strong_options(self) -> StrongOptions:
         """Open books and tablebases; return the strong player's options (one thread if `threads` is 0).
@@ -468,27 +467,27 @@ class EngineConfig(Section):
 
 
 class TrapConfig(Section):
-    """The trap arithmetic (Gordon & Reda 2006); docs/engine.md explains it."""
+    """Parameters of the trap arithmetic (Gordon & Reda 2006), which docs/engine.md explains."""
 
     assessment: Assessment = _TRAP.assessment
-    """How the opponent is assumed to judge a reply from its scores at smaller depths: median (people), best
-    (optimistic people), last (programs that search one ply less)."""
+    """How the opponent is assumed to judge a reply from its scores at shallower depths: median (models
+    people), best (models optimistic people) or last (models programs that search one ply less)."""
     margin_centi: int = Field(default=_TRAP.margin_centi, ge=0, le=10_000)
-    """Lower bound on the magnitude of a score, so that equal positions get a bonus; 0, as in the paper, is
-    the only value allowed with scale expected."""
+    """Scores of smaller magnitude are treated as if they had this magnitude, so that level positions get a
+    bonus. 0 in the paper; must be 0 with scale expected."""
     decided: DecidedScores = _TRAP.decided
-    """Behaviour in decided games: swindle (no bonus when winning; when losing, the trap that is hardest to
-    see) or paper (the paper's rule)."""
+    """How to play decided games: swindle (forced wins get no bonus; if every move is a forced loss, set the
+    trap that is hardest to see) or paper (the paper's rule)."""
     threshold_percent: float = Field(default=_TRAP.threshold_percent, gt=0, le=100)
-    """Minimum quality of a trap as defined in the paper, in points of expected score out of 100, a unit
-    that is comparable between games."""
+    """A move sets a trap if its best trap has at least this quality (as defined in the paper), in points of
+    expected score out of 100."""
     scale: Scale = _TRAP.scale
-    """Unit of the arithmetic: paper (the game's own scores; a trap is weighed against the size of the score)
-    or expected (points of expected score, weighed against risk_percent)."""
+    """Unit of the arithmetic: paper (the game's own scores; traps are weighed against the size of the score)
+    or expected (points of expected score; traps are weighed against risk_percent)."""
     risk_percent: float = Field(default=_TRAP.risk_percent, gt=0, le=100)
     """With scale expected: maximum expected score to give up for a trap, in points out of 100."""
     risk_share_percent: float = Field(default=_TRAP.risk_share_percent, gt=0, le=100)
-    """With scale expected: maximum percentage of the remaining expected score to give up; 100: no limit."""
+    """With scale expected: maximum percentage of the best move's expected score to give up; 100: no limit."""
 
     @model_validator(mode="after")
     def _params_are_sound(self) -> "TrapConfig":
@@ -501,7 +500,7 @@ class TrapConfig(Section):
 
 
 class HumanConfig(Section):
-    """Settings of the strategies opponent_model and calibrated: expected replies, and maximum risk."""
+    """Settings of the strategies opponent_model and calibrated: models of replies, and limits on risk."""
 
     models: tuple[str, ...] = ()
     """Human-move models, at most one per game: files written by `desdemona lab import-model`, or a folder of
@@ -513,16 +512,16 @@ class HumanConfig(Section):
     budget_percent: float = Field(default=_VALUE.budget_percent, ge=0, le=100)
     """Maximum loss of a move against best play, in points of expected score out of 100."""
     share_percent: float = Field(default=_VALUE.share_percent, gt=0, le=100)
-    """Maximum loss in per cent of the remaining expected score; a move that leads to a forced loss is also
-    excluded, unless every move does. 100: no such limit."""
+    """Maximum loss in per cent of the best move's expected score; moves that lead to a forced loss are also
+    excluded, unless every move does. 100: neither limit applies."""
     min_reply_percent: float = Field(default=_VALUE.least_percent, ge=0, le=50)
-    """Minimum probability, in per cent, for a reply to be searched; a less probable reply counts like the
-    best reply. With a calibrated model, all replies are searched."""
+    """Replies less probable than this, in per cent, are not searched; each counts as if it were the best
+    reply. With a calibrated model, all replies are searched."""
     scale: OpponentScale = _VALUE.scale
     """Unit of a move's value: expected (points of expected score) or pawns (hundredths of a pawn or disc, at
     most checkmate_centi)."""
     checkmate_centi: int = Field(default=_VALUE.checkmate_centi, ge=1, le=100_000)
-    """With scale pawns: the value of a won game, which is also the maximum of any score."""
+    """With scale pawns: value of a won game, in the same unit, and maximum magnitude of any score."""
 
     def opponent_params(self) -> OpponentParams:
         """Convert the valuation of moves to the engine's own type."""
@@ -549,16 +548,16 @@ class HumanConfig(Section):
 
 
 class RandomisedConfig(Section):
-    """The strategy randomised: like trappy, but against people it decides at random, on some moves, whether
-    to set the trap (docs/trials.md)."""
+    """The strategy randomised, which plays like trappy but, against people, decides at random on some moves
+    whether to set the trap (docs/trials.md)."""
 
     probability: float = Field(default=_RANDOMISED.chance, ge=0.1, le=0.9)
     """Probability of choosing the move that sets the trap."""
     budget_percent: float = Field(default=_RANDOMISED.budget_percent, gt=0, le=5)
-    """Randomise only if the best move without a trap loses at most this much, in points of expected
-    score out of 100."""
+    """Randomise only if the move that sets the trap and the best move that sets none differ by at most this
+    much, in points of expected score out of 100."""
     max_profiles: int = Field(default=_RANDOMISED.most_profiles, ge=1, le=100)
-    """Maximum number of moves to examine, best first, in the search for a move without a trap."""
+    """Maximum number of moves to examine, best first, when looking for one that sets no trap."""
 
     def params(self) -> RandomisedParams:
         """Convert the section to the engine's own type."""
@@ -618,16 +617,16 @@ class UciConfig(Section):
     engines: tuple[UciEngine, ...] = ()
     """At most one per game. Required keys: game (chess, xiangqi, crazyhouse, antichess, atomic, horde,
     kingOfTheHill, racingKings, threeCheck) and command (program and arguments). Optional: protocol (uci,
-    ucci), options, depth (10), window_centi (50: moves at most this far below the best are analysed),
-    candidates (8: maximum number), max_lines (0: as many MultiPV lines as the engine allows); and for
-    standard_uci, limit (what ends its search: depth; nodes; or clock, the engine's own time management) and
-    nodes (100000). Only trappy_uci and standard_uci play the variants of chess, whatever `assignment` says.
-    Example: [{ game = "chess", command = ["stockfish"], depth = 12, options = { Hash = 64 } }]"""
+    ucci), options, depth (10), window_centi (50: analyse only moves at most this far below the best),
+    candidates (8: analyse at most this many), max_lines (0: as many MultiPV lines as the engine allows); and
+    for standard_uci, limit (what ends a search: depth, nodes, or clock for the engine's own time management)
+    and nodes (100000). Only trappy_uci and standard_uci play the variants of chess, whatever `assignment`
+    says. Example: [{ game = "chess", command = ["stockfish"], depth = 12, options = { Hash = 64 } }]"""
     start_s: float = Field(default=10.0, gt=0, le=600)
-    """Timeout for an engine's start, in seconds."""
+    """Timeout for starting an engine, in seconds."""
     silence_s: float = Field(default=30.0, gt=0, le=3600)
-    """Seconds without output during a search after which an engine is restarted; sooner if the clock requires
-    it."""
+    """An engine that is silent for this many seconds during a search is restarted (sooner if the clock
+    requires it)."""
 
     @model_validator(mode="after")
     def _games_differ(self) -> "UciConfig":
@@ -642,24 +641,24 @@ class UciConfig(Section):
 
 
 class OnlineConfig(Section):
-    """Look-ups at lichess.org for the strategies strong and standard_uci at chess, within the time for the
-    move, after your own books and tablebases."""
+    """Look-ups at lichess.org for chess games of the strategies strong and standard_uci, within the move's
+    time, if your own books and tablebases have no move."""
 
     explorer: Literal["", "masters", "lichess"] = ""
     """Opening explorer: masters or lichess (games between the site's users); empty: none. The explorer needs
-    a lichess.org account's token; the bot's own is used when the bot plays there."""
+    the token of a lichess.org account; a bot that plays there uses its own."""
     explorer_max_ply: int = Field(default=20, ge=1, le=200)
     """Number of plies at the start of a game during which the explorer is used."""
     explorer_min_games: int = Field(default=20, ge=1, le=1_000_000)
-    """Ignore moves with fewer games than this; choose among the others in proportion to their games."""
+    """Ignore moves played in fewer games than this; choose among the others in proportion to their games."""
     explorer_url: WebAddress = "https://explorer.lichess.org"
     """Address of the explorer."""
     tablebase: bool = False
-    """Whether to use the endgame tablebase (positions of up to seven pieces)."""
+    """Whether to use the endgame tablebase (for positions with up to seven pieces)."""
     tablebase_url: WebAddress = "https://tablebase.lichess.org"
     """Address of the tablebase."""
     timeout_s: float = Field(default=1.0, gt=0, le=10)
-    """Timeout of a look-up in seconds, further limited to a twentieth of the time left on the clock."""
+    """Timeout of a look-up, in seconds, but never more than a twentieth of the time left on the clock."""
 
     @property
     def is_used(self) -> bool:
@@ -682,7 +681,7 @@ class AssignmentConfig(Section):
     """How the bot chooses its strategy for each game."""
 
     method: AssignmentMethod = AssignmentMethod.BALANCED
-    """balanced (random, with equal numbers of games, for a fair comparison), fixed, or rules."""
+    """balanced (random, all equally often, for a fair comparison), fixed (`strategy`) or rules (`rules`)."""
     strategy: StrategyName = "trappy"
     """The strategy for `fixed`, and for `rules` when no rule matches: standard, trappy, strong,
     opponent_model, calibrated, tempting, randomised, gentle, or trappy_uci, standard_uci, opponent_model_uci,
@@ -690,14 +689,14 @@ class AssignmentConfig(Section):
     strategies: tuple[StrategyName, ...] = Field(default=strategies_in_comparison(), min_length=1)
     """The strategies that `balanced` compares."""
     rules: tuple[AssignmentRule, ...] = ()
-    """Rules for the method `rules`; the first rule that matches the game decides. Keys: strategy, and any of
-    game, site, speed, min_rating, max_rating. Example: [{ strategy = "standard", speed = "bullet" }, {
+    """Rules for the method `rules`; the first rule that matches a game sets its strategy. Keys: strategy, and
+    any of game, site, speed, min_rating, max_rating. Example: [{ strategy = "standard", speed = "bullet" }, {
     strategy = "trappy", min_rating = 1600 }]"""
     level: int = Field(default=3, ge=1, le=len(LEVELS))
-    """Playing strength of the strategy gentle."""
+    """Level at which the strategy gentle plays; higher levels are stronger."""
     seed: int = Field(default=0, ge=0)
-    """Random seed for `balanced`, for tests only: people who know the seed can predict the strategy. 0 means
-    the operating system's cryptographic generator, which a trial requires."""
+    """Random seed for `balanced`, for tests only: people who know the seed can predict the strategy. 0: use
+    the operating system's cryptographic generator, as a trial requires."""
 
     @property
     def drawn_from(self) -> tuple[str, ...]:
@@ -730,10 +729,10 @@ class TrialConfig(Section):
 
     reveal: bool = False
     """Whether chat, reports and pages reveal strategies that `assignment` chose at random, and random choices
-    of single moves. False is necessary for a fair trial, so `desdemona trial start` requires it."""
+    of single moves. `desdemona trial start` requires false, because only a blind trial is fair."""
     hold_s: float = Field(default=2.0, ge=0, le=60)
-    """In trial games, hold each move back until the time planned for it has passed, but for at most this many
-    seconds; otherwise thinking times would reveal the strategy. 0: send moves at once."""
+    """In trial games, send each move only after its planned time or this many seconds, whichever is less;
+    otherwise, thinking times would reveal the strategy. 0: send moves at once."""
 
 
 CHALLENGER_SETTINGS = (
@@ -750,15 +749,15 @@ class ChallengesConfig(Section):
     variants: tuple[str, ...] = (
         *("othello", "othello_random", "chess", "chess960", "from_position", "xiangqi", "connect4"),
     )
-    """Games to play, by their names in engine/games; also chess960, othello_random (pairs of games on GGS
-    from a random position) and from_position (any of the games, from a position set up by the challenger).
+    """Games to play, by their names in engine/games; also chess960, othello_random (on GGS, pairs of games
+    from a random position) and from_position (any listed game, from a position that the challenger set up).
     The variants of chess need an external engine: see uci.engines."""
     rated: bool = True
     """Accept rated games."""
     casual: bool = True
     """Accept casual games."""
     bots: BotPolicy = BotPolicy.ACCEPT
-    """How to answer challenges from bots: accept, decline, or only (accept bots, decline people)."""
+    """How to answer challenges from bots: accept, decline, or only (accept bots and decline people)."""
     min_initial_s: int = Field(default=30, ge=0, le=10_800)
     """Minimum initial time on the clock, in seconds."""
     max_initial_s: int = Field(default=3600, ge=0, le=10_800)
@@ -768,8 +767,8 @@ class ChallengesConfig(Section):
     max_increment_s: int = Field(default=60, ge=0, le=180)
     """Maximum increment, in seconds."""
     clocks: tuple[str, ...] = ()
-    """Accept only these clocks, regardless of the ranges above: seconds and increment, such as 180+2, or a
-    speed (bullet, blitz, rapid, classical); empty: use the ranges."""
+    """Accept only these clocks, regardless of the ranges above: initial seconds and increment, such as 180+2,
+    or a speed (bullet, blitz, rapid, classical); empty: use the ranges."""
     unlimited: bool = True
     """Accept games without a clock."""
     min_days: int = Field(default=0, ge=0, le=14)
@@ -779,25 +778,25 @@ class ChallengesConfig(Section):
     bots_need_increment: bool = False
     """Accept bullet games against bots only if the clock has an increment."""
     min_rating: int = Field(default=0, ge=0, le=5000)
-    """Minimum rating of the opponent; an opponent of unknown rating is accepted."""
+    """Minimum rating of the opponent; an opponent whose rating is unknown is accepted."""
     max_rating: int = Field(default=4000, ge=0, le=5000)
-    """Maximum rating of the opponent; an opponent of unknown rating is accepted."""
+    """Maximum rating of the opponent; an opponent whose rating is unknown is accepted."""
     max_rating_difference: int = Field(default=5000, ge=0, le=5000)
-    """Maximum difference between the opponent's rating and ours; unknown ratings are accepted."""
+    """Maximum difference between the opponent's rating and ours; ignored if either rating is unknown."""
     max_games: int = Field(default=8, ge=1, le=1000)
     """Maximum concurrent games with a real-time clock."""
     reserved_for_humans: int = Field(default=0, ge=0, le=1000)
-    """Number of the `max_games` slots that are reserved for people."""
+    """How many of the `max_games` slots are reserved for people."""
     max_slow_games: int = Field(default=16, ge=1, le=1000)
     """Maximum concurrent games without a real-time clock."""
     max_waiting: int = Field(default=8, ge=0, le=1000)
-    """Maximum challenges that wait for a slot (people get slots first); further challenges are declined."""
+    """Maximum number of challenges waiting for a slot (people get slots first); others are declined."""
     max_games_per_opponent: int = Field(default=2, ge=1, le=1000)
-    """Maximum concurrent games with one opponent."""
+    """Maximum number of concurrent games with one opponent."""
     max_games_per_bot_per_day: int = Field(default=100, ge=0, le=1000)
-    """Maximum games with one bot in 24 hours."""
+    """Maximum number of games with any one bot in 24 hours."""
     max_bot_games_per_day: int = Field(default=100, ge=0, le=10_000)
-    """Maximum games with all bots in 24 hours; lichess.org allows 100."""
+    """Maximum number of games with bots in 24 hours, over all bots; lichess.org allows 100."""
     allow: tuple[Name, ...] = ()
     """Accept only these opponents, by name or id; empty: everybody."""
     block: tuple[Name, ...] = ()
@@ -805,13 +804,13 @@ class ChallengesConfig(Section):
     block_file: str = ""
     """File with further opponents to decline, one per line, reloaded when it changes; empty: none."""
     block_urls: tuple[WebAddress, ...] = ()
-    """URLs of further block lists (one opponent per line, or a JSON list), fetched at the start and once a
+    """URLs of further block lists (one opponent per line, or a JSON list), fetched at startup and once a
     day."""
     for_people: dict[str, Any] = Field(default_factory=dict)
-    """Overrides for people. Keys: rated, casual, clocks, unlimited, and min_ or max_ before initial_s,
-    increment_s, days, rating or rating_difference. Example: { casual = true, min_initial_s = 60 }"""
+    """Overrides for people. Keys: rated, casual, clocks, unlimited, max_rating_difference, and min_ or max_
+    followed by initial_s, increment_s, days or rating. Example: { casual = true, min_initial_s = 60 }"""
     for_bots: dict[str, Any] = Field(default_factory=dict)
-    """Overrides for bots, with the same keys."""
+    """Overrides for bots, with the same keys as `for_people`."""
 
     @field_validator("clocks")
     @classmethod
@@ -873,29 +872,29 @@ class MannersConfig(Section):
     draw_score_centi: int = Field(default=15, ge=0, le=10_000)
     """Agree to a draw only if our scores are at most this far from 0, in hundredths of a pawn or disc."""
     draw_moves: int = Field(default=8, ge=1, le=100)
-    """Number of consecutive moves for which our scores must be within `draw_score_centi` of 0."""
+    """Agree to a draw only after this many consecutive moves with scores within `draw_score_centi` of 0."""
     draw_ply: int = Field(default=60, ge=0, le=1000)
     """Minimum length of a game, in plies, before we agree to a draw."""
     draw_min_rating: int = Field(default=0, ge=0, le=5000)
-    """Agree to draws only with people rated at least this; bots and unknown ratings are exempt."""
+    """Agree to a draw with a person only if their rating is unknown or at least this; bots are exempt."""
     resign: bool = False
     """Whether to resign; off by default, because games that end early yield less data."""
     resign_score_centi: int = Field(default=900, ge=1, le=100_000)
     """Resign only if our scores are at least this far below 0, in hundredths of a pawn or disc."""
     resign_moves: int = Field(default=5, ge=1, le=100)
-    """Number of consecutive moves for which our scores must meet `resign_score_centi`."""
+    """Resign only after this many consecutive moves with scores that meet `resign_score_centi`."""
     resign_min_rating: int = Field(default=0, ge=0, le=5000)
-    """Resign only against opponents rated at least this; unknown ratings are exempt."""
+    """Resign only if the opponent's rating is unknown or at least this."""
     takebacks: int = Field(default=5, ge=0, le=1000)
-    """Maximum takebacks granted per casual game against a person. We grant none to bots, in trial games, or
-    in games whose strategy was assigned at random (`balanced`)."""
+    """Maximum number of takebacks granted to a person per casual game. We grant none to bots, in trial games,
+    or in games whose strategy or moves are chosen at random."""
     takebacks_rated: bool = False
     """Whether to grant takebacks in rated games, too."""
     abort_after_s: float = Field(default=60.0, ge=0, le=3600)
-    """Abort a real-time game whose opponent has not made the first move after this many seconds; 0: never."""
+    """Abort a real-time game if the opponent makes no first move within this many seconds; 0: never."""
     rematches: int = Field(default=0, ge=0, le=100)
-    """Maximum consecutive rematches to offer a person after a game with a clock, with alternating colours;
-    the bot offers none at the arena, whose page shows no challenges."""
+    """Maximum number of consecutive rematches to offer a person after games with a clock; colours alternate.
+    None are offered at the arena, whose page does not show challenges."""
     claim: Claim = Claim.VICTORY
     """What to claim when the opponent has left the game: victory, draw, or nothing."""
 
@@ -906,9 +905,9 @@ class MatchmakingConfig(Section):
     enabled: bool = False
     """Whether to challenge other bots."""
     idle_s: float = Field(default=300.0, ge=10, le=86_400)
-    """Seconds without a game before we send a challenge, and between two challenges."""
+    """Seconds to wait without a game before sending a challenge, and between challenges."""
     variants: tuple[Name, ...] = ("standard",)
-    """Variants to propose, by the site's names; one is chosen at random."""
+    """Variants to propose, named as on the site; one is chosen at random."""
     clocks: tuple[str, ...] = ("180+2", "300+3")
     """Clocks to propose, as initial seconds and increment; one is chosen at random."""
     rated: bool = True
@@ -918,11 +917,11 @@ class MatchmakingConfig(Section):
     max_rating: int = Field(default=5000, ge=0, le=5000)
     """Maximum rating of the other bot."""
     max_rating_difference: int = Field(default=5000, ge=0, le=5000)
-    """Maximum difference between the two bots' ratings."""
+    """Maximum difference between the other bot's rating and ours."""
     per_day: int = Field(default=30, ge=1, le=200)
-    """Maximum challenges in 24 hours; lichess.org lets a bot challenge other bots about 200 times."""
+    """Maximum number of challenges in 24 hours; lichess.org allows about 200 challenges to other bots."""
     pause_after_decline_s: float = Field(default=86_400.0, ge=0, le=2_592_000)
-    """Minimum seconds before we again challenge a bot that declined or did not answer."""
+    """Minimum number of seconds before we challenge a bot again after it declined or did not answer."""
     block: tuple[Name, ...] = ()
     """Bots that we never challenge, by name or id."""
 
@@ -964,8 +963,8 @@ class GgsConfig(Section):
     """Settings for GGS only; `matchmaking` chooses opponents and games, as on other sites."""
 
     bots: tuple[Name, ...] = ()
-    """Names of the bots on GGS, which must be listed because the site does not mark bots. They count as bots
-    in the limits of `challenges`, and `matchmaking` challenges them."""
+    """Names of the GGS accounts that are bots; list them here because the site does not mark bots. They count
+    as bots in the limits of `challenges`, and `matchmaking` challenges them."""
     public: bool = False
     """Whether `matchmaking` sends public requests when none of `bots` can be challenged."""
     extension_s: int = Field(default=120, ge=0, le=3600)
@@ -978,8 +977,8 @@ class ChatConfig(Section):
     enabled: bool = True
     """Whether the bot chats."""
     greeting: str = Field(default="Good luck, {opponent}! I am a program.", max_length=MAX_CHAT_LENGTH)
-    """Message at the start of a game; empty: none. Placeholders about the result or the traps work only in
-    the farewell."""
+    """Message at the start of a game; empty: none. {result}, {traps}, {fell} and {slips} work only in the
+    farewell."""
     farewell: str = Field(
         default="Good game, {opponent}! Traps set: {traps}, baits taken: {fell}; slips: {slips}.",
         max_length=MAX_CHAT_LENGTH,
@@ -991,7 +990,7 @@ class ChatConfig(Section):
     """Message to spectators at the start of a game; empty: none."""
     commands: bool = True
     """Whether to answer !help, !engine, !eval, !trap and !stats. During a game, !engine does not reveal the
-    strategy, and !eval and !trap answer only spectators, if `spectator_commands` allows it. While the
+    strategy, and !eval and !trap answer only spectators, and only if `spectator_commands` is true. While the
     strategy is secret (see `trial.reveal`), !eval and !trap reveal nothing to anybody."""
     spectator_commands: bool = False
     """Whether spectators may use !eval and !trap during a game. A spectator could be the opponent."""
@@ -1022,15 +1021,15 @@ class ShutdownConfig(Section):
 
 
 class ControlConfig(Section):
-    """Commands to the running program, such as `desdemona status` and `reload`."""
+    """Commands to the running program, such as `desdemona status` and `desdemona control reload`."""
 
     socket: str = ""
-    """Unix socket for the commands; empty: next to a SQLite database, or data/control.sock with
+    """Path of the Unix socket for commands; empty: next to the SQLite database, or data/control.sock with
     PostgreSQL."""
 
 
 class DashboardConfig(Section):
-    """The operator's page: what the bot is doing, whether its traps work, and controls."""
+    """The operator's page, which shows what the bot is doing and whether its traps work, and has controls."""
 
     enabled: bool = True
     """Whether `desdemona run` serves the page."""
@@ -1039,11 +1038,11 @@ class DashboardConfig(Section):
     port: int = Field(default=8766, ge=0, le=65535)
     """Port to listen on; 0 means any free port. If the port is in use, the bot plays without the page."""
     public_url: WebAddress = ""
-    """Public address behind a proxy; the page then also accepts requests for that host. Empty: no proxy."""
+    """Public URL if the page is behind a proxy; requests for that host are also accepted. Empty: no proxy."""
     token_file: str = ""
-    """File with the token (at least 16 characters) that opens the page; `openssl rand -hex 16` creates one.
-    Or set the environment variable DESDEMONA_DASHBOARD__TOKEN. Without a token, anybody on this machine can
-    open the page."""
+    """File with the token (at least 16 characters) required to open the page; `openssl rand -hex 16` creates
+    one. Or set the environment variable DESDEMONA_DASHBOARD__TOKEN. Without a token, anybody on this machine
+    can open the page."""
     token: SecretStr = Field(default=SecretStr(""), exclude=True)
     """The token that opens the page; never in config.toml."""
     ask: bool = Field(default=False, exclude=True)
@@ -1056,20 +1055,20 @@ class AlarmsConfig(Section):
     """Alarms and how to notify the operator."""
 
     webhook: Annotated[str, AfterValidator(_web_address)] = ""
-    """URL that receives each alarm as JSON when it starts to fire, every four hours, and when it clears;
-    empty: none. Put a URL with a secret in the environment: DESDEMONA_ALARMS__WEBHOOK."""
+    """URL to which each alarm is sent as JSON when it starts to fire, every four hours while it fires, and
+    when it clears; empty: none. Set a URL with a secret in the environment: DESDEMONA_ALARMS__WEBHOOK."""
     command: tuple[str, ...] = ()
-    """Program, with arguments, to run without a shell when an alarm starts to fire, every four hours, and
-    when it clears. It receives the alarm as JSON on standard input, and its fields in the environment
-    variables ALARM_NAME, ALARM_STATE, ALARM_SINCE, ALARM_TEXT, ALARM_CURE and ALARM_URL."""
+    """Program and arguments, run without a shell when an alarm starts to fire, every four hours while it
+    fires, and when it clears. The program receives the alarm as JSON on standard input, and its fields in the
+    environment variables ALARM_NAME, ALARM_STATE, ALARM_SINCE, ALARM_TEXT, ALARM_CURE and ALARM_URL."""
     backup_folder: str = ""
-    """Folder with the database's backups; an alarm fires if the newest backup is too old; empty: no alarm."""
+    """Folder of backups; an alarm fires if the newest is older than `max_backup_age_h`; empty: no alarm."""
     max_backup_age_h: float = Field(default=26.0, gt=0, le=8784)
     """Maximum age of the newest backup, in hours."""
     losing_streak: int = Field(default=0, ge=0, le=1000)
-    """Number of consecutive losses by an account at which an alarm fires; 0: never."""
+    """An alarm fires when an account has lost this many games in a row; 0: never."""
     rating_drop: int = Field(default=0, ge=0, le=3000)
-    """Drop of a rating below its 30-day maximum, in points, at which an alarm fires; 0: never."""
+    """An alarm fires when a rating is at least this many points below its 30-day maximum; 0: never."""
 
     @field_validator("command")
     @classmethod

@@ -38,7 +38,7 @@ is_alone: ContextVar[bool] = ContextVar("is_alone", default=False)
 site: ContextVar[str] = ContextVar("site", default="")
 """The current account's site, once known."""
 game: ContextVar[str] = ContextVar("game", default="")
-"""The site's key of the game that the current task plays."""
+"""The site's ID of the game that the current task plays."""
 
 
 def account_label() -> str:

@@ -24,7 +24,7 @@ def add_bot(
     config = config_of(context)
     own = [each.server.name.lower() for each in config.by_account().values() if each.uses_arena]
     if name.lower() in own:
-        raise UsageError(f"{name} is an account of the bot: `run` gives it a token at every start")
+        raise UsageError(f"{name} is one of the bot's own accounts: `run` gives it a token at every start")
     token = ask_database(context, lambda database: add(database, name), upgrade=True)
     print_note(f"Token of {name}; it is not stored and will not be shown again:")
     print(token)

@@ -31,18 +31,18 @@ def engine(
     protocol: Annotated[ProtocolName, typer.Option(help="The other program's protocol.")],
     game: Annotated[
         str | None,
-        typer.Option(help="UCI game: chess (default) or xiangqi; other protocols have only one game."),
+        typer.Option(help="UCI game: chess (default) or xiangqi; the other protocols have one game each."),
     ] = None,
     strategy: Annotated[
         str | None,
-        typer.Option(help=f"One of {', '.join(own_strategies())}; by default assignment.strategy."),
+        typer.Option(help=f"One of {', '.join(own_strategies())} (default: assignment.strategy)."),
     ] = None,
     depth: Annotated[
         int | None,
         typer.Option(
             min=2,
             max=120,
-            help="Search depth if the other program sets no limit; by default the configured depth.",
+            help="Search depth if the other program sets no limit (default: the configured depth).",
         ),
     ] = None,
 ) -> None:

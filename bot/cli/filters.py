@@ -19,7 +19,7 @@ PHASE_REFUSAL = (
 )
 Suspects = Annotated[
     bool | None,
-    typer.Option("--suspect/--without-suspects", help="Only suspect games, or no suspect games."),
+    typer.Option("--suspect/--without-suspects", help="Include only suspect games, or exclude them."),
 ]
 """Whether to select suspect games; this is not a filter, because finding suspect games requires all games."""
 
@@ -49,22 +49,22 @@ OPTIONS = {
     "opponent": _Option("opponent", "Only games against the opponent with exactly this name, ignoring case."),
     "programs": _Option(
         "opponents",
-        "Only games against programs, or against people.",
+        "Only games against programs, or only games against people.",
         ("--programs/--people",),
         words=("programs", "people"),
     ),
     "first": _Option(
         "side",
-        "Only games in which we moved first, or second.",
+        "Only games in which we moved first, or only games in which we moved second.",
         ("--first/--second",),
         words=("first", "second"),
     ),
-    "match": _Option("match", "Only games of the match with this name.", metavar="ID"),
-    "trial": _Option("trial", "Only games of this trial; `stats` reports on it.", metavar="NAME"),
+    "match": _Option("match", "Only games from the match with this name.", metavar="ID"),
+    "trial": _Option("trial", "Only games of this trial; `stats` then reports on the trial.", metavar="NAME"),
     "since": _Option("since", "Only games begun at or after this date or time (ISO 8601)."),
-    "until": _Option("until", "Only games begun before this time, or by the end of this date."),
-    "min_rating": _Option("min-rating", "Only games with opponents of at least this rating.", is_number=True),
-    "max_rating": _Option("max-rating", "Only games with opponents of at most this rating.", is_number=True),
+    "until": _Option("until", "Only games begun before this time, or on or before this date."),
+    "min_rating": _Option("min-rating", "Only games against opponents rated at least this.", is_number=True),
+    "max_rating": _Option("max-rating", "Only games against opponents rated at most this.", is_number=True),
     "rated": _Option(
         "rated", "Only rated games, or only casual ones.", ("--rated/--casual",), words=("rated", "casual")
     ),

@@ -72,14 +72,14 @@ def export_games(
     ] = TextFormat.PGN,
     what: Annotated[
         ExportName | None,
-        typer.Option(help="Rows to write as csv, jsonl or parquet; by default games."),
+        typer.Option(help="Table to write as csv, jsonl or parquet; by default, games."),
     ] = None,
-    output: Annotated[Path | None, typer.Option(help="File to write atomically; by default stdout.")] = None,
+    output: Annotated[Path | None, typer.Option(help="File to write atomically; by default, stdout.")] = None,
     imported: Annotated[
         bool, typer.Option("--imported", help="Export imported games instead of the bot's own.")
     ] = False,
     name: Annotated[
-        str | None, typer.Option(help="Only games with this text in a player's name; needs --imported.")
+        str | None, typer.Option(help="Only games with this text in either player's name; needs --imported.")
     ] = None,
 ) -> None:
     """Write games as GGF, PGN and other formats, oldest first.
@@ -152,10 +152,10 @@ def import_games(
     paths: Annotated[list[Path], typer.Argument(metavar="FILE", help="Files of games.")],
     form: Annotated[
         GameFormat | None,
-        typer.Option("--format", help="Format of the files; by default detected from their contents."),
+        typer.Option("--format", help="Format of the files; by default, detected from their contents."),
     ] = None,
     game: Annotated[
-        str | None, typer.Option("--game", help="The game, if neither format nor tags specify it.")
+        str | None, typer.Option("--game", help="Game to assume if neither format nor tags specify it.")
     ] = None,
 ) -> None:
     """Import other people's games from GGF, PGN or WTHOR.

@@ -40,13 +40,13 @@ CONTROL_COMMANDS = {
     "reload": LazyCommand("bot.cli.control.program", "reload"),
 }
 PAGES = {
-    "questions": "List ten common questions, with the pages that answer them.",
-    "works": "Show whether the traps work, with the trial's verdict.",
+    "questions": "List ten common questions and the pages that answer them.",
+    "works": "Show the trial's verdict on whether the traps work.",
     "results": "Show results by strategy, opponent, speed or rating.",
-    "traps": "List the traps that were set, and what each reply cost.",
+    "traps": "List the traps that were set, with the cost of each bait.",
     "opponents": "List the opponents with their results and errors.",
     "events": "List events: starts, errors, alarms, actions.",
-    "ratings": "Show the ratings over time.",
+    "ratings": "Show our ratings over time.",
 }
 """Help texts of the dashboard's pages, keyed by the pages' names."""
 PAGE_COMMANDS = {
@@ -99,7 +99,7 @@ GROUPS: dict[str, tuple[dict[str, LazyCommand], str]] = {
     "page": (PAGE_COMMANDS, "Show a page of the dashboard in the terminal."),
     "db": (DATABASE_COMMANDS, "Upgrade, back up, copy and check the database."),
     "trial": (TRIAL_COMMANDS, "Start, end and list trials, which compare strategies."),
-    "arena-account": (ARENA_ACCOUNT_COMMANDS, "Administer the accounts of the arena."),
+    "arena-account": (ARENA_ACCOUNT_COMMANDS, "Administer the arena's accounts."),
     "lab": (LAB_COMMANDS, "Run experiments, analyse games, and fit models."),
 }
 """Groups of commands, keyed by name, with their help texts."""

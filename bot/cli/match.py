@@ -30,33 +30,33 @@ _MAX_OPENINGS_BYTES = 64 << 20
 
 def match_command(
     context: typer.Context,
-    a: Annotated[str, typer.Argument(metavar="A", help="Our player, for instance strong:time=0.1.")],
+    a: Annotated[str, typer.Argument(metavar="A", help="First player, for instance strong:time=0.1.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The opponent, for instance 'uci:stockfish'.")],
     games: Annotated[int, typer.Option(min=2, max=1_000_000, help="Even number of games.")] = 100,
     game: Annotated[
         str | None,
-        typer.Option("--game", help="The game; by default the game of the players' protocols, or othello."),
+        typer.Option("--game", help="Game; by default, the one the players' protocols imply, or othello."),
     ] = None,
     openings: Annotated[
         Path | None,
         typer.Option(
-            help="Positions, lists of moves, GGF or PGN; by default --seed selects balanced positions."
+            help="File of positions, move lists, GGF or PGN; by default, --seed selects balanced openings."
         ),
     ] = None,
     opening_plies: Annotated[
-        int | None, typer.Option(min=0, max=10_000, help="Use at most this many moves of each opening.")
+        int | None, typer.Option(min=0, max=10_000, help="Use at most this many plies of each opening.")
     ] = None,
     time: Annotated[
         float | None, typer.Option(help=f"Seconds per move; {DEFAULT_MOVE_S} if no limit is given.")
     ] = None,
     depth: Annotated[int | None, typer.Option(min=2, max=1000, help="Search depth, in plies.")] = None,
-    tc: Annotated[str | None, typer.Option(help="Clock per game, in seconds, for instance 60+0.6.")] = None,
+    tc: Annotated[str | None, typer.Option(help="Base time + increment in seconds, such as 60+0.6.")] = None,
     grace: Annotated[
-        float, typer.Option(min=0, max=3600, help="Time by which a move may exceed --time, in seconds.")
+        float, typer.Option(min=0, max=3600, help="Tolerance in seconds for moves that exceed --time.")
     ] = 1.0,
     adjudicate: Annotated[
         str | None,
-        typer.Option(help="End games that both players consider decided: CENTI,PLIES; default: never."),
+        typer.Option(help="End a game if both players agree on a CENTI lead for PLIES plies: CENTI,PLIES."),
     ] = None,
     sprt: Annotated[
         str | None, typer.Option(help="End the match early by SPRT: ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA.")
@@ -66,13 +66,13 @@ def match_command(
     ] = 1,
     concurrency: Annotated[
         int | None,
-        typer.Option(min=1, max=1024, help="Concurrent games; by default 1, or the cluster's capacity."),
+        typer.Option(min=1, max=1024, help="Concurrent games; by default, 1 or the cluster's capacity."),
     ] = None,
     cluster: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler whose workers play the games.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--id", help="Name of the match; by default derived from its terms.")
+        str | None, typer.Option("--id", help="Name of the match; by default, derived from its settings.")
     ] = None,
     cpu: Annotated[str | None, typer.Option(hidden=True)] = None,
     nodes: Annotated[str | None, typer.Option(hidden=True)] = None,

@@ -22,10 +22,10 @@ def sql(
     question: Annotated[
         str, typer.Argument(metavar="SQL", help="One SELECT on the views; - reads it from standard input.")
     ] = "",
-    views: Annotated[bool, typer.Option("--views", help="Only list the views with their columns.")] = False,
+    views: Annotated[bool, typer.Option("--views", help="List views and their columns and exit.")] = False,
     examples: Annotated[bool, typer.Option("--examples", hidden=True)] = False,
     limit_s: Annotated[
-        float, typer.Option("--limit-s", min=0.1, max=3600, help="Time limit of the query, in seconds.")
+        float, typer.Option("--limit-s", min=0.1, max=3600, help="Time limit for the query, in seconds.")
     ] = 60.0,
     rows: Annotated[int, typer.Option(min=1, max=1_000_000, help="Maximum number of rows.")] = 10_000,
     output: FormatOption = CommandFormat.TABLE,

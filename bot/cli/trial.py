@@ -32,7 +32,7 @@ def start(
         int | None,
         typer.Option(
             help="Planned number of games (default: 1000), or of decisions (default: 6000) if the "
-            "only strategy randomises single decisions. Intervals are narrowest at this number."
+            "only strategy randomises single decisions. The interval is narrowest at this number."
         ),
     ] = None,
     alpha: Annotated[
@@ -42,7 +42,7 @@ def start(
     endpoint: Annotated[
         Endpoint | None,
         typer.Option(
-            help="Compare results (the default), or the cost of the opponents' replies (the default if "
+            help="What to compare: results (default), or the costs of opponents' replies (default if "
             "the only strategy randomises single decisions)."
         ),
     ] = None,

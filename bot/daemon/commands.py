@@ -20,7 +20,7 @@ def run(
 ) -> None:
     """Play until SIGINT or SIGTERM.
 
-    Also starts the arena and prints the address of its page.  SIGHUP makes the bot reload its settings.
+    Also starts the arena, if enabled, and prints its page's address.  SIGHUP makes the bot reload settings.
     """
     from bot.daemon import program
 

@@ -95,7 +95,7 @@ class GameOffers:
         return None
 
     def should_offer_draw(self) -> bool:
-        """Whether to offer a draw with the move about to be sent; call it once per move."""
+        """Decide whether to offer a draw with the next move, and record the offer; call once per move."""
         facts = self._facts()
         offers = offer_policy.should_offer_draw(facts, self._config)
         if offers:

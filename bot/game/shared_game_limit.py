@@ -20,7 +20,7 @@ class SharedGameLimit:
         """Accounts with a waiting challenger."""
 
     def free_games(self, account: object) -> float:
-        """The number of games that one account may have now, including its current games."""
+        """Maximum number of games for one account now, given the games of the other accounts."""
         return self._max_games - (self._games.total() - self._games[account])
 
     def is_wanted_elsewhere(self, account: object) -> bool:

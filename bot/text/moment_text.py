@@ -34,7 +34,7 @@ class MomentKind(StrEnum):
     SAW = "saw"
     """The reply was the best one, although there was a bait."""
     AVOIDED = "avoided"
-    """The reply avoided the bait and was nearly the best one."""
+    """The reply avoided the bait; it was neither a best reply nor a slip."""
     SLIPPED = "slipped"
     """The reply avoided the bait but was a slip."""
     OPEN = "open"

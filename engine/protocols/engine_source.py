@@ -314,7 +314,7 @@ class EngineSource:
         If the wait ends early, the start continues, so the engine may be ready for the next move.
 
         Raises:
-            Stopped: The wait was ended early.
+            Stopped: `stop` was set, or the time limit passed.
             EngineError: The engine does not start.
         """
         if self._link is not None:

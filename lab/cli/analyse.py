@@ -46,10 +46,10 @@ class Source(StrEnum):
 
 def analyse_command(
     context: typer.Context,
-    game: Annotated[str, typer.Option("--game", help="Game, for instance chess or othello.")],
+    game: Annotated[str, typer.Option("--game", help="Game, for example chess or othello.")],
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE]...", help="Game files; may be omitted with --model."),
+        typer.Argument(metavar="[FILE]...", help="Game files; optional with --model."),
     ] = None,
     source: Annotated[
         Source, typer.Option(help="Source of the scores: our own search, or another engine.")
@@ -59,7 +59,7 @@ def analyse_command(
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option to set in the other engine.")
     ] = None,
     depth: Annotated[
-        int, typer.Option(min=3, max=64, help="Search depth D in plies, including the move itself.")
+        int, typer.Option(min=3, max=64, help="Maximum search depth in plies, including the move itself.")
     ] = 8,
     model: Annotated[
         Path | None,
@@ -70,7 +70,7 @@ def analyse_command(
     narrow: Annotated[
         bool,
         typer.Option(
-            "--narrow", help="From a folder of models, use only those nearest to the person's rating."
+            "--narrow", help="If --model is a folder, use only the models nearest to the person's rating."
         ),
     ] = False,
     sample: Annotated[
@@ -102,14 +102,14 @@ def analyse_command(
     ] = None,
     form: Annotated[
         GameFormat | None,
-        typer.Option("--format", help="Format of the files; by default detected from their contents."),
+        typer.Option("--format", help="Format of the files (default: detected from their contents)."),
     ] = None,
     concurrency: Annotated[
         int | None,
         typer.Option(
             min=1,
             max=1024,
-            help="Number of moves to analyse at a time; by default 1, or the cluster's capacity.",
+            help="Number of moves to analyse at once (default: 1, or the cluster's capacity).",
         ),
     ] = None,
     cluster: Annotated[

@@ -18,12 +18,12 @@ def fit_command(
     ],
     against: Annotated[
         Path | None,
-        typer.Option(help="The model that the new one must beat; by default the bundled model."),
+        typer.Option(help="The model that the new one must beat; by default, the bundled model."),
     ] = None,
     first: Annotated[
         bool,
         typer.Option(
-            "--first", help="Compare only with the human-move model (or chance), not with an earlier model."
+            "--first", help="Compare only with the human-move model, or else chance, not an earlier model."
         ),
     ] = False,
     person_half: PersonHalf = None,

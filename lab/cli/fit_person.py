@@ -38,19 +38,17 @@ _MIN_PROBABILITY, _MIN_PROBABILITY_MAIA = 1e-5, 1e-4
 @with_options
 def fit_person_command(
     options: StudyOptions,
-    out: Annotated[
-        Path, typer.Option(help="Card to write (*.json); its priors over other base models are kept.")
-    ],
+    out: Annotated[Path, typer.Option(help="Card to write (*.json); priors for other base models are kept.")],
     base: Annotated[TiltedModel, typer.Option(help="The model to tilt.")] = TiltedModel.CALIBRATED,
     calibrated: Annotated[
-        Path | None, typer.Option(help="The calibrated model; by default the bundled model.")
+        Path | None, typer.Option(help="Calibrated model; default: the bundled model.")
     ] = None,
     truth_alone: Annotated[
         bool,
         typer.Option(
             "--truth-alone",
             help="Assume that people differ only in how well they see true values, not in how closely they "
-            "follow the base model; for data with few replies per person.",
+            "follow the base model; use this for data with few replies per person.",
         ),
     ] = False,
 ) -> None:

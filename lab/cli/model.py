@@ -18,9 +18,9 @@ _MOVES_SHOWN = 5
 
 def import_model(
     files: Annotated[
-        list[Path], typer.Argument(help="Maia networks as published, for instance maia-1500.pb.gz.")
+        list[Path], typer.Argument(help="Published Maia network files, for instance maia-1500.pb.gz.")
     ],
-    out: Annotated[Path, typer.Option(help="The folder to write the models to.")] = Path("data/models"),
+    out: Annotated[Path, typer.Option(help="Folder in which to write the models.")] = Path("data/models"),
 ) -> None:
     """Convert published Maia networks to models for the bot.
 
@@ -52,7 +52,7 @@ def import_model(
         rating = "unknown rating" if imported.rating is None else f"rating {imported.rating}"
         print_note(
             f"{file.name}: {source}, sha256 {imported.source_sha256}; {rating}; licence {imported.licence}; "
-            f"at least {imported.legal_mass:.4f} of its probability is on legal moves"
+            f"legal moves get at least {imported.legal_mass:.4f} of its probability"
         )
 
 

@@ -40,7 +40,7 @@ _TABLE_MB = 64
 def study_command(
     options: StudyOptions,
     calibrated: Annotated[
-        Path | None, typer.Option(help="The calibrated model; by default the bundled model.")
+        Path | None, typer.Option(help="Calibrated model to use (default: the bundled model).")
     ] = None,
     person_half: PersonHalf = None,
     threshold: Annotated[
@@ -54,8 +54,8 @@ def study_command(
     confirm: Annotated[
         bool,
         typer.Option(
-            help="Search positions with a candidate bait two plies deeper. Takes seconds per position; works "
-            "only for profiles from our own search."
+            help="Confirm candidate baits by a search two plies deeper. Takes seconds per position; requires "
+            "profiles from our own search."
         ),
     ] = True,
     plots: Annotated[
@@ -65,7 +65,7 @@ def study_command(
     list_them: Annotated[
         bool,
         typer.Option(
-            "--list", help="Only list the analyses, largest first, and the models with predictions."
+            "--list", help="Only list the analyses, largest first, and the models with stored predictions."
         ),
     ] = False,
 ) -> None:

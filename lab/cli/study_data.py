@@ -49,8 +49,8 @@ PersonHalf = Annotated[
     typer.Option(
         min=0,
         max=1,
-        help="Use only half 0 or 1 of the persons; --seed determines the halves.  "
-        "Bundled models whose cards contain person_half were learned from half 0 of seed 1.",
+        help="Use only half 0 or 1 of the persons, as split by --seed.  "
+        "Bundled models whose cards contain person_half were fitted to half 0 with seed 1.",
     ),
 ]
 
@@ -65,7 +65,7 @@ class StudyOptions:
         bool,
         typer.Option(
             "--elo",
-            help="Reconstruct ratings from the results of all imported games, for sources without ratings.",
+            help="Compute ratings from the results of all imported games, for sources without ratings.",
         ),
     ] = False
     analysis: Annotated[
@@ -73,7 +73,7 @@ class StudyOptions:
         typer.Option(
             "--analysis",
             metavar="NUMBER",
-            help="Analysis to use; by default the one with the most positions.",
+            help="Number of the analysis to use; by default, the one with the most positions.",
         ),
     ] = None
     human: Annotated[
@@ -81,8 +81,8 @@ class StudyOptions:
         typer.Option(
             "--human",
             metavar="NAME",
-            help="Use the predictions of this human-move model: its name, or at least the first six digits "
-            "of its SHA-256; by default the newest model.",
+            help="Name of the human-move model whose predictions are used, or at least the first six digits "
+            "of its SHA-256; by default, the newest model.",
         ),
     ] = None
     own: Annotated[
@@ -90,20 +90,20 @@ class StudyOptions:
     ] = False
     half: Annotated[
         int | None,
-        typer.Option(min=0, max=1, help="Use only half 0 or 1 of the games; --seed determines the halves."),
+        typer.Option(min=0, max=1, help="Use only half 0 or 1 of the games, as split by --seed."),
     ] = None
     seed: Annotated[
-        int, typer.Option(min=0, max=2**31 - 1, help="Random seed for halves, folds and resamples.")
+        int, typer.Option(min=0, max=2**31 - 1, help="Random seed for the halves, folds and resamples.")
     ] = 1
-    from_year: Annotated[int | None, typer.Option(help="Only games from this year or later.")] = None
-    to_year: Annotated[int | None, typer.Option(help="Only games from this year or earlier.")] = None
+    from_year: Annotated[int | None, typer.Option(help="Use only games from this year or later.")] = None
+    to_year: Annotated[int | None, typer.Option(help="Use only games from this year or earlier.")] = None
     min_rating: Annotated[
         int | None,
-        typer.Option(max=MAX_OPTION_VALUE, help="Only replies of people with at least this rating."),
+        typer.Option(max=MAX_OPTION_VALUE, help="Use only replies by people with at least this rating."),
     ] = None
     max_rating: Annotated[
         int | None,
-        typer.Option(max=MAX_OPTION_VALUE, help="Only replies of people with at most this rating."),
+        typer.Option(max=MAX_OPTION_VALUE, help="Use only replies by people with at most this rating."),
     ] = None
     resamples: Annotated[
         int, typer.Option(min=20, max=100_000, help="Number of bootstrap resamples for the intervals.")

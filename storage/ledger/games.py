@@ -139,7 +139,7 @@ async def list_non_win_lines(
 async def list_games_by_site_id(
     session: AsyncSession, site_game_id: str, *, is_prefix: bool = False
 ) -> list[StoredGame]:
-    """Games with this site key, of any account on any site; there is rarely more than one.
+    """Games with this game ID of a site, for all accounts and sites; there is rarely more than one.
 
     Args:
         session: A session of the database.

@@ -14,10 +14,10 @@ REQUEST_TIMEOUT_S = 60.0
 
 GameArgument = Annotated[
     str,
-    typer.Argument(metavar="GAME", help="The site's key of the game, or a unique prefix."),
+    typer.Argument(metavar="GAME", help="The site's ID of the game, or a unique prefix of it."),
 ]
 OurAccount = Annotated[
-    str | None, typer.Option("--account", metavar="NAME", help="Our account; required if there are several.")
+    str | None, typer.Option("--account", metavar="NAME", help="Our account; needed if there are several.")
 ]
 AlarmArgument = Annotated[
     str, typer.Argument(metavar="ALARM", help="Name of the alarm, as shown by `status`.")
@@ -41,7 +41,7 @@ def status(context: typer.Context, as_json: JsonOption = False) -> None:
 def pause(
     context: typer.Context,
     minutes: Annotated[
-        float | None, typer.Argument(help="Minutes until the pause ends; by default, until `resume`.")
+        float | None, typer.Argument(help="Length of the pause in minutes; by default, until `resume`.")
     ] = None,
 ) -> None:
     """Start no new games on any account; running games continue.
@@ -90,7 +90,7 @@ def say(
 
 def block(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Name or id of the account at the site.")],
+    name: Annotated[str, typer.Argument(help="Name or ID of the account at the site.")],
     account: OurAccount = None,
 ) -> None:
     """Block an account: play no more games with it, even after a restart."""
@@ -99,7 +99,7 @@ def block(
 
 def unblock(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Name or id of the account at the site.")],
+    name: Annotated[str, typer.Argument(help="Name or ID of the account at the site.")],
     account: OurAccount = None,
 ) -> None:
     """Undo `block`; block lists in the settings still apply."""
@@ -138,14 +138,14 @@ def reload(context: typer.Context) -> None:
 
 def challenge(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="The account to challenge, by its name at the site.")],
+    name: Annotated[str, typer.Argument(help="The account's name at the site.")],
     variant: Annotated[
-        str, typer.Option(help="The site's key of the variant, for instance othello.")
+        str, typer.Option(help="The site's name for the variant, for instance othello.")
     ] = "standard",
-    clock: Annotated[str, typer.Option(help="Minutes + increment in seconds.")] = "3+2",
+    clock: Annotated[str, typer.Option(help="Initial time in minutes + seconds per move.")] = "3+2",
     rated: Annotated[bool, typer.Option("--rated/--casual")] = True,
     colour: Annotated[str, typer.Option(help="first, second or random; alternates in a series.")] = "random",
-    games: Annotated[int, typer.Option(min=1, max=1000, help="Number of games in a row.")] = 1,
+    games: Annotated[int, typer.Option(min=1, max=1000, help="Number of games, played one by one.")] = 1,
     account: OurAccount = None,
 ) -> None:
     """Challenge a player and wait for the end of the game.
@@ -170,13 +170,13 @@ def challenge(
 def tournament(
     context: typer.Context,
     key: Annotated[
-        str, typer.Argument(metavar="ID", help="The last part of the tournament's address at the site.")
+        str, typer.Argument(metavar="ID", help="The last part of the tournament's URL at the site.")
     ],
     withdraw: Annotated[
         bool, typer.Option("--withdraw", help="Leave the tournament, or pause until you join again.")
     ] = False,
     password: Annotated[str, typer.Option(help="Password of the tournament, if it has one.")] = "",
-    team: Annotated[str, typer.Option(metavar="ID", help="The bot's team in a team battle.")] = "",
+    team: Annotated[str, typer.Option(metavar="ID", help="ID of the bot's team, for a team battle.")] = "",
     account: OurAccount = None,
 ) -> None:
     """Join or leave a tournament that admits programs.

@@ -76,12 +76,12 @@ def show(
         str,
         typer.Argument(help="The game's key, as shown by `games`, or a unique prefix of it."),
     ],
-    site: Annotated[str | None, typer.Option(help="Required if two sites use the same key.")] = None,
+    site: Annotated[str | None, typer.Option(help="Site; required if two sites use the same key.")] = None,
     account: Annotated[
-        str | None, typer.Option(help="Required if two of our accounts played each other.")
+        str | None, typer.Option(help="Our account; required if two of our accounts played each other.")
     ] = None,
     traps: Annotated[
-        bool, typer.Option("--traps", help="Show only the moves with a bait, and a table of baits.")
+        bool, typer.Option("--traps", help="Show only the moves that set a bait, and a table of baits.")
     ] = False,
     output: Annotated[ShowFormat, typer.Option("--format", help="Output format.")] = ShowFormat.TABLE,
 ) -> None:

@@ -16,8 +16,8 @@ _MAX_NAMED = 4
 
 def opponent(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="The account's name or key at the site, ignoring case.")],
-    site: Annotated[str | None, typer.Option(help="Required if the name exists at several sites.")] = None,
+    name: Annotated[str, typer.Argument(help="The opponent's name or key at the site, ignoring case.")],
+    site: Annotated[str | None, typer.Option(help="Required if the name is ambiguous.")] = None,
     output: Annotated[ShowFormat, typer.Option("--format", help="Output format.")] = ShowFormat.TABLE,
 ) -> None:
     """Show one opponent: results, progress, ratings and visits.

@@ -20,7 +20,7 @@ def backup_command(
         Path | None,
         typer.Argument(
             metavar="[FILE]",
-            help="File to write, or folder for a file named after the time (default: the database's folder).",
+            help="File to write, or a folder for a timestamped file (default: the database's folder).",
         ),
     ] = None,
     keep: Annotated[

@@ -16,7 +16,7 @@ from storage.maintenance.copying import CopyReport, OnStep, copy_database
 
 def copy_command(
     source: Annotated[str, typer.Argument(metavar="FROM", help="URL of the database to copy.")],
-    target: Annotated[str, typer.Argument(metavar="TO", help="URL of the empty target database.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="URL of the target database; must be empty.")],
 ) -> None:
     """Copy a database within or between SQLite and PostgreSQL.
 

@@ -21,7 +21,7 @@ def prune_command(
         str,
         typer.Option(
             metavar="TIME",
-            help="Leave games younger than this unchanged: 90d, 12w, 6m (30 days each), 1y.",
+            help="Leave games younger than this unchanged, e.g. 90d, 12w, 6m (30-day months) or 1y.",
         ),
     ],
     yes: Annotated[bool, typer.Option("--yes", help="Change the database; this cannot be undone.")] = False,

@@ -12,7 +12,7 @@ from storage.maintenance.vacuum import vacuum
 def vacuum_command(
     context: typer.Context,
     force: Annotated[
-        bool, typer.Option("--force", help="Also vacuum a large SQLite database that a program is using.")
+        bool, typer.Option("--force", help="Vacuum even a large SQLite database that a program is using.")
     ] = False,
 ) -> None:
     """Return unused space to the disk and refresh statistics.

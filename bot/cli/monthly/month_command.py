@@ -25,11 +25,11 @@ def report_command(
     context: typer.Context,
     filters: "Filters",
     month: Annotated[
-        str | None, typer.Option(metavar="YYYY-MM", help="Month, in UTC; by default, the current month.")
+        str | None, typer.Option(metavar="YYYY-MM", help="Month in UTC; by default, the current month.")
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="File to write; by default stdout, unless it is a terminal."),
+        typer.Option(metavar="FILE", help="File to write; by default, stdout, which must not be a terminal."),
     ] = None,
 ) -> None:
     """Write a month's results, traps and trials as one HTML file.

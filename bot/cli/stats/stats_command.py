@@ -41,23 +41,23 @@ def stats(
         str,
         typer.Option(
             metavar="NAMES",
-            help="Groupings, separated by commas: strategy, game, site, speed, rating-band, week, "
+            help="Comma-separated groupings: strategy, game, site, speed, rating-band, week, "
             "month, opponent-kind, version, settings, phase, model.",
         ),
     ] = "strategy",
     arms: Annotated[
-        str | None, typer.Option(metavar="A,B", help="The two strategies to compare if the trial has more.")
+        str | None, typer.Option(metavar="A,B", help="Strategies to compare in a trial of more than two.")
     ] = None,
     plan: Annotated[
         bool,
         typer.Option(
             "--plan",
-            help="Show how many games or decisions a trial needs, based on the selected games.",
+            help="Estimate from the selected games how many games or decisions a trial needs.",
         ),
     ] = False,
     calibration: Annotated[
         bool,
-        typer.Option("--calibration", help="Show how well each model of people predicted errors."),
+        typer.Option("--calibration", help="Show how well each model of people predicted their errors."),
     ] = False,
     suspect: Suspects = None,
     output: FormatOption = CommandFormat.TABLE,

@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 
 
 Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="Name of the experiment, as in `desdemona lab list`.")
+    str, typer.Argument(metavar="NAME", help="Name of the experiment, as listed by `desdemona lab list`.")
 ]
 Small = Annotated[
     bool,
     typer.Option(
-        "--small/--full", help="Run a one-minute test, or the full run reported in docs/research/papers.md."
+        "--small/--full", help="Run a one-minute test or the full run reported in docs/research/papers.md."
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=MAX_OPTION_VALUE, help="Random seed.")]
 Plots = Annotated[
     Path | None,
-    typer.Option(help="Folder for the charts (SVG files); needs matplotlib, which is in the extra 'lab'."),
+    typer.Option(help="Folder for the charts (SVG files); requires matplotlib (extra 'lab')."),
 ]
 Format = Annotated[ShowFormat, typer.Option("--format", help="Output format.")]
 
@@ -68,7 +68,7 @@ def run_command(
     concurrency: Annotated[
         int | None,
         typer.Option(
-            min=1, max=1024, help="Number of jobs to run at a time; by default 1, or the cluster's capacity."
+            min=1, max=1024, help="Maximum number of concurrent jobs; by default 1, or a cluster's capacity."
         ),
     ] = None,
     cluster: Annotated[

@@ -133,7 +133,7 @@ def seconds(start: datetime | None, end: datetime | None) -> Value:
 
 
 OF_GAME: list[ExportColumn] = [
-    text("site", "the site, for instance arena", GameRow.site),
+    text("site", "site, for instance arena", GameRow.site),
     text("game", "othello, chess, xiangqi or connect4", GameRow.game),
     text("player", "old name of strategy", GameRow.strategy),
     whole("opponent_id", "key of the opponent's account", GameRow.opponent_id),
@@ -141,4 +141,4 @@ OF_GAME: list[ExportColumn] = [
     flag("is_program", "1: the opponent is a program, according to the site", OpponentRow.is_bot),
     whole("opponent_rating", "opponent's rating at the start; null: unknown", GameRow.opponent_rating),
 ]
-STRATEGY = text("strategy", "our strategy: trappy, standard, ...", GameRow.strategy)
+STRATEGY = text("strategy", "our strategy, for instance trappy", GameRow.strategy)

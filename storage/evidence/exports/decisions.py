@@ -69,7 +69,7 @@ DECISIONS = export_of(
     _DECISIONS,
     [
         *_KEYS,
-        text("move", "our move, in the notation for programs", DecisionRow.move),
+        text("move", "our move, in this program's notation", DecisionRow.move),
         text("state", "committed, sent or confirmed", DecisionRow.state),
         whole("depth", "plies searched", DecisionRow.depth),
         whole("nodes", "positions searched", DecisionRow.nodes),
@@ -79,7 +79,7 @@ DECISIONS = export_of(
         flag("is_trap", "1: the move sets a trap (Figure 9)", DecisionRow.is_trap),
         number(
             "trap_quality",
-            "quality of the move's best trap, as a percentage of the game",
+            "quality of the move's best trap, in per cent of expected score",
             DecisionRow.trap_quality,
             lambda quality: quality / 100,
         ),
@@ -88,7 +88,7 @@ DECISIONS = export_of(
         computed(
             "send_s",
             _NUMBER,
-            "seconds until the site accepted the move",
+            "seconds from the decision until the site accepted the move",
             seconds,
             DecisionRow.created_at,
             DecisionRow.sent_at,
@@ -96,7 +96,7 @@ DECISIONS = export_of(
         computed(
             "confirm_s",
             _NUMBER,
-            "seconds from acceptance until the site showed the move",
+            "seconds from the site's acceptance until it showed the move",
             seconds,
             DecisionRow.sent_at,
             DecisionRow.confirmed_at,
@@ -106,7 +106,7 @@ DECISIONS = export_of(
 )
 
 OUTCOMES = export_of(
-    "One row for each judged reply to our moves, with its expected values.",
+    "One row for each judged reply to our moves, with the forecasts for it.",
     _DECISIONS.join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
     .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
     .outerjoin(ReplyTimeRow, ReplyTimeRow.decision_id == DecisionRow.id),
@@ -115,20 +115,20 @@ OUTCOMES = export_of(
         text("kind", "optimal, fell, erred_elsewhere (Figure 9) or unanswered", OutcomeRow.kind),
         text("reply", "the reply; null: the game ended first", OutcomeRow.reply),
         flag("fell_for_best", "1: the reply falls into the best trap (Figure 9)", OutcomeRow.fell_for_best),
-        share("cost", "cost of the reply, as a share of the game", OutcomeRow.cost),
+        share("cost", "cost of the reply in expected score", OutcomeRow.cost),
         computed(
             "is_error",
             _WHOLE,
-            "1: the reply cost 10 % of the game or more",
+            "1: the reply cost at least 10 % of expected score",
             lambda cost: int(cost is not None and cost >= MIN_ERROR_COST),
             OutcomeRow.cost,
         ),
         flag("is_decided", "1: our move forces the outcome; exclude such rows", DecisionRow.is_decided),
         whole("reply_count", "number of legal replies", DecisionRow.reply_count),
         number("random_error", "probability that a random reply is an error", ForecastRow.error_uniform),
-        number("expected_error", "forecast probability of an error", ForecastRow.error_expected),
+        number("expected_error", "forecast probability that the reply errs", ForecastRow.error_expected),
         share("random_cost", "mean cost of a reply chosen at random", ForecastRow.cost_uniform),
-        share("expected_cost", "forecast of the reply's mean cost", ForecastRow.cost_expected),
+        share("expected_cost", "forecast mean cost of the reply", ForecastRow.cost_expected),
         computed(
             "has_bait",
             _WHOLE,
@@ -144,20 +144,20 @@ OUTCOMES = export_of(
             ForecastRow.is_taken,
         ),
         number("probability", "forecast probability of this reply", ForecastRow.reply_probability),
-        number("reply_time_s", "seconds taken to reply; null: not timed", ReplyTimeRow.time_s),
+        number("reply_time_s", "seconds the opponent took to reply; null: not measured", ReplyTimeRow.time_s),
         timestamp("at", "time of the judgement", OutcomeRow.at),
         flag("is_trap", "1: our move set a trap (Figure 9)", DecisionRow.is_trap),
         number("random_bait", "probability that a random reply takes a bait", ForecastRow.bait_uniform),
-        number("expected_bait", "forecast probability of taking a bait", ForecastRow.bait_expected),
+        number("expected_bait", "forecast probability that a bait is taken", ForecastRow.bait_expected),
         number(
             "random_fall",
             "probability that a random reply falls into a trap (Figure 9)",
             ForecastRow.fall_uniform,
         ),
-        number("expected_fall", "forecast probability of falling into a trap", ForecastRow.fall_expected),
+        number("expected_fall", "forecast probability of a fall into a trap", ForecastRow.fall_expected),
         number(
             "expected_optimal",
-            "forecast probability of an optimal reply",
+            "forecast probability that the reply is optimal",
             ForecastRow.optimal_expected,
         ),
         computed(
@@ -193,12 +193,12 @@ BAITS = export_of(
         text("move", "our move", DecisionRow.move),
         text("bait", "the most tempting reply", ForecastRow.bait),
         number("probability", "forecast probability that the bait is played", ForecastRow.bait_probability),
-        share("cost", "cost of the bait, as a share of the game", ForecastRow.bait_cost),
+        share("cost", "cost of the bait in expected score", ForecastRow.bait_cost),
         _expected_loss("surprise", "old name of expected_loss"),
         text("model", "model that made the forecast", ForecastRow.model_name),
-        text("reply", "reply played; null: none yet", OutcomeRow.reply),
+        text("reply", "the reply played; null: none yet", OutcomeRow.reply),
         flag("is_taken", "1: the reply took a bait; null: not judged yet", ForecastRow.is_taken),
-        share("reply_cost", "cost of the reply, as a share of the game", OutcomeRow.cost),
+        share("reply_cost", "cost of the reply in expected score", OutcomeRow.cost),
         *OF_GAME,
         timestamp("at", "time of the decision", DecisionRow.created_at),
         number(
@@ -212,7 +212,7 @@ BAITS = export_of(
             "1: forecast by current rules; statistics ignore other rows until `db recheck`",
             ForecastRow.rule,
         ),
-        _expected_loss("expected_loss", "forecast probability times cost, by which baits are ranked"),
+        _expected_loss("expected_loss", "forecast probability times cost, used to rank baits"),
         STRATEGY,
     ],
     selected=of_moves,
@@ -243,15 +243,15 @@ REPLIES = Export(
     "One row for each legal reply to each of our moves, with its scores.",
     (
         *_KEYS,
-        ExportColumn("reply", _TEXT, "the reply, in the notation for programs"),
+        ExportColumn("reply", _TEXT, "the reply, in this program's notation"),
         ExportColumn("is_played", _WHOLE, "1: this reply was played"),
-        ExportColumn("first_centi", _WHOLE, "score after the shallowest search"),
+        ExportColumn("first_centi", _WHOLE, "score from the shallowest search"),
         ExportColumn("glance_centi", _WHOLE, "old name of shallow_centi"),
         ExportColumn("final_centi", _WHOLE, "score at full depth"),
         ExportColumn("cost_centi", _WHOLE, "the best reply's score at full depth, minus this reply's"),
-        ExportColumn("rank_first", _WHOLE, "rank by the shallowest search; 1: best"),
+        ExportColumn("rank_first", _WHOLE, "rank in the shallowest search; 1: best"),
         ExportColumn("rank_final", _WHOLE, "rank at full depth; 1: best"),
-        ExportColumn("shallow_centi", _WHOLE, "score one ply short of full depth"),
+        ExportColumn("shallow_centi", _WHOLE, "score at one ply below full depth"),
     ),
     _DECISIONS.add_columns(
         DecisionRow.ply, cast(DecisionRow.replies, Text).label("replies"), OutcomeRow.reply
@@ -268,7 +268,7 @@ def _json(stored: object) -> str:
 
 
 RECORDS = export_of(
-    "One row for each of our moves, with its full record, from which its other data can be computed.",
+    "One row for each of our moves, with the full record from which its other data can be computed.",
     _DECISIONS.outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id),
     [
         *_KEYS,

@@ -39,11 +39,11 @@ EVENTS = export_of(
     [
         whole("event_id", "key of the event", EventRow.id),
         timestamp("at", "time of the event", EventRow.at),
-        text("site", "the site, for instance arena", EventRow.site),
+        text("site", "site, for instance arena", EventRow.site),
         text("account", "name of our account", EventRow.account),
         text("kind", "kind, for instance challenge_declined", EventRow.kind),
-        whole("game_id", "key of the event's game; null: none", EventRow.game_id),
-        text("detail", "JSON: details, such as reason or error", EventRow.detail, _detail),
+        whole("game_id", "key of the game concerned; null: none", EventRow.game_id),
+        text("detail", "JSON: details, such as the reason or the error", EventRow.detail, _detail),
     ],
     _event_conditions,
 )

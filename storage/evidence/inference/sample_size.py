@@ -58,7 +58,7 @@ class SampleSizeRow:
     fixed: float
     """Number of values needed for one planned analysis."""
     any_time: float
-    """Number of values needed for any-time analyses."""
+    """Number of values needed with an interval that is valid at any time."""
     per_game: float
     """Number of values per game."""
     measured_in: int | None

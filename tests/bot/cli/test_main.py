@@ -292,7 +292,7 @@ def test_a_bot_account_gets_a_token(desdemona: Command) -> None:
     assert desdemona("arena-account", "add-bot", "Brabantio")[1].strip() not in ("", token)
     status, _, err = desdemona("arena-account", "add-bot", "desdemona")
     assert status == 2
-    assert "is an account of the bot" in err
+    assert "is one of the bot's own accounts" in err
     assert err.count("\n") == 1
     status, _, err = desdemona("arena-account", "add-bot", "no spaces, please")
     assert status == 2

@@ -28,7 +28,7 @@ def _columns(name: str, view: AskView) -> str:
     if exported:
         lacking = sorted(exported - set(view.columns))
         without = f", without {', '.join(f'`{column}`' for column in lacking)}" if lacking else ""
-        told = f"The columns of the export [`{what}`](formats.md#{what}){without}."
+        told = f"Same columns as the export [`{what}`](formats.md#{what}){without}."
     own = {column: meaning for column, meaning in view.columns.items() if column not in exported}
     rows = "\n".join(f"| `{column}` | {meaning} |" for column, meaning in own.items())
     table = f"| Column | Meaning |\n|---|---|\n{rows}" if own else ""

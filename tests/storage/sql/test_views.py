@@ -111,7 +111,7 @@ SOME_REPLIES = (
     "select * from ask_replies where decision_id = 7",
     "select * from ask_replies where game_id = (select max(game_id) from ask_games)",
     "select r.* from ask_games g join ask_replies r on r.game_id = g.game_id where g.game_id = 7",
-    example_questions()["Which replies in one game looked best but were worse?"],
+    example_questions()["Which replies in the latest game looked best at first but were worse?"],
 )
 
 
