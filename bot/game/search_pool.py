@@ -14,16 +14,15 @@ import asyncio
 import itertools
 import logging
 import math
+import os
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
 from typing import Any, Self, TypeVar
 
-from bot.base.cores import available_cores
 from engine.search.reference import Searcher
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
@@ -35,10 +34,6 @@ T = TypeVar("T")
 _MIN_PATIENCE_S = 0.005
 _MARGIN = 0.25
 """A job pauses another only if it has waited this many planned times more; each pause costs a restart."""
-_MAX_QUEUE_PER_THREAD = 3.0
-"""Mean queue at which the machine is full: a move then gets a quarter of its planned time."""
-_REMEMBERED_MOVES = 50
-"""Number of latest moves over which queues and waits are averaged."""
 
 
 class JobRank(IntEnum):
@@ -60,12 +55,12 @@ class JobStop(StopFlag):
     def __init__(self, queue_per_thread: float, borrow: Callable[[int], int] = lambda _: 0) -> None:
         super().__init__()
         self.queue_per_thread = queue_per_thread
-        """Number of waiting live jobs per thread when this run began."""
+        """The account's waiting live jobs per thread of its share when this run began."""
         self.borrow = borrow
         """Lends this run at most the requested number of idle threads' cores; returns the number lent."""
         self.is_paused = False
-        """Whether the thread is needed for a job of a higher rank; if so, this job must raise `Stopped` and
-        will be restarted."""
+        """Whether the thread is needed for a more urgent job; if so, this job must raise `Stopped` and will
+        be restarted."""
 
 
 Job = Callable[[Searcher, JobStop], T]
@@ -84,26 +79,21 @@ class _Task:
     account: object
     loop: asyncio.AbstractEventLoop
     result: asyncio.Future[Any]
-    since: float
-    """When the job arrived."""
-    thought_s: float = 0.0
-    """Time on threads in earlier runs."""
+    queued_at: float
+    """When the job was last queued."""
+    waited_s: float = 0.0
+    """Time that the job waited in the queue before its runs, in seconds."""
     stop: JobStop | None = None
     """The stop flag of the current run; None while the job waits."""
-    began: float = 0.0
-    """When the current run began."""
     borrowed: int = 0
     """Number of cores that the job borrows from idle threads, in addition to its own."""
     cancelled: bool = False
     """Whether the caller no longer waits for the result."""
 
-    def waited_s(self, now: float) -> float:
-        """Time that the job has waited for a thread, in seconds."""
-        return (now if self.stop is None else self.began) - self.since - self.thought_s
-
     def urgency(self, now: float) -> tuple[int, float, int]:
-        """Sort key, most urgent first: rank, then time waited in multiples of the plan, then arrival."""
-        return self.rank, -self.waited_s(now) / max(self.plan_s, _MIN_PATIENCE_S), self.number
+        """Sort key, most urgent first: rank, then minus the time waited in planned times, then arrival."""
+        waited_s = self.waited_s + (now - self.queued_at if self.stop is None else 0.0)
+        return self.rank, -waited_s / max(self.plan_s, _MIN_PATIENCE_S), self.number
 
     @property
     def is_leaving(self) -> bool:
@@ -124,8 +114,6 @@ class PoolLoad:
     """Number of jobs waiting for a thread, excluding spare-time jobs."""
     waiting_moves: int = 0
     """Number of jobs in `waiting` that search for a game's move; the rest are less urgent analyses."""
-    waits_s: Mapping[object, float] = field(default_factory=dict)
-    """Mean time for which an account's latest moves waited for a thread, in seconds, keyed by account."""
 
 
 class SearchPool:
@@ -135,17 +123,13 @@ class SearchPool:
         workers: Number of threads; 0 means one per core.
         table_mb: Size of the transposition table for each thread and game, in MiB.
         searcher: Creates a searcher from the game's name and `table_mb`.
-        clock: Returns the current time in seconds.
     """
 
     def __init__(
-        self,
-        workers: int,
-        table_mb: int,
-        searcher: Callable[[str, int], Searcher] = make_searcher,
-        clock: Callable[[], float] = time.monotonic,
+        self, workers: int, table_mb: int, searcher: Callable[[str, int], Searcher] = make_searcher
     ) -> None:
-        self._clock = clock
+        self.clock: Callable[[], float] = time.monotonic
+        """Returns the current time in seconds."""
         self._table_mb = table_mb
         self._make_searcher = searcher
         self._numbers = itertools.count()
@@ -154,11 +138,9 @@ class SearchPool:
         self._queue: list[_Task] = []
         self._running: list[_Task] = []
         self._closed = False
-        self._latest_queues: deque[float] = deque(maxlen=_REMEMBERED_MOVES)
-        self._waits_s: dict[object, deque[float]] = {}
         self._threads = [
             threading.Thread(target=self._run_jobs, name=f"search-{number}", daemon=True)
-            for number in range(workers or available_cores())
+            for number in range(workers or os.cpu_count() or 1)
         ]
 
     async def __aenter__(self) -> Self:
@@ -190,17 +172,7 @@ class SearchPool:
                 sum(task.rank is JobRank.LIVE for task in self._running),
                 sum(task.rank < JobRank.SPARE for task in self._queue),
                 sum(task.rank < JobRank.BACKGROUND for task in self._queue),
-                {account: sum(waits) / len(waits) for account, waits in self._waits_s.items()},
             )
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the games get so little time for their moves that no further game should start."""
-        with self._changed:
-            queues = self._latest_queues
-            is_busy = any(task.rank is JobRank.LIVE for task in self._queue)
-            is_known = len(queues) == _REMEMBERED_MOVES
-            return is_busy and is_known and sum(queues) >= _MAX_QUEUE_PER_THREAD * len(queues)
 
     async def run(
         self,
@@ -226,7 +198,7 @@ class SearchPool:
         """
         loop = asyncio.get_running_loop()
         number, result = next(self._numbers), loop.create_future()
-        task = _Task(rank, number, plan_s, job, game, account, loop, result, self._clock())
+        task = _Task(rank, number, plan_s, job, game, account, loop, result, self.clock())
         with self._changed:
             if self._closed:
                 raise RuntimeError("the pool is closed")
@@ -252,7 +224,7 @@ class SearchPool:
             if task is None:  # it has ended
                 return
             task.rank, task.plan_s = JobRank.LIVE, plan_s
-            task.since, task.thought_s, task.began = [self._clock(), 0.0, self._clock()]
+            task.waited_s, task.queued_at = 0.0, self.clock()
             self._make_room()
         self._take_thread_later(task, plan_s)
 
@@ -279,7 +251,7 @@ class SearchPool:
         with self._changed:
             live = [other for other in self._running if other.rank is JobRank.LIVE and not other.is_leaving]
             if live and task in self._queue:
-                now, victim = self._clock(), self._by_urgency(live)[-1]
+                now, victim = self.clock(), self._by_urgency(live)[-1]
                 is_due = task.urgency(now)[1] < victim.urgency(now)[1] - _MARGIN
                 if is_due and victim.stop is not None:
                     victim.stop.is_paused = True
@@ -326,16 +298,14 @@ class SearchPool:
                 return None
             task = self._by_urgency(self._queue)[0]
             self._queue.remove(task)
-            queue_per_thread = self._queue_per_thread(task.account)
-            if task.rank is JobRank.LIVE:
-                self._latest_queues.append(queue_per_thread)
-            task.borrowed, task.began = 0, self._clock()
-            task.stop = JobStop(queue_per_thread, partial(self._borrow_cores, task))
+            task.waited_s += self.clock() - task.queued_at
+            task.borrowed = 0
+            task.stop = JobStop(self._queue_per_thread(task.account), partial(self._borrow_cores, task))
             self._running.append(task)
             return task, task.stop
 
     def _by_urgency(self, tasks: Iterable[_Task]) -> list[_Task]:
-        now = self._clock()
+        now = self.clock()
         return sorted(tasks, key=lambda task: task.urgency(now))
 
     def _queue_per_thread(self, account: object) -> float:
@@ -349,9 +319,7 @@ class SearchPool:
             # Jobs of lower rank that were told to stop, perhaps in favour of this one, count as gone.
             staying = (other for other in self._running if not (other.is_leaving and other.rank > task.rank))
             busy = sum(1 + other.borrowed for other in staying)
-            busy += sum(
-                other.rank <= task.rank for other in self._queue
-            )  # an idle thread is about to take it
+            busy += sum(other.rank <= task.rank for other in self._queue)  # idle threads will take these
             task.borrowed = max(0, min(most, len(self._threads) - busy))
             return task.borrowed
 
@@ -359,15 +327,10 @@ class SearchPool:
         with self._changed:
             self._running.remove(task)
             if isinstance(error, Stopped) and task.is_leaving and not task.cancelled:
-                task.thought_s += self._clock() - task.began
-                task.stop = None
+                task.stop, task.queued_at = None, self.clock()
                 self._queue.append(task)
                 self._changed.notify()
                 return
-            if task.rank is JobRank.LIVE:
-                self._waits_s.setdefault(task.account, deque(maxlen=_REMEMBERED_MOVES)).append(
-                    task.waited_s(task.began)
-                )
             if self._closed:
                 return
         task.loop.call_soon_threadsafe(_settle, task.result, value, error)

@@ -1,7 +1,6 @@
 """The search pool: order, stopping, and who has to step back."""
 
 import asyncio
-import itertools
 import math
 import threading
 from contextlib import suppress
@@ -82,7 +81,8 @@ class Clock:
 async def test_who_has_waited_longest_in_proportion_to_its_plan_comes_first() -> None:
     order: list[float] = []
     clock = Clock()
-    async with SearchPool(1, 1, clock=clock) as pool, asyncio.TaskGroup() as tasks:
+    async with SearchPool(1, 1) as pool, asyncio.TaskGroup() as tasks:
+        pool.clock = clock
         gate = Gate()
         tasks.create_task(pool.run(gate, "tictactoe", plan_s=90.0))
         await gate.has_started()
@@ -408,7 +408,8 @@ async def test_the_queue_is_that_of_the_account_by_its_share() -> None:
 
 async def test_who_has_waited_for_its_plan_pauses_the_one_that_has_waited_least() -> None:
     clock = Clock()
-    async with SearchPool(2, 1, clock=clock) as pool:
+    async with SearchPool(2, 1) as pool:
+        pool.clock = clock
         gates = [Gate(), Gate(), Gate()]
         running = []
         for gate in gates:
@@ -432,7 +433,8 @@ async def test_who_has_waited_for_its_plan_pauses_the_one_that_has_waited_least(
 
 async def test_who_has_waited_as_long_is_not_paused() -> None:
     clock = Clock()
-    async with SearchPool(1, 1, clock=clock) as pool:
+    async with SearchPool(1, 1) as pool:
+        pool.clock = clock
         first, gate = Gate(), Gate()
         running = [asyncio.create_task(pool.run(each, "tictactoe", plan_s=1.0)) for each in (first, gate)]
         await first.has_started()
@@ -450,37 +452,6 @@ async def test_who_has_waited_as_long_is_not_paused() -> None:
         assert (gate.runs, patient.done()) == (2, False)
         gate.open.set()
         assert [await task for task in (*running, patient)] == ["done", "done", "patient"]
-
-
-async def test_a_machine_is_full_when_moves_get_a_quarter_of_their_time() -> None:
-    async with SearchPool(1, 1) as pool, asyncio.TaskGroup() as tasks:
-        gates = [Gate() for _ in range(60)]
-        for gate in gates:
-            tasks.create_task(pool.run(gate, "tictactoe", account="a"))
-        for before, gate in itertools.pairwise(gates):
-            await before.has_started()
-            assert pool.is_full == (gate in gates[50:]), gates.index(gate)
-            before.open.set()
-        await gates[-1].has_started()
-        assert not pool.is_full  # nobody waits any more
-        gates[-1].open.set()
-
-
-async def test_waits_are_counted_by_account() -> None:
-    clock = Clock()
-    async with SearchPool(1, 1, clock=clock) as pool:
-        gate = Gate()
-        first = asyncio.create_task(pool.run(gate, "tictactoe", account="a", plan_s=1.0))
-        await gate.has_started()
-        others = [
-            asyncio.create_task(pool.run(lambda *_: None, "tictactoe", account=account, plan_s=9.0))
-            for account in ("a", "b")
-        ]
-        await asyncio.sleep(0)
-        clock.now = 3.0
-        gate.open.set()
-        await asyncio.gather(first, *others)
-        assert pool.load.waits_s == {"a": 1.5, "b": 3.0}
 
 
 async def test_how_busy_it_is() -> None:
