@@ -1,1 +1,1 @@
-"""The daemon, which runs accounts, arena, dashboard and control socket in one process, and its commands."""
+"""The daemon and its commands. It runs accounts, arena, dashboard and control socket in one process."""

@@ -37,7 +37,7 @@ Paths = Mapping[str, tuple[str, ...]]
 
 
 async def recent_paths(database: Database, game: Game[Any], stored: StoredGame) -> Paths:
-    """Return the openings of the latest games against a game's opponent; none if the database fails.
+    """Return the openings of the latest games against this opponent; empty if the database fails.
 
     Games without a result do not count, as on the server; otherwise two aborted games would displace the
     games that must not be repeated.

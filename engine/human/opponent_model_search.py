@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _QUERIES_PER_STOP_CHECK = 16
-"""Number of network queries per check of the stop flag (about 4 ms); single queries would cost far more."""
+"""Network queries per batch; the stop flag is checked between batches (4 ms). Single queries cost more."""
 
 FindProfiles = Callable[[str, Sequence[str]], Sequence[ReplyProfile]]
 """A function that uses another program to find the profiles of some replies to our move."""

@@ -46,7 +46,7 @@ def stats(
         ),
     ] = "strategy",
     arms: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Strategies to compare in a trial of more than two.")
+        str | None, typer.Option(metavar="A,B", help="Compare these two of the trial's strategies.")
     ] = None,
     plan: Annotated[
         bool,

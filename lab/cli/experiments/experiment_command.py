@@ -152,7 +152,7 @@ def _known(name: str) -> Experiment:
 
 
 def _given(experiment: Experiment, size: Size, folder: Path | None) -> str | None:
-    """The folder that workers read; None for a small run."""
+    """The folder that workers read; None if the run needs no files."""
     if not experiment.needs or size is Size.SMALL:
         if folder is not None:
             raise UsageError(f"--folder: {experiment.name} ({size.value}) needs no files")
