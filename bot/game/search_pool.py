@@ -250,7 +250,7 @@ class SearchPool:
         """Pause the live job that has waited least, if this job waits and has waited clearly longer."""
         with self._changed:
             live = [other for other in self._running if other.rank is JobRank.LIVE and not other.is_leaving]
-            if live and task in self._queue:
+            if live and task.rank is JobRank.LIVE and task in self._queue:
                 now, victim = self.clock(), self._by_urgency(live)[-1]
                 is_due = task.urgency(now)[1] < victim.urgency(now)[1] - _MARGIN
                 if is_due and victim.stop is not None:

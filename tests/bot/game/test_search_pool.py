@@ -431,6 +431,25 @@ async def test_who_has_waited_for_its_plan_pauses_the_one_that_has_waited_least(
         assert [await task for task in running] == ["done"] * 3
 
 
+async def test_a_slow_game_pauses_no_live_one_however_long_it_waits() -> None:
+    clock = Clock()
+    async with SearchPool(1, 1) as pool:
+        pool.clock = clock
+        gate = Gate()
+        running = asyncio.create_task(pool.run(gate, "tictactoe", plan_s=1.0))
+        await gate.has_started()
+        slow = asyncio.create_task(pool.run(lambda *_: "slow", "tictactoe", rank=JobRank.SLOW, plan_s=0.01))
+        await asyncio.sleep(0)
+        urgent = asyncio.create_task(pool.run(lambda *_: "urgent", "tictactoe", plan_s=0.02))
+        await asyncio.sleep(0)
+        clock.now = 9.0
+        assert await urgent == "urgent"
+        await gate.has_started()  # paused by the urgent one alone
+        assert (gate.runs, slow.done()) == (2, False)
+        gate.open.set()
+        assert (await running, await slow) == ("done", "slow")
+
+
 async def test_who_has_waited_as_long_is_not_paused() -> None:
     clock = Clock()
     async with SearchPool(1, 1) as pool:
