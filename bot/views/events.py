@@ -136,7 +136,7 @@ class EventsView:
                 )
                 for each in self.counts
             ),
-            nothing="No event of this kind in this period.",
+            nothing="No such event in this period.",
         )
         endings = TablePart(
             "How games ended",

@@ -104,7 +104,8 @@ class GameView:
             expected = nothing if told is None else (told.forecast_table,)
             found.append(Beside((*expected, self._record(self.mark))))
         path = f"/dash/games/{self.stored.id}/download?format="
-        links = [(form if form == "transcript" else form.upper(), path + form) for form in FORMATS]
+        forms = [form for form in FORMATS if self.stored.game == "othello" or form != GameFormat.GGF]
+        links = [(form if form == "transcript" else form.upper(), path + form) for form in forms]
         links.append(("JSON", f"/dash/api/game/{self.stored.id}?ply={self.ply}"))
         return (*found, Links("Download:", tuple(links)))
 

@@ -75,7 +75,7 @@ def _draws(rate: DrawRate | None) -> str:
     if rate is None or rate.games < MIN_GAMES:
         return (
             f"{DRAWS_PER_GAME:g} randomised decision per game is assumed until there are {MIN_GAMES} "
-            f"finished games of {' or '.join(RANDOMISERS)} with people; there are "
+            f"finished games against people with the strategy {' or '.join(RANDOMISERS)}; there are "
             f"{0 if rate is None else rate.games}. With default settings, that is about right for chess and "
             "xiangqi and too high for Othello (docs/trials.md)."
         )

@@ -211,7 +211,10 @@ def test_a_plan_needs_no_database(desdemona: Command) -> None:
     assert "20% of baits taken, 10 traps per person 5,683 / 11,210 909 / 1,795 227 / 560" in lines_of(out)
     assert "games (2 each, assumed) 2,841 / 5,605 455 / 898 114 / 280" in lines_of(out)
     assert "Days: unknown, because no game with a person finished in the last 28 days." in lines_of(out)
-    assert "Decisions: 1 randomised decision per game is assumed until there are 30 finished games of" in out
+    assert (
+        "Decisions: 1 randomised decision per game is assumed until there are 30 finished games against"
+        in out
+    )
     assert "there is no database at" in err
     assert "; the plan therefore assumes a number of randomised decisions per game" in err
 
@@ -256,7 +259,7 @@ def test_a_plan_assumes_until_there_are_enough_games(desdemona: Command, migrate
     draws(migrated_file, 29, 10)
     assert {row["measured_in"] for row in decision_rows(desdemona)} == {None}
     told = " ".join(desdemona("stats", "--plan")[1].split())
-    assert "until there are 30 finished games of randomised with people; there are 29." in told
+    assert "30 finished games against people with the strategy randomised; there are 29." in told
 
 
 def test_a_plan_without_any_draw_in_enough_games(desdemona: Command, migrated_file: Path) -> None:

@@ -171,6 +171,7 @@ async def test_a_game_that_has_just_begun(database: Database, visitor: Visitor) 
 @pytest.mark.parametrize("form", ["pgn", "ggf", "transcript"])
 async def test_downloads_are_what_export_writes(database: Database, visitor: Visitor, form: str) -> None:
     key = await _othello(database)
+    assert f"download?format={form}" in await visitor.text(f"/dash/games/{key}")
     written = await visitor.text(f"/dash/games/{key}/download?format={form}")
     assert "d6" in written.lower()
     headers = await visitor.headers(f"/dash/games/{key}/download?format={form}")
@@ -186,6 +187,8 @@ async def test_downloads_are_what_export_writes(database: Database, visitor: Vis
 async def test_a_format_that_cannot_say_it(database: Database, visitor: Visitor) -> None:
     async with database.write() as session:
         game = await met_bait(session, "one")
+    page = await visitor.text(f"/dash/games/{game.id}")
+    assert ("format=pgn" in page, "format=ggf" in page) == (True, False)
     assert "cannot express this game" in await visitor.text(f"/dash/games/{game.id}/download?format=ggf", 400)
     assert "known: pgn, ggf, transcript" in await visitor.text(
         f"/dash/games/{game.id}/download?format=x", 400
