@@ -249,11 +249,11 @@ class SearchPool:
     def _take_thread(self, task: _Task) -> None:
         """Pause the live job that has waited least, if this job waits and has waited clearly longer."""
         with self._changed:
-            live = [other for other in self._running if other.rank is JobRank.LIVE and not other.is_leaving]
-            if live and task.rank is JobRank.LIVE and task in self._queue:
+            live = [other for other in self._running if other.rank is JobRank.LIVE]
+            is_waiting = task.rank is JobRank.LIVE and task in self._queue
+            if live and is_waiting and not any(other.is_leaving for other in self._running):
                 now, victim = self.clock(), self._by_urgency(live)[-1]
-                is_due = task.urgency(now)[1] < victim.urgency(now)[1] - _MARGIN
-                if is_due and victim.stop is not None:
+                if task.urgency(now)[1] < victim.urgency(now)[1] - _MARGIN and victim.stop is not None:
                     victim.stop.is_paused = True
                     victim.stop.set()
         if not task.result.done():

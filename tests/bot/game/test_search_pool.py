@@ -431,6 +431,44 @@ async def test_who_has_waited_for_its_plan_pauses_the_one_that_has_waited_least(
         assert [await task for task in running] == ["done"] * 3
 
 
+class SlowGate(Gate):
+    """It takes a while to stop."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_stop = threading.Event()
+
+    def __call__(self, searcher: Searcher, stop: JobStop) -> str:
+        try:
+            return super().__call__(searcher, stop)
+        except Stopped:
+            assert self.may_stop.wait(PATIENCE_S)
+            raise
+
+
+async def test_who_waits_for_one_thread_pauses_no_second_job() -> None:
+    clock = Clock()
+    async with SearchPool(2, 1) as pool:
+        pool.clock = clock
+        gates = [SlowGate(), SlowGate()]
+        running = [asyncio.create_task(pool.run(gate, "tictactoe", plan_s=1.0)) for gate in gates]
+        for gate in gates:
+            await gate.has_started()
+        urgent = asyncio.create_task(pool.run(lambda *_: "urgent", "tictactoe", plan_s=0.01))
+        await asyncio.sleep(0)
+        clock.now = 1.0
+        later = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().call_later(0.05, later.set_result, None)
+        await later  # its timer has come several times
+        for gate in gates:
+            gate.may_stop.set()
+        assert await urgent == "urgent"
+        for gate in gates:
+            gate.open.set()
+        assert [await task for task in running] == ["done", "done"]
+        assert [gate.runs for gate in gates] == [1, 2]
+
+
 async def test_a_slow_game_pauses_no_live_one_however_long_it_waits() -> None:
     clock = Clock()
     async with SearchPool(1, 1) as pool:
