@@ -1,4 +1,4 @@
-"""Simulated people with short games: most resign early; some leave, lose on time, come back, or are rude."""
+"""Simulated people with short games: most resign early; some leave, time out, or send invalid requests."""
 
 import random
 

@@ -4,7 +4,7 @@
                                   [--upkeep 20] [--minutes M] [--folder FOLDER]
 
 `desdemona run` plays at its own arena against scripted people over HTTP, with a shallow search and short
-games: people resign, abort, leave, lose on time, drop out and come back; some are rude. A trial is running.
+games: people resign, abort, leave, lose on time, drop out, come back, or send invalid requests. A trial runs.
 Meanwhile a separate process fetches each page of the dashboard in turn, and two connections listen for its
 changes.
 

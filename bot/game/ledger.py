@@ -347,7 +347,7 @@ class GameLedger:
         return stored.decision.move if stored and stored.state is DecisionState.SENT else None
 
     async def finish_game(self, end: GameEnd, ended_at: datetime | None = None) -> GameResult | None:
-        """Record the end of the game, once; its ledger stays open.
+        """Record the end of the game unless recorded already; its ledger stays open.
 
         Args:
             ended_at: When the game ended, timezone-aware; None means now.
