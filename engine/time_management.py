@@ -115,7 +115,8 @@ def limits_from_clock(
             the move's time, so together they take no longer than this search alone would.
     """
     if remaining_s is None:
-        return Limits(max_depth, max_time_s, stretch=MAX_TIME_STRETCH_WITHOUT_CLOCK)
+        time_s = max(MIN_TIME_S, max_time_s / (1 + queue_per_thread))
+        return Limits(max_depth, time_s, stretch=MAX_TIME_STRETCH_WITHOUT_CLOCK)
     measured_s = LAG_SAFETY_FACTOR * lag_s
     our_moves = max(2, (plies_left + 1) // 2)
     long_game = max(our_moves, min(RESERVED_MOVES, (most_plies_left + 1) // 2))
@@ -128,7 +129,7 @@ def limits_from_clock(
     # A slow machine or connection must not make us lose on time in one move.
     largest_s = MAX_MOVE_TIME_SHARE * remaining_s
     ceiling_s = largest_s - max(overhead_s, min(measured_s, largest_s / 2))
-    time_s = max(MIN_TIME_S, min(max_time_s, min(share_s, ceiling_s) / (1 + queue_per_thread)))
+    time_s = max(MIN_TIME_S, min(max_time_s, share_s, ceiling_s) / (1 + queue_per_thread))
     starved_reserve_s = max(reserve_s, long_game * (cost_s + STRETCH_RESERVE_PER_MOVE_S))
     starved_share_s = (remaining_s - starved_reserve_s) / our_moves
     longest_s = min(MAX_TIME_STRETCH * starved_share_s, ceiling_s) / (1 + queue_per_thread)

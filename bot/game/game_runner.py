@@ -552,9 +552,7 @@ class GameRunner:
             return complete(stored.decision, searcher, stop)
 
         try:
-            decision = await self._services.pool.run(
-                search, stored.decision.game, self._services.clock(), rank=JobRank.BACKGROUND
-            )
+            decision = await self._services.pool.run(search, stored.decision.game, rank=JobRank.BACKGROUND)
         except (EngineMismatch, Stopped) as error:  # of another version, or so deep that it takes for ever
             is_long = isinstance(error, Stopped)
             reason = f"it took more than {MAX_COMPLETION_S:g} s" if is_long else str(error)
@@ -582,9 +580,7 @@ class GameRunner:
             engines=self._services.engines,
         )
         try:
-            forecast = await self._services.pool.run(
-                job, decision.game, self._services.clock(), rank=JobRank.BACKGROUND
-            )
+            forecast = await self._services.pool.run(job, decision.game, rank=JobRank.BACKGROUND)
         except Exception as error:  # the game matters more; `desdemona db recheck` makes the forecast later
             logger.exception("game %s, ply %d: the forecast crashed", self.game_id, stored.ply)
             await self._ledger.record_event(DECISION_UNJUDGED, crash_detail(stored.ply, error))

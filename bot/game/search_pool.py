@@ -1,9 +1,9 @@
-"""The search pool: a few threads run searches by rank and deadline, so that no game loses on time.
+"""The search pool: a few threads run searches, so that each waits in proportion to its planned time.
 
 A job runs on one thread to its end.  When all threads are busy and a job of a higher rank waits, a job of a
 lower rank is stopped and restarted later; most of its results are then still in the thread's transposition
-table. If a live job has waited longer than it can afford, another live job that has more time left must end
-early.
+table. Within a rank, the job that has waited longest, in multiples of its planned time, gets the next thread.
+A live job that has waited for its whole plan pauses the live job that has waited least.
 
 A job may borrow the cores of idle threads, for helper threads of its own search. It keeps these cores until
 it ends, so another job of the same rank may have to share a core with it. The job is stopped and restarted if
@@ -11,13 +11,14 @@ a job of a higher rank needs these cores.
 """
 
 import asyncio
-import heapq
 import itertools
 import logging
+import math
 import os
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
 from typing import Any, Self, TypeVar
@@ -30,7 +31,9 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_MIN_HURRY_S = 0.005
+_MIN_PATIENCE_S = 0.005
+_MARGIN = 0.25
+"""A job pauses another only if it has waited this many planned times more; each pause costs a restart."""
 
 
 class JobRank(IntEnum):
@@ -52,43 +55,50 @@ class JobStop(StopFlag):
     def __init__(self, queue_per_thread: float, borrow: Callable[[int], int] = lambda _: 0) -> None:
         super().__init__()
         self.queue_per_thread = queue_per_thread
-        """Number of waiting live jobs per thread when this run began."""
+        """The account's waiting live jobs per thread of its share when this run began."""
         self.borrow = borrow
         """Lends this run at most the requested number of idle threads' cores; returns the number lent."""
         self.is_paused = False
-        """Whether the thread is needed for a job of a higher rank; if so, this job must raise `Stopped` and
-        will be restarted."""
+        """Whether the thread is needed for a more urgent job; if so, this job must raise `Stopped` and will
+        be restarted."""
 
 
 Job = Callable[[Searcher, JobStop], T]
 """Work for a thread: uses the searcher, and raises `Stopped` or ends early when its stop flag is set."""
 
 
-@dataclass(order=True)
+@dataclass(eq=False)
 class _Task:
-    urgency: tuple[JobRank, float, int]
-    """Sort key: rank, then deadline, then arrival."""
-    job: Job[Any] = field(compare=False)
-    game: str = field(compare=False)
-    loop: asyncio.AbstractEventLoop = field(compare=False)
-    result: asyncio.Future[Any] = field(compare=False)
-    stop: JobStop | None = field(compare=False, default=None)
+    rank: JobRank
+    number: int
+    """Increases from job to job."""
+    plan_s: float
+    """Planned time for the job; infinite if it has none."""
+    job: Job[Any]
+    game: str
+    account: object
+    loop: asyncio.AbstractEventLoop
+    result: asyncio.Future[Any]
+    queued_at: float
+    """When the job was last queued."""
+    waited_s: float = 0.0
+    """Time that the job waited in the queue before its runs, in seconds."""
+    stop: JobStop | None = None
     """The stop flag of the current run; None while the job waits."""
-    borrowed: int = field(compare=False, default=0)
+    borrowed: int = 0
     """Number of cores that the job borrows from idle threads, in addition to its own."""
-    is_hurried: bool = field(compare=False, default=False)
-    """Whether the job has been asked to end early."""
-    cancelled: bool = field(compare=False, default=False)
+    cancelled: bool = False
     """Whether the caller no longer waits for the result."""
 
-    @property
-    def rank(self) -> JobRank:
-        return self.urgency[0]
+    def urgency(self, now: float) -> tuple[int, float, int]:
+        """Sort key, most urgent first: rank, then minus the time waited in planned times, then arrival."""
+        waited_s = self.waited_s + (now - self.queued_at if self.stop is None else 0.0)
+        return self.rank, -waited_s / max(self.plan_s, _MIN_PATIENCE_S), self.number
 
     @property
     def is_leaving(self) -> bool:
         """Whether the job's thread is about to become free."""
-        return self.is_hurried or self.cancelled or (self.stop is not None and self.stop.is_paused)
+        return self.cancelled or (self.stop is not None and self.stop.is_paused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +128,8 @@ class SearchPool:
     def __init__(
         self, workers: int, table_mb: int, searcher: Callable[[str, int], Searcher] = make_searcher
     ) -> None:
+        self.clock: Callable[[], float] = time.monotonic
+        """Returns the current time in seconds."""
         self._table_mb = table_mb
         self._make_searcher = searcher
         self._numbers = itertools.count()
@@ -166,61 +178,60 @@ class SearchPool:
         self,
         job: Job[T],
         game: str,
-        deadline: float,
         *,
         rank: JobRank = JobRank.LIVE,
-        hurry_after_s: float | None = None,
+        plan_s: float = math.inf,
+        account: object = None,
     ) -> T:
         """Run a job. If the caller is cancelled, stop the job and wait until its thread is free.
 
         Args:
-            job: Called on one of the threads; possibly more than once unless it is a live job.
+            job: Called on one of the threads, and again after each pause.
             game: Name of the searcher's game.
-            deadline: Time in seconds on the shared clock; within a rank, the earliest deadline comes first.
-            rank: Jobs with a lower number are served first, whatever their deadlines.
-            hurry_after_s: For a live job: each time it has waited this many seconds for a thread, a live job
-                with a later deadline must end early. None means that the job can wait.
+            rank: Jobs with a lower number are served first.
+            plan_s: Planned time for the job, in seconds: the longer, the longer the job may have to wait.
+                By default the job is served after all others of its rank, in order of arrival.
+            account: The account that plays. Accounts with live jobs have equal shares of the threads.
 
         Raises:
             Any exception that the job raises.
         """
         loop = asyncio.get_running_loop()
-        urgency = (rank, deadline, next(self._numbers))
-        task = _Task(urgency, job, game, loop, loop.create_future())
+        number, result = next(self._numbers), loop.create_future()
+        task = _Task(rank, number, plan_s, job, game, account, loop, result, self.clock())
         with self._changed:
             if self._closed:
                 raise RuntimeError("the pool is closed")
-            heapq.heappush(self._queue, task)
+            self._queue.append(task)
             self._make_room()
             self._changed.notify()
-        self._hurry_later(task, hurry_after_s)
+        self._take_thread_later(task, plan_s)
         try:
             return await asyncio.shield(task.result)
         except asyncio.CancelledError:
             await self._remove_task(task)
             raise
 
-    def promote(self, job: Job[Any], deadline: float, hurry_after_s: float | None = None) -> None:
+    def promote(self, job: Job[Any], plan_s: float = math.inf) -> None:
         """Turn a job that is already queued or running into a live one; a running job continues.
 
         Args:
             job: The object that was passed to `run`.
-            deadline: See `run`.
-            hurry_after_s: See `run`.
+            plan_s: See `run`.
         """
         with self._changed:
             task = next((t for t in [*self._queue, *self._running] if t.job is job), None)
             if task is None:  # it has ended
                 return
-            task.urgency = (JobRank.LIVE, deadline, next(self._numbers))
-            heapq.heapify(self._queue)
+            task.rank, task.plan_s = JobRank.LIVE, plan_s
+            task.waited_s, task.queued_at = 0.0, self.clock()
             self._make_room()
-        self._hurry_later(task, hurry_after_s)
+        self._take_thread_later(task, plan_s)
 
     def _make_room(self) -> None:
         """Pause enough jobs of lower rank to free the threads, or lent cores, that waiting jobs need."""
-        waiting = sorted(self._queue)
-        victims = sorted((task for task in self._running if not task.is_leaving), reverse=True)
+        waiting = self._by_urgency(self._queue)
+        victims = self._by_urgency(task for task in self._running if not task.is_leaving)[::-1]
         borrowers = [task for task in victims if task.borrowed > 0]
         free = len(self._threads) - len(victims)
         free_cores = max(0, free - sum(task.borrowed for task in borrowers))
@@ -231,22 +242,22 @@ class SearchPool:
                 victim.stop.is_paused = True
                 victim.stop.set()
 
-    def _hurry_later(self, task: _Task, hurry_after_s: float | None) -> None:
-        if hurry_after_s is not None:
-            task.loop.call_later(max(hurry_after_s, _MIN_HURRY_S), self._hurry, task, hurry_after_s)
+    def _take_thread_later(self, task: _Task, after_s: float) -> None:
+        if after_s < math.inf:
+            task.loop.call_later(max(after_s, _MIN_PATIENCE_S), self._take_thread, task)
 
-    def _hurry(self, task: _Task, hurry_after_s: float) -> None:
-        """End the live job with the latest deadline early, if this job still waits and has an earlier
-        deadline."""
+    def _take_thread(self, task: _Task) -> None:
+        """Pause the live job that has waited least, if this job waits and has waited clearly longer."""
         with self._changed:
-            if task not in self._queue:
-                return
-            live = (other for other in self._running if other.rank is JobRank.LIVE and not other.is_leaving)
-            victim = max(live, default=task)
-            if victim > task and victim.stop is not None:
-                victim.is_hurried = True
-                victim.stop.set()
-        self._hurry_later(task, hurry_after_s)
+            live = [other for other in self._running if other.rank is JobRank.LIVE]
+            is_waiting = task.rank is JobRank.LIVE and task in self._queue
+            if live and is_waiting and not any(other.is_leaving for other in self._running):
+                now, victim = self.clock(), self._by_urgency(live)[-1]
+                if task.urgency(now)[1] < victim.urgency(now)[1] - _MARGIN and victim.stop is not None:
+                    victim.stop.is_paused = True
+                    victim.stop.set()
+        if not task.result.done():
+            self._take_thread_later(task, task.plan_s / 4)
 
     async def _remove_task(self, task: _Task) -> None:
         with self._changed:
@@ -255,7 +266,6 @@ class SearchPool:
                 task.stop.set()
             if task in self._queue:
                 self._queue.remove(task)
-                heapq.heapify(self._queue)
                 task.result.cancel()
         while not task.result.done():
             try:
@@ -286,21 +296,30 @@ class SearchPool:
                 self._changed.wait()
             if self._closed:
                 return None
-            task = heapq.heappop(self._queue)
-            self._running.append(task)
-            live = sum(other.rank is JobRank.LIVE for other in self._queue)
+            task = self._by_urgency(self._queue)[0]
+            self._queue.remove(task)
+            task.waited_s += self.clock() - task.queued_at
             task.borrowed = 0
-            task.stop = JobStop(live / len(self._threads), partial(self._borrow_cores, task))
+            task.stop = JobStop(self._queue_per_thread(task.account), partial(self._borrow_cores, task))
+            self._running.append(task)
             return task, task.stop
+
+    def _by_urgency(self, tasks: Iterable[_Task]) -> list[_Task]:
+        now = self.clock()
+        return sorted(tasks, key=lambda task: task.urgency(now))
+
+    def _queue_per_thread(self, account: object) -> float:
+        """The account's waiting live jobs per thread of its equal share."""
+        waiting = sum(other.rank is JobRank.LIVE and other.account == account for other in self._queue)
+        live = (other.account for other in [*self._queue, *self._running] if other.rank is JobRank.LIVE)
+        return waiting * len({account, *live}) / len(self._threads)
 
     def _borrow_cores(self, task: _Task, most: int) -> int:
         with self._changed:
             # Jobs of lower rank that were told to stop, perhaps in favour of this one, count as gone.
             staying = (other for other in self._running if not (other.is_leaving and other.rank > task.rank))
             busy = sum(1 + other.borrowed for other in staying)
-            busy += sum(
-                other.rank <= task.rank for other in self._queue
-            )  # an idle thread is about to take it
+            busy += sum(other.rank <= task.rank for other in self._queue)  # idle threads will take these
             task.borrowed = max(0, min(most, len(self._threads) - busy))
             return task.borrowed
 
@@ -308,8 +327,8 @@ class SearchPool:
         with self._changed:
             self._running.remove(task)
             if isinstance(error, Stopped) and task.is_leaving and not task.cancelled:
-                task.stop, task.is_hurried = None, False
-                heapq.heappush(self._queue, task)
+                task.stop, task.queued_at = None, self.clock()
+                self._queue.append(task)
                 self._changed.notify()
                 return
             if self._closed:

@@ -40,12 +40,6 @@ from storage.records import StoredGame
 
 logger = logging.getLogger(__name__)
 
-NO_CLOCK_TIMEOUT_S = 86_400.0
-"""Deadline of a move without a clock, in seconds; later than any deadline with a clock."""
-
-MAX_THREAD_WAIT_SHARE = 0.05
-"""After waiting for a thread for this fraction of its clock, a game stops a search with a later deadline."""
-
 LATE_MOVE_GRACE_S = 1.0
 """A move counts as late this many seconds after the planned time, which excludes starting and storing."""
 
@@ -277,13 +271,12 @@ class GameThinker:
         avoidance = self._avoidance(at)
         online = await self._look_up(at, remaining_s, avoidance)
         turn = Turn(remaining_s, received_at)
-        deadline = received_at + (NO_CLOCK_TIMEOUT_S if remaining_s is None else remaining_s)
-        hurry_after_s = None if remaining_s is None else MAX_THREAD_WAIT_SHARE * remaining_s
+        plan_s = _clock_limits(self._services, at, remaining_s).time_s or 0.0
         decision = None
         ahead, self._ahead = self._ahead, None
         if ahead is not None and online is None and ahead.search.is_same_turn(at):
             ahead.search.begin(turn)
-            pool.promote(ahead.search, deadline, hurry_after_s)
+            pool.promote(ahead.search, plan_s)
             decision = await ahead.task
         elif ahead is not None:
             ahead.task.cancel()
@@ -291,7 +284,8 @@ class GameThinker:
             search = MoveSearch(self._services, at, avoidance, their_remaining_s, online, seed=self._seed(at))
             search.begin(turn)
             rank = JobRank.SLOW if at.is_low_priority(self._services) else JobRank.LIVE
-            decision = await pool.run(search, at.game.name, deadline, rank=rank, hurry_after_s=hurry_after_s)
+            account = self._services.owner
+            decision = await pool.run(search, at.game.name, rank=rank, plan_s=plan_s, account=account)
         await self._hold_move(at, turn)
         self._left_s = None if remaining_s is None else remaining_s - (clock() - received_at)
         return decision
@@ -392,9 +386,8 @@ class GameThinker:
 
     async def _ponder(self, search: MoveSearch, game_name: str) -> Decision | None:
         try:
-            return await self._services.pool.run(
-                search, game_name, self._services.clock(), rank=JobRank.SPARE
-            )
+            pool, account = self._services.pool, self._services.owner
+            return await pool.run(search, game_name, rank=JobRank.SPARE, account=account)
         except Exception:  # no caller waits for it yet: the search for the move itself will report it
             logger.exception("pondering failed")
             return None

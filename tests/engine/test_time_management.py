@@ -16,9 +16,6 @@ from engine.time_management import MIN_TIME_S, EngineClock, Limits, engine_clock
 SLOWEST_FAST_S = 0.03
 """What the fastest decision was seen to take on a busy machine."""
 
-PATIENCE = 0.05
-"""As `bot.game.thinking` has it."""
-
 
 def test_limits() -> None:
     unlimited = limits_from_clock(None, 0, 60, 60, max_depth=8, max_time_s=2, overhead_s=0.1)
@@ -185,8 +182,14 @@ def test_on_a_busy_machine_a_move_may_take_three_shares_of_a_full_clock() -> Non
 def test_a_crowd_divides_the_share() -> None:
     alone = time_for(60)
     assert time_for(60, queue_per_thread=3) == pytest.approx(alone / 4)
-    # Who may not use all of the share anyway, need not give away as much.
-    assert time_for(3600, queue_per_thread=3, max_time_s=2) == 2
+    # A long game gives way in the same proportion, although its clock would allow more.
+    assert time_for(3600, queue_per_thread=3, max_time_s=2) == 0.5
+    assert (
+        limits_from_clock(
+            None, 0, 60, 60, max_depth=8, max_time_s=2, overhead_s=0.1, queue_per_thread=3
+        ).time_s
+        == 0.5
+    )
 
 
 def test_a_way_measured_in_a_bad_minute_does_not_end_all_thinking() -> None:
@@ -344,83 +347,147 @@ def test_othello_uses_what_it_keeps(initial_s: int, mean_s: float) -> None:
 # --- Many games, few threads ----------------------------------------------------------------------------
 
 
-@dataclass(order=True)
+MARGIN = 0.25
+"""As `bot.game.search_pool` has it."""
+
+
+@dataclass(eq=False)
 class Job:
-    deadline: float
+    """A move to be found."""
+
     number: int
     since: float
     """When the turn began."""
+    plan_s: float
+    account: int = 0
     began: float = math.nan
     ends: float = math.nan
+    thought_s: float = 0.0
+
+    def waited(self, now: float) -> float:
+        """How long it has waited for a thread, in multiples of its plan."""
+        return (now - self.since - self.thought_s) / self.plan_s
 
 
 class Crowd:
-    """Games at once, whose opponents answer at once, on threads as `bot.game.search_pool` hands them out."""
+    """Games at once, on threads as `bot.game.search_pool` and `bot.game.thinking` hand them out.
 
-    def __init__(self, sides: list[Side], threads: int, rng: random.Random, mean_s: float) -> None:
+    Args:
+        sides: Our clocks.
+        threads: How many.
+        rng: Makes lags and pauses.
+        mean_s: Mean lag.
+        accounts: The account of each game; empty: all of one.
+        pause_s: The opponent's mean time for a move.
+        ends_s: When to stop; games that end before then are followed by others at the same speed.
+    """
+
+    def __init__(
+        self,
+        sides: list[Side],
+        threads: int,
+        rng: random.Random,
+        mean_s: float,
+        accounts: tuple[int, ...] = (),
+        pause_s: tuple[float, ...] = (),
+        ends_s: float = math.inf,
+    ) -> None:
         self.sides = sides
         self.rng = rng
         self.lines = [Line(rng, mean_s, 0.5) for _ in sides]
         self.threads = threads
+        self.accounts = accounts or (0,) * len(sides)
+        self.pause_s = pause_s or (0.0,) * len(sides)
+        self.ends_s = ends_s
         self.numbers = itertools.count()
         self.waiting: list[Job] = []
         self.running: list[Job] = []
         self.events: list[tuple[float, int, str, Job]] = []
         self.lost = 0
+        self.busy_s = 0.0
+        self.waits: list[list[float]] = [[] for _ in sides]
+        """For each game, how long its moves waited for a thread, in multiples of their plans."""
+        self.shares: list[list[float]] = [[] for _ in sides]
+        """For each game, what its moves had of their plans."""
 
     def later(self, at: float, what: str, job: Job) -> None:
         heapq.heappush(self.events, (at, next(self.numbers), what, job))
 
     def turn(self, at: float, number: int) -> None:
-        self.later(at, "turn", Job(at + self.sides[number].clock_s, number, at))
+        side = self.sides[number]
+        plan_s = time_for(
+            side.clock_s, side.increment_s, side.plies_left, max_time_s=2, lag_s=self.lines[number].lag_s
+        )
+        self.later(at, "turn", Job(number, at, plan_s, self.accounts[number]))
 
     def play(self) -> int:
         """All games; how many were lost on time."""
         for number in range(len(self.sides)):
-            self.turn(self.rng.uniform(0, 1), number)
+            self.turn(self.rng.uniform(0, 1 if self.ends_s == math.inf else 60), number)
         while self.events:
             now, _, what, job = heapq.heappop(self.events)
+            if now > self.ends_s:
+                break
             if what == "turn":
-                heapq.heappush(self.waiting, job)
-                self.later(now + PATIENCE * self.sides[job.number].clock_s, "impatient", job)
+                self.waiting.append(job)
+                self.later(now + job.plan_s, "take thread", job)
             elif what == "end" and job in self.running and job.ends == now:
-                self.running.remove(job)
-                self.made(job)
-            elif what == "impatient" and job in self.waiting:
-                self.hurry(now, job)
+                self.leave_thread(now, job)
+                self.made(now, job)
+            elif what == "take thread" and job.ends != math.inf:
+                self.take_thread(now, job)
             while self.waiting and len(self.running) < self.threads:
-                self.begin(now, heapq.heappop(self.waiting))
+                self.begin(now, max(self.waiting, key=lambda waiting: waiting.waited(now)))
         return self.lost
 
-    def begin(self, now: float, job: Job) -> None:
+    def asked_s(self, now: float, job: Job) -> float:
+        """The time for the move, including what it has had."""
         side, line = self.sides[job.number], self.lines[job.number]
-        waited_s = now - job.since
-        asked_s = time_for(
-            max(0.0, side.clock_s - waited_s),
+        own = sum(other.account == job.account for other in self.waiting)
+        accounts = {job.account, *(other.account for other in [*self.waiting, *self.running])}
+        return time_for(
+            max(0.0, side.clock_s - (now - job.since - job.thought_s)),
             side.increment_s,
             side.plies_left,
             max_time_s=2,
             lag_s=line.lag_s,
-            queue_per_thread=len(self.waiting) / self.threads,
+            queue_per_thread=own * len(accounts) / self.threads,
         )
-        job.began, job.ends = now, now + overshot(self.rng, asked_s)
+
+    def begin(self, now: float, job: Job) -> None:
+        self.waiting.remove(job)
+        job.began = now
+        job.ends = now + overshot(self.rng, max(0.0, self.asked_s(now, job) - job.thought_s))
         self.running.append(job)
         self.later(job.ends, "end", job)
 
-    def hurry(self, now: float, waiting: Job) -> None:
-        latest = max(self.running)
-        soon = now + 0.01
-        if latest.deadline > waiting.deadline and latest.ends > soon:
-            latest.ends = soon
-            self.later(soon, "end", latest)
-        self.later(now + PATIENCE * self.sides[waiting.number].clock_s, "impatient", waiting)
+    def leave_thread(self, now: float, job: Job) -> None:
+        self.running.remove(job)
+        job.thought_s += now - job.began
+        self.busy_s += now - job.began
 
-    def made(self, job: Job) -> None:
+    def take_thread(self, now: float, job: Job) -> None:
+        victim = min(self.running, key=lambda running: running.waited(now))
+        if job in self.waiting and victim.waited(now) < job.waited(now) - MARGIN:
+            self.leave_thread(now, victim)
+            self.waiting.append(victim)
+            self.begin(now, job)
+        self.later(now + max(0.005, job.plan_s / 4), "take thread", job)
+
+    def made(self, now: float, job: Job) -> None:
         side, way_s = self.sides[job.number], self.lines[job.number].way_s()
-        if not side.move(job.began - job.since, job.ends - job.began, way_s):
+        waited_s = now - job.since - job.thought_s
+        self.waits[job.number].append(waited_s / job.plan_s)
+        self.shares[job.number].append(job.thought_s / job.plan_s)
+        job.ends = math.inf
+        if not side.move(waited_s, job.thought_s, way_s):
             self.lost += 1
         elif side.made < side.moves:
-            self.turn(job.ends + way_s, job.number)
+            pause_s = self.pause_s[job.number]
+            self.turn(now + way_s + (self.rng.expovariate(1 / pause_s) if pause_s else 0.0), job.number)
+        elif self.ends_s < math.inf:
+            self.sides[job.number] = Side(side.initial_s, side.increment_s, self.rng.randint(20, 60))
+            self.turn(now + self.rng.uniform(5, 30), job.number)
 
 
 @pytest.mark.parametrize("clock", [(60, 0), (3, 1), (30, 0), (180, 2)])
@@ -434,6 +501,61 @@ def test_fast_games_beside_slower_ones() -> None:
     for seed in range(5):
         sides = [Side(*clock, moves=60) for clock in [(60, 0), (30, 0), (600, 0), (300, 3)] * 5]
         assert Crowd(sides, 2, random.Random(seed), mean_s=0.05).play() == 0
+
+
+SPEEDS = ((60, 1), (180, 2), (600, 5), (1800, 0))
+"""Bullet, blitz, rapid and a game of half an hour."""
+
+
+def day(games: int, pauses_s: tuple[float, ...], hours: float = 24) -> Crowd:
+    """Three accounts on two threads, each with some games at each speed."""
+    clocks = [(clock, pause_s) for clock, pause_s in zip(SPEEDS, pauses_s, strict=True)] * games
+    sides = [Side(*clock, moves=40) for clock, _ in clocks * 3]
+    accounts = tuple(account for account in range(3) for _ in clocks)
+    pause_s = tuple(pause_s for _, pause_s in clocks * 3)
+    return Crowd(sides, 2, random.Random(1), 0.05, accounts, pause_s, hours * 3600)
+
+
+def test_no_move_of_a_day_waits_for_long() -> None:
+    crowd = day(1, (6, 15, 20, 40))
+    assert crowd.play() == 0
+    assert 0.5 < crowd.busy_s / (2 * crowd.ends_s) < 0.9
+    waits = [wait for waits in crowd.waits for wait in waits]
+    assert max(waits) < 2.5  # all games turned to one of the two threads at once
+    assert sum(wait > 2 for wait in waits) < 0.001 * len(waits)
+    assert all(sum(shares) / len(shares) > 0.9 for shares in crowd.shares)
+
+
+@pytest.mark.parametrize("games", [2, 5])
+def test_on_a_full_machine_waits_are_in_proportion_to_plans(games: int) -> None:
+    """And all games get less, in the same proportion; nobody loses on time."""
+    crowd = day(games, (2, 5, 10, 20), hours=4)
+    assert crowd.play() == 0
+    assert crowd.busy_s / (2 * crowd.ends_s) > 0.98
+    means = [sum(waits) / len(waits) for waits in crowd.waits]
+    assert max(means) < 1.5 * min(means)
+    shares = [sum(shares) / len(shares) for shares in crowd.shares]
+    assert max(shares) < 2 * min(shares)
+
+
+def test_four_bullet_games_do_not_starve_a_long_one() -> None:
+    """On one thread; it once made no move in 58 s."""
+    sides = [Side(60, 1, 40) for _ in range(4)] + [Side(1800, 0, 40)]
+    crowd = Crowd(sides, 1, random.Random(1), 0.05, pause_s=(0.3,) * 4 + (5.0,), ends_s=3600)
+    assert crowd.play() == 0
+    assert max(crowd.waits[4]) <= 2
+
+
+def test_an_account_has_its_share_whatever_another_takes() -> None:
+    """Twenty bullet games at one account, one slow game at each of two others."""
+    sides = [Side(60, 1, 40) for _ in range(20)] + [Side(600, 5, 40), Side(1800, 0, 40)]
+    crowd = Crowd(
+        sides, 2, random.Random(1), 0.05, (0,) * 20 + (1, 2), (0.3,) * 20 + (10.0, 10.0), ends_s=3600
+    )
+    assert crowd.play() == 0
+    for waits, shares in zip(crowd.waits[20:], crowd.shares[20:], strict=True):
+        assert max(waits) <= 2
+        assert sum(shares) / len(shares) > 0.9
 
 
 def test_a_limit_of_nodes_is_one_node_or_more() -> None:

@@ -262,7 +262,7 @@ async def test_a_slow_game_steps_back_and_keeps_what_it_had() -> None:
         slow = asyncio.create_task(found.mind.decide(at(SLOW, START), None, found.clock()))
         for _ in range(5):
             await found.searcher.is_waiting()
-            assert await found.given.pool.run(lambda *_: "live", "tictactoe", 0.0) == "live"
+            assert await found.given.pool.run(lambda *_: "live", "tictactoe") == "live"
         await found.searcher.is_waiting()
         found.searcher.open.set()
         decision = await slow
@@ -335,13 +335,15 @@ async def test_a_slow_game_whose_time_is_spent_answers_with_its_best() -> None:
         assert search(found.searcher, JobStop(0)) == first
 
 
-async def test_a_live_move_told_to_end_early_answers() -> None:
+async def test_a_live_move_steps_back_for_a_shorter_plan() -> None:
     async with scene() as found:
         search = asyncio.create_task(found.mind.decide(at(LIVE, START), 60.0, found.clock() + 60))
         await found.searcher.is_waiting()
-        urgent = found.given.pool.run(lambda *_: "urgent", "tictactoe", 0.0, hurry_after_s=0.0)
+        urgent = found.given.pool.run(lambda *_: "urgent", "tictactoe", plan_s=0.0)
         assert await urgent == "urgent"
-        assert (await search).depth == 2
+        await found.searcher.is_waiting()
+        found.searcher.open.set()
+        assert (await search).depth == 4
 
 
 # --- Threads --------------------------------------------------------------------------------------------
@@ -461,7 +463,7 @@ async def test_a_move_that_was_looked_up_replaces_the_search_ahead() -> None:
         assert reply is not None
         line = tuple(positions(GAME, (first.move, reply)))
         mind.start_pondering(at(stored, line[1]), first)
-        await found.given.pool.run(lambda *_: None, "tictactoe", 9e9, rank=JobRank.SPARE)
+        await found.given.pool.run(lambda *_: None, "tictactoe", rank=JobRank.SPARE)
         second = await mind.decide(at(stored, line[2]), 60.0, found.clock())
         assert (first.search_mode, second.search_mode) == ("exact", SearchMode.EXPLORER)
         assert second.pick is not None
@@ -475,7 +477,7 @@ async def test_a_reply_that_was_expected_finds_the_search_done() -> None:
         _, expected = await found.first_move()
         await found.searcher.is_waiting()
         found.searcher.open.set()
-        await found.given.pool.run(lambda *_: None, "tictactoe", 0.0, rank=JobRank.SPARE)  # after the other
+        await found.given.pool.run(lambda *_: None, "tictactoe", rank=JobRank.SPARE)  # after the other
         nodes = found.searcher.nodes
         decision = await found.decide(expected)
         assert found.searcher.nodes == nodes
@@ -491,7 +493,7 @@ async def test_a_reply_that_was_expected_finds_the_search_running() -> None:
         decided = asyncio.create_task(found.decide(expected))
         await asyncio.sleep(0)
         # It is a live search now: nobody pauses it.
-        other = asyncio.create_task(found.given.pool.run(lambda *_: "live", "tictactoe", 0.0))
+        other = asyncio.create_task(found.given.pool.run(lambda *_: "live", "tictactoe"))
         await asyncio.sleep(0)
         found.searcher.open.set()
         assert same_choice(await decided, alone(expected))
@@ -526,7 +528,7 @@ async def test_it_can_be_forgotten() -> None:
         await found.searcher.is_waiting()
         found.mind.forget()
         found.mind.forget()
-        assert await found.given.pool.run(lambda *_: "free", "tictactoe", 0.0, rank=JobRank.SPARE) == "free"
+        assert await found.given.pool.run(lambda *_: "free", "tictactoe", rank=JobRank.SPARE) == "free"
         found.searcher.open.set()
         assert same_choice(await found.decide(expected), alone(expected))
 
@@ -551,7 +553,7 @@ async def test_a_turn_that_ends_while_it_goes_on() -> None:
         decided.cancel()
         with pytest.raises(asyncio.CancelledError):
             await decided
-        assert await found.given.pool.run(lambda *_: "free", "tictactoe", 0.0, rank=JobRank.SPARE) == "free"
+        assert await found.given.pool.run(lambda *_: "free", "tictactoe", rank=JobRank.SPARE) == "free"
 
 
 async def test_nothing_is_left_at_the_end() -> None:
@@ -575,7 +577,7 @@ async def test_an_error_ahead_of_the_turn_costs_nothing(caplog: pytest.LogCaptur
         found.searcher.error = RuntimeError("no")
         after = GAME.play(START, GAME.parse_move(START, first.move))
         found.mind.start_pondering(at(LIVE, after), first)
-        await found.given.pool.run(lambda *_: None, "tictactoe", 9e9, rank=JobRank.SPARE)
+        await found.given.pool.run(lambda *_: None, "tictactoe", rank=JobRank.SPARE)
         reply = expected_reply(first)
         assert reply is not None
         expected = GAME.play(after, GAME.parse_move(after, reply))
@@ -599,7 +601,7 @@ async def test_when_nothing_is_done_ahead(engine: dict[str, Any]) -> None:
             await mind.decide(at(LIVE, START), 60.0, found.clock())
             mind.start_pondering(at(LIVE, after), decision)
         nodes = found.searcher.nodes
-        await found.given.pool.run(lambda *_: None, "tictactoe", 9e9, rank=JobRank.SPARE)
+        await found.given.pool.run(lambda *_: None, "tictactoe", rank=JobRank.SPARE)
         assert found.searcher.nodes == nodes
 
 
