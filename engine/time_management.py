@@ -1,6 +1,6 @@
 """Time management: computes a depth and a time for a move from the game clock."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MIN_TIME_S = 0.01
 """Minimum thinking time, in seconds; enough for any shallow search."""
@@ -33,6 +33,9 @@ MAX_TIME_STRETCH_WITHOUT_CLOCK = 10.0
 STRETCH_RESERVE_PER_MOVE_S = 0.25
 """Time reserved for each move of a long game, in addition to its cost, before a search may exceed its
 share."""
+
+MIN_REST_SHARE = 0.2
+"""A paused search answers at once if less than this fraction of its time is left."""
 
 MAX_ENGINE_SHARE = 0.5
 """Maximum share of the clock for one move by another engine that manages its own time."""
@@ -72,6 +75,17 @@ class Limits:
     def longest_s(self) -> float | None:
         """The time in seconds after which the search must end; None if there is no limit."""
         return self.time_s if self.engine_clock is None else self.engine_clock.longest_s
+
+    def after(self, spent_s: float) -> "Limits | None":
+        """The limits of the rest of a search that was paused; None if too little is left to go on.
+
+        Args:
+            spent_s: Time used before the pause, in seconds; 0 if the search has not begun.
+        """
+        if spent_s <= 0 or self.time_s is None:
+            return self
+        rest_s = self.time_s - spent_s
+        return replace(self, time_s=rest_s) if rest_s > MIN_REST_SHARE * self.time_s else None
 
     def __post_init__(self) -> None:
         if self.depth < 2:

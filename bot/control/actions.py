@@ -30,7 +30,7 @@ from bot.control.status import (
     gather_status,
 )
 from bot.game.game_runner import GameRunner
-from bot.game.search_pool import SearchPool
+from bot.threads.search_pool import SearchPool
 from storage.database import Database
 from storage.ledger.blocks import add_block, remove_block
 from storage.ledger.events import PROGRAM

@@ -29,7 +29,6 @@ from bot.game.ledger import DECISION_UNJUDGED, GameLedger, crash_detail, sets_ba
 from bot.game.offer_policy import MIN_COUNTED_PLIES, score_centi
 from bot.game.offers import GameOffers
 from bot.game.reply_times import ReplyTimer
-from bot.game.search_pool import JobRank
 from bot.game.services import GameServices
 from bot.game.session import (
     Action,
@@ -53,6 +52,7 @@ from bot.game.session import (
 )
 from bot.game.side_tasks import SideTasks
 from bot.game.thinking import GameThinker, PositionToMove
+from bot.threads.fair_queue import JobRank
 from engine.completion import MAX_COMPLETION_S, complete
 from engine.decision import Decision
 from engine.errors import EngineMismatch

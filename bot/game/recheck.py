@@ -19,7 +19,8 @@ from typing import Any
 from bot.base.game_summaries import check_summaries
 from bot.game.ledger import TAKEBACK_GRANTED
 from bot.game.record_checks import RecordChecks
-from bot.game.search_pool import JobRank, SearchPool
+from bot.threads.fair_queue import JobRank
+from bot.threads.search_pool import SearchPool
 from engine.bait_rule import FORECAST_RULE
 from engine.completion import MAX_COMPLETION_S, complete
 from engine.decision import Decision

@@ -12,6 +12,7 @@ search is used nevertheless, because the clock has the least influence on the mo
 
 import asyncio
 import logging
+import math
 import random
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -20,8 +21,9 @@ from typing import Any
 
 from bot.base.dialects import Capability
 from bot.game.repetition import Paths, recent_paths
-from bot.game.search_pool import JobRank, JobStop
 from bot.game.services import GameServices
+from bot.threads.fair_queue import JobRank
+from bot.threads.search_pool import JobStop
 from engine.decision import Decision, Person
 from engine.errors import BadSettings
 from engine.game import Game, positions
@@ -119,9 +121,14 @@ class MoveSearch:
             )
         self._seed = seed  # given, not drawn here: searches of one position draw the same
         self._turn = Turn(None, None)
-        self._spent_s, self._spent_nodes = 0.0, 0
+        # Sums over the runs that have ended:
+        self._time_s, self._nodes = 0.0, 0
+        self._spent_s = 0.0
+        """Time by the stop flags' clocks: while other threads use the core, they stand still."""
+        self._clock_spent_s = 0.0
+        """Time for which the game's clock ran, in seconds."""
         self._best: Decision | None = None
-        # While it runs: when it began, and its stop flag.
+        # While it runs: when it began by its stop flag's clock, and this flag.
         self._running: tuple[float, JobStop] | None = None
 
     def is_same_turn(self, at: PositionToMove) -> bool:
@@ -132,13 +139,14 @@ class MoveSearch:
         """Set the turn's clock; for an expected turn, call this method again when the turn begins."""
         self._turn = turn
         if self._running is not None:
-            began, stop = self._running
+            began_s, stop = self._running
             limits = self._limits(stop.queue_per_thread)
             if limits is None:
                 stop.set_deadline(0)
             elif limits.longest_s is not None:
+                spent_s = stop.now_s() - began_s
                 stop.set_most_stretch(limits.stretch)
-                stop.set_deadline(max(0.0, limits.longest_s - (self._services.clock() - began)))
+                stop.set_deadline(max(0.0, limits.longest_s - spent_s))
 
     def __call__(self, searcher: Searcher, stop: JobStop) -> Decision:
         """Search until the time is used up or the stop flag is set.
@@ -147,19 +155,23 @@ class MoveSearch:
             Stopped: The search was paused.
         """
         limits = self._limits(stop.queue_per_thread)
-        if limits is None:  # all the time was spent before a pause
+        if limits is None:  # nearly all the time was spent before a pause
             assert self._best is not None, "the time is used up and no move was found"  # noqa: S101
             return self._best
-        self._running = self._services.clock(), stop
+        began_s, began_at = stop.now_s(), self._services.clock()
+        self._running = began_s, stop
         try:
             decision = self._choose(searcher, limits, stop)
         finally:
             self._running = None
-        self._spent_s += decision.time_s
-        self._spent_nodes += decision.nodes
+        self._spent_s += stop.now_s() - began_s
+        if self._turn.received_at is not None:
+            self._clock_spent_s += self._services.clock() - max(began_at, self._turn.received_at)
+        self._time_s += decision.time_s
+        self._nodes += decision.nodes
         if self._best is None or _reached_depths(decision) >= _reached_depths(self._best):
             self._best = decision
-        self._best = replace(self._best, time_s=self._spent_s, nodes=self._spent_nodes)
+        self._best = replace(self._best, time_s=self._time_s, nodes=self._nodes)
         if stop.is_paused and self._limits(stop.queue_per_thread) is not None:
             raise Stopped
         return self._best
@@ -198,24 +210,31 @@ class MoveSearch:
         return Background(tuple(before), self._person)
 
     def _limits(self, queue_per_thread: float) -> Limits | None:
-        """The limits according to the clock, minus the time spent; None if no time is left."""
-        services, turn = self._services, self._turn
-        engine = services.config.engine
+        """The limits according to the clock, minus the time spent; None if too little time is left."""
+        services, turn, at = self._services, self._turn, self._at
         left_s = turn.remaining_s
         if left_s is not None and turn.received_at is not None:
             # The clock ran on while the job was waiting; time searched since then is counted as spent.
-            left_s = max(0.0, left_s - (services.clock() - turn.received_at))
-        limits = _clock_limits(services, self._at, left_s, queue_per_thread)
-        if left_s is not None and _engine_manages_clock(services, self._at):
-            increment_s = self._at.stored.clock_increment_s or 0
-            clock = engine_clock(
-                left_s, self._person.clock_s, increment_s, engine.overhead_s, services.server.lag_s
-            )
-            limits = replace(limits, engine_clock=clock)
-        if self._spent_s == 0 or limits.time_s is None:
-            return limits
-        rest_s = limits.time_s - self._spent_s
-        return replace(limits, time_s=rest_s) if rest_s > 0 else None
+            waited_s = services.clock() - turn.received_at - self._clock_spent_s
+            left_s = max(0.0, left_s - waited_s)
+        limits = _clock_limits(services, at, left_s, queue_per_thread)
+        if left_s is None or not _engine_manages_clock(services, at):
+            return limits.after(self._spent_s)
+        rest = Limits(limits.depth, _plan_s(services, at, left_s) / (1 + queue_per_thread)).after(
+            self._spent_s
+        )
+        if rest is None or rest.time_s is None:
+            return None
+        # The engine divides the clock that it sees, so it gets a part of the clock for a part of the plan.
+        part = rest.time_s / _plan_s(services, at, left_s)
+        clock = engine_clock(
+            part * left_s,
+            self._person.clock_s,
+            at.stored.clock_increment_s or 0,
+            services.config.engine.overhead_s,
+            services.server.lag_s,
+        )
+        return replace(limits, engine_clock=clock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,19 +290,20 @@ class GameThinker:
         avoidance = self._avoidance(at)
         online = await self._look_up(at, remaining_s, avoidance)
         turn = Turn(remaining_s, received_at)
-        plan_s = _clock_limits(self._services, at, remaining_s).time_s or 0.0
+        left_s = None if remaining_s is None else max(0.0, remaining_s - (clock() - received_at))
+        plan_s = _plan_s(self._services, at, left_s)
+        rank = JobRank.SLOW if at.is_low_priority(self._services) else JobRank.LIVE
         decision = None
         ahead, self._ahead = self._ahead, None
         if ahead is not None and online is None and ahead.search.is_same_turn(at):
             ahead.search.begin(turn)
-            pool.promote(ahead.search, plan_s)
+            pool.promote(ahead.search, rank, plan_s)
             decision = await ahead.task
         elif ahead is not None:
             ahead.task.cancel()
         if decision is None:
             search = MoveSearch(self._services, at, avoidance, their_remaining_s, online, seed=self._seed(at))
             search.begin(turn)
-            rank = JobRank.SLOW if at.is_low_priority(self._services) else JobRank.LIVE
             account = self._services.owner
             decision = await pool.run(search, at.game.name, rank=rank, plan_s=plan_s, account=account)
         await self._hold_move(at, turn)
@@ -408,21 +428,33 @@ def _randomised(services: GameServices, stored: StoredGame) -> RandomisedParams:
 
 
 def _clock_limits(
-    services: GameServices, at: PositionToMove, left_s: float | None, queue_per_thread: float = 0.0
+    services: GameServices,
+    at: PositionToMove,
+    left_s: float | None,
+    queue_per_thread: float = 0.0,
+    max_time_s: float | None = None,
 ) -> Limits:
     """The limits of a search, from our remaining time in seconds (None without a clock)."""
     engine, level = services.config.engine, at.level
+    if max_time_s is None:
+        max_time_s = engine.slow_time_s if at.is_low_priority(services) else engine.max_time_s
     return limits_from_clock(
         left_s,
         at.stored.clock_increment_s or 0,
         at.game.plies_left(at.position),
         at.game.most_plies_left(at.position),
         max_depth=engine.max_depth if level is None else min(level.depth, engine.max_depth),
-        max_time_s=engine.slow_time_s if at.is_low_priority(services) else engine.max_time_s,
+        max_time_s=max_time_s,
         overhead_s=engine.overhead_s,
         lag_s=services.server.lag_s,
         queue_per_thread=queue_per_thread,
     )
+
+
+def _plan_s(services: GameServices, at: PositionToMove, left_s: float | None) -> float:
+    """The time for a move while none waits, in seconds; for an engine that manages its clock, an estimate."""
+    is_engines = left_s is not None and _engine_manages_clock(services, at)
+    return _clock_limits(services, at, left_s, max_time_s=math.inf if is_engines else None).time_s or 0.0
 
 
 def _engine_manages_clock(services: GameServices, at: PositionToMove) -> bool:

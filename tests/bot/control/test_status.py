@@ -23,7 +23,7 @@ from bot.control.status import (
     database_status,
 )
 from bot.control.status_text import status_lines
-from bot.game.search_pool import PoolLoad
+from bot.threads.search_pool import PoolLoad
 from storage.database import Database
 from tests.bot.account.test_lobby import tell
 from tests.bot.control.rig import opened_rig

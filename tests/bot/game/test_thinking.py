@@ -15,9 +15,11 @@ from bot.base.config import EngineConfig, TrialConfig
 from bot.base.dialects import Capability
 from bot.game import thinking
 from bot.game.game_runner import GameRunner
-from bot.game.search_pool import JobRank, JobStop, SearchPool
 from bot.game.services import GameServices
 from bot.game.thinking import GameThinker, MoveSearch, PositionToMove, Turn, expected_reply
+from bot.threads import search_pool
+from bot.threads.fair_queue import JobRank
+from bot.threads.search_pool import JobStop, SearchPool
 from engine.decision import Decision, DirectMove, Person, SearchMode
 from engine.game import positions
 from engine.games import get_rules
@@ -500,9 +502,15 @@ async def test_a_reply_that_was_expected_finds_the_search_running() -> None:
         assert await other == "live"
 
 
-async def test_a_search_begun_ahead_ends_when_the_clock_says_so() -> None:
+async def test_a_search_begun_ahead_ends_when_the_clock_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """It has had more time already than the clock would give: what it has must do."""
     async with scene() as found:
+
+        class Timed(JobStop):
+            def now_s(self) -> float:
+                return found.clock.now
+
+        monkeypatch.setattr(search_pool, "JobStop", Timed)
         _, expected = await found.first_move()
         await found.searcher.is_waiting()
         found.clock.now += 100.0  # of the opponent's time

@@ -7,7 +7,8 @@ from contextlib import suppress
 
 import pytest
 
-from bot.game.search_pool import JobRank, JobStop, PoolLoad, SearchPool
+from bot.threads.fair_queue import JobRank
+from bot.threads.search_pool import JobStop, PoolLoad, SearchPool
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from tests.patience import PATIENCE_S
@@ -252,14 +253,14 @@ async def test_a_promoted_job_goes_on() -> None:
         gate = Gate()
         running = asyncio.create_task(pool.run(gate, "tictactoe", rank=JobRank.SPARE))
         await gate.has_started()
-        pool.promote(gate, 50.0)
+        pool.promote(gate, JobRank.LIVE, 50.0)
         live = asyncio.create_task(pool.run(lambda *_: "live", "tictactoe"))
         await asyncio.sleep(0)
         gate.open.set()
         assert await running == "done"
         assert await live == "live"
         assert gate.runs == 1
-        pool.promote(gate, 50.0)  # it has ended
+        pool.promote(gate, JobRank.LIVE, 50.0)  # it has ended
 
 
 async def test_a_promoted_job_that_waits_comes_ahead() -> None:
@@ -278,7 +279,7 @@ async def test_a_promoted_job_that_waits_comes_ahead() -> None:
         tasks.create_task(pool.run(second, "tictactoe", rank=JobRank.SLOW))
         tasks.create_task(pool.run(first, "tictactoe", rank=JobRank.SPARE))
         await asyncio.sleep(0)
-        pool.promote(first, 99.0)
+        pool.promote(first, JobRank.LIVE, 99.0)
         gate.open.set()
     assert order == ["promoted", "slow"]
 
@@ -390,7 +391,7 @@ async def test_a_job_knows_how_many_live_ones_wait() -> None:
 
 
 async def test_the_queue_is_that_of_the_account_by_its_share() -> None:
-    """One account's crowd takes nothing from another's moves; those of an account alone count as before."""
+    """Of another account's crowd one counts; those of an account alone count as before."""
     async with SearchPool(1, 1) as pool, asyncio.TaskGroup() as tasks:
         first = Gate()
         tasks.create_task(pool.run(first, "tictactoe", account="a"))
@@ -403,7 +404,7 @@ async def test_the_queue_is_that_of_the_account_by_its_share() -> None:
             before.open.set()
             await gate.has_started()
         later[-1][0].open.set()
-    assert [gate.queue_per_thread for gate, _ in later] == [0, 2, 1, 0]
+    assert [gate.queue_per_thread for gate, _ in later] == [1, 2, 1, 0]
 
 
 async def test_who_has_waited_for_its_plan_pauses_the_one_that_has_waited_least() -> None:
