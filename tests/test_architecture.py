@@ -79,16 +79,17 @@ ENGINE = {
 STORAGE = {
     "storage": set[str](),
     "storage.drivers": set[str](),
+    "storage.sqlite_access": {"errors"},
     "storage.errors": set[str](),
     "storage.packing": set[str](),
     "storage.records": set[str](),
-    "storage.sql": {"errors", "evidence"},
+    "storage.sql": {"errors", "evidence", "sqlite_access"},
     "storage.quarantine": {"records"},
     "storage.tables": {"errors", "packing", "records"},
     "storage.filters": {"errors", "records", "tables"},
     "storage.inserts": {"tables"},
     "storage.migrate": {"packing", "quarantine", "tables"},
-    "storage.database": {"drivers", "errors", "migrate"},
+    "storage.database": {"drivers", "errors", "migrate", "sqlite_access"},
     "storage.ledger": {"errors", "filters", "inserts", "records", "tables"},
     "storage.research": {"inserts", "records", "tables"},
     "storage.evidence": {
@@ -97,7 +98,7 @@ STORAGE = {
     "storage.arena": {"evidence", "filters", "inserts", "ledger", "records", "tables"},
     "storage.maintenance": {
         "database", "errors", "evidence", "inserts", "ledger", "migrate", "packing", "quarantine", "records",
-        "tables",
+        "sqlite_access", "tables",
     },
 }  # fmt: skip
 BOT = {
@@ -105,16 +106,17 @@ BOT = {
     "bot.base": set[str](),
     "bot.alarms": {"base"},
     "bot.charts": {"base"},
-    "bot.game": {"base"},
+    "bot.game": {"base", "threads"},
     "bot.protocols": {"base"},
     "bot.servers": {"base"},
     "bot.text": {"base"},
+    "bot.threads": set(),
     "bot.workers": {"base"},
-    "bot.account": {"base", "game", "servers"},
+    "bot.account": {"base", "game", "servers", "threads"},
     "bot.parts": {"base", "charts"},
     "bot.arena": {"base", "charts", "text"},
     "bot.match": {"base", "game", "workers"},
-    "bot.control": {"account", "alarms", "arena", "base", "game"},
+    "bot.control": {"account", "alarms", "arena", "base", "game", "threads"},
     "bot.views": {"alarms", "base", "charts", "control", "parts", "text"},
     "bot.dashboard": {
         "alarms", "arena", "base", "charts", "control", "parts", "text", "views", "workers",
@@ -125,7 +127,8 @@ BOT = {
     },
     "bot.__main__": {"base", "cli"},
     "bot.daemon": {
-        "account", "alarms", "arena", "base", "cli", "control", "dashboard", "game", "servers", "views",
+        "account", "alarms", "arena", "base", "cli", "control", "dashboard", "game", "servers", "threads",
+        "views",
     },
 }  # fmt: skip
 LAB = {

@@ -97,6 +97,11 @@ class AccountRunner:
         self.lobby: Lobby | None = None
         """The account's lobby; None while the account is not being played."""
 
+    @property
+    def site(self) -> str:
+        """The site's name."""
+        return self._config.server.dialect
+
     def reload(self, config: Config) -> None:
         """Apply new settings (`bot.account.lobby.Lobby.reload`)."""
         self._config = config

@@ -52,7 +52,7 @@ class BlockFile:
             ):  # reading a device might never end
                 raise ValueError(f"not a file of at most {MAX_LIST_BYTES} bytes")
             if seen != self._seen:
-                self._names = _names(Path(self.path).read_text(encoding="utf-8"))
+                self._names = _names(Path(self.path).read_text(encoding="utf-8-sig"))
                 self._seen = seen
                 logger.info("challenges.block_file: %s names: %d", self.path, len(self._names))
             self._trouble = ""
@@ -100,7 +100,7 @@ class BlockUrls:
                     body += chunk
                     if len(body) > MAX_LIST_BYTES:
                         raise ValueError(f"more than {MAX_LIST_BYTES} bytes")
-            names = _parse_fetched_list(body.decode())
+            names = _parse_fetched_list(body.decode("utf-8-sig"))
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:  # ValueError: also not UTF-8
             text = str(error) or "no answer"
             if text != self._trouble.get(url):

@@ -56,7 +56,7 @@ class HealthSample:
     losses: Mapping[str, int] | None = None
     """Length of the current losing streak, by account name and site."""
     ratings: Mapping[str, RatingSample] | None = None
-    """Our ratings, by account, game and speed."""
+    """Our ratings, by the name that alarms use."""
 
 
 class SampleHistory:

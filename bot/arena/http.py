@@ -19,6 +19,7 @@ from bot.arena.game import ArenaRefusal
 from bot.arena.proxies import FORWARDED, Proxies
 from bot.arena.streams import Stream
 from bot.arena.traffic.budgets import DAY_S, DEFAULT_COST, REQUEST_COSTS, Budgets, LimitReached, spend
+from bot.arena.traffic.cross_site import FOREIGN_REQUEST, RESOURCE_POLICY, from_other_site
 from bot.arena.traffic.open_streams import OpenStreamEntry, OpenStreams, Priority
 from bot.base.config import ArenaConfig
 from bot.base.log import LogLineLimiter
@@ -47,6 +48,8 @@ STREAM_HEADERS: Mapping[str, str] = {
     "X-Accel-Buffering": "no",
 }
 """Headers of every stream of lines; they tell proxies not to buffer it."""
+_API = ("/api/", "/game/export/")
+"""Paths of calls; all other paths are pages and files."""
 _MAX_LOG_LINES_PER_MINUTE = 20
 """Limits the log lines about failed requests: while the database is down, every request fails."""
 _DISCONNECT_POLL_INTERVAL_S = 1.0  # how often a quiet stream checks whether its client has gone
@@ -71,6 +74,7 @@ SECURITY_HEADERS = {
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
+    RESOURCE_POLICY: "same-origin",
 }
 
 
@@ -151,6 +155,8 @@ class RequestGate:
         """Middleware: apply the limits, and report every failure to the client without a traceback."""
         arrived = self._clock()
         try:
+            if request.path.startswith(_API) and from_other_site(request):
+                raise HttpError(403, FOREIGN_REQUEST)
             await self.charge(request, _cost(request))
             await _read_body(request)
             self.busy.add(request.protocol)  # not before: a body that trickles in may make room for others
@@ -164,7 +170,7 @@ class RequestGate:
         except (HttpError, ArenaRefusal) as error:
             return refusal(error.status, str(error))
         except web.HTTPException as error:
-            if error.status < 400 or not request.path.startswith(("/api/", "/game/export/")):
+            if error.status < 400 or not request.path.startswith(_API):
                 raise
             return refusal(error.status, "Not found" if error.status == 404 else error.reason)
         except ConnectionError as error:

@@ -19,6 +19,7 @@ from bot.alarms.evaluator import AlarmChange, AlarmEvaluator, AlarmNotice
 from bot.alarms.hooks import AlarmHooks
 from bot.alarms.lifecycle import AlarmState
 from bot.alarms.samples import DiskSample, HealthSample, RatingSample
+from bot.base.dialects import rating_list_of
 from bot.base.event_log import log_event
 from bot.base.metrics import Metrics
 from bot.control.status import AccountStatus, Status
@@ -226,7 +227,7 @@ class HealthMonitor:
             return self.recent
         since = now_utc() - timedelta(days=RATING_WINDOW_DAYS)
         async with self._observed.database.read() as session:
-            curves = await rating_curves(session, Filters(since=since))
+            curves = await rating_curves(session, Filters(since=since), rating_list_of)
             streaks = await losing_streaks(session)
         self.recent = RecentResults(
             tuple(curves), {f"{account} at {site}": n for (site, account), n in streaks.items()}
@@ -244,7 +245,7 @@ def link_trouble(account: AccountStatus) -> str:
 
 def rating_name(curve: RatingCurve) -> str:
     """The name that alarms use for a rating."""
-    return f"{curve.account} at {curve.site}, {curve.game} {curve.speed}"
+    return f"{curve.account} at {curve.site}, {curve.game} {curve.speed}".rstrip()
 
 
 def disk_sample(database_url: str) -> DiskSample:

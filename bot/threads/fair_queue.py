@@ -52,6 +52,8 @@ class QueuedJob:
     plan_s: float
     """Planned time for the job; infinite if it has none."""
     account: object
+    yields: bool = True
+    """Whether a live job that has waited for long may pause this one while it is live."""
     queued_at: float
     """When the job was last queued."""
     waited_s: float = 0.0
@@ -182,7 +184,7 @@ class FairQueue(Generic[J]):
         is_waiting = job.rank is JobRank.LIVE and not job.is_running
         if not is_waiting or wait < PATIENCE or any(other.is_leaving for other in self.running):
             return None
-        live = [other for other in self.running if other.rank is JobRank.LIVE]
+        live = [other for other in self.running if other.rank is JobRank.LIVE and other.yields]
         victim = self.by_urgency(live, now)[-1] if live else None
         return victim if victim is not None and victim.relative_wait(now) < wait - MARGIN else None
 

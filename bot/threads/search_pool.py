@@ -150,6 +150,7 @@ class SearchPool:
         rank: JobRank = JobRank.LIVE,
         plan_s: float = math.inf,
         account: object = None,
+        yields: bool = True,
     ) -> T:
         """Run a job. If the caller is cancelled, stop the job and wait until its thread is free.
 
@@ -160,6 +161,7 @@ class SearchPool:
             plan_s: Planned time for the job, in seconds: the longer, the longer the job may have to wait.
                 By default the job is served after all others of its rank, in order of arrival.
             account: The account that plays. Accounts with live jobs have equal shares of the threads.
+            yields: Whether a live job that has waited for long may pause this one while it is live.
 
         Raises:
             Any exception that the job raises.
@@ -173,6 +175,7 @@ class SearchPool:
                 rank=rank,
                 plan_s=plan_s,
                 account=account,
+                yields=yields,
                 queued_at=now,
                 job=job,
                 game=game,

@@ -202,7 +202,7 @@ class EventsView:
             game = TableCell(event.opponent or str(event.game_id), link=f"/dash/games/{event.game_id}")
         account = f"{event.account} at {event.site}" if event.account else ""
         return (
-            time_text(event.at, "%m-%d %H:%M:%S"),
+            time_text(event.at, "%Y-%m-%d %H:%M:%S"),
             self.event_text(event),
             account,
             game,

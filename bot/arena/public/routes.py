@@ -44,6 +44,7 @@ from bot.arena.streams import Stream, line_of
 from bot.arena.traffic.assets import assets
 from bot.arena.traffic.budgets import COST_PER_PLY
 from bot.arena.traffic.cached_response import CachedResponse
+from bot.arena.traffic.cross_site import RESOURCE_POLICY
 from bot.arena.traffic.single_flight import SingleFlightCache
 from bot.arena.variants import VARIANTS, ArenaVariant
 from storage.arena.accounts import AccountRecord, ArenaAccess
@@ -117,14 +118,15 @@ class PublicRoutes:
         game = await self._finished(request)
         make = partial(self._answers.in_thread, _drawn, game.variant, game.position, game.last_squares)
         answer = await self._answers.get(("preview", game.id), make)
-        return answer.send(request, _CACHE_FOR_A_DAY)
+        return _embeddable(answer.send(request, _CACHE_FOR_A_DAY))
 
     async def start_preview(self, request: web.Request) -> web.StreamResponse:
         variant = VARIANTS.get(request.match_info["variant"])
         if variant is None:
             raise web.HTTPNotFound
         make = partial(self._answers.in_thread, _drawn, variant, variant.start(None))
-        return (await self._answers.get(("start", variant.key), make)).send(request, _CACHE_FOR_A_DAY)
+        answer = await self._answers.get(("start", variant.key), make)
+        return _embeddable(answer.send(request, _CACHE_FOR_A_DAY))
 
     async def download(self, request: web.Request) -> web.StreamResponse:
         game = await self._finished(request)
@@ -297,6 +299,12 @@ def _before(request: web.Request) -> str:
 
 def _page_answer(game: ReplayedGame, base_url: str) -> CachedResponse:
     return CachedResponse.of(game_page(game, base_url), _HTML)
+
+
+def _embeddable(picture: web.Response) -> web.Response:
+    """Let pages of other sites show a picture."""
+    picture.headers[RESOURCE_POLICY] = "cross-origin"
+    return picture
 
 
 def _drawn(variant: ArenaVariant, position: Any, last_squares: Sequence[str] = ()) -> CachedResponse:

@@ -117,6 +117,19 @@ def test_only_live_jobs_pause_each_other_for_waiting(rank: JobRank) -> None:
     assert other.overtaken(live, 99.0) is slow
 
 
+def test_who_does_not_yield_is_paused_only_by_better_ranks() -> None:
+    fixed, other, waiting = a_job(), a_job(), a_job()
+    fixed.yields = False
+    queue = queue_of(2, fixed)
+    assert queue.start(0, (), 0.0) is fixed
+    queue.add(other, 0.0)
+    assert queue.start(1, (), 1.0) is other
+    queue.add(waiting, 1.0)
+    assert queue.overtaken(waiting, 9.0) is other
+    fixed.rank = JobRank.SPARE
+    assert queue.outranked(9.0) == [fixed]
+
+
 # --- How much time each gets ----------------------------------------------------------------------------
 
 
@@ -277,5 +290,5 @@ def test_many_accounts_of_one_game_shorten_their_moves_and_lose_none_on_time(
     crowd = Crowd(rows, threads, 3600, is_refusing=False).play()
     assert crowd.load > 1.5
     assert crowd.lost == 0
-    assert max(max(seen.waits) for seen in crowd.seen.values()) < 2
+    assert max(max(seen.waits) for seen in crowd.seen.values()) < 2.2
     assert all(mean(seen.waits) < 1.1 for seen in crowd.seen.values())

@@ -4,6 +4,7 @@ import asyncio
 import math
 import threading
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
@@ -430,6 +431,63 @@ async def test_who_has_waited_for_its_plan_pauses_the_one_that_has_waited_least(
         for gate in gates:
             gate.open.set()
         assert [await task for task in running] == ["done"] * 3
+
+
+async def test_a_pause_tells_the_job_how_many_wait_now() -> None:
+    clock, told = Clock(), list[float]()
+
+    class Asking(Gate):
+        def __call__(self, searcher: Searcher, stop: JobStop) -> str:
+            try:
+                return super().__call__(searcher, stop)
+            except Stopped:
+                told.append(stop.queue_per_thread)
+                raise
+
+    async with SearchPool(1, 1) as pool:
+        pool.clock = clock
+        gate = Asking()
+        running = [asyncio.create_task(pool.run(gate, "tictactoe", plan_s=1.0))]
+        await gate.has_started()
+        running += [
+            asyncio.create_task(pool.run(lambda *_: "urgent", "tictactoe", plan_s=0.01)) for _ in "123"
+        ]
+        await asyncio.sleep(0)
+        clock.now = 0.5
+        await gate.has_started()
+        gate.open.set()
+        await asyncio.gather(*running)
+    assert told == [3.0]
+
+
+async def test_no_timer_is_left_of_a_job_that_has_ended() -> None:
+    loop = asyncio.get_running_loop()
+    made: list[asyncio.TimerHandle] = []
+
+    async with SearchPool(1, 1) as pool:
+        with pytest.MonkeyPatch.context() as patch:
+            call_later = loop.call_later
+
+            def record(*arguments: Any, **more: Any) -> asyncio.TimerHandle:
+                made.append(call_later(*arguments, **more))
+                return made[-1]
+
+            patch.setattr(loop, "call_later", record)
+            gate = Gate()
+            running = asyncio.create_task(pool.run(gate, "tictactoe", rank=JobRank.SPARE, plan_s=900.0))
+            await gate.has_started()
+            assert made == []  # only live jobs pause others for waiting
+            pool.promote(gate, JobRank.LIVE, 900.0)
+            pool.promote(gate, JobRank.LIVE, 800.0)
+            stopped = asyncio.create_task(pool.run(Gate(), "tictactoe", plan_s=900.0))
+            await asyncio.sleep(0)
+            stopped.cancel()
+            gate.open.set()
+            assert await running == "done"
+            with suppress(asyncio.CancelledError):
+                await stopped
+    assert [timer.when() - loop.time() > 150 for timer in made] == [True] * 3
+    assert all(timer.cancelled() for timer in made)
 
 
 class SlowGate(Gate):
