@@ -78,6 +78,8 @@ class GameServices:
     """The account's games that must not be repeated against any opponent."""
     metrics: Metrics = field(default_factory=Metrics)
     """The counters."""
+    search_errors: set[str] = field(default_factory=set)
+    """Errors of searches that have been logged; each is logged once."""
 
     @property
     def owner(self) -> AccountKey:

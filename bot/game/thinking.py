@@ -28,7 +28,7 @@ from engine.errors import BadSettings
 from engine.game import Game, positions
 from engine.human.opponent_model_search import Background
 from engine.lookup.source import LookupMove, SingleMoveSource
-from engine.move_chooser import MoveChooser
+from engine.move_chooser import MoveChooser, plain_decision
 from engine.params import RandomisedParams
 from engine.protocols.score_settings import MoveLimit
 from engine.search.reference import Searcher
@@ -172,6 +172,12 @@ class MoveSearch:
         self._running = self._services.clock(), stop
         try:
             decision = self._choose(searcher, limits, stop)
+        except Stopped:
+            raise
+        except Exception as error:
+            if self._turn.received_at is None:  # there will be another search when the turn begins
+                raise
+            decision = self._decide_plainly(limits, stop, error)
         finally:
             self._running = None
         self._spent_s += decision.time_s
@@ -183,6 +189,20 @@ class MoveSearch:
         if stop.is_paused and self.release_at is None and self._limits(stop.queue_per_thread) is not None:
             raise Stopped
         return self._best
+
+    def _decide_plainly(self, limits: Limits, stop: JobStop, error: Exception) -> Decision:
+        """Choose by a smaller search, and log the error once."""
+        at, text = self._at, f"{type(error).__name__}: {error}"
+        if text not in self._services.search_errors:
+            self._services.search_errors.add(text)
+            logger.error(
+                "game %s: the search failed; a smaller one decides this move, and later ones that fail the "
+                "same way: %s",
+                at.stored.site_game_id,
+                text,
+                exc_info=error,
+            )
+        return plain_decision(at.game, at.position, at.stored.params, limits, stop)
 
     def _choose(self, searcher: Searcher, limits: Limits, stop: JobStop) -> Decision:
         services, stored, game = self._services, self._at.stored, self._at.game

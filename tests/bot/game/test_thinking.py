@@ -27,6 +27,7 @@ from engine.search.reference import ReferenceSearcher
 from engine.search.searchers import NativeSearcher
 from engine.stop import StopFlag, Stopped
 from engine.strategies.registry import strategy_named
+from engine.strategies.tempting import Tempting
 from engine.time_management import MAX_TIME_STRETCH, MAX_TIME_STRETCH_WITHOUT_CLOCK, Limits
 from engine.variety import LEVELS
 from engine.verification import verify
@@ -168,6 +169,38 @@ def alone(position: Any, depth: int = 4) -> Decision:
 
 def same_choice(one: Decision, other: Decision) -> bool:
     return replace(one, nodes=0, time_s=0) == replace(other, nodes=0, time_s=0)
+
+
+@pytest.mark.parametrize("strategy", ["standard", "trappy", "tempting", "opponent_model"])
+async def test_a_search_that_fails_is_replaced_by_a_smaller_one(
+    strategy: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It sees a win in one, can be verified, and is logged once."""
+    monkeypatch.setattr(GatedSearcher, "search", lambda *_: 1 / 0)
+    win_in_1 = START
+    for move in ("a1", "a2", "b1", "b2"):
+        win_in_1 = GAME.play(win_in_1, GAME.parse_move(win_in_1, move))
+    async with scene() as found:
+        for _ in range(2):
+            decision = await found.decide(win_in_1, strategy=strategy)
+            verify(decision)
+            assert (decision.move, decision.strategy) == ("c1", "standard")
+    (record,) = [each for each in caplog.records if "the search failed" in each.message]
+    assert "ZeroDivisionError" in record.message
+
+
+async def test_a_strategy_that_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Tempting, "search", lambda *_: 1 / 0)
+    async with scene() as found:
+        assert (await found.decide(strategy="tempting")).strategy == "standard"
+
+
+async def test_a_model_of_people_that_raises() -> None:
+    """Whatever its predictions raise; what the model refuses to do, the strategy handles itself."""
+    async with scene() as found:
+        given = replace(found.given, models=OneModel(FakeModel("tictactoe", lambda *_: (1 / 0,))))
+        decision = await found.decide(mind=GameThinker(given, found.tasks), strategy="opponent_model")
+    verify(decision)
 
 
 # --- Limits ---------------------------------------------------------------------------------------------
