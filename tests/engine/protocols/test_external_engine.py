@@ -207,7 +207,7 @@ def test_capitals_and_tabs(opened: Opener, faults: tuple[str, ...]) -> None:
     engine = opened("chess", "uci", *faults)
     engine.new_game(get_rules("chess").parse_position("7k/5Q2/8/8/8/8/p7/7K b - - 0 1"))
     (choice,) = play(engine, 1)
-    assert (choice.move, choice.evaluation_centi) == ("a2a1b", 150)
+    assert (choice.move, choice.evaluation_centi) == ("a2a1q", 150)
     assert engine.name == NAME
 
 
