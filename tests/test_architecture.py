@@ -278,6 +278,20 @@ def test_only_storage_speaks_sql() -> None:
         assert not of_others(path) & {"sqlite3", "alembic", "aiosqlite", "asyncpg"}, path
 
 
+def test_every_http_client_uses_the_proxies_of_the_environment() -> None:
+    """All sessions are opened in one place; code that listens or tests may do as it likes."""
+    clients = {"ClientSession", "request", "urlopen", "HTTPConnection", "HTTPSConnection"}
+    found = {
+        path.as_posix()
+        for path in code_of("bot", "engine", "storage", "lab")
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call)
+        and (getattr(node.func, "attr", "") or getattr(node.func, "id", "")) in clients
+        and getattr(getattr(node.func, "value", None), "attr", "") != "_http"
+    }
+    assert found == {"bot/base/network/http_session.py"}
+
+
 def test_the_searches_know_no_game() -> None:
     """Search, profiles, players and trap arithmetic name no game; only the registries do."""
     names = (

@@ -20,6 +20,7 @@ from bot.arena.proxies import FORWARDED, Proxies
 from bot.arena.streams import Stream
 from bot.arena.traffic.budgets import DAY_S, DEFAULT_COST, REQUEST_COSTS, Budgets, LimitReached, spend
 from bot.arena.traffic.cross_site import FOREIGN_REQUEST, RESOURCE_POLICY, from_other_site
+from bot.arena.traffic.nested_limits import NestedRateLimiter
 from bot.arena.traffic.open_streams import OpenStreamEntry, OpenStreams, Priority
 from bot.base.config import ArenaConfig
 from bot.base.log import LogLineLimiter
@@ -137,12 +138,12 @@ class RequestGate:
         """The account of each connection's latest request; may include closed connections."""
         self._most_holders = 0
         self._challenges = RateLimiter(CHALLENGE_RATE, clock)
-        self._address_challenges = RateLimiter(ADDRESS_CHALLENGE_RATE, clock)
+        self._address_challenges = NestedRateLimiter(ADDRESS_CHALLENGE_RATE, clock)
         a_day = config.accounts_per_day
-        self.new_accounts = RateLimiter(Rate("account.create", a_day, a_day / DAY_S), clock)
+        self.new_accounts = NestedRateLimiter(Rate("account.create", a_day, a_day / DAY_S), clock)
         a_day = config.bots_per_address
-        self.new_bots = RateLimiter(Rate("bot.create", a_day, a_day / DAY_S), clock)
-        self.move_codes = RateLimiter(MOVE_CODE_RATE, clock)
+        self.new_bots = NestedRateLimiter(Rate("bot.create", a_day, a_day / DAY_S), clock)
+        self.move_codes = NestedRateLimiter(MOVE_CODE_RATE, clock)
         self.chat = RateLimiter(CHAT_RATE, clock)
         self._lines = LogLineLimiter(_MAX_LOG_LINES_PER_MINUTE, clock)
         self.pause: Callable[[float], Awaitable[None]] = asyncio.sleep

@@ -29,6 +29,7 @@ from bot.arena.puzzles.trainer import ReplyTrainer
 from bot.arena.referee import Referee
 from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import LoadReport, SiteRoutes
+from bot.arena.traffic.places import NO_PLACES, BotPlaces
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
 from bot.base.log import LogLineLimiter
@@ -98,6 +99,7 @@ class Arena:
         report: LoadReport | None = None,
         plain_share: float = 0.0,
         no_takebacks: Collection[str] = (),
+        places: Mapping[str, BotPlaces] = NO_PLACES,
     ) -> None:
         """Assemble the server; `running` makes it listen.
 
@@ -109,6 +111,7 @@ class Arena:
             plain_share: The share of our bot's games played by a strategy without traps
                 (`bot.arena.blind_report.plain_share`).
             no_takebacks: Names of our bots that never allow a takeback.
+            places: How many games our bots can play at a time, keyed by account id.
         """
         self._config = config
         self._database = database
@@ -125,6 +128,9 @@ class Arena:
             wake=self._wake,
             are_clocks_stopped=lambda: self._time.are_clocks_stopped,
             share_address=self._share_address,
+            share_network=lambda first, second: self._gate.seen.have_shared_network(first, second),
+            own_bots=lambda: self._gate.embedded,
+            places=places,
         )
         self._lobby = ArenaLobby(
             self._referee, config, base_url=lambda: self._parts.base_url, wake=self._wake.set

@@ -21,6 +21,7 @@ from bot.alarms.evaluator import AlarmEvaluator
 from bot.alarms.hooks import AlarmHooks
 from bot.arena.blind_report import plain_share
 from bot.arena.server import Arena, stored_report
+from bot.arena.traffic.places import BotPlaces
 from bot.base import log, service_notify
 from bot.base.config import ACCOUNT_SECTIONS, RELOADABLE, Config, choose_accounts, load_config, read_token
 from bot.base.dialects import get_dialect
@@ -29,6 +30,7 @@ from bot.base.game_server import Server
 from bot.base.game_summaries import summarise_in_background
 from bot.base.malformed_rows import check_at_start
 from bot.base.metrics import Metrics
+from bot.base.network.http_session import check_network, outgoing_urls
 from bot.control.actions import OperatorActions, Runtime
 from bot.control.arena_actions import ArenaActions
 from bot.control.commands import arena_commands, operator_commands
@@ -101,6 +103,8 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
     for each in configs.values():
         if not each.uses_arena:
             read_token(each.server)  # a missing token must not result in an arena without a bot
+    if network := check_network(outgoing_urls(configs)):
+        logger.info("network: %s", network)
     async with AsyncExitStack() as stack:
         errors = stack.enter_context(log.capture_errors())
         strong, models = config.engine.strong_options(), config.human.model_registry()
@@ -279,6 +283,10 @@ class ArenaHost:
         self._no_takebacks = [
             each.server.name for each in own if not may_grant_takebacks(each.assignment, each.manners)
         ]
+        self._places = {
+            each.server.name.lower(): BotPlaces(each.challenges.max_games, each.challenges.max_slow_games)
+            for each in own
+        }
         self._database = database
         self._is_standby = is_standby
         self._url = ""
@@ -337,6 +345,7 @@ class ArenaHost:
             report=report,
             plain_share=self._plain_share,
             no_takebacks=self._no_takebacks,
+            places=self._places,
         )
         # The same tokens each time: its accounts may have kept theirs.
         async with arena.running(self.bots, self._tokens) as url:

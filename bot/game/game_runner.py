@@ -152,6 +152,15 @@ class GameRunner:
         return left[0], left[1]
 
     @property
+    def opponent_thinks_s(self) -> float:
+        """Seconds for which the opponent has been thinking in a game with a clock, otherwise 0."""
+        session = self.session
+        if self._clocks_s is None or session.moves is None or self.is_over:
+            return 0.0
+        is_theirs = get_rules(session.game).side_to_move(session.position) == session.their_side
+        return self._services.clock() - self._clocks_at if is_theirs else 0.0
+
+    @property
     def overdue_s(self) -> float | None:
         """Seconds by which our move is overdue; None if it is not our turn."""
         if self._due is None or self.is_over or self.session.state is not SessionState.THINKING:

@@ -94,7 +94,7 @@ def back_up(
         ValueError: `keep` is given, but the target is a file rather than a folder.
     """
     folder = database.parent if target is None else target
-    if keep is not None and not folder.exists():
+    if keep is not None and not folder.exists() and not folder.suffix:  # else it is meant as a file
         with _as_storage_errors(f"cannot create the folder {folder}"):
             folder.mkdir(parents=True)
     is_series = folder.is_dir()

@@ -31,7 +31,7 @@ class Rig:
         self.stop = asyncio.Event()
         self.reloaded = "challenges"
         self.runners: dict[str, Any] = {
-            "home": SimpleNamespace(lobby=lobby, trouble="", is_waiting=False, site="arena")
+            "home": SimpleNamespace(lobby=lobby, trouble="", is_waiting=False, site="arena", notice="")
         }
         program = Runtime(self.runners, database, pool, pause, self.stop, lambda: self.reloaded)
         self.program = program
