@@ -46,9 +46,9 @@ from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.server import Dashboard
 from bot.game.game_runner import most_severe_error
 from bot.game.offer_policy import may_grant_takebacks
-from bot.game.search_pool import SearchPool
 from bot.game.shared_game_limit import SharedGameLimit
 from bot.servers.adapters import make_server
+from bot.threads.search_pool import SearchPool
 from bot.views.menu import pages
 from engine.human.registry import ModelRegistry
 from engine.protocols.engine_source import EnginePool
