@@ -363,7 +363,7 @@ class ArenaHost:
                 if not is_waiting:
                     logger.info("%s; waiting", error)
                 is_waiting = True
-                if self._is_standby and is_taken:
+                if self._is_standby and isinstance(error, RoleTaken):
                     self._taken = error
                     self._tried.set()
             await asyncio.sleep(STANDBY_POLL_INTERVAL_S)

@@ -6,6 +6,7 @@ The sockets are duplicated, so the system queues connections that arrive while o
 
 import asyncio
 import socket
+from asyncio.trsock import TransportSocket
 from collections.abc import Iterable
 
 from aiohttp import web
@@ -31,7 +32,7 @@ class ReservedPort:
         self._runner: web.AppRunner | None = None
         self._servers: list[asyncio.Server] = []
 
-    def keep(self, sockets: Iterable[asyncio.trsock.TransportSocket]) -> None:
+    def keep(self, sockets: Iterable[TransportSocket]) -> None:
         """Keep the port that these sockets listen on, unless one is kept already."""
         if not self._sockets:
             self._sockets = [each.dup() for each in sockets]
