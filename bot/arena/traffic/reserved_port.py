@@ -6,7 +6,6 @@ The sockets are duplicated, so the system queues connections that arrive while o
 
 import asyncio
 import socket
-from asyncio.trsock import TransportSocket
 from collections.abc import Iterable
 
 from aiohttp import web
@@ -32,7 +31,7 @@ class ReservedPort:
         self._runner: web.AppRunner | None = None
         self._servers: list[asyncio.Server] = []
 
-    def keep(self, sockets: Iterable[TransportSocket]) -> None:
+    def keep(self, sockets: Iterable[socket.socket]) -> None:
         """Keep the port that these sockets listen on, unless one is kept already."""
         if not self._sockets:
             self._sockets = [each.dup() for each in sockets]
