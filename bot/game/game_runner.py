@@ -30,7 +30,6 @@ from bot.game.ledger import DECISION_UNJUDGED, GameLedger, crash_detail, sets_ba
 from bot.game.offer_policy import MIN_COUNTED_PLIES, score_centi
 from bot.game.offers import GameOffers
 from bot.game.reply_times import ReplyTimer
-from bot.game.search_pool import JobRank
 from bot.game.services import GameServices
 from bot.game.session import (
     Action,
@@ -54,6 +53,7 @@ from bot.game.session import (
 )
 from bot.game.side_tasks import SideTasks
 from bot.game.thinking import GameThinker, PositionToMove
+from bot.threads.fair_queue import JobRank
 from engine.completion import MAX_COMPLETION_S, complete
 from engine.decision import Decision
 from engine.errors import EngineMismatch
@@ -153,6 +153,15 @@ class GameRunner:
             mover = get_rules(session.game).side_to_move(session.position)
             left[mover] = max(0.0, left[mover] - (self._services.clock() - self._clocks_at))
         return left[0], left[1]
+
+    @property
+    def opponent_thinks_s(self) -> float:
+        """Seconds for which the opponent has been thinking in a game with a clock, otherwise 0."""
+        session = self.session
+        if self._clocks_s is None or session.moves is None or self.is_over:
+            return 0.0
+        is_theirs = get_rules(session.game).side_to_move(session.position) == session.their_side
+        return self._services.clock() - self._clocks_at if is_theirs else 0.0
 
     @property
     def overdue_s(self) -> float | None:
@@ -564,9 +573,7 @@ class GameRunner:
             return complete(stored.decision, searcher, stop)
 
         try:
-            decision = await self._services.pool.run(
-                search, stored.decision.game, self._services.clock(), rank=JobRank.BACKGROUND
-            )
+            decision = await self._services.pool.run(search, stored.decision.game, rank=JobRank.BACKGROUND)
         except (EngineMismatch, Stopped) as error:  # of another version, or so deep that it takes for ever
             is_long = isinstance(error, Stopped)
             reason = f"it took more than {MAX_COMPLETION_S:g} s" if is_long else str(error)
@@ -594,9 +601,7 @@ class GameRunner:
             engines=self._services.engines,
         )
         try:
-            forecast = await self._services.pool.run(
-                job, decision.game, self._services.clock(), rank=JobRank.BACKGROUND
-            )
+            forecast = await self._services.pool.run(job, decision.game, rank=JobRank.BACKGROUND)
         except Exception as error:  # the game matters more; `desdemona db recheck` makes the forecast later
             logger.exception("game %s, ply %d: the forecast crashed", self.game_id, stored.ply)
             await self._ledger.record_event(DECISION_UNJUDGED, crash_detail(stored.ply, error))
