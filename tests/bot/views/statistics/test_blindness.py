@@ -31,13 +31,7 @@ def test_the_difference_in_waits(wait: AnyTimeEstimate, text: str) -> None:
     assert [row[1] for row in table.rows[1:]] == ["190", "0.51", "1.2"]
 
 
-def test_whether_the_strategy_can_be_recognised() -> None:
-    assert blindness_finding(replace(BLIND, games=-3)).startswith("It is too early")
-    assert blindness_finding(BLIND) == "Nothing that people see reveals the strategy so far."
-    revealed = replace(BLIND, e_value=1000.0, auc=0.84)
-    assert blindness_finding(revealed) == (
-        "People can recognise the strategy, best from longest waits: in 190 games, a classifier reaches an "
-        "AUC of 0.84. A blind trial is accused with a probability of at most 0.1%, however long it runs."
-    )
-    assert "best from" not in blindness_finding(replace(revealed, telling=""))
-    assert blindness_table(revealed, ARMS).note == blindness_finding(revealed)
+def test_the_note_is_the_finding() -> None:
+    for e_value in (1.0, 1000.0):
+        report = replace(BLIND, e_value=e_value)
+        assert blindness_table(report, ARMS).note == blindness_finding(report)

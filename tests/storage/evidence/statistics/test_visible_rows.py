@@ -47,7 +47,11 @@ async def game_of(
         row = update(DecisionRow).where(DecisionRow.id == made)
         await session.execute(row.values(confirmed_at=shown, state=DecisionState.CONFIRMED))
         await record_reply_time(session, made, ReplyTime(3.0, TimeSource.MEASURED))
-    known = {"result": GameResult.WIN, "end_reason": "normal", "at": NOON + timedelta(hours=1)} | end
+    known: dict[str, Any] = {
+        "result": GameResult.WIN,
+        "end_reason": "normal",
+        "at": NOON + timedelta(hours=1),
+    } | end
     await finish_game(session, game.id, **known)
     return game.id
 
