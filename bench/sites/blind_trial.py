@@ -43,7 +43,12 @@ async def measure(folder: Path, options: argparse.Namespace) -> None:
     database = await Database.open(config.storage.url)
     if not options.reveal:
         planned = plan(
-            config.by_account(), "bench", planned_n=1000, alpha=0.05, cap=options.games, endpoint=Endpoint.SCORE
+            config.by_account(),
+            "bench",
+            planned_n=1000,
+            alpha=0.05,
+            cap=options.games,
+            endpoint=Endpoint.SCORE,
         )
         async with database.write() as session:
             await start_trial(session, planned)
