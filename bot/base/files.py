@@ -38,8 +38,12 @@ def read_regular(path: Path, max_bytes: int) -> bytes:
     return content
 
 
-def write_atomically(contents: Mapping[Path, bytes]) -> None:
+def write_atomically(contents: Mapping[Path, bytes], mode: int = 0o644) -> None:
     """Replace files atomically: either all or none of them are replaced.
+
+    Args:
+        contents: The files' contents.
+        mode: The files' permissions.
 
     Raises:
         OSError: The files cannot be written; partial files are removed.
@@ -52,7 +56,7 @@ def write_atomically(contents: Mapping[Path, bytes]) -> None:
             undo.callback(unfinished.unlink, missing_ok=True)
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
-            unfinished.chmod(0o644)  # as usual; temporary files are private to their owner
+            unfinished.chmod(mode)
             begun.append((unfinished, path))
         for unfinished, path in begun:
             unfinished.replace(path)

@@ -5,24 +5,28 @@ from pathlib import Path
 from typing import IO
 
 from bot.base.files import read_regular
-from engine.formats import files, wthor
-from engine.formats.record import MAX_GAME_TEXT_LENGTH, BadGame, GameRecord
+from engine.formats import wthor
+from engine.formats.encodings import text_lines
+from engine.formats.record import BadGame, GameRecord
 
+_BLOCK_BYTES = 1 << 18
 _MAX_WTHOR_BYTES = 64 << 20
 """Maximum size of a WTHOR file, in bytes; it allows for nearly a million games, seven times WTHOR's total."""
 
 
 def read_lines(file: IO[bytes], advance: Callable[[int], None] = lambda _: None) -> Iterator[str]:
-    """Yield the lines of a file of games; `advance` is called with the length of each line, in bytes.
+    """Yield the lines of a file of games; `advance` is called with the number of bytes of each block read.
 
     Raises:
         BadGame: A line is longer than `MAX_GAME_TEXT_LENGTH`.
     """
-    while line := file.readline(MAX_GAME_TEXT_LENGTH + 1):
-        if len(line) > MAX_GAME_TEXT_LENGTH:
-            raise BadGame(f"more than {MAX_GAME_TEXT_LENGTH} bytes without a line break")
-        advance(len(line))
-        yield files.decode(line)
+
+    def blocks() -> Iterator[bytes]:
+        while block := file.read(_BLOCK_BYTES):
+            advance(len(block))
+            yield block
+
+    return text_lines(blocks())
 
 
 def read_wthor_games(

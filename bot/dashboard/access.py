@@ -1,12 +1,13 @@
 """Access control for the operator's page and its controls.
 
 A browser on this machine lets any web page send requests to the loopback address. So the ``Host`` of every
-request must be ours (against DNS rebinding, where a foreign name resolves to this machine), and a request
-that changes something must come from one of our pages (``Origin``). If there is a token, requests also need a
-session: a cookie with an expiry time, signed with a key derived from the token, so that it survives a restart
-and becomes invalid when the token changes. Signing out ends the session until the next restart and deletes
-the cookie. Wrong tokens are rate-limited at the login but not in headers: a 16-character token cannot be
-guessed, and behind a proxy, a limit would let a stranger lock out the program that reads the metrics.
+request must be ours (against DNS rebinding, where a foreign name resolves to this machine), another site's
+page may link to ours but not load them (``Sec-Fetch-Site``), and a request that changes something must come
+from one of our pages (``Origin``). If there is a token, requests also need a session: a cookie with an expiry
+time, signed with a key derived from the token, so that it survives a restart and becomes invalid when the
+token changes. Signing out ends the session until the next restart and deletes the cookie. Wrong tokens are
+rate-limited at the login but not in headers: a 16-character token cannot be guessed, and behind a proxy, a
+limit would let a stranger lock out the program that reads the metrics.
 """
 
 import asyncio
@@ -20,6 +21,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from aiohttp import web
 
+from bot.arena.traffic.cross_site import FOREIGN_REQUEST, from_other_site
 from bot.base.config import DashboardConfig
 from bot.base.rate_limiter import Rate, RateLimiter
 
@@ -90,6 +92,8 @@ class Access:
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Middleware: let a request pass, redirect a page's visitor to the login, or raise `AccessDenied`."""
         self._require_host(request)
+        if from_other_site(request):
+            raise AccessDenied(403, FOREIGN_REQUEST)
         if request.method not in ("GET", "HEAD"):
             self._require_origin(request)
         if self._is_open(request.path) or self._is_known(request):

@@ -15,6 +15,7 @@ from aiohttp import web
 
 from bot.arena.connection_limiter import IDLE_CONNECTION_TIMEOUT_S, ConnectionLimiter, max_connections
 from bot.arena.proxies import Proxies
+from bot.arena.traffic.cross_site import RESOURCE_POLICY
 from bot.base.colours import COLOURS, file_route
 from bot.base.config import DashboardConfig, read_dashboard_token
 from bot.base.errors import DesdemonaError
@@ -60,6 +61,7 @@ SECURITY_HEADERS = {
     # Not "no-referrer": with it browsers send the origin "null" with a form, which the controls refuse.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
+    RESOURCE_POLICY: "same-origin",
 }
 
 

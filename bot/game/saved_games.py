@@ -64,4 +64,4 @@ def _name(game: StoredGame, form: GameFormat) -> str:
 
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically({path: text.encode()})
+    write_atomically({path: text.encode()}, 0o600)  # like the database: opponents are named

@@ -13,8 +13,9 @@ from typing import Any
 
 from bot.match.player_specs import MatchError
 from engine.formats import files, transcripts
+from engine.formats.encodings import decode
 from engine.formats.files import GameFormat
-from engine.formats.record import BadGame, GameRecord, split_lines, start_position
+from engine.formats.record import BadGame, GameRecord, start_position
 from engine.game import BadPosition, Game, IllegalMove, replay
 from engine.games import get_rules
 from engine.search.reference import exact_score
@@ -122,7 +123,10 @@ def read_openings(data: bytes, game_name: str, where: str, max_plies: int | None
     form = files.detect_format(data[: files.FORMAT_DETECTION_BYTES], len(data))
     if form is GameFormat.WTHOR:
         raise MatchError(f"{where}: openings are not read from WTHOR files; export them as transcripts first")
-    lines = split_lines(files.decode(data))
+    try:
+        lines = decode(data).split("\n")
+    except BadGame as error:
+        raise MatchError(f"{where}: {error}") from None
     if form in (GameFormat.GGF, GameFormat.PGN):
         try:
             records = [

@@ -6,6 +6,7 @@ from enum import StrEnum
 from itertools import chain
 
 from engine.formats import ggf, pgn, transcripts, wthor
+from engine.formats.encodings import decode
 from engine.formats.record import MAX_GAME_TEXT_LENGTH, BadGame, GameRecord, split_lines
 
 FORMAT_DETECTION_BYTES = 4096
@@ -25,21 +26,13 @@ TEXTS = (GameFormat.GGF, GameFormat.PGN, GameFormat.TRANSCRIPT)
 """The text formats, which this program can also write."""
 
 
-def decode(data: bytes) -> str:
-    """Decode a file of unknown encoding: as UTF-8 if that is valid, otherwise as Latin-1."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
-
-
 def detect_format(head: bytes, length: int) -> GameFormat | None:
     """The format of a file, given its first `FORMAT_DETECTION_BYTES` and its length; None if unknown."""
     if wthor.is_wthor(head, length):
         return GameFormat.WTHOR
-    if b"\0" in head:
-        return None
     text = decode(head if length <= len(head) else head.rpartition(b"\n")[0] or head)
+    if "\0" in text:
+        return None
     if re.search(r"\(\s*;\s*[A-Za-z]+\s*\[", text):
         return GameFormat.GGF
     lines = [line for line in split_lines(text) if line.strip() and line.lstrip()[0] not in "#%"]

@@ -4,8 +4,8 @@
   ``Variant``); the tag ``FEN`` gives other start positions. python-chess supplies rules and SAN.
 * Othello moves are squares, and a pass is ``--`` or omitted; the result is black's discs, then white's:
   ``34-30``. Move numbers are skipped (some sites number plies); moves take precedence over the stated result.
-* Xiangqi has ``Game "Chinese Chess"``, the tag ``Red``, and moves in ICCS notation, ``H2-E2``; the notation
-  of the World Xiangqi Federation (``C2=5``) is also read. Moves in Chinese characters are not read.
+* Xiangqi has ``Game "Chinese Chess"``, the tag ``Red``, and moves in ICCS notation, ``H2-E2``; all notations
+  of `engine.games.xiangqi_notation` are read.
 
 Variations, annotations and comments are skipped, except ``[%eval]`` and ``[%emt]``: evaluations (from the
 first side's point of view, in discs or pawns; no mates) and seconds per move.
@@ -38,6 +38,7 @@ from engine.formats.record import (
     steps,
     values_or_empty,
 )
+from engine.formats.xiangqi_moves import moves_of_words
 from engine.game import BadPosition, Game
 from engine.games import GAMES
 from engine.games.othello import PASS, SQUARES, OthelloPosition
@@ -318,8 +319,7 @@ def _played(
     if isinstance(game, StandardChess):
         names = _chess_moves(start.board, text.moves)
     else:
-        as_written = GameRecord(game=name, start=game.position_text(start), moves=text.moves)
-        names = tuple(game.move_text(move) for _, move in steps(as_written))
+        names = moves_of_words(start, text.moves)
     return text._replace(moves=names), _POINTS.get(result), None
 
 

@@ -12,6 +12,7 @@ from aiohttp import web
 
 from bot.arena.arena_services import ArenaServices
 from bot.arena.game import ReplayedGame
+from bot.arena.glicko import MIN_PROVISIONAL_DEVIATION
 from bot.arena.http import (
     GAME,
     ID,
@@ -27,7 +28,6 @@ from bot.arena.public.people import (
     MAX_DEVIATION,
     MAX_OTHERS,
     MAX_RANKED,
-    MAX_RANKED_DEVIATION,
     GamePage,
     LeadersView,
     PlayerView,
@@ -44,6 +44,7 @@ from bot.arena.streams import Stream, line_of
 from bot.arena.traffic.assets import assets
 from bot.arena.traffic.budgets import COST_PER_PLY
 from bot.arena.traffic.cached_response import CachedResponse
+from bot.arena.traffic.cross_site import RESOURCE_POLICY
 from bot.arena.traffic.single_flight import SingleFlightCache
 from bot.arena.variants import VARIANTS, ArenaVariant
 from storage.arena.accounts import AccountRecord, ArenaAccess
@@ -117,14 +118,15 @@ class PublicRoutes:
         game = await self._finished(request)
         make = partial(self._answers.in_thread, _drawn, game.variant, game.position, game.last_squares)
         answer = await self._answers.get(("preview", game.id), make)
-        return answer.send(request, _CACHE_FOR_A_DAY)
+        return _embeddable(answer.send(request, _CACHE_FOR_A_DAY))
 
     async def start_preview(self, request: web.Request) -> web.StreamResponse:
         variant = VARIANTS.get(request.match_info["variant"])
         if variant is None:
             raise web.HTTPNotFound
         make = partial(self._answers.in_thread, _drawn, variant, variant.start(None))
-        return (await self._answers.get(("start", variant.key), make)).send(request, _CACHE_FOR_A_DAY)
+        answer = await self._answers.get(("start", variant.key), make)
+        return _embeddable(answer.send(request, _CACHE_FOR_A_DAY))
 
     async def download(self, request: web.Request) -> web.StreamResponse:
         game = await self._finished(request)
@@ -268,7 +270,7 @@ class PublicRoutes:
             raise HttpError(400, f"variant is {wanted!a:.40}; there are lists for {known}")
 
         async def make() -> CachedResponse:
-            spans = ((-1.0, MAX_RANKED_DEVIATION), (MAX_RANKED_DEVIATION, MAX_DEVIATION))
+            spans = ((-1.0, MIN_PROVISIONAL_DEVIATION), (MIN_PROVISIONAL_DEVIATION, MAX_DEVIATION))
             async with self._parts.database.read() as session:
                 ranked = await best_rated(session, variant.key, MAX_RANKED, spans[0])
                 others = await best_rated(session, variant.key, MAX_OTHERS, spans[1])
@@ -297,6 +299,12 @@ def _before(request: web.Request) -> str:
 
 def _page_answer(game: ReplayedGame, base_url: str) -> CachedResponse:
     return CachedResponse.of(game_page(game, base_url), _HTML)
+
+
+def _embeddable(picture: web.Response) -> web.Response:
+    """Let pages of other sites show a picture."""
+    picture.headers[RESOURCE_POLICY] = "cross-origin"
+    return picture
 
 
 def _drawn(variant: ArenaVariant, position: Any, last_squares: Sequence[str] = ()) -> CachedResponse:

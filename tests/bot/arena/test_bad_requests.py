@@ -376,11 +376,35 @@ async def test_half_a_request(house: House, caplog: pytest.LogCaptureFixture) ->
     assert "Traceback" not in caplog.text
 
 
+LINK = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+
+
 async def test_pages_of_other_sites_make_no_accounts(house: House) -> None:
-    for site, status in (("cross-site", 403), ("same-origin", 201)):
-        headers = {"Sec-Fetch-Site": site}
-        answer = await house.request("POST", "/api/person", json={"name": "Anna"}, headers=headers)
+    for site, status in (("cross-site", 403), ("same-site", 403), ("same-origin", 201)):
+        answer = await house.request(
+            "POST", "/api/person", json={"name": "Anna"}, headers={**LINK, "Sec-Fetch-Site": site}
+        )
         assert answer[0] == status
+
+
+async def test_pages_of_other_sites_may_link_but_cannot_measure(house: House) -> None:
+    """How long an analysis takes tells whether somebody at the visitor's address is in a rated game."""
+    for path, usual in (("/api/arena", 200), ("/api/arena/game/abcdefgh/analysis", 404)):
+        for change, status in (
+            ({}, usual),
+            ({"Sec-Fetch-Mode": "no-cors"}, 403),
+            ({"Sec-Fetch-Dest": "iframe"}, 403),
+        ):
+            assert (await house.request("GET", path, headers={**LINK, **change}))[0] == status
+        assert (await house.request("GET", path))[0] == usual
+    for path, policy in (
+        ("/", "same-origin"),
+        ("/api/arena", "same-origin"),
+        ("/preview/standard", "cross-origin"),
+    ):
+        headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"} if path[1:4] != "api" else {}
+        async with house._http.get(house.url + path, headers=headers) as response:
+            assert (response.status, response.headers["Cross-Origin-Resource-Policy"]) == (200, policy)
 
 
 async def test_the_page_and_its_headers(house: House) -> None:

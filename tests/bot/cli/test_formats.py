@@ -8,7 +8,7 @@ import pytest
 
 from bot.base import game_files
 from bot.cli import formats as cli_formats
-from engine.formats import files, ggf, pgn
+from engine.formats import encodings, files, ggf, pgn
 from engine.formats.files import GameFormat
 from engine.formats.record import BadGame, GameRecord
 from storage.database import Database
@@ -223,7 +223,7 @@ def test_a_game_without_an_end(
     desdemona: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, begin: str, line: str
 ) -> None:
     """What stands before it is kept."""
-    for module in (game_files, files, pgn):
+    for module in (encodings, files, pgn):
         monkeypatch.setattr(module, "MAX_GAME_TEXT_LENGTH", 1000)
     (tmp_path / "a").write_text(begin + line * 300)
     status, _, err = desdemona("import", "--format", form, "a")

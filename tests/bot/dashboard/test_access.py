@@ -34,6 +34,32 @@ async def test_the_public_name_is_ours(open_site: OpenSite) -> None:
             assert answer.status == 403
 
 
+LINK = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({}, 200),
+        ({"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"}, 200),
+        ({"Sec-Fetch-Site": "none"}, 200),
+        ({"Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}, 403),
+        ({"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors"}, 403),
+        ({"Sec-Fetch-Dest": "iframe"}, 403),
+    ],
+)
+async def test_pages_of_other_sites_cannot_measure(
+    open_site: OpenSite, change: dict[str, str], status: int
+) -> None:
+    async with open_site() as site:
+        for path in ("/dash/api/simple", "/dash/static/dash.js", "/healthz"):
+            async with site.get(path, headers={**LINK, **change}) as answer:
+                assert answer.status == status, path
+        assert site.load.times == (0 if status == 403 else 1)
+        async with site.post("/dash/logout", headers={**LINK, "Origin": site.url}) as answer:
+            assert answer.status == 403
+
+
 @pytest.mark.parametrize("origin", [None, "null", "http://evil.example", "http://127.0.0.1:1"])
 async def test_a_change_must_come_from_a_page_of_ours(open_site: OpenSite, origin: str | None) -> None:
     headers = {} if origin is None else {"Origin": origin}

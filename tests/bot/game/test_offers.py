@@ -687,7 +687,7 @@ async def test_an_answer_whose_effect_was_not_told_is_not_given_twice(database: 
     grant = server.answer_takeback
 
     async def answer(game_id: str, accept: bool) -> None:
-        push, server.push = server.push, lambda _: None  # type: ignore[method-assign]
+        push, server.push = server.push, lambda event: None  # type: ignore[method-assign]  # noqa: ARG005
         await grant(game_id, accept)
         server.push = push  # type: ignore[method-assign]
         raise TransientError("the answer is lost")

@@ -42,6 +42,7 @@ async def test_a_finished_game_is_written(
     assert month.name == f"{stored.started_at:%Y-%m}"
     (path,) = month.iterdir()
     assert path.name == f"{stored.started_at:%Y-%m-%d}_arena_{GAME_ID}.{form.value}"
+    assert path.stat().st_mode & 0o777 == 0o600
     (record,) = files.read(path.read_text().splitlines(keepends=True), form)
     assert isinstance(record, GameRecord)
     assert record.players == ("Desdemona", "Anna")

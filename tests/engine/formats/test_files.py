@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.formats import files, ggf, pgn
+from engine.formats.encodings import text_lines
 from engine.formats.files import GameFormat
 from engine.formats.record import RESIGNED, BadGame, GameRecord
 from tests.engine.formats.test_ggf import GGS, NBOARD
@@ -41,10 +42,6 @@ def test_what_a_file_is(data: bytes, form: GameFormat | None) -> None:
 def test_a_beginning_that_is_cut_in_a_letter() -> None:
     head = ("f5d6\n" + "# " + "é" * 4000).encode()[: files.FORMAT_DETECTION_BYTES]
     assert files.detect_format(head, 9000) is GameFormat.TRANSCRIPT
-
-
-def test_texts_of_every_age() -> None:
-    assert files.decode("\ufeffé".encode()) == files.decode("é".encode("latin-1")) == "é"
 
 
 def test_bad_games_are_in_their_place() -> None:
@@ -170,7 +167,7 @@ def test_othello_through_ggf_and_back(game: GameRecord) -> None:
 @given(st.binary(max_size=400))
 def test_no_bytes_raise_another_error(data: bytes) -> None:
     files.detect_format(data, len(data))
-    lines = [files.decode(line) for line in data.splitlines(keepends=True)]
+    lines = list(text_lines([data]))
     for form in files.TEXTS:
         for found in files.read(lines, form):
             assert isinstance(found, GameRecord | BadGame)
@@ -182,6 +179,6 @@ def test_signs_of_windows_do_not_cut_lines() -> None:
         b"1. e4 e5 ; so\x85 gut\r\n2. Nf3 1-0\r\n"
     )
     assert files.detect_format(data, len(data)) is GameFormat.PGN
-    (game,) = files.read(files.decode(data).split("\n"), GameFormat.PGN)
+    (game,) = files.read(text_lines([data]), GameFormat.PGN)
     assert isinstance(game, GameRecord), game
     assert game.moves == ("e2e4", "e7e5", "g1f3")
