@@ -1,10 +1,11 @@
 """Runs the bot against a simulated Lichess or GGS under many random schedules of faults, on virtual time.
 
-    python -m bench.fault_fuzzer [--server ggs] [--schedules 2000] [--seed 0] [--show]
+    python -m bench.fault_fuzzer [--server acts | ggs] [--schedules 2000] [--seed 0] [--show]
 
-The seed alone determines a schedule.  For each violation (`tests.fuzz.play`, `tests.fuzz.ggs_play`) the
-report gives the seed and a log reduced to as few faults as possible; the report ends with counts of faults
-and calls.
+At ``acts``, opponents stay away, leave, return, and ask for draws and takebacks; the bot also resigns, aborts
+and claims; and some answers are false.  The seed alone determines a schedule.  For each violation
+(`tests.fuzz.play`, `tests.fuzz.ggs_play`) the report gives the seed and a log reduced to as few faults as
+possible; the report ends with counts of faults and calls.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from tests.fuzz.harness import Outcome, Play, shortest
 
 SERVERS: dict[str, tuple[Play, type[StrEnum], type[StrEnum]]] = {
     "lichess": (play.play, faults.Place, faults.Kind),
+    "acts": (play.play_acts, faults.Place, faults.Kind),
     "ggs": (ggs_play.play, ggs_faults.Place, ggs_faults.Kind),
 }
 """For each server: the function that plays a schedule, the call sites of its faults, and their kinds."""

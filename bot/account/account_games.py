@@ -65,6 +65,8 @@ class _Game:
     """Whether we know the game's rules, even if the engine that the game needs is missing."""
     is_tournament: bool = False
     """As `bot.base.events.GameStarted.is_tournament`."""
+    gave_slot: bool = False
+    """Whether the game has given up its slot, because it does not begin."""
     trouble: Exception | None = None
     """The error for which we gave the game up."""
     snapshot: GameSnapshot | None = None
@@ -201,9 +203,11 @@ class AccountGames:
             if player.is_over:
                 if not (player.is_adjourned and resumes):
                     self._slots.end(game_id)
-            elif player.cannot_begin:
+            elif player.cannot_begin and not game.gave_slot:
+                game.gave_slot = True
                 self._slots.end(game_id)
-            elif player.session.moves and game_id not in self._slots:
+            elif game.gave_slot and not player.cannot_begin:
+                game.gave_slot = False
                 self._slots.start(game_id)
 
     async def wait_until_over(self, challenge_id: str, expiry: asyncio.Task[bool]) -> str | None:

@@ -202,9 +202,6 @@ class GameSlots:
         since_s = [each.since_s for each in self._waiting.values() if each.challenge.clock is not None]
         return max(0.0, min(since_s) + MAX_CHALLENGE_WAIT_S - now_s) if since_s else None
 
-    def __contains__(self, game_id: str) -> bool:
-        return game_id in self._taken
-
     def can_abort(self, game_id: str) -> bool:
         """Whether the rules of a game's challenge, if known, let us abort the game."""
         taken = self._taken.get(game_id)

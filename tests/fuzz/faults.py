@@ -1,7 +1,7 @@
 """Random schedules of faults: which calls and streams fail, how, and from when to when."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum, auto
 
 
@@ -34,6 +34,15 @@ class Kind(StrEnum):
     DELAY = auto()
     REORDER = auto()
     CUT = auto()
+    PROXY = auto()
+    """A proxy answers a request with a page and status 200."""
+    IGNORED = auto()
+    """The request is answered with "ok" and has no effect."""
+
+
+ANSWERED = (Place.MOVE, Place.ACCEPT, Place.DECLINE, Place.ACT)
+"""Requests whose answer is "ok"."""
+_FALSE_OKS = (Kind.PROXY, Kind.IGNORED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +88,21 @@ def schedule(rng: random.Random) -> list[Fault]:
     return [_fault(rng) for _ in range(rng.randint(1, 8))]
 
 
+def schedule_of_acts(rng: random.Random) -> list[Fault]:
+    """Like `schedule`, with answers that are false as well, and mostly of requests."""
+    faults = schedule(rng)
+    for _ in range(rng.randint(1, 4)):
+        place = rng.choice([*ANSWERED, Place.ACT, Place.ACT])
+        faults.append(replace(_fault(rng), kind=rng.choice(_FALSE_OKS), place=place))
+    return faults
+
+
 def _fault(rng: random.Random) -> Fault:
     # The streams and moves matter most.
     place = rng.choice([*Place, Place.EVENTS, Place.GAME, Place.GAME, Place.MOVE, Place.MOVE])
     begins_s = rng.uniform(0.0, LAST_BEGIN_S)
     return Fault(
-        kind=rng.choice(list(Kind)),
+        kind=rng.choice([kind for kind in Kind if kind not in _FALSE_OKS]),
         place=place,
         begins_s=begins_s,
         ends_s=begins_s + MAX_S * rng.random() ** 2,

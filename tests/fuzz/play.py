@@ -8,7 +8,14 @@ from typing import Any
 
 from bot.account.account_runner import sign_in
 from bot.account.lobby import Lobby
-from bot.base.config import AssignmentConfig, AssignmentMethod, ChallengesConfig, Config, EngineConfig
+from bot.base.config import (
+    AssignmentConfig,
+    AssignmentMethod,
+    ChallengesConfig,
+    Config,
+    EngineConfig,
+    MannersConfig,
+)
 from bot.base.dialects import DIALECTS
 from bot.base.events import EndReason
 from bot.game.services import GameServices
@@ -17,12 +24,16 @@ from storage.database import Database
 from storage.ledger.decisions import list_decisions
 from storage.ledger.games import load_game
 from storage.records import AccountKey, DecisionState, GameResult
-from tests.fuzz.faults import Fault, Place, schedule
+from tests.fuzz.faults import Fault, Place, schedule, schedule_of_acts
 from tests.fuzz.harness import THINKS_S, ErrorLog, Outcome, QuickPool, run_bot, troubles
 from tests.fuzz.one_thread import Network
 from tests.fuzz.site import BOT, KEEP_ALIVE_S, Board, Site
 
 OWNER = AccountKey("lichess", BOT)
+ACT_S = 10.0
+"""Deadline of an act, after the recovery of what it needs."""
+ABORT_AFTER_S = 20.0
+"""How long the bot waits for the first move, where opponents may be absent."""
 MOVE_S = 5.0
 """Deadline of a move after the recovery of the game's stream and the calls for moves."""
 ANSWER_S = 15.0
@@ -65,6 +76,8 @@ class _Checks:
         for board in site.boards.values():
             if board.is_our_turn:
                 self._check_turn(board)
+            if board.status == "started":
+                self._check_acts(board)
         for offer in list(site.open_offers):
             since = self._since(offer.made_at, "", *_CHALLENGE)
             if now - since > ANSWER_S and not offer.is_refused:
@@ -72,8 +85,32 @@ class _Checks:
                     ("I2", offer.id), f"I2: {offer.id} is not answered {now - since:.1f} s after recovery"
                 )
 
+    def _check_acts(self, board: Board) -> None:
+        """The abort, the claim, the answer to an offer that are due."""
+        is_theirs = board.status == "started" and not board.is_our_turn
+        due: dict[str, float | None] = {
+            "takeback": board.takeback_since,
+            "draw": board.draw_since if is_theirs else None,
+            "claim": board.claimable_at if is_theirs else None,
+        }
+        if is_theirs and len(board.moves) < 2 and board.manners is not None:
+            due["abort"] = board.turn_since + ABORT_AFTER_S
+        needed: tuple[str, ...] = (board.id, "", Place.GAME, Place.ACT, Place.MOVE)
+        if not board.was_read:
+            needed = (*needed, *_NEW_GAME)
+        for what, at in due.items():
+            # Another act, or a search, may have to be over first.
+            if at is None or at > self._site.now:
+                continue
+            since = self._since(max(at, board.turn_since), *needed)
+            if self._site.now - since > ACT_S:
+                late = f"no {what} {self._site.now - since:.1f} s after recovery"
+                self._once((board.id, what, at), f"I6: {board.id}, ply {len(board.moves)}: {late}")
+
     def _check_turn(self, board: Board) -> None:
         needed: tuple[str, ...] = (board.id, Place.GAME, Place.MOVE)
+        if board.manners is not None or not board.rated:  # it may resign or accept a draw instead
+            needed = (*needed, "", Place.ACT)
         limit_s = MOVE_S + THINKS_S
         if not board.was_read:
             needed, limit_s = (*needed, "", *_NEW_GAME), ANSWER_S
@@ -91,6 +128,12 @@ class _Checks:
             self.report(what)
 
 
+def play_acts(seed: int, faults: tuple[Fault, ...] | None = None) -> Outcome:
+    """Run one schedule with every kind of act: see `tests.fuzz.site.Manners`; arguments as for `play`."""
+    drawn = tuple(schedule_of_acts(random.Random(seed))) if faults is None else faults
+    return run_bot(lambda path, errors: _play(seed, drawn, path, errors, random.Random(f"manners {seed}")))
+
+
 def play(seed: int, faults: tuple[Fault, ...] | None = None) -> Outcome:
     """Run one schedule.
 
@@ -102,10 +145,16 @@ def play(seed: int, faults: tuple[Fault, ...] | None = None) -> Outcome:
     return run_bot(lambda path, errors: _play(seed, drawn, path, errors))
 
 
-async def _play(seed: int, faults: tuple[Fault, ...], path: Path, errors: ErrorLog) -> Outcome:
+async def _play(
+    seed: int,
+    faults: tuple[Fault, ...],
+    path: Path,
+    errors: ErrorLog,
+    manners: random.Random | None = None,
+) -> Outcome:
     loop = asyncio.get_running_loop()
     rng = random.Random(seed)
-    site = Site(faults, random.Random(rng.random()))
+    site = Site(faults, random.Random(rng.random()), manners)
     network = Network(site.server)
     lost: list[str] = []
     loop.set_exception_handler(
@@ -116,7 +165,7 @@ async def _play(seed: int, faults: tuple[Fault, ...], path: Path, errors: ErrorL
         server = LichessServer(dialect, "http://site.test", "token", clock=loop.time)
         checks = _Checks(site, server)
         database = await Database.open(f"sqlite:///{path}", upgrade=False)
-        bot = asyncio.create_task(_bot(server, database, rng))
+        bot = asyncio.create_task(_bot(server, database, rng, has_manners=manners is not None))
         people = asyncio.create_task(_people(site, rng))
         await _watch(site, checks, faults, bot)
         people.cancel()
@@ -135,17 +184,32 @@ async def _play(seed: int, faults: tuple[Fault, ...], path: Path, errors: ErrorL
             checks.report(f"I5: tasks are left: {left}")
     for trouble in (*errors.found, *lost):
         checks.report(f"I5: {trouble}")
+    for odd in site.odd:
+        checks.report(f"I7: {odd}")
     return Outcome(
         seed, faults, tuple(checks.violations), tuple(site.story), site.injected, site.calls, len(site.boards)
     )
 
 
-async def _bot(server: LichessServer, database: Database, rng: random.Random) -> None:
+ALL_ACTS = MannersConfig(
+    abort_after_s=ABORT_AFTER_S,
+    resign=True,
+    resign_moves=1,
+    resign_score_centi=300,
+    draw_ply=0,
+    draw_moves=1,
+    draw_score_centi=200,
+)
+"""Settings with which the bot does everything that it can do."""
+
+
+async def _bot(server: LichessServer, database: Database, rng: random.Random, *, has_manners: bool) -> None:
     pool: Any = QuickPool(random.Random(rng.random()))
     config = Config(
         engine=EngineConfig(max_depth=2, workers=1, table_mb=1),
         assignment=AssignmentConfig(method=AssignmentMethod.FIXED, strategy="trappy"),
-        challenges=ChallengesConfig(variants=("connect4",)),
+        challenges=ChallengesConfig(variants=("connect4", "chess") if has_manners else ("connect4",)),
+        manners=ALL_ACTS if has_manners else MannersConfig(),
     )
     retries = random.Random(rng.random())
     loop = asyncio.get_running_loop()

@@ -20,11 +20,15 @@ from tests.fuzz.faults import Fault, Kind, Place
 
 BOT = "desdemona"
 GAME = "connect4"
+CHESS = "chess"
+"""Whose players can agree on draws."""
 CLOCK_S, INCREMENT_S = 300, 3
 KEEP_ALIVE_S = 6.0
 LAG_S = 0.1
 """Longest way of a request to the site."""
 
+CLAIM_S = 10.0
+"""How long a player has to be gone before the game can be claimed."""
 _STATUS = {Kind.BAD_REQUEST: 400, Kind.NOT_FOUND: 404, Kind.TOO_MANY: 429, Kind.BAD_GATEWAY: 502}
 _DEFAULT_PAUSE_S = 60.0
 
@@ -39,6 +43,19 @@ class Offer:
     is_bot: bool
     is_refused: bool = False
     """The site, or what stands for it, has refused the bot's answer for good."""
+
+
+@dataclass(slots=True)
+class Manners:
+    """What an opponent does besides moving."""
+
+    what: str
+    """``absent``: it never moves; ``leaves`` and ``returns``: it is gone at `at_ply`; ``takeback`` and
+    ``draw``: it asks for one at `at_ply`."""
+    at_ply: int
+
+
+MANNERS = ("absent", "leaves", "returns", "takeback", "draw", "")
 
 
 @dataclass(slots=True)
@@ -60,6 +77,15 @@ class Board:
     turn_since: float
     resigns_at: int
     """Ply from which the opponent resigns."""
+    game: str = GAME
+    rated: bool = True
+    manners: Manners | None = None
+    takeback_since: float | None = None
+    """Since when the opponent has asked for a takeback."""
+    draw_since: float | None = None
+    """Since when the opponent has offered a draw."""
+    claimable_at: float | None = None
+    """From when on the bot can claim the game, on its opponent's turn."""
     moves: tuple[str, ...] = ()
     left_s: list[float] = field(default_factory=lambda: [float(CLOCK_S)] * 2)
     status: str = "started"
@@ -77,7 +103,13 @@ class Board:
 
     def state(self) -> dict[str, Any]:
         winner = {} if self.winner is None else {"winner": ("white", "black")[self.winner]}
+        letter = "bw"[self.our_side]
+        offers = {
+            **({} if self.takeback_since is None else {f"{letter}takeback": True}),
+            **({} if self.draw_since is None else {f"{letter}draw": True}),
+        }
         return {
+            **offers,
             "type": "gameState",
             "moves": " ".join(self.moves),
             "wtime": round(self.left_s[0] * 1000),
@@ -94,9 +126,9 @@ class Board:
         return {
             "type": "gameFull",
             "id": self.id,
-            "variant": {"key": GAME},
+            "variant": {"key": self.game},
             "speed": "blitz",
-            "rated": True,
+            "rated": self.rated,
             "clock": {"initial": CLOCK_S * 1000, "increment": INCREMENT_S * 1000},
             "white": players[0],
             "black": players[1],
@@ -118,14 +150,19 @@ class Site:
     Args:
         faults: With times in seconds since the site was made.
         rng: Source of everything that is random.
+        manners: Source of what opponents do besides moving; None: nothing.
     """
 
-    def __init__(self, faults: Sequence[Fault], rng: random.Random) -> None:
+    def __init__(
+        self, faults: Sequence[Fault], rng: random.Random, manners: random.Random | None = None
+    ) -> None:
         self._loop = asyncio.get_running_loop()
         self._began = self._loop.time()
         self._faults = faults
         self._rng = rng
-        self._rules = get_rules(GAME)
+        self._manners = manners
+        self.odd: list[str] = []
+        """What the bot did and should not have done."""
         self.offers: dict[str, Offer] = {}
         self.boards: dict[str, Board] = {}
         self.story: list[str] = []
@@ -180,20 +217,20 @@ class Site:
     def challenge(self, *, is_played: bool, is_bot: bool) -> None:
         """Somebody challenges the bot, to a game that it plays or not."""
         number = len(self.offers) + 1
-        offer = Offer(f"game{number:04d}", GAME if is_played else "threeCheck", self.now, is_bot)
+        game = GAME if self._manners is None else self._manners.choice([GAME, CHESS])
+        offer = Offer(f"game{number:04d}", game if is_played else "threeCheck", self.now, is_bot)
         self.offers[offer.id] = offer
         self.tell(f"{offer.id}: challenge ({offer.variant})")
         self._tell_account(self._challenge(offer))
 
-    @staticmethod
-    def _challenge(offer: Offer) -> dict[str, Any]:
+    def _challenge(self, offer: Offer) -> dict[str, Any]:
         who = {"id": f"by{offer.id}", "name": f"by{offer.id}", **({"title": "BOT"} if offer.is_bot else {})}
         clock = {"type": "clock", "limit": CLOCK_S, "increment": INCREMENT_S}
         challenge = {
             "id": offer.id,
             "challenger": who,
             "variant": {"key": offer.variant},
-            "rated": True,
+            "rated": self._manners is None,
             "speed": "blitz",
             "timeControl": clock,
         }
@@ -214,6 +251,13 @@ class Site:
     def _begin(self, offer: Offer) -> None:
         side = self._rng.randrange(2)
         board = Board(offer.id, f"by{offer.id}", side, self.now, self._rng.choice([4, 9, 99]))
+        if self._manners is not None:
+            board.game, board.rated, board.resigns_at = (
+                offer.variant,
+                False,
+                self._manners.choice([12, 20, 30]),
+            )
+            board.manners = Manners(self._manners.choice(MANNERS), self._manners.randint(2, 9))
         self.boards[board.id] = board
         self.tell(f"{board.id}: begins, the bot is player {side + 1}")
         self._tell_account(self._started(board))
@@ -221,7 +265,7 @@ class Site:
 
     @staticmethod
     def _started(board: Board) -> dict[str, Any]:
-        return {"type": "gameStart", "game": {"gameId": board.id, "variant": {"key": GAME}}}
+        return {"type": "gameStart", "game": {"gameId": board.id, "variant": {"key": board.game}}}
 
     def _next_turn(self, board: Board) -> None:
         board.turn_since = self.now
@@ -229,25 +273,67 @@ class Site:
             self._spawn(self._reply(board, self._rng.choice([0.2, 1.0, 3.0, 8.0])))
 
     async def _reply(self, board: Board, in_s: float) -> None:
+        moves = board.moves
         await asyncio.sleep(in_s)
-        if board.status != "started":
+        if await self._misbehave(board):
+            return
+        if board.status != "started" or board.moves != moves:
             return
         if len(board.moves) >= board.resigns_at:
             self._end(board, "resign", board.our_side)
             return
-        position = replay(self._rules, board.moves, None)
-        legal = [self._rules.move_text(move) for move in self._rules.legal_moves(position)]
+        position = replay(get_rules(board.game), board.moves, None)
+        rules = get_rules(board.game)
+        legal = [rules.move_text(move) for move in rules.legal_moves(position)]
         self._play(board, self._rng.choice(legal))
+
+    async def _misbehave(self, board: Board) -> bool:
+        """Do what the opponent does besides moving; return whether it does not move now."""
+        manners = board.manners
+        if manners is None or board.status != "started":
+            return False
+        if manners.what == "absent" and len(board.moves) < 2:
+            return True
+        if len(board.moves) < manners.at_ply:
+            return False
+        match manners.what:
+            case "leaves" | "returns":
+                board.manners = None if manners.what == "returns" else manners
+                if board.claimable_at is None:
+                    self.tell(f"{board.id}: the opponent has gone")
+                    # It is a moment later than the site says.
+                    board.claimable_at = self.now + CLAIM_S + self._rng.uniform(0.0, 2.0)
+                    gone = {"type": "opponentGone", "gone": True, "claimWinInSeconds": round(CLAIM_S)}
+                    self._tell_board(board, gone)
+                if manners.what == "leaves":
+                    return True
+                await asyncio.sleep(CLAIM_S - 2.0)
+                board.claimable_at = None
+                self._tell_board(board, {"type": "opponentGone", "gone": False})
+                self._spawn(self._reply(board, 1.0))
+                return True
+            case "takeback" | "draw":
+                board.manners = None
+                self.tell(f"{board.id}: the opponent asks for a {manners.what}")
+                if manners.what == "takeback":
+                    board.takeback_since = self.now
+                else:
+                    board.draw_since = self.now
+                self._tell_board(board, board.state())
+                await asyncio.sleep(self._rng.choice([0.5, 20.0, 40.0]))
+        return False
 
     def _play(self, board: Board, move: str) -> None:
         side = len(board.moves) % 2
         board.left_s[side] += INCREMENT_S - (self.now - board.turn_since)
         board.moves = (*board.moves, move)
+        board.takeback_since = board.draw_since = None
         self.tell(f"{board.id}: {'bot' if side == board.our_side else 'opponent'} plays {move}")
-        position = replay(self._rules, board.moves, None)
-        if not self._rules.legal_moves(position):
-            result = self._rules.result_centi(position)
-            mover = self._rules.side_to_move(position)
+        position = replay(get_rules(board.game), board.moves, None)
+        rules = get_rules(board.game)
+        if not rules.legal_moves(position):
+            result = rules.result_centi(position)
+            mover = rules.side_to_move(position)
             winner = None if result == 0 else mover if result > 0 else 1 - mover
             self._end(board, "draw" if winner is None else "variantEnd", winner)
             return
@@ -282,6 +368,12 @@ class Site:
         match fault.kind:
             case Kind.HANG | Kind.DELAY | Kind.REORDER:
                 return await self._late(fault, request, place, key, call)
+            case Kind.PROXY:
+                if fault.is_after and call is not None:
+                    self._attempt(call)
+                return web.Response(text="<html>Sign in</html>", content_type="text/html")
+            case Kind.IGNORED:
+                return web.json_response({"ok": True})
             case Kind.CUT:
                 if fault.is_after and call is not None:
                     self._attempt(call)
@@ -372,7 +464,7 @@ class Site:
             case "POST", ["api", "bot", "game", key, "chat"]:
                 return Place.CHAT, key, lambda: {"ok": True}
             case "POST", ["api", "bot", "game", key, *_]:
-                return Place.ACT, key, lambda: self._act(key, path.rpartition("/")[2])
+                return Place.ACT, key, lambda: self._act(key, *path.split("/")[-2:])
             case "POST", ["api", "challenge", key, "accept"]:
                 return Place.ACCEPT, key, lambda: self._respond(key, is_accepted=True)
             case "POST", ["api", "challenge", key, "decline"]:
@@ -406,15 +498,16 @@ class Site:
 
     def _move(self, key: str, move: str) -> object:
         board = self.boards[key]
-        position = replay(self._rules, board.moves, None)
-        legal = [self._rules.move_text(each) for each in self._rules.legal_moves(position)]
+        position = replay(get_rules(board.game), board.moves, None)
+        rules = get_rules(board.game)
+        legal = [rules.move_text(each) for each in rules.legal_moves(position)]
         if not board.is_our_turn or move not in legal:
             raise Refusal("Not your turn, or game already over")
         board.acknowledged.append((len(board.moves), move))
         self._play(board, move)
         return {"ok": True}
 
-    def _act(self, key: str, action: str) -> object:
+    def _act(self, key: str, what: str, action: str) -> object:
         board = self.boards[key]
         if board.status != "started":
             raise Refusal("the game is over")
@@ -424,9 +517,34 @@ class Site:
             self._end(board, "aborted", None)
         elif action == "resign":
             self._end(board, "resign", 1 - board.our_side)
+        elif action == "claim-victory":
+            if board.claimable_at is None or self.now < board.claimable_at:
+                raise Refusal("the opponent is here")
+            if not board.is_our_turn:  # else it is answered "ok" and does nothing
+                self._end(board, "timeout", board.our_side)
+        elif action in ("yes", "no"):
+            self._answered(board, what, is_granted=action == "yes")
         else:
             raise Refusal("there is nothing to answer or claim")
         return {"ok": True}
+
+    def _answered(self, board: Board, what: str, *, is_granted: bool) -> None:
+        since = board.takeback_since if what == "takeback" else board.draw_since
+        if since is None:
+            if is_granted:
+                self.odd.append(f"{board.id}: the bot itself offers a {what}")
+            raise Refusal("nothing is offered")
+        self.tell(f"{board.id}: {what} {'granted' if is_granted else 'declined'}")
+        board.takeback_since = board.draw_since = None
+        if is_granted and what == "draw":
+            self._end(board, "draw", None)
+            return
+        if is_granted:
+            left = max(0, len(board.moves) - (1 if board.is_our_turn else 2))
+            board.moves = board.moves[:left]
+            board.acknowledged = [each for each in board.acknowledged if each[0] < left]
+            self._next_turn(board)
+        self._tell_board(board, board.state())
 
     def _respond(self, key: str, *, is_accepted: bool) -> object:
         offer = self.offers.pop(key)
