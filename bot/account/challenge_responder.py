@@ -30,7 +30,7 @@ GAME_START_POLL_INTERVAL_S = 30.0
 ACCEPT_AGAIN_WAITS_S = (4.0, 8.0, 10.0, 10.0)
 """Seconds between further queries for the game of a challenge whose acceptance the server has answered with
 "ok"; after each query but the last, we accept the challenge again."""
-DECLINE_AGAIN_WAITS_S = (3.0, 6.0, 12.0, 24.0, 48.0)
+DECLINE_AGAIN_WAITS_S = (3.0, 6.0, *[10.0] * 11)
 """Seconds after which a challenge is declined again if the server has said "ok" and not removed it."""
 MAX_REQUESTED_WAIT_S = 60.0
 """Maximum wait, in seconds; if the server demands a longer one (a daily limit), decline with "later"."""

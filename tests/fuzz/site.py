@@ -22,6 +22,8 @@ BOT = "desdemona"
 GAME = "connect4"
 CHESS = "chess"
 """Whose players can agree on draws."""
+_KEYS = {GAME: GAME, CHESS: "standard", "threeCheck": "threeCheck"}
+"""The site's key of each game."""
 CLOCK_S, INCREMENT_S = 300, 3
 KEEP_ALIVE_S = 6.0
 LAG_S = 0.1
@@ -126,7 +128,7 @@ class Board:
         return {
             "type": "gameFull",
             "id": self.id,
-            "variant": {"key": self.game},
+            "variant": {"key": _KEYS[self.game]},
             "speed": "blitz",
             "rated": self.rated,
             "clock": {"initial": CLOCK_S * 1000, "increment": INCREMENT_S * 1000},
@@ -229,7 +231,7 @@ class Site:
         challenge = {
             "id": offer.id,
             "challenger": who,
-            "variant": {"key": offer.variant},
+            "variant": {"key": _KEYS[offer.variant]},
             "rated": self._manners is None,
             "speed": "blitz",
             "timeControl": clock,
@@ -265,7 +267,7 @@ class Site:
 
     @staticmethod
     def _started(board: Board) -> dict[str, Any]:
-        return {"type": "gameStart", "game": {"gameId": board.id, "variant": {"key": board.game}}}
+        return {"type": "gameStart", "game": {"gameId": board.id, "variant": {"key": _KEYS[board.game]}}}
 
     def _next_turn(self, board: Board) -> None:
         board.turn_since = self.now
@@ -303,8 +305,7 @@ class Site:
                     self.tell(f"{board.id}: the opponent has gone")
                     # It is a moment later than the site says.
                     board.claimable_at = self.now + CLAIM_S + self._rng.uniform(0.0, 2.0)
-                    gone = {"type": "opponentGone", "gone": True, "claimWinInSeconds": round(CLAIM_S)}
-                    self._tell_board(board, gone)
+                    self._tell_board(board, self._gone(board))
                 if manners.what == "leaves":
                     return True
                 await asyncio.sleep(CLAIM_S - 2.0)
@@ -322,6 +323,10 @@ class Site:
                 self._tell_board(board, board.state())
                 await asyncio.sleep(self._rng.choice([0.5, 20.0, 40.0]))
         return False
+
+    def _gone(self, board: Board) -> dict[str, Any]:
+        left_s = max(0, int((board.claimable_at or 0.0) - self.now))
+        return {"type": "opponentGone", "gone": True, "claimWinInSeconds": left_s}
 
     def _play(self, board: Board, move: str) -> None:
         side = len(board.moves) % 2
@@ -585,6 +590,8 @@ class Site:
             return web.json_response({"error": "no such game"}, status=404)
         stream = Stream(transport=request.transport)
         stream.lines.put_nowait(_line(board.full()))
+        if board.claimable_at is not None:
+            stream.lines.put_nowait(_line(self._gone(board)))
         if board.status != "started":
             stream.lines.put_nowait(None)
         return await self._send(request, stream, board.streams, Place.GAME, key)
