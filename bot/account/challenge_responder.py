@@ -7,10 +7,10 @@ challenge holds the slot until the game starts, the challenge is withdrawn, or t
 import asyncio
 import logging
 import math
+from collections import deque
 from collections.abc import Awaitable, Callable
 from functools import partial
 from http import HTTPStatus
-from itertools import chain, repeat
 
 from bot.account.background_tasks import BackgroundTasks
 from bot.account.challenge_policy import Decline
@@ -27,9 +27,9 @@ GAME_START_TIMEOUT_S = 3.0
 """Seconds to wait for an accepted challenge's game to start before querying the server for the game."""
 GAME_START_POLL_INTERVAL_S = 30.0
 """Seconds between further queries until the server answers; if it has no such game, the slot is freed."""
-ACCEPT_AGAIN_WAITS_S = (4.0, 8.0, 10.0, 10.0)
+ACCEPT_AGAIN_WAITS_S = (4.0, 8.0, *[12.0] * 4)
 """Seconds between further queries for the game of a challenge whose acceptance the server has answered with
-"ok"; after each query but the last, we accept the challenge again."""
+"ok"; before each of them, we accept the challenge again."""
 DECLINE_AGAIN_WAITS_S = (3.0, 6.0, *[10.0] * 11)
 """Seconds after which a challenge is declined again if the server has said "ok" and not removed it."""
 MAX_REQUESTED_WAIT_S = 60.0
@@ -188,24 +188,22 @@ class ChallengeResponder:
     async def _free_slot_unless_started(self, challenge_id: str, accepted: Challenge | None) -> bool:
         # The start event may have dropped out of the server's queue while the clock runs: so query early,
         # too.
-        again_s = () if accepted is None else ACCEPT_AGAIN_WAITS_S
-        began_s = self._services.clock()
-        for wait_s in chain([GAME_START_TIMEOUT_S], again_s, repeat(GAME_START_POLL_INTERVAL_S)):
+        again_s = deque(() if accepted is None else ACCEPT_AGAIN_WAITS_S)
+        began_s, wait_s, is_last = self._services.clock(), GAME_START_TIMEOUT_S, False
+        while True:
             await self._services.sleep(wait_s)
             is_held = self._slots.has_unstarted_slot(challenge_id)
             was_answered = is_held and await self._query_running_games(challenge_id)
             if not self._slots.has_unstarted_slot(challenge_id):
                 return False
-            if not was_answered:
-                continue
             has_left = self._services.clock() - began_s >= MAX_CHALLENGER_WAIT_S
-            if wait_s == GAME_START_POLL_INTERVAL_S or (
-                accepted and has_left and _is_waiting_person(accepted)
-            ):
+            if was_answered and (is_last or (accepted and has_left and _is_waiting_person(accepted))):
                 break
-            if accepted is not None:
+            if accepted is not None and again_s:
                 what = f"{label_of(accepted)}: accepting it again"
                 await self._background.attempt(what, partial(self._server.accept, challenge_id))
+            wait_s = again_s.popleft() if again_s else GAME_START_POLL_INTERVAL_S
+            is_last = not again_s
         logger.info("challenge %s: its game never started", challenge_id)
         self._slots.leave(challenge_id)
         self._changed()

@@ -29,6 +29,8 @@ KEEP_ALIVE_S = 6.0
 LAG_S = 0.1
 """Longest way of a request to the site."""
 
+_CASTLES = {"e1h1": "e1g1", "e1a1": "e1c1", "e8h8": "e8g8", "e8a8": "e8c8"}
+"""Castling as a client may write it, and as the rules do."""
 CLAIM_S = 10.0
 """How long a player has to be gone before the game can be claimed."""
 _STATUS = {Kind.BAD_REQUEST: 400, Kind.NOT_FOUND: 404, Kind.TOO_MANY: 429, Kind.BAD_GATEWAY: 502}
@@ -506,6 +508,7 @@ class Site:
         position = replay(get_rules(board.game), board.moves, None)
         rules = get_rules(board.game)
         legal = [rules.move_text(each) for each in rules.legal_moves(position)]
+        move = move if move in legal else _CASTLES.get(move, move)
         if not board.is_our_turn or move not in legal:
             raise Refusal("Not your turn, or game already over")
         board.acknowledged.append((len(board.moves), move))
