@@ -15,6 +15,7 @@ from bot.account.account_runner import AccountRunner
 from bot.account.lobby import Lobby
 from bot.alarms.evaluator import AlarmStatus
 from bot.base.log import LoggedError
+from bot.base.reconnect import RetryStatus
 from bot.control.live_games import LiveGame, live_games
 from bot.game.search_pool import PoolLoad
 from engine import VERSION
@@ -89,6 +90,17 @@ class AccountStatus:
     """Number of finished games whose records are being closed."""
     notice: str = ""
     """What the database lacks, as after the restore of an older backup; empty if nothing."""
+    retry: RetryStatus | None = None
+    """The failure to sign in or to open the link; None if there is none."""
+    is_full: bool = False
+    """Whether all slots for games with a real-time clock are taken."""
+
+    @property
+    def link_trouble(self) -> str:
+        """Why the account has no link to its site; empty if the link is up."""
+        if self.link is None:
+            return self.trouble or "signing in"
+        return "" if self.link.is_up else self.link.trouble or "not up yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +185,8 @@ def account_status(name: str, runner: AccountRunner) -> AccountStatus:
     """Return the status of an account and its link."""
     lobby = runner.lobby
     if lobby is None:
-        return AccountStatus(name, "", "", None, runner.trouble, 0, 0, runner.is_waiting)
+        retry = runner.retries.status
+        return AccountStatus(name, "", "", None, runner.trouble, 0, 0, runner.is_waiting, retry=retry)
     link = lobby.link
     return AccountStatus(
         name,
@@ -192,6 +205,8 @@ def account_status(name: str, runner: AccountRunner) -> AccountStatus:
         len(lobby.queue),
         closing=lobby.closing,
         notice=runner.notice,
+        retry=link.retries.status,
+        is_full=lobby.is_full,
     )
 
 
