@@ -53,6 +53,7 @@ def make_server(
     def wrap(session: aiohttp.ClientSession) -> aiohttp.ClientSession:
         return cast(aiohttp.ClientSession, RecordedSession(session, recorder))
 
+    is_direct = config.uses_arena
     if not config.servers.record:
-        return LichessServer(dialect, url, token, on_answer=on_answer)
-    return LichessServer(dialect, url, token, on_answer=on_answer, wrap=wrap)
+        return LichessServer(dialect, url, token, is_direct=is_direct, on_answer=on_answer)
+    return LichessServer(dialect, url, token, is_direct=is_direct, on_answer=on_answer, wrap=wrap)

@@ -36,11 +36,13 @@ from bot.base.events import (
     Tournament,
 )
 from bot.base.game_server import Account, is_game_running
+from bot.base.network.failures import describe_failure, page_text
+from bot.base.network.http_session import open_session, proxy_of
 from bot.base.notation import MoveCodec
 from bot.base.rate_limiter import Rate, RateLimiter
 from bot.servers.lag import Lag
 from bot.servers.lichess_calls import Calls, Lane, RequestThrottle, read_answer
-from bot.servers.lichess_errors import MAX_ERROR_BYTES, TooManyRequests, one_line, read_beginning, read_error
+from bot.servers.lichess_errors import MAX_ERROR_BYTES, TooManyRequests, read_beginning, read_error
 from bot.servers.lichess_wire import (
     ChallengeMade,
     GameReader,
@@ -125,6 +127,7 @@ class LichessServer:
         dialect: Dialect of the site.
         url: Origin of the site, for instance ``http://127.0.0.1:8765``.
         token: Token of the bot's account; never shown in an error or log.
+        is_direct: Whether to use no proxy, because the server is the embedded arena.
         call_timeout_s: Timeout of each request, in seconds.
         slack_s: Seconds by which a keep-alive may be late.
         clock: Monotonic clock, in seconds.
@@ -132,7 +135,7 @@ class LichessServer:
         wrap: Wraps the HTTP session, to record or to replay the traffic.
 
     Raises:
-        ConfigError: The URL is not an origin, or the token is malformed.
+        ConfigError: The URL is not an origin, the token is malformed, or the environment's proxy is unusable.
     """
 
     def __init__(
@@ -141,6 +144,7 @@ class LichessServer:
         url: str,
         token: str,
         *,
+        is_direct: bool = False,
         call_timeout_s: float = CALL_TIMEOUT_S,
         slack_s: float = KEEP_ALIVE_SLACK_S,
         clock: Callable[[], float] = time.monotonic,
@@ -164,7 +168,10 @@ class LichessServer:
         self._refusals = RefusalCounter(clock)
         self._scripts: dict[str, MoveCodec] = {}
         """Codecs of games that have a stream, each kept until its game ends."""
-        self._http = aiohttp.ClientSession(
+        if not is_direct:
+            proxy_of(self._url)  # refuses a proxy that we cannot use
+        self._http = open_session(
+            is_direct=is_direct,
             headers={
                 "Authorization": f"Bearer {token}",
                 "User-Agent": _user_agent(),
@@ -395,7 +402,7 @@ class LichessServer:
         except TimeoutError:
             raise TransientError(f"{what}: no answer in {timeout_s:g} s") from None
         except (aiohttp.ClientError, OSError) as lost:
-            raise TransientError(f"{what}: {one_line(lost)}") from lost
+            raise TransientError(f"{what}: {describe_failure(lost)}") from lost
 
     async def _read_error(self, response: aiohttp.ClientResponse, what: str) -> ServerError:
         body = (await read_beginning(response, MAX_ERROR_BYTES)).decode(errors="replace")
@@ -637,6 +644,9 @@ class LichessServer:
                     )
                     if response.status >= 300:
                         error = await self._read_error(response, what)
+                    elif response.content_type == "text/html":
+                        page = page_text(await read_beginning(response, MAX_ERROR_BYTES))
+                        error = TransientError(f"{what}: {page or 'a web page instead of data'}")
                     elif (encoding := response.headers.get("Content-Encoding", "identity")) != "identity":
                         # A few compressed bytes could expand to endless lines.
                         error = TransientError(
@@ -670,7 +680,7 @@ class LichessServer:
         except TimeoutError:
             raise TransientError(f"{what}: silent for {answer_s:g} s") from None
         except (aiohttp.ClientError, OSError) as lost:
-            raise TransientError(f"{what}: {one_line(lost)}") from lost
+            raise TransientError(f"{what}: {describe_failure(lost)}") from lost
 
 
 def _with_scope_hint(scope: str, error: RefusedError) -> RefusedError:

@@ -323,7 +323,7 @@ def replayed_server(
     if dialect.protocol == "ggs":
         return GgsServer(
             dialect,
-            "ggs://replay.invalid",
+            "ggs://localhost",
             recording.login,
             MASK,
             programs=config.ggs.bots,
@@ -335,7 +335,7 @@ def replayed_server(
     def wrap(session: aiohttp.ClientSession) -> aiohttp.ClientSession:
         return cast(aiohttp.ClientSession, _ReplayedSession(site, session))
 
-    return LichessServer(dialect, "http://replay.invalid", MASK, wrap=wrap)
+    return LichessServer(dialect, "http://localhost", MASK, is_direct=True, wrap=wrap)
 
 
 def recorded_moves(recording: Recording) -> dict[str, list[str]]:

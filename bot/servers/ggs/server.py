@@ -27,6 +27,7 @@ from bot.base.events import (
     Room,
 )
 from bot.base.game_server import Account, Server
+from bot.base.network.http_session import names_proxies, proxy_of
 from bot.servers.ggs import wire
 from bot.servers.ggs.account import GgsAccount
 from bot.servers.ggs.actions import Say, Tell, TellGame
@@ -164,7 +165,7 @@ class GgsServer(Server):
         connect: Opens the connection to a host and port; another function replays a recording.
 
     Raises:
-        ConfigError: The address, name or password is invalid.
+        ConfigError: The address, name or password is invalid, or the environment demands a proxy.
     """
 
     def __init__(
@@ -188,6 +189,7 @@ class GgsServer(Server):
         self._recorder = recorder or no_recorder()
         self._open_connection = connect
         self._host, self._port = read_address(url)
+        proxy_of(url)  # refuses a proxy, which we cannot use
         if not re.fullmatch(r"[^._,\\\s:|][^,\\\s:|]{1,7}", login) or not login.isprintable():
             raise ConfigError(
                 f"server.name: {login!r} is not a valid GGS name: 2 to 8 characters, the first neither . "
@@ -253,7 +255,8 @@ class GgsServer(Server):
         except TimeoutError:
             raise TransientError(f"no connection to {where} in {CONNECT_TIMEOUT_S:g} s") from None
         except (OSError, UnicodeError) as error:
-            raise TransientError(f"no connection to {where}: {error}") from error
+            unused = "; GGS is not HTTP, so the proxy in the environment is not used" * names_proxies()
+            raise TransientError(f"no connection to {where}: {error}{unused}") from error
         link = _Link(reader, writer, wire.Reader(), self._recorder.begin("connect"))
         try:
             async with asyncio.timeout(LOGIN_TIMEOUT_S):
