@@ -16,7 +16,6 @@ from bot.account.lobby import Lobby
 from bot.base.config import AssignmentConfig, AssignmentMethod, Config, EngineConfig, MatchmakingConfig
 from bot.base.errors import DesdemonaError
 from bot.base.game_server import Server
-from bot.game.search_pool import Job, JobRank, SearchPool
 from bot.game.services import GameServices
 from bot.game.thinking import MoveSearch, PositionToMove
 from bot.servers.recording import Recording
@@ -27,6 +26,7 @@ from bot.servers.replayed_site import (
     recorded_moves,
     replayed_server,
 )
+from bot.threads.search_pool import Job, SearchPool
 from engine.decision import Candidate, Decision
 from engine.search.reference import Searcher, exact_score
 from engine.stop import StopFlag
@@ -53,23 +53,15 @@ class _ReplayPool(SearchPool):
         self._written = written
         self._moves = recorded_moves(recording)
 
-    async def run(
-        self,
-        job: Job[T],
-        game: str,
-        deadline: float,
-        *,
-        rank: JobRank = JobRank.LIVE,
-        hurry_after_s: float | None = None,
-        **more: Any,
-    ) -> T:
-        result = await super().run(job, game, deadline, rank=rank, hurry_after_s=hurry_after_s, **more)
+    async def run(self, job: Job[T], game: str, **more: Any) -> T:
+        """See `SearchPool.run`."""
+        result = await super().run(job, game, **more)
         if not isinstance(job, MoveSearch) or not isinstance(result, Decision):
             return result
         decision = self._as_recorded(job.at, result)
         if decision.chosen.raw_is_bound:  # what completes its profile needs an exact score
             exact = partial(_with_exact_score, job.at, decision)
-            decision = await super().run(exact, game, deadline, rank=rank, **more)
+            decision = await super().run(exact, game, **more)
         return cast(T, decision)
 
     def _as_recorded(self, at: PositionToMove, decision: Decision) -> Decision:

@@ -275,13 +275,13 @@ class RecordedSession:
     `aiohttp.ClientSession` that adapters use."""
 
     def __init__(self, session: aiohttp.ClientSession, recorder: Recorder) -> None:
-        self._session = session
+        self._http = session
         self._recorder = recorder
         self.headers = session.headers
 
     async def close(self) -> None:
         """Close the session and the recording."""
-        await self._session.close()
+        await self._http.close()
         self._recorder.close()
 
     @asynccontextmanager
@@ -291,7 +291,7 @@ class RecordedSession:
         """Send a request; see `aiohttp.ClientSession.request`."""
         exchange = self._recorder.begin(f"{method} {URL(url).raw_path_qs}", data)
         try:
-            async with self._session.request(method, url, data=data, **more) as response:
+            async with self._http.request(method, url, data=data, **more) as response:
                 exchange.answered(response.status, response.headers)
                 yield _RecordedResponse(response, exchange)
         except BaseException as error:
@@ -305,7 +305,7 @@ class _RecordedResponse:
 
     def __init__(self, response: aiohttp.ClientResponse, exchange: RecordedExchange) -> None:
         self.status, self.headers = response.status, response.headers
-        self.method, self.url = response.method, response.url
+        self.method, self.url, self.content_type = response.method, response.url, response.content_type
         self._content = response.content
         self._exchange = exchange
         self._rest = b""

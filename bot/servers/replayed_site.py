@@ -206,6 +206,7 @@ class _ReplayedResponse:
     def __init__(self, site: ReplayedSite, exchange: Exchange, method: str, url: URL) -> None:
         self.status, self.headers = exchange.status, CIMultiDict(exchange.headers)
         self.method, self.url = method, url
+        self.content_type = self.headers.get("Content-Type", "application/octet-stream").partition(";")[0]
         self._site = site
         self._exchange = exchange
         self._parts = iter(exchange.parts)
