@@ -45,8 +45,9 @@ from bot.base.events import (
     speed_of,
 )
 from bot.base.game_server import Account
-from bot.game.search_pool import JobRank, SearchPool
 from bot.game.services import GameServices
+from bot.threads.fair_queue import JobRank
+from bot.threads.search_pool import SearchPool
 from engine.game import replay
 from engine.games import get_rules
 from storage.database import Database
