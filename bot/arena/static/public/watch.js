@@ -103,8 +103,5 @@ export class WatchScreen extends StreamedGame {
     const bot = COLOURS.find((colour) => this.full[colour].title === "BOT");
     if (bot) this.openReport(this.full[bot].name, this.full[otherColour(bot)].name);
     this.screen.openReplay((ply) => this.report?.showPly(ply));
-    // Without a bot there is no report to show.
-    this.screen.reportBox.hidden = !bot;
-    if (!bot) this.main.querySelector("[data-test=to-report]")?.remove();
   }
 }

@@ -51,8 +51,9 @@ export class ReportSection {
   async #load() {
     clearTimeout(this.timer);
     const [report, error] = await tried(call("GET", `/api/arena/game/${this.id}/report`));
-    if ([401, 403].includes(error?.status)) return this.#note(error.message);
     if (this.isClosed) return undefined;
+    if ([401, 403].includes(error?.status)) return this.#note(error.message);
+    if (error?.status === 404) return this.#noReport(); // the bot's records are elsewhere
     // The bot finishes its last analyses after the game, and then the forecasts: a moment later the report is complete.
     const isWhole = report !== null && report.decisions.every(({ outcome, state }) => outcome !== null || state === "dropped");
     const text = JSON.stringify(report);
