@@ -6,7 +6,7 @@ start resumes the open games with their clocks as they were (`bot.arena.fairness
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -17,8 +17,9 @@ from bot.arena import game as transitions
 from bot.arena import wire
 from bot.arena.accounts import Accounts
 from bot.arena.challenges import ArenaChallenge
-from bot.arena.fairness.rating_rules import UnratedReason, game_weight, rate_game
+from bot.arena.fairness.rating_rules import GainLimit, UnratedReason, gain_limit, game_weight, rate_game
 from bot.arena.game import ArenaRefusal, Instant, ReplayedGame
+from bot.arena.glicko import Rating
 from bot.arena.streams import Listeners, Stream, line_of
 from bot.arena.traffic.game_quota import QuotaEntry
 from bot.arena.traffic.single_flight import SingleFlightCache
@@ -78,6 +79,8 @@ class Referee:
         wake: asyncio.Event,
         are_clocks_stopped: Callable[[], bool],
         share_address: Callable[[AccountRecord, AccountRecord], bool],
+        share_network: Callable[[str, str], bool],
+        own_bots: Callable[[], Collection[str]],
     ) -> None:
         """
         Args:
@@ -88,6 +91,8 @@ class Referee:
             wake: An event that the referee sets when the next deadline might have become earlier.
             are_clocks_stopped: Returns whether an outage has stopped the arena's time.
             share_address: Returns whether two accounts share a network address; one person could own both.
+            share_network: Returns whether two accounts, given by id, were seen in one network.
+            own_bots: Returns the ids of the bots that this program plays.
         """
         self._database = database
         self._accounts = accounts
@@ -96,6 +101,8 @@ class Referee:
         self._are_clocks_stopped = are_clocks_stopped
         self._config = config
         self._share_address = share_address
+        self._share_network = share_network
+        self._own_bots = own_bots
         self._live: dict[str, _LiveGame] = {}
         self._over: SingleFlightCache[ReplayedGame] = SingleFlightCache(
             MAX_CACHED_FINISHED_GAMES, keep=lambda game: game.is_over
@@ -306,13 +313,14 @@ class Referee:
         async with self._rating_lock:  # two games of one account may end together
             players = await self._players(record)
             weight, unrated = await self._rating_weight(record, players)
+            record = replace(record, unrated=unrated)
             if not weight:
-                record = replace(record, unrated=unrated)
                 await self._save(record)
                 return replace(game, record=record)
             before = [wire.rating_in(account, record.variant) for account in players]
             score = 0.5 if record.winner is None else 1.0 - record.winner
-            after = rate_game((before[0], before[1]), score, weight)
+            limits = [await self._gain_limit(record, side, before[1 - side]) for side in (0, 1)]
+            after = rate_game((before[0], before[1]), score, weight, (limits[0], limits[1]))
             diffs = [round(new.rating) - round(old.rating) for new, old in zip(after, before, strict=True)]
             record = replace(record, rating_diffs=(diffs[0], diffs[1]))
             ratings: dict[str, RatingRecord | None] = {}
@@ -340,16 +348,49 @@ class Referee:
     async def _rating_weight(
         self, record: ArenaGameRecord, players: tuple[AccountRecord, AccountRecord]
     ) -> tuple[float, str | None]:
-        """Return a finished game's weight in the ratings, and the reason if the weight is 0."""
-        if len(record.moves) < self._config.rated_plies:
-            return 0.0, UnratedReason.SHORT
+        """Return a finished game's weight in the ratings, and the reason if it does not count in full."""
         if self._share_address(*players):
             return 0.0, UnratedReason.ADDRESS
-        since = now_utc() - timedelta(hours=self._config.rating_window_h)
-        async with self._database.read() as session:
-            earlier = await arena.count_rated_games(session, record.players, record.variant, since)
+        first, second = record.players
+        earlier = sum(each.opponent_id == second for each in await self._rated_before(record, first))
         weight = game_weight(earlier, self._config.full_games)
-        return weight, None if weight else UnratedReason.PAIR
+        if not weight:
+            return weight, UnratedReason.PAIR
+        return weight, UnratedReason.SHORT if self._is_short(record) else None
+
+    def _is_short(self, record: ArenaGameRecord) -> bool:
+        return len(record.moves) < self._config.rated_plies
+
+    async def _rated_before(self, record: ArenaGameRecord, account_id: str) -> list[arena.RatedGame]:
+        since = record.created_at - timedelta(hours=self._config.rating_window_h)
+        async with self._database.read() as session:
+            return await arena.list_rated_games(session, account_id, record, since)
+
+    async def _gain_limit(self, record: ArenaGameRecord, side: int, opponent: Rating) -> GainLimit:
+        """The limit on what a game may add to a side's rating.
+
+        Args:
+            record: The finished game.
+            side: The side.
+            opponent: The other side's rating before the game.
+        """
+        you, other = record.players[side], record.players[1 - side]
+        network_games, beaten = 0, 0
+        if opponent.is_provisional and record.winner != 1 - side:
+            network_games = sum(
+                each.is_provisional and self._share_network(each.opponent_id, other)
+                for each in await self._rated_before(record, you)
+            )
+            async with self._database.read() as session:
+                beaten = await arena.best_beaten_rating(session, you, self._own_bots(), record.variant)
+        return gain_limit(
+            opponent,
+            is_short=self._is_short(record),
+            is_ours=you in self._own_bots(),
+            network_games=network_games,
+            full_games=self._config.full_games,
+            beaten=beaten,
+        )
 
     async def void_ratings(self, game_id: str) -> ReplayedGame:
         """Undo a game's effect on its players' ratings.

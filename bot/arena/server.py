@@ -125,6 +125,8 @@ class Arena:
             wake=self._wake,
             are_clocks_stopped=lambda: self._time.are_clocks_stopped,
             share_address=self._share_address,
+            share_network=lambda first, second: self._gate.seen.have_shared_network(first, second),
+            own_bots=lambda: self._gate.embedded,
         )
         self._lobby = ArenaLobby(
             self._referee, config, base_url=lambda: self._parts.base_url, wake=self._wake.set

@@ -730,9 +730,14 @@ class TrialConfig(Section):
     reveal: bool = False
     """Whether chat, reports and pages reveal strategies that `assignment` chose at random, and random choices
     of single moves. `desdemona trial start` requires false, because only a blind trial is fair."""
-    hold_s: float = Field(default=2.0, ge=0, le=60)
-    """In trial games, send each move only after its planned time or this many seconds, whichever is less;
-    otherwise, thinking times would reveal the strategy. 0: send moves at once."""
+    hold_s: float = Field(default=60.0, ge=0, le=3600)
+    """In trial games, each move takes its planned time, at most this many seconds: the search ends by then,
+    and a move found earlier waits. Otherwise, thinking times would reveal the strategy. 0: send moves at
+    once."""
+    report_delay_s: float = Field(default=10.0, ge=0, le=600)
+    """In trial games, the farewell and the report come this many seconds after the end, or at the next
+    multiple if some replies are not judged by then. 0: they come once all replies are judged, which may
+    reveal the strategy."""
 
 
 CHALLENGER_SETTINGS = (
@@ -1400,7 +1405,7 @@ def is_loopback(host: str) -> bool:
 
 def _read_token_file(file: str, setting: str) -> str:
     try:
-        token = read_regular(Path(file), MAX_CONFIG_BYTES).decode().strip()
+        token = read_regular(Path(file), MAX_CONFIG_BYTES).decode("utf-8-sig").strip()
     except (OSError, ValueError) as error:
         raise ConfigError(f"{setting}: cannot read {file}: {error}") from None
     if not token:
@@ -1410,7 +1415,7 @@ def _read_token_file(file: str, setting: str) -> str:
 
 def _read_config_file(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(read_regular(path, MAX_CONFIG_BYTES).decode())
+        return tomllib.loads(read_regular(path, MAX_CONFIG_BYTES).decode("utf-8-sig"))
     except OSError as error:
         raise ConfigError(f"cannot read the configuration {path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:

@@ -26,6 +26,8 @@ class Capability(StrEnum):
     """Challenges by bots, and the list of bots online."""
     EXPORT = "export"
     """Records of finished games."""
+    GAME_LIST = "game_list"
+    """The list of an account's finished games."""
     UPGRADE = "upgrade"
     """Upgrading a person's account to a bot account."""
     TOURNAMENTS = "tournaments"
@@ -160,7 +162,8 @@ DIALECTS: Mapping[str, Dialect] = {
                 "xiangqi": SiteVariant("xiangqi", (WHITE, BLACK)),
                 "connect4": SiteVariant("connect4", (WHITE, BLACK)),
             },
-            capabilities=frozenset(Capability) - {Capability.TOURNAMENTS, Capability.CORRESPONDENCE},
+            capabilities=frozenset(Capability)
+            - {Capability.TOURNAMENTS, Capability.CORRESPONDENCE, Capability.GAME_LIST},
             limits_stream_opens=False,
             rated_by_speed=frozenset(),
             shows_challenges=False,

@@ -87,6 +87,8 @@ class AccountStatus:
     """Whether we are a standby, because another program plays on the account."""
     closing: int = 0
     """Number of finished games whose records are being closed."""
+    notice: str = ""
+    """What the database lacks, as after the restore of an older backup; empty if nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +191,7 @@ def account_status(name: str, runner: AccountRunner) -> AccountStatus:
         lobby.running - lobby.closing,
         len(lobby.queue),
         closing=lobby.closing,
+        notice=runner.notice,
     )
 
 

@@ -7,12 +7,14 @@ import os
 import random
 import signal
 import sys
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+
+from pydantic import BaseModel
 
 from bot.account.account_runner import STANDBY_POLL_INTERVAL_S, AccountRunner, SharedResources
 from bot.alarms.evaluator import AlarmEvaluator
@@ -27,6 +29,7 @@ from bot.base.game_server import Server
 from bot.base.game_summaries import summarise_in_background
 from bot.base.malformed_rows import check_at_start
 from bot.base.metrics import Metrics
+from bot.base.network.http_session import check_network, outgoing_urls
 from bot.control.actions import OperatorActions, Runtime
 from bot.control.arena_actions import ArenaActions
 from bot.control.commands import arena_commands, operator_commands
@@ -99,6 +102,8 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
     for each in configs.values():
         if not each.uses_arena:
             read_token(each.server)  # a missing token must not result in an arena without a bot
+    if network := check_network(outgoing_urls(configs)):
+        logger.info("network: %s", network)
     async with AsyncExitStack() as stack:
         errors = stack.enter_context(log.capture_errors())
         strong, models = config.engine.strong_options(), config.human.model_registry()
@@ -424,17 +429,16 @@ class LiveSettings:
         new = config.by_account()
         if old.keys() != new.keys():
             raise ConfigError("accounts: a change to the list of accounts needs a restart")
-        changed = {
-            field: name
-            for name in old
-            for field in Config.model_fields
-            if getattr(new[name], field) != getattr(old[name], field)
-        }
-        for field, name in changed.items():
-            if field not in RELOADABLE:
-                is_own = self._config.accounts and field in ("server", *ACCOUNT_SECTIONS)
-                where = f"account {name}: " if is_own else ""
-                raise ConfigError(f"{where}{field}: a change there needs a restart; nothing was changed")
+        changed = {setting: name for name in old for setting in changed_settings(old[name], new[name])}
+        needs_restart = []
+        for setting, name in changed.items():
+            section = setting.partition(".")[0]
+            if section not in RELOADABLE:
+                is_own = self._config.accounts and section in ("server", *ACCOUNT_SECTIONS)
+                shown = setting.removeprefix("server.").replace("name", "login") if is_own else setting
+                needs_restart.append(f"account {name}: {shown}" if is_own else setting)
+        if needs_restart:
+            raise ConfigError(f"{', '.join(needs_restart)}: a change needs a restart; nothing was changed")
         self._config = config
         for name, runner in self._runners.items():
             runner.reload(new[name])
@@ -446,6 +450,16 @@ class LiveSettings:
             logger.info("settings reloaded; changed: %s", self.reload())
         except DesdemonaError as error:
             logger.error("the settings are unchanged: %s", error)
+
+
+def changed_settings(old: BaseModel, new: BaseModel, section: str = "") -> Iterator[str]:
+    """Yield the names of the settings that differ, such as ``engine.max_depth``."""
+    for field in type(old).model_fields:
+        before, after, name = getattr(old, field), getattr(new, field), section + field
+        if isinstance(before, BaseModel) and isinstance(after, BaseModel):
+            yield from changed_settings(before, after, f"{name}.")
+        elif before != after:
+            yield name
 
 
 def _stop_signal_event() -> asyncio.Event:

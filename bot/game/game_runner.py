@@ -6,6 +6,7 @@ moment and another one can resume the game.
 
 import asyncio
 import logging
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -63,7 +64,7 @@ from engine.human.reply_forecast import TemptingReply
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from engine.strategies.registry import strategy_named
-from storage.records import StoredDecision, StoredGame
+from storage.records import DecisionState, StoredDecision, StoredGame
 
 logger = logging.getLogger(__name__)
 
@@ -101,7 +102,8 @@ class GameRunner:
         """Whether the game was still running when we joined it."""
         self._turn: asyncio.Task[None] | None = None
         """The task of our latest turn, which finds a move and sends it."""
-        self._move_search: asyncio.Task[Decision] | None = None
+        self._move_search: asyncio.Task[Any] | None = None
+        """The task that searches for our move, or holds it until it may be sent."""
         self._profiles: dict[int, asyncio.Task[None]] = {}
         """Tasks that complete the profiles of decisions, keyed by decision key."""
         self._refusals = 0
@@ -410,8 +412,14 @@ class GameRunner:
 
     async def _decide_and_send(self, think: Think, received_at: float) -> None:
         stored = await self._find_or_commit_decision(think, received_at)
-        if stored is not None:
+        if stored is not None and (stored.state is not DecisionState.COMMITTED or await self._hold_move()):
             await self._send_move(think, stored, received_at)
+
+    async def _hold_move(self) -> bool:
+        """Wait until our committed move may be sent; return False if the turn passes meanwhile."""
+        self._move_search = task = self._tasks.create_task(self._search.hold_move())
+        await asyncio.wait([task])
+        return not task.cancelled()
 
     def _is_current(self, think: Think) -> bool:
         session = self.session
@@ -424,6 +432,7 @@ class GameRunner:
         at = PositionToMove(self._ledger.game, game, position, think.moves)
         longest_s = self._search.max_move_time_s(at, think.remaining_s)
         self._due = received_at, longest_s
+        self._search.begin_turn(at, think.remaining_s, received_at)
         stored = await self._ledger.find_committed_decision(think.ply, at.text)
         if stored is not None or not self._is_current(think):
             return stored
@@ -649,6 +658,7 @@ class GameRunner:
         # Completing the last profiles may take minutes beside other games.
         while pending := [task for task in self._profiles.values() if not task.done()]:
             await asyncio.wait(pending)
+        await self._hold_report(ended_at)
         closed = await self._ledger.close(end)
         if (saved := self._services.saved_games) is not None:
             await saved.save(self._services.database, self._services.owner, self.game_id)
@@ -664,6 +674,16 @@ class GameRunner:
             extra={"game_id": self.game_id, "result": closed.verdict.value},
         )
         await self._chat.say_farewell(closed)
+
+    async def _hold_report(self, ended_at: datetime) -> None:
+        """In a blind trial, wait until the fixed time of the farewell and the report.
+
+        How long the last replies take to judge depends on the strategy. A restart waits for the same time.
+        """
+        delay_s = self._services.report_delay_s(self._ledger.game)
+        if delay_s:
+            passed_s = (datetime.now(UTC) - (self._ledger.game.ended_at or ended_at)).total_seconds()
+            await self._services.sleep(max(1, math.ceil(passed_s / delay_s)) * delay_s - passed_s)
 
 
 def most_severe_error(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -130,6 +130,7 @@ class Uci:
     def __init__(self, console: Console, driver: SearchDriver, protocol: str = "uci") -> None:
         self._console = console
         self._driver = driver
+        driver.on_notice = self._report_error
         self._game = driver.game
         self._protocol = protocol
         self._is_ucci = protocol == "ucci"
@@ -359,11 +360,14 @@ class Uci:
                     *before, _ = positions(self._game, moves, begun)
                     self._driver.background = Background(tuple(before), person)
                 self._think(search, position, go, limits, lines, wanted)
-            except Exception as error:  # the GUI must still get a move
+            except (
+                Exception
+            ) as error:  # of the smaller search, too: a move that nothing looked at is not played
                 logger.exception("a search failed")
-                search.say_last(
-                    f"info string {type(error).__name__}", f"bestmove {self._format_move(next(iter(legal)))}"
-                )
+                self._report_error(f"{type(error).__name__}: {error}")
+                search.released.wait()
+                best = None if search.latest is None else self._best(search.latest)
+                search.say_last(best or self._no_move_text())
 
         worker.submit(job)
 

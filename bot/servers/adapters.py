@@ -42,4 +42,4 @@ def make_server(
             extension_s=config.ggs.extension_s,
             on_answer=on_answer,
         )
-    return LichessServer(dialect, url, token, on_answer=on_answer)
+    return LichessServer(dialect, url, token, is_direct=config.uses_arena, on_answer=on_answer)

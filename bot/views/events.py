@@ -47,6 +47,7 @@ LAG_DAYS = 7
 KIND_LABELS = {
     "alarm": "alarm changed state",
     OPERATOR_ACTION_EVENT: "operator's action",
+    "account_stopped": "program stopped",
     "account_link_back": "account reconnected",
     "account_link_lost": "account's connection lost",
     "arena_outage": "the arena's clocks stopped",
@@ -58,6 +59,7 @@ KIND_LABELS = {
     "game_link_back": "game reconnected",
     "game_link_lost": "game's connection lost",
     "game_not_played_here": "game played by another program",
+    "games_missing": "games missing in the database",
     "opponent_renamed": "opponent renamed",
     "game_unknown": "game unknown to the server",
     "profile_impossible": "profile could not be completed",

@@ -13,7 +13,8 @@ from bot.base.events import FROM_POSITION
 from bot.base.rounding import NO_VALUE, percent, plural
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import NumberStyle
-from bot.control.actions import OperatorActions, word
+from bot.control.actions import OperatorActions
+from bot.control.arguments import word
 from bot.control.control_socket import ControlError
 from bot.control.status import Status
 from bot.parts.values import (

@@ -5,6 +5,7 @@ import random
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from bot.base.config import (
@@ -31,6 +32,7 @@ from bot.base.events import (
     GameEvent,
     GameSnapshot,
     GameState,
+    ListedGame,
     MoveInfo,
     Opponent,
     OpponentGone,
@@ -141,6 +143,10 @@ class FakeServer:
         self.now_playing: list[str] = []
         self.cannot: set[Capability] = set()
         self.bots: list[Bot] = []
+        self.listed: list[ListedGame] = []
+        """The site's list of finished games."""
+        self.listed_since: list[datetime] = []
+        self.list_faults: list[Exception] = []
         self.tournament_told = Tournament("Cyprus Arena", game, game, is_over=False)
         self.replies: asyncio.Queue[Reply] = asyncio.Queue()
         """To our challenges, in order."""
@@ -400,6 +406,12 @@ class FakeServer:
 
     async def export(self, game_id: str) -> dict[str, Any]:
         raise NotImplementedError
+
+    async def finished_games(self, since: datetime) -> list[ListedGame]:
+        self.listed_since.append(since)
+        if self.list_faults:
+            raise self.list_faults.pop(0)
+        return [game for game in self.listed if game.began_at >= since]
 
     async def rating_diff(self, game_id: str, name: str) -> int | None:
         await self._called("rating_diff", "", game_id, name)

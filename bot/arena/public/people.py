@@ -21,8 +21,6 @@ from storage.arena.accounts import STARTED, AccountRecord
 from storage.evidence.queries.arena_people import ArenaGameLine, RatedPlayer
 from storage.evidence.statistics.reply_progress import GameProgress
 
-MAX_RANKED_DEVIATION = 75.0
-"""Maximum rating deviation of a ranked player, as on Lichess; players reach it after about twenty games."""
 MAX_DEVIATION = 1000.0
 MAX_RANKED, MAX_OTHERS = 100, 50
 """Maximum numbers of ranked players, and of players with uncertain ratings, in a ranking."""

@@ -27,6 +27,7 @@ from bot.base.events import (
     Room,
 )
 from bot.base.game_server import Account, Server
+from bot.base.network.http_session import names_proxies, proxy_of
 from bot.servers.ggs import wire
 from bot.servers.ggs.account import GgsAccount
 from bot.servers.ggs.actions import Say, Tell, TellGame
@@ -151,7 +152,7 @@ class GgsServer(Server):
         on_answer: Called with the duration of each move's request, in seconds.
 
     Raises:
-        ConfigError: The address, name or password is invalid.
+        ConfigError: The address, name or password is invalid, or the environment demands a proxy.
     """
 
     def __init__(
@@ -171,6 +172,7 @@ class GgsServer(Server):
     ) -> None:
         self._on_answer = on_answer
         self._host, self._port = read_address(url)
+        proxy_of(url)  # refuses a proxy, which we cannot use
         if not re.fullmatch(r"[^._,\\\s:|][^,\\\s:|]{1,7}", login) or not login.isprintable():
             raise ConfigError(
                 f"server.name: {login!r} is not a valid GGS name: 2 to 8 characters, the first neither . "
@@ -236,7 +238,8 @@ class GgsServer(Server):
         except TimeoutError:
             raise TransientError(f"no connection to {where} in {CONNECT_TIMEOUT_S:g} s") from None
         except (OSError, UnicodeError) as error:
-            raise TransientError(f"no connection to {where}: {error}") from error
+            unused = "; GGS is not HTTP, so the proxy in the environment is not used" * names_proxies()
+            raise TransientError(f"no connection to {where}: {error}{unused}") from error
         link = _Link(reader, writer, wire.Reader())
         try:
             async with asyncio.timeout(LOGIN_TIMEOUT_S):

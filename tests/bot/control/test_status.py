@@ -131,6 +131,16 @@ def sample() -> Status:
     )
 
 
+def test_games_that_the_database_lacks_are_shown() -> None:
+    status = sample()
+    home = replace(status.accounts[0], notice="1 finished game is missing")
+    assert (
+        "home: playing as desdemona at arena; games: 1, waiting: 1; link: up 3 h, last event 12 s ago, "
+        in (line := status_lines(replace(status, accounts=(home,)))[4])
+    )
+    assert line.endswith("lag 35 ms; 1 finished game is missing")
+
+
 def test_as_text() -> None:
     assert status_lines(sample()) == [
         "desdemona 1.2.3, process 42, up 2 d 5 h",

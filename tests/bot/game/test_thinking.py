@@ -27,6 +27,7 @@ from engine.search.reference import ReferenceSearcher
 from engine.search.searchers import NativeSearcher
 from engine.stop import StopFlag, Stopped
 from engine.strategies.registry import strategy_named
+from engine.strategies.tempting import Tempting
 from engine.time_management import MAX_TIME_STRETCH, MAX_TIME_STRETCH_WITHOUT_CLOCK, Limits
 from engine.variety import LEVELS
 from engine.verification import verify
@@ -168,6 +169,38 @@ def alone(position: Any, depth: int = 4) -> Decision:
 
 def same_choice(one: Decision, other: Decision) -> bool:
     return replace(one, nodes=0, time_s=0) == replace(other, nodes=0, time_s=0)
+
+
+@pytest.mark.parametrize("strategy", ["standard", "trappy", "tempting", "opponent_model"])
+async def test_a_search_that_fails_is_replaced_by_a_smaller_one(
+    strategy: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It sees a win in one, can be verified, and is logged once."""
+    monkeypatch.setattr(GatedSearcher, "search", lambda *_: 1 / 0)
+    win_in_1 = START
+    for move in ("a1", "a2", "b1", "b2"):
+        win_in_1 = GAME.play(win_in_1, GAME.parse_move(win_in_1, move))
+    async with scene() as found:
+        for _ in range(2):
+            decision = await found.decide(win_in_1, strategy=strategy)
+            verify(decision)
+            assert (decision.move, decision.strategy) == ("c1", "standard")
+    (record,) = [each for each in caplog.records if "the search failed" in each.message]
+    assert "ZeroDivisionError" in record.message
+
+
+async def test_a_strategy_that_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Tempting, "search", lambda *_: 1 / 0)
+    async with scene() as found:
+        assert (await found.decide(strategy="tempting")).strategy == "standard"
+
+
+async def test_a_model_of_people_that_raises() -> None:
+    """Whatever its predictions raise; what the model refuses to do, the strategy handles itself."""
+    async with scene() as found:
+        given = replace(found.given, models=OneModel(FakeModel("tictactoe", lambda *_: (1 / 0,))))
+        decision = await found.decide(mind=GameThinker(given, found.tasks), strategy="opponent_model")
+    verify(decision)
 
 
 # --- Limits ---------------------------------------------------------------------------------------------
@@ -657,10 +690,26 @@ async def test_killed_while_thinking_ahead(database: Database, seed: int) -> Non
 DRAWN = {"method": "balanced", "chances": {"standard": 0.4, "trappy": 0.6}}
 
 
+DRAWN_GAME = replace(LIVE, trial_id=1, selection=DRAWN)
+
+
+def held(found: Scene, **trial: Any) -> tuple[GameServices, list[float]]:
+    """Services whose sleep moves the clock, and the times slept."""
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        found.clock.now += seconds
+
+    settings = found.given.config.model_copy(update={"trial": TrialConfig(**trial)})
+    return replace(found.given, config=settings, sleep=sleep), slept
+
+
 @pytest.mark.parametrize(
     ("changes", "trial", "held_s"),
     [
         ({}, {}, 1.0),
+        ({"clock_initial_s": None}, {}, 1.0),
         ({}, {"hold_s": 0.25}, 0.25),
         ({}, {"hold_s": 0}, None),
         ({}, {"reveal": True}, None),
@@ -671,37 +720,92 @@ DRAWN = {"method": "balanced", "chances": {"standard": 0.4, "trappy": 0.6}}
 async def test_in_a_blind_trial_a_move_waits_for_the_time_planned_for_it(
     changes: dict[str, Any], trial: dict[str, Any], held_s: float | None
 ) -> None:
-    async with scene(max_time_s=1.0) as found:
+    async with scene(max_time_s=1.0, slow_time_s=1.0) as found:
         found.searcher.open.set()
-        slept: list[float] = []
-
-        async def sleep(seconds: float) -> None:
-            slept.append(seconds)
-            found.clock.now += seconds
-
-        settings = found.given.config.model_copy(update={"trial": TrialConfig(**trial)})
-        given = replace(found.given, config=settings, sleep=sleep)
+        given, slept = held(found, **trial)
         mind, began = GameThinker(given, found.tasks), found.clock.now
-        drawn: dict[str, Any] = {"trial_id": 1, "selection": DRAWN}
-        stored = replace(LIVE, **(drawn | changes))
-        decided = await mind.decide(at(stored, START), 60.0, began)
+        stored = replace(DRAWN_GAME, **changes)
+        remaining_s = None if stored.clock_initial_s is None else 60.0
+        mind.begin_turn(at(stored, START), remaining_s, began)
+        decided = await mind.decide(at(stored, START), remaining_s, began)
         assert same_choice(decided, alone(START))
+        assert slept == []  # it is stored first
+        await mind.hold_move()
         assert slept == ([] if held_s is None else [held_s])
-        # The clock has run on: what is left is counted from then.
-        assert mind._left_s == 60.0 - (held_s or 0.0)
+        mind.begin_turn(at(stored, START), remaining_s, found.clock.now)  # the site refused the move
+        await mind.hold_move()
+        assert len(slept) <= 1
 
 
-async def test_in_a_trial_what_took_long_enough_waits_no_longer() -> None:
+async def test_after_a_restart_a_stored_move_waits_like_one_that_is_yet_to_be_found() -> None:
     async with scene(max_time_s=1.0) as found:
+        given, slept = held(found)
+        mind = GameThinker(given, found.tasks)
+        mind.begin_turn(at(DRAWN_GAME, START), 2.0, found.clock.now)
+        await mind.hold_move()
+        [wait_s] = slept
+        assert 0 < wait_s < 0.2 * 2.0  # as much as the clock allows
+
+
+async def time_held(found: Scene, given: GameServices, waited_s: float, remaining_s: float) -> RecordedStop:
+    search = MoveSearch(given, at(DRAWN_GAME, START))
+    search.begin(Turn(remaining_s, found.clock() - waited_s))
+    stop = RecordedStop(queue_per_thread=3.0)
+    found.searcher.open.set()
+    search(found.searcher, stop)
+    assert search.release_at is not None
+    stop.given_s.append(search.release_at - found.clock() + waited_s)
+    return stop
+
+
+@pytest.mark.parametrize(
+    ("waited_s", "search_s", "sent_s"),
+    [(0.0, 1.9, 2.0), (0.9, 1.0, 2.0), (1.1, 1.8, 3.0), (2.1, 1.8, 4.0), (7.5, 1.4, 9.0)],
+)
+async def test_how_long_a_search_takes_does_not_tell_when_its_move_is_sent(
+    waited_s: float, search_s: float, sent_s: float
+) -> None:
+    """A search that waited for a thread ends before the next half of its plan that leaves it another half."""
+    async with scene(max_time_s=2.0) as found:
+        given, _ = held(found)
+        stop = await time_held(found, given, waited_s, 600.0)
+        assert stop.given_s == pytest.approx([search_s, sent_s])
+        assert stop.stretches == [1.0]
+
+
+@pytest.mark.parametrize("remaining_s", [0.5, 2.0, 5.0, 20.0])
+async def test_a_held_move_costs_no_more_clock_than_the_search_may(remaining_s: float) -> None:
+    async with scene(max_time_s=2.0) as found:
+        given, _ = held(found)
+        for waited_s in (0.0, 0.1, 0.3):
+            free_s = await time_given(found, LIVE, Turn(remaining_s, found.clock() - waited_s))
+            _, sent_s = (await time_held(found, given, waited_s, remaining_s)).given_s
+            assert sent_s <= waited_s + free_s + 1e-9
+
+
+async def test_a_held_move_is_not_searched_again_when_its_thread_is_needed() -> None:
+    async with scene(max_time_s=2.0) as found:
+        given, _ = held(found)
+        search = MoveSearch(given, at(DRAWN_GAME, START))
+        stop = RecordedStop()
+        stop.is_paused = True
+        stop.set()
+        with pytest.raises(Stopped):  # on the opponent's time
+            search(found.searcher, stop)
+        search.begin(Turn(60.0, found.clock()))
+        assert search(found.searcher, stop).move
+
+
+async def test_a_search_begun_on_the_opponents_time_ends_before_its_move_is_sent() -> None:
+    async with scene(max_time_s=2.0) as found:
+        given, _ = held(found)
+        search, stop = MoveSearch(given, at(DRAWN_GAME, START)), RecordedStop()
+        found.searcher.open.clear()
+        thinking = asyncio.create_task(asyncio.to_thread(search, found.searcher, stop))
+        await found.searcher.is_waiting()
+        found.clock.now += 0.05
+        search.begin(Turn(600.0, found.clock()))
+        assert stop.given_s == pytest.approx([2.0, 1.9])
+        assert search.release_at == found.clock() + 2.0
         found.searcher.open.set()
-        slept: list[float] = []
-
-        async def sleep(seconds: float) -> None:
-            slept.append(seconds)
-
-        mind = GameThinker(replace(found.given, sleep=sleep), found.tasks)
-        stored = replace(LIVE, trial_id=1, selection=DRAWN)
-        await mind.decide(at(stored, START), 60.0, found.clock.now - 0.75)
-        await mind.decide(at(stored, START), 60.0, found.clock.now - 1.0)
-        await mind.decide(at(replace(stored, clock_initial_s=None), START), None, found.clock.now)
-    assert slept == [0.25]
+        await thinking
