@@ -45,6 +45,8 @@ class Opponent:
         self.may_move.set()
         self.decline_reason: str | None = None
         """Set: it declines with this reason."""
+        self.never_answers = False
+        """Set: challenges expire."""
         self.sets_traps = False
         """It plays trappy minimax, and writes its decisions down as the real bot does."""
         self.script: dict[str, str] = {}
@@ -66,6 +68,8 @@ class Opponent:
                     games.create_task(self._play(event["game"]["gameId"]))
 
     async def _answer(self, challenge_id: str) -> None:
+        if self.never_answers:
+            return
         if self.decline_reason is None:
             await self._post(f"/api/challenge/{challenge_id}/accept")
         else:

@@ -30,7 +30,7 @@ export class GameView {
     const bots = COLOURS.map((each) => full[each]).filter(({ title }) => title === "BOT").map(({ name }) => name);
     this.hasReport = bots.length > 0; // reports are about a bot's moves
     this.chat = new Chat(full.id, { me, canTalk: colour !== null, bots });
-    this.moves = new Moves({ id: full.id, onShow: (step) => this.#showStep(step), onFlip: this.theme.canFlip ? () => this.#flip() : null, isWatched: colour === null });
+    this.moves = new Moves({ id: full.id, onShow: (step) => this.#showStep(step), onFlip: this.theme.canFlip ? () => this.#flip() : null, isWatched: colour === null, isNumberedInPairs: this.theme.isNumberedInPairs });
     this.analysis = new Analysis({ id: full.id, theme: this.theme, onLines: (lines) => this.#markLines(lines) });
     this.#build(main, view);
   }
