@@ -3,7 +3,7 @@
 import asyncio
 import json
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import aiohttp
 import pytest
 
 from bot.arena.server import Arena
+from bot.arena.traffic.places import NO_PLACES, BotPlaces
 from bot.base.config import ArenaConfig
 from storage.database import Database
 from tests.patience import PATIENCE_S
@@ -198,13 +199,16 @@ class Street:
         *,
         report: Callable[[str], Awaitable[Json | None]] | None = None,
         bot: str | None = None,
+        places: Mapping[str, BotPlaces] = NO_PLACES,
         **settings: Any,
     ) -> AsyncIterator[House]:
         """An arena that runs for the length of the block, perhaps inside a bot's program."""
         clock = FakeClock()
         settings.setdefault("games_per_opponent", 100)  # most tests have one address and one program
         settings.setdefault("rated_plies", 0)  # most tests play short games
-        arena = Arena(ArenaConfig(port=0, **settings), self.database, clock=clock, report=report)
+        arena = Arena(
+            ArenaConfig(port=0, **settings), self.database, clock=clock, report=report, places=places
+        )
         arena._gate.pause = no_pause
         async with arena.running([bot] if bot else []) as url:
             house = House(arena, url, self.database, clock)
