@@ -33,7 +33,7 @@ from engine.formats import files
 from engine.formats.files import GameFormat
 from engine.formats.record import BadGame
 from engine.game import continued_position
-from engine.games import GAMES, get_rules
+from engine.games import GAMES
 from storage.database import Database
 from storage.errors import VALUE_ERRORS, reason_of
 from storage.evidence.queries.game_list import MoveMark, list_marks
@@ -92,7 +92,9 @@ class GameView:
     def parts(self) -> tuple[Part, ...]:
         """See `bot.views.page.View.parts`."""
         told = self.moment
-        moves = ListedMoves(tuple(self._cells), "moves", get_rules(self.stored.game).is_numbered_in_pairs)
+        rules = GAMES.get(self.stored.game)
+        is_in_pairs = rules is None or rules.is_numbered_in_pairs
+        moves = ListedMoves(tuple(self._cells), "moves", is_in_pairs)
         found: list[Part] = [game_heading(self.stored, self.sides, self.marks)]
         if self.damage:
             found.append(Note(_NO_REPLAY.format(self.damage), is_card=True))

@@ -488,7 +488,7 @@ def _told(decision: Row) -> Row:
         baits = parts(forecast["baits"], _OF_BAIT)
         forecast = {"error_probability": forecast["error_probability"], "baits": baits}
     return {
-        **{name: decision[name] for name in ("ply", "number", "depth", "is_trap", "cost")},
+        **{name: decision[name] for name in ("ply", "number", "count", "depth", "is_trap", "cost")},
         "trap": None if trap is None else trap["quality"],
         "replies": parts(decision["replies"], _OF_REPLY),
         "candidates": parts(decision["candidates"], _OF_CANDIDATE),
