@@ -9,6 +9,16 @@ const SLACK = 2;
 const place = (box) => `${Math.round(box.left)},${Math.round(box.top)}`;
 const said = ({ text, box }) => `"${text}" at ${place(box)}`;
 const OVERLAYS = '.toasts, dialog, .link-state, .visually-hidden, .skip, .incoming, svg, .squares';
+// A text is cut where its element, or one around it, hides what does not fit.
+const visible = (element, box) => {
+    let { left, right, top, bottom } = box;
+    for (let each = element; each && each !== document.body; each = each.parentElement) {
+        if (getComputedStyle(each).overflowX === 'visible') continue;
+        const room = each.getBoundingClientRect();
+        [left, right] = [Math.max(left, room.left), Math.min(right, room.right)];
+    }
+    return { left, right, top, bottom, width: right - left };
+};
 const shown = (element) => !element.closest(OVERLAYS)
     && element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
 const pieces = [];
@@ -16,9 +26,11 @@ const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (walker.nextNode()) {
     const { currentNode: node } = walker;
     if (!node.data.trim() || !shown(node.parentElement)) continue;
+    if (node.parentElement.getBoundingClientRect().width <= 1) continue;  // for screen readers alone
     const range = document.createRange();
     range.selectNodeContents(node);
-    for (const box of range.getClientRects()) {
+    for (const line of range.getClientRects()) {
+        const box = visible(node.parentElement, line);
         const text = node.data.trim().slice(0, 40);
         if (box.width > 1) pieces.push({ node, element: node.parentElement, text, box });
     }

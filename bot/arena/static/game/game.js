@@ -254,7 +254,7 @@ export class GameScreen extends StreamedGame {
     this.tools.offer(this.view.files);
     lookForChallenges(); // the opponent may have offered a rematch already
     if (!this.view.moves.length) return;
-    if (this.screen.hasReport) this.openReport(this.opponent);
+    if (this.screen.hasReport && this.state.status !== "aborted") this.openReport(this.opponent);
     this.tools.showKeys();
     this.screen.openReplay((ply) => this.report?.showPly(ply));
   }

@@ -264,7 +264,7 @@ export class GameView {
       if (this.colour && rematchId) buttons.push(button("rematch-cancel", say("Cancel rematch"), cancelRematch));
       else if (offerId) buttons.push(button("rematch", say("Accept rematch"), rematch, main("again")), button("rematch-no", say("Decline"), declineRematch));
       else if (this.colour) buttons.push(button("rematch", say("Rematch"), rematch, main("again")));
-      if (view.moves.length && this.hasReport) buttons.push(button("to-report", say("See the traps"), () => this.#toReport(), { image: "trap" }));
+      if (view.moves.length && this.hasReport && state.status !== "aborted") buttons.push(button("to-report", say("See the traps"), () => this.#toReport(), { image: "trap" }));
       buttons.push(el("a", { class: "button", href: "/", "data-link": true, "data-test": "new-game" }, say("New game")));
     } else if (this.colour) {
       for (const pass of passes) buttons.push(button("pass", pass.move === "pass" ? say("Pass") : pass.move, () => move(pass.move), main("skip")));
@@ -325,7 +325,7 @@ export class GameView {
   /** After the game, show the report beside the moves that are stepped to: `onPly` receives the ply on the board. */
   openReplay(onPly) {
     this.onPly = onPly;
-    this.reportBox.hidden = !this.hasReport;
+    this.reportBox.hidden = !this.hasReport || this.model.state.status === "aborted";
     this.moves.isReplay = true;
     this.moves.loadSteps();
     this.moves.showAddressed();
