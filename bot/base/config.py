@@ -1006,8 +1006,8 @@ class ChatConfig(Section):
         max_length=MAX_CHAT_LENGTH,
     )
     """Message after a game, unless it was aborted; empty: none. {result} is won, lost, drawn or over
-    (unknown), from the bot's point of view. Sentences with {traps} or {fell} are omitted if the strategy is not secret (see `trial.reveal`) and
-    sets no traps."""
+    (unknown), from the bot's point of view. Sentences with {traps} or {fell} are omitted if the strategy is
+    not secret (see `trial.reveal`) and sets no traps."""
     spectators: str = Field(default="", max_length=MAX_CHAT_LENGTH)
     """Message to spectators at the start of a game; empty: none."""
     commands: bool = True
