@@ -9,9 +9,9 @@ import pytest
 
 from bot.base.config import ArenaConfig, DashboardConfig
 from tests.browser import layout
+from tests.browser.arena.test_people import Friend
 from tests.browser.host import Host
 from tests.browser.page import Page
-from tests.browser.test_people import Friend
 
 Act = Callable[[Page, Host], None]
 LANGUAGES = ("en", "de", "ja", "zh-Hans")
