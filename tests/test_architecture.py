@@ -104,18 +104,19 @@ STORAGE = {
 BOT = {
     "bot": set[str](),
     "bot.base": set[str](),
-    "bot.alarms": {"base"},
+    "bot.alarms": {"base", "text"},
     "bot.charts": {"base"},
-    "bot.game": {"base"},
+    "bot.game": {"base", "threads"},
     "bot.protocols": {"base"},
     "bot.servers": {"base"},
     "bot.text": {"base"},
+    "bot.threads": set(),
     "bot.workers": {"base"},
-    "bot.account": {"base", "game", "servers"},
+    "bot.account": {"base", "game", "servers", "threads"},
     "bot.parts": {"base", "charts"},
     "bot.arena": {"base", "charts", "text"},
     "bot.match": {"base", "game", "workers"},
-    "bot.control": {"account", "alarms", "arena", "base", "game"},
+    "bot.control": {"account", "alarms", "arena", "base", "game", "threads"},
     "bot.views": {"alarms", "base", "charts", "control", "parts", "text"},
     "bot.dashboard": {
         "alarms", "arena", "base", "charts", "control", "parts", "text", "views", "workers",
@@ -126,7 +127,8 @@ BOT = {
     },
     "bot.__main__": {"base", "cli"},
     "bot.daemon": {
-        "account", "alarms", "arena", "base", "cli", "control", "dashboard", "game", "servers", "views",
+        "account", "alarms", "arena", "base", "cli", "control", "dashboard", "game", "servers", "threads",
+        "views",
     },
 }  # fmt: skip
 LAB = {

@@ -20,10 +20,10 @@ from bot.base.metrics import Metrics
 from bot.base.reconnect import Retries, backoff_delays
 from bot.game.game_runner import most_severe_error
 from bot.game.saved_games import SavedGames
-from bot.game.search_pool import SearchPool
 from bot.game.services import GameServices
 from bot.game.shared_game_limit import SharedGameLimit
 from bot.servers.online_lookup import open_lookup
+from bot.threads.search_pool import SearchPool
 from engine.human.registry import ModelRegistry
 from engine.protocols.engine_source import EnginePool
 from engine.strategies.move_context import StrongOptions

@@ -65,6 +65,8 @@ def limit_key(host: str) -> str:
 _WIDER = {4: ((24, 4),), 6: ((56, 2), (48, 4))}
 """Lengths of the prefixes around an address, by IP version, each with the number of addresses whose limits
 it has: providers give homes a /56 or a /48, and hosts rent whole /24s."""
+SHARES = (1, 2, 4)
+"""The numbers of addresses whose limits a network may have."""
 
 
 @lru_cache(maxsize=10_000)
@@ -79,7 +81,7 @@ def networks(address: str) -> tuple[tuple[str, int], ...]:
     """
     parsed = _parsed(address.partition("/")[0])
     if parsed is None:
-        return (address, 1), (address, 1)
+        return ((address, 1),)
     wider = [
         (ip_network((parsed, length), strict=False), shares) for length, shares in _WIDER[parsed.version]
     ]

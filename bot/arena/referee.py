@@ -7,7 +7,7 @@ start resumes the open games with their clocks as they were (`bot.arena.fairness
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from types import MappingProxyType
@@ -22,9 +22,17 @@ from bot.arena.game import ArenaRefusal, Instant, ReplayedGame
 from bot.arena.glicko import Rating
 from bot.arena.streams import Listeners, Stream, line_of
 from bot.arena.traffic.game_quota import QuotaEntry
+from bot.arena.traffic.places import (
+    NO_PLACES,
+    NOTICE_S,
+    WANTED_S,
+    BotPlaces,
+    GamesToday,
+    idle_limit_s,
+)
 from bot.arena.traffic.single_flight import SingleFlightCache
 from bot.arena.variants import CHESS960, VARIANTS, random_start
-from bot.base.config import ArenaConfig
+from bot.base.config import REST_AFTER_S, ArenaConfig
 from storage.arena import accounts as arena
 from storage.arena.accounts import (
     STARTED,
@@ -66,6 +74,16 @@ class _LiveGame:
         self.lock = asyncio.Lock()
 
 
+@dataclass(frozen=True, slots=True)
+class IdleNotice:
+    """A notice that a game ends unless its player moves."""
+
+    turn_began: float
+    """When the player began to think."""
+    deadline: float
+    """When the game ends; both by the arena's clock."""
+
+
 class Referee:
     """All running games, with their clocks and their listeners."""
 
@@ -81,6 +99,7 @@ class Referee:
         share_address: Callable[[AccountRecord, AccountRecord], bool],
         share_network: Callable[[str, str], bool],
         own_bots: Callable[[], Collection[str]],
+        places: Mapping[str, BotPlaces] = NO_PLACES,
     ) -> None:
         """
         Args:
@@ -93,6 +112,7 @@ class Referee:
             share_address: Returns whether two accounts share a network address; one person could own both.
             share_network: Returns whether two accounts, given by id, were seen in one network.
             own_bots: Returns the ids of the bots that this program plays.
+            places: How many games these bots can play at a time, keyed by account id.
         """
         self._database = database
         self._accounts = accounts
@@ -103,6 +123,13 @@ class Referee:
         self._share_address = share_address
         self._share_network = share_network
         self._own_bots = own_bots
+        self.places = places
+        self.games_today = GamesToday(clock)
+        """The networks that have begun games with our own bots today."""
+        self._wanted: dict[tuple[str, bool], float] = {}
+        """Until when idle games end, keyed by bot and by whether the games have clocks."""
+        self._notices: dict[str, IdleNotice] = {}
+        """Running notices to idle players, keyed by game id."""
         self._live: dict[str, _LiveGame] = {}
         self._over: SingleFlightCache[ReplayedGame] = SingleFlightCache(
             MAX_CACHED_FINISHED_GAMES, keep=lambda game: game.is_over
@@ -182,7 +209,12 @@ class Referee:
         """The running games, in the form needed to apply the quotas of accounts and addresses."""
         for live in self._live.values():
             players = live.game.record.players
-            yield QuotaEntry(players, tuple(zip(players, live.addresses, strict=True)))
+            yield QuotaEntry(
+                players,
+                tuple(zip(players, live.addresses, strict=True)),
+                live.game.clock is not None,
+                live.game.clock is not None and self._idle_s(live.game) >= REST_AFTER_S,
+            )
 
     @property
     def open_count(self) -> int:
@@ -225,6 +257,9 @@ class Referee:
             game = await self._begin(challenge)
         addresses = (challenge.address, address)
         self._add_live_game(game, addresses if challenge.challenger_side == 0 else addresses[::-1])
+        if not self.places.keys().isdisjoint(game.record.players):
+            for each in filter(None, addresses):
+                self.games_today.note(each)
         self._publish_to_accounts("gameStart", game)
         return game
 
@@ -427,6 +462,7 @@ class Referee:
                 del self._game_ids[account.id]
             self._gone_since.pop((game.id, side), None)
             self._announced_gone.discard((game.id, side))
+        self._notices.pop(game.id, None)
 
     async def say(self, game: ReplayedGame, account: AccountRecord, room: str, text: str) -> None:
         """Store and publish a chat line.
@@ -466,9 +502,9 @@ class Referee:
         game = live.game if live is not None else game
         seat = (game.id, side)
         self.game_streams.add(seat, stream, limit)
-        stream.send(
-            self._with_view(wire.game_full(game, self.clock(), self._config.first_move_s), game, side, stream)
-        )
+        full = wire.game_full(game, self.clock(), self._config.first_move_s)
+        full["state"] |= self._notice_fields(game)
+        stream.send(self._with_view(full, game, side, stream))
         if game.is_over:
             stream.close()
             return
@@ -497,7 +533,7 @@ class Referee:
 
     def _publish_state(self, game: ReplayedGame) -> None:
         now = self.clock()
-        state = wire.game_state(game, now, self._config.first_move_s)
+        state = wire.game_state(game, now, self._config.first_move_s) | self._notice_fields(game)
         for side in (0, 1):
             lines: dict[bool, bytes] = {}  # made once, however many listen
             for stream in self.game_streams.of((game.id, side)):
@@ -536,18 +572,78 @@ class Referee:
             for seat, since in self._gone_since.items()
             if seat not in self._announced_gone
         ]
-        return min([each for each in deadlines if each is not None] + gone, default=float("inf"))
+        idle = [notice.deadline for notice in self._notices.values()]
+        idle += [max(self.clock(), at) for at in self._next_notices().values()]
+        return min([each for each in deadlines if each is not None] + gone + idle, default=float("inf"))
 
     async def tick(self) -> None:
-        """End the games in which a player's time is up; announce the players who have left."""
+        """End games that are out of time or idle; announce the players who have left."""
         for game_id, live in list(self._live.items()):
             if self._is_due(live.game):
                 await self.change(game_id, self._run_out)
+        await self._end_idle_games()
         now = self.clock()
         for seat, since in self._gone_since.items():
             if seat not in self._announced_gone and now - since >= self._config.gone_s:
                 self._announced_gone.add(seat)
                 self._announce_gone(seat, gone=True)
+
+    # --- Idle games -------------------------------------------------------------------------------------
+
+    def want_place(self, program_id: str, *, has_clock: bool) -> None:
+        """Ask for one of our bot's games; if all are in use, idle ones soon end (`idle_limit_s`)."""
+        if program_id in self.places:
+            self._wanted[program_id, has_clock] = self.clock() + WANTED_S
+            self._wake.set()
+
+    def _idle_s(self, game: ReplayedGame) -> float:
+        """Seconds for which the opponent of one of our bots has been thinking; 0 if the bot is to move."""
+        mover = game.record.players[game.to_move]
+        is_ours = not self.places.keys().isdisjoint(game.record.players) and mover not in self.places
+        return self.clock() - game.turn_began if is_ours else 0.0
+
+    def _next_notices(self) -> dict[str, float]:
+        """When which idle game is due for a notice; at most one for each bot and kind of game."""
+        due = {}
+        for (bot, has_clock), until in self._wanted.items():
+            games = [each for each in self.games_of(bot) if (each.clock is not None) == has_clock]
+            is_full = len(games) >= self.places[bot].max_games(has_clock=has_clock)
+            if not is_full or any(each.id in self._notices for each in games):
+                continue
+            times = {
+                each.id: each.turn_began + idle_limit_s(each.record.initial_s)
+                for each in games
+                if self._idle_s(each)
+            }
+            if times and (first := min(times, key=times.__getitem__)) and times[first] <= until:
+                due[first] = times[first]
+        return due
+
+    async def _end_idle_games(self) -> None:
+        now = self.clock()
+        self._wanted = {key: until for key, until in self._wanted.items() if until > now}
+        for game_id, notice in list(self._notices.items()):
+            live = self._live.get(game_id)
+            if live is None or live.game.turn_began != notice.turn_began:
+                del self._notices[game_id]  # the player has moved
+            elif notice.deadline <= now:
+                await self.change(game_id, partial(self._end_idle, notice))
+        for game_id, at in self._next_notices().items():
+            if at <= now:
+                game = self._live[game_id].game
+                self._notices[game_id] = IdleNotice(game.turn_began, now + NOTICE_S)
+                self._publish_state(game)
+
+    def _end_idle(self, notice: IdleNotice, game: ReplayedGame) -> ReplayedGame:
+        # Checked again: a move may have come in while this waited for the lock.
+        is_idle = game.turn_began == notice.turn_began
+        return transitions.end_idle(game, self.instant()) if is_idle else game
+
+    def _notice_fields(self, game: ReplayedGame) -> wire.Json:
+        notice = self._notices.get(game.id)
+        if notice is None or notice.turn_began != game.turn_began:
+            return {}
+        return {"placeWanted": {"millisToMove": max(0, round((notice.deadline - self.clock()) * 1000))}}
 
     def _is_due(self, game: ReplayedGame) -> bool:
         deadline = game.deadline(self._config.first_move_s)

@@ -237,7 +237,8 @@ class ArenaConfig(Section):
     game."""
     accounts_per_day: int = Field(default=50, ge=1, le=100_000)
     """Maximum number of new accounts for people, per address and day. Here and below, all IPv6 addresses of
-    one /64 network count as one address. The bot in the arena's own process is exempt from these limits."""
+    one /64 network count as one address, a /56 as two, and a /48 or an IPv4 /24 as four. The bot in the
+    arena's own process is exempt from these limits."""
     games_per_account: int = Field(default=20, ge=1, le=10_000)
     """Maximum number of concurrent games and unanswered challenges of one account, counted together."""
     games_per_address: int = Field(default=40, ge=1, le=10_000)
@@ -295,6 +296,14 @@ class ServerConfig(Section):
     def token_variable(self) -> str:
         """The environment variable that may hold the token."""
         return token_variable(self._account) if self._account else _variable("server", "token")
+
+
+class ServersConfig(Section):
+    """All game servers."""
+
+    record: str = ""
+    """Folder for recordings of the traffic with Lichess-like sites and GGS, for `desdemona replay`; names,
+    tokens and passwords are masked, chat is not; empty: none."""
 
 
 class AccountConfig(Section):
@@ -748,6 +757,13 @@ CHALLENGER_SETTINGS = (
 """Settings of `ChallengesConfig` that can differ between people and bots."""
 
 
+REST_AFTER_S = 10.0
+"""Seconds of the opponent's thinking after which a game at our arena rests: it then needs no computing time,
+and does not count as one of `max_games`."""
+MAX_GAMES_PER_PLACE = 4
+"""Maximum number of games with a clock at our arena, resting ones included, relative to `max_games`."""
+
+
 class ChallengesConfig(Section):
     """Which challenges to accept."""
 
@@ -789,7 +805,8 @@ class ChallengesConfig(Section):
     max_rating_difference: int = Field(default=5000, ge=0, le=5000)
     """Maximum difference between the opponent's rating and ours; ignored if either rating is unknown."""
     max_games: int = Field(default=8, ge=1, le=1000)
-    """Maximum concurrent games with a real-time clock."""
+    """Maximum concurrent games with a real-time clock. At our own arena, a game in which the opponent has
+    thought for 10 seconds does not count until they move; at most four times as many games may run."""
     reserved_for_humans: int = Field(default=0, ge=0, le=1000)
     """How many of the `max_games` slots are reserved for people."""
     max_slow_games: int = Field(default=16, ge=1, le=1000)
@@ -988,9 +1005,9 @@ class ChatConfig(Section):
         default="Good game, {opponent}! Traps set: {traps}, baits taken: {fell}; slips: {slips}.",
         max_length=MAX_CHAT_LENGTH,
     )
-    """Message after a game; empty: none. {result} is won, lost, drawn or aborted, from the bot's point of
-    view. Sentences with {traps} or {fell} are omitted if the strategy is not secret (see `trial.reveal`) and
-    sets no traps."""
+    """Message after a game, unless it was aborted; empty: none. {result} is won, lost, drawn or over
+    (unknown), from the bot's point of view. Sentences with {traps} or {fell} are omitted if the strategy is
+    not secret (see `trial.reveal`) and sets no traps."""
     spectators: str = Field(default="", max_length=MAX_CHAT_LENGTH)
     """Message to spectators at the start of a game; empty: none."""
     commands: bool = True
@@ -1104,6 +1121,7 @@ class Config(BaseSettings):
     storage: StorageConfig = StorageConfig()
     arena: ArenaConfig = ArenaConfig()
     server: ServerConfig = ServerConfig()
+    servers: ServersConfig = ServersConfig()
     engine: EngineConfig = EngineConfig()
     trap: TrapConfig = TrapConfig()
     human: HumanConfig = HumanConfig()

@@ -32,7 +32,7 @@ from bot.control.status import (
 )
 from bot.control.status_text import admission_text
 from bot.game.game_runner import GameRunner
-from bot.game.search_pool import SearchPool
+from bot.threads.search_pool import SearchPool
 from storage.database import Database
 from storage.ledger.events import PROGRAM
 from storage.ledger.games import load_game

@@ -17,7 +17,7 @@ from bot.alarms.evaluator import AlarmStatus
 from bot.base.log import LoggedError
 from bot.base.reconnect import RetryStatus
 from bot.control.live_games import LiveGame, live_games
-from bot.game.search_pool import PoolLoad
+from bot.threads.search_pool import PoolLoad
 from engine import VERSION
 from storage.database import Database
 from storage.errors import StorageError
@@ -256,7 +256,7 @@ async def gather_status(
         database: The database, which is sent a test query.
         started_at: When the program started.
         admission: Whether new games may start.
-        workers: The load returned by `bot.game.search_pool.SearchPool.load`.
+        workers: The load returned by `bot.threads.search_pool.SearchPool.load`.
         arena: The embedded arena, or None if there is none.
         log_level: The minimum level of logged messages.
         last_error: The last error in the log.

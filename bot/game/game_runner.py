@@ -30,7 +30,6 @@ from bot.game.ledger import DECISION_UNJUDGED, GameLedger, crash_detail, sets_ba
 from bot.game.offer_policy import MIN_COUNTED_PLIES, score_centi
 from bot.game.offers import GameOffers
 from bot.game.reply_times import ReplyTimer
-from bot.game.search_pool import JobRank
 from bot.game.services import GameServices
 from bot.game.session import (
     Action,
@@ -54,6 +53,7 @@ from bot.game.session import (
 )
 from bot.game.side_tasks import SideTasks
 from bot.game.thinking import GameThinker, PositionToMove
+from bot.threads.fair_queue import JobRank
 from engine.completion import MAX_COMPLETION_S, complete
 from engine.decision import Decision
 from engine.errors import EngineMismatch
@@ -64,6 +64,7 @@ from engine.human.reply_forecast import TemptingReply
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from engine.strategies.registry import strategy_named
+from storage.ledger.events import REPORT_LATE
 from storage.records import DecisionState, StoredDecision, StoredGame
 
 logger = logging.getLogger(__name__)
@@ -80,6 +81,8 @@ MAX_REFUSAL_RETRIES = 40
 """Number of retries, over two minutes, after any other refusal; the server may still report the result."""
 GAME_LIST_TIMEOUT_S = 2.0
 """Timeout of a query for the running games, in seconds; the game's stream is closed meanwhile."""
+REPORT_TOLERANCE_S = 0.5
+"""A report is late this many seconds after its planned time."""
 MAX_STREAM_RETRY_WAIT_S = 3.0
 """Maximum wait before a game's stream is reopened, in seconds; short, because our clock may be running."""
 
@@ -152,6 +155,15 @@ class GameRunner:
             mover = get_rules(session.game).side_to_move(session.position)
             left[mover] = max(0.0, left[mover] - (self._services.clock() - self._clocks_at))
         return left[0], left[1]
+
+    @property
+    def opponent_thinks_s(self) -> float:
+        """Seconds for which the opponent has been thinking in a game with a clock, otherwise 0."""
+        session = self.session
+        if self._clocks_s is None or session.moves is None or self.is_over:
+            return 0.0
+        is_theirs = get_rules(session.game).side_to_move(session.position) == session.their_side
+        return self._services.clock() - self._clocks_at if is_theirs else 0.0
 
     @property
     def overdue_s(self) -> float | None:
@@ -564,9 +576,7 @@ class GameRunner:
             return complete(stored.decision, searcher, stop)
 
         try:
-            decision = await self._services.pool.run(
-                search, stored.decision.game, self._services.clock(), rank=JobRank.BACKGROUND
-            )
+            decision = await self._services.pool.run(search, stored.decision.game, rank=JobRank.BACKGROUND)
         except (EngineMismatch, Stopped) as error:  # of another version, or so deep that it takes for ever
             is_long = isinstance(error, Stopped)
             reason = f"it took more than {MAX_COMPLETION_S:g} s" if is_long else str(error)
@@ -594,9 +604,7 @@ class GameRunner:
             engines=self._services.engines,
         )
         try:
-            forecast = await self._services.pool.run(
-                job, decision.game, self._services.clock(), rank=JobRank.BACKGROUND
-            )
+            forecast = await self._services.pool.run(job, decision.game, rank=JobRank.BACKGROUND)
         except Exception as error:  # the game matters more; `desdemona db recheck` makes the forecast later
             logger.exception("game %s, ply %d: the forecast crashed", self.game_id, stored.ply)
             await self._ledger.record_event(DECISION_UNJUDGED, crash_detail(stored.ply, error))
@@ -677,6 +685,7 @@ class GameRunner:
             extra={"game_id": self.game_id, "result": closed.verdict.value},
         )
         await self._chat.say_farewell(closed)
+        await self._record_late_report(ended_at)
 
     async def _hold_report(self, ended_at: datetime) -> None:
         """In a blind trial, wait until the fixed time of the farewell and the report.
@@ -685,8 +694,18 @@ class GameRunner:
         """
         delay_s = self._services.report_delay_s(self._ledger.game)
         if delay_s:
-            passed_s = (datetime.now(UTC) - (self._ledger.game.ended_at or ended_at)).total_seconds()
+            passed_s = self._since_end_s(ended_at)
             await self._services.sleep(max(1, math.ceil(passed_s / delay_s)) * delay_s - passed_s)
+
+    async def _record_late_report(self, ended_at: datetime) -> None:
+        """Record a delay that people can see and that may depend on the strategy."""
+        game, passed_s = self._ledger.game, self._since_end_s(ended_at)
+        is_late = passed_s > self._services.report_delay_s(game) + REPORT_TOLERANCE_S
+        if game.trial_id is not None and is_late:
+            await self._ledger.record_event(REPORT_LATE, {"after_s": round(passed_s, 1)})
+
+    def _since_end_s(self, ended_at: datetime) -> float:
+        return (datetime.now(UTC) - (self._ledger.game.ended_at or ended_at)).total_seconds()
 
 
 def most_severe_error(group: BaseExceptionGroup[BaseException]) -> BaseException:

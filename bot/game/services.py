@@ -15,8 +15,8 @@ from bot.base.metrics import Metrics
 from bot.game.assignment import DRAW_BITS
 from bot.game.repetition import NonWins
 from bot.game.saved_games import SavedGames
-from bot.game.search_pool import SearchPool
 from bot.game.shared_game_limit import SharedGameLimit
+from bot.threads.search_pool import SearchPool
 from engine.human.registry import ModelRegistry
 from engine.lookup.source import LookupMove
 from engine.protocols.engine_source import EnginePool

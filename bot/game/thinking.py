@@ -21,8 +21,9 @@ from typing import Any
 
 from bot.base.dialects import Capability
 from bot.game.repetition import Paths, recent_paths
-from bot.game.search_pool import JobRank, JobStop
 from bot.game.services import GameServices
+from bot.threads.fair_queue import JobRank
+from bot.threads.search_pool import JobStop
 from engine.decision import Decision, Person
 from engine.errors import BadSettings
 from engine.game import Game, positions
@@ -40,12 +41,6 @@ from storage.ledger.decisions import list_seeds
 from storage.records import StoredGame
 
 logger = logging.getLogger(__name__)
-
-NO_CLOCK_TIMEOUT_S = 86_400.0
-"""Deadline of a move without a clock, in seconds; later than any deadline with a clock."""
-
-MAX_THREAD_WAIT_SHARE = 0.05
-"""After waiting for a thread for this fraction of its clock, a game stops a search with a later deadline."""
 
 LATE_MOVE_GRACE_S = 1.0
 """A move counts as late this many seconds after the planned time, which excludes starting and storing."""
@@ -130,14 +125,24 @@ class MoveSearch:
             )
         self._seed = seed  # given, not drawn here: searches of one position draw the same
         self._turn = Turn(None, None)
+        # Sums over the runs that have ended:
+        self._time_s, self._nodes = 0.0, 0
+        self._spent_s = 0.0
+        """Time by the stop flags' clocks: while other threads use the core, they stand still."""
+        self._clock_spent_s = 0.0
+        """Time for which the game's clock ran, in seconds."""
         self.release_at: float | None = None
         """When to send the move of a game whose moves are held, by the services' clock; None if moves are not
         held, or before the search begins. Depends only on the clock, the position and the wait for a thread.
         """
-        self._spent_s, self._spent_nodes = 0.0, 0
         self._best: Decision | None = None
-        # While it runs: when it began, and its stop flag.
+        # While it runs: when it began by its stop flag's clock, and this flag.
         self._running: tuple[float, JobStop] | None = None
+
+    @property
+    def at(self) -> PositionToMove:
+        """The position to search."""
+        return self._at
 
     def is_same_turn(self, at: PositionToMove) -> bool:
         """Whether the search is for exactly this position of this game."""
@@ -147,13 +152,14 @@ class MoveSearch:
         """Set the turn's clock; for an expected turn, call this method again when the turn begins."""
         self._turn = turn
         if self._running is not None:
-            began, stop = self._running
+            began_s, stop = self._running
             limits = self._limits(stop.queue_per_thread)
             if limits is None:
                 stop.set_deadline(0)
             elif limits.longest_s is not None:
+                spent_s = stop.now_s() - began_s
                 stop.set_most_stretch(limits.stretch)
-                rest_s = min(limits.longest_s - (self._services.clock() - began), self._held_rest_s(limits))
+                rest_s = min(limits.longest_s - spent_s, self._held_rest_s(limits))
                 stop.set_deadline(max(0.0, rest_s))
 
     def __call__(self, searcher: Searcher, stop: JobStop) -> Decision:
@@ -163,13 +169,14 @@ class MoveSearch:
             Stopped: The search was paused.
         """
         limits = self._limits(stop.queue_per_thread)
-        if limits is None:  # all the time was spent before a pause
+        if limits is None:  # nearly all the time was spent before a pause
             assert self._best is not None, "the time is used up and no move was found"  # noqa: S101
             return self._best
         rest_s = self._held_rest_s(limits)
         if limits.time_s is not None and rest_s < limits.time_s:
             limits = replace(limits, time_s=max(MIN_TIME_S, rest_s))
-        self._running = self._services.clock(), stop
+        began_s, began_at = stop.now_s(), self._services.clock()
+        self._running = began_s, stop
         try:
             decision = self._choose(searcher, limits, stop)
         except Stopped:
@@ -180,11 +187,14 @@ class MoveSearch:
             decision = self._decide_plainly(limits, stop, error)
         finally:
             self._running = None
-        self._spent_s += decision.time_s
-        self._spent_nodes += decision.nodes
+        self._spent_s += stop.now_s() - began_s
+        if self._turn.received_at is not None:
+            self._clock_spent_s += self._services.clock() - max(began_at, self._turn.received_at)
+        self._time_s += decision.time_s
+        self._nodes += decision.nodes
         if self._best is None or _reached_depths(decision) >= _reached_depths(self._best):
             self._best = decision
-        self._best = replace(self._best, time_s=self._spent_s, nodes=self._spent_nodes)
+        self._best = replace(self._best, time_s=self._time_s, nodes=self._nodes)
         # A held move keeps its time: whether a search is still there to be paused depends on the strategy.
         if stop.is_paused and self.release_at is None and self._limits(stop.queue_per_thread) is not None:
             raise Stopped
@@ -238,27 +248,32 @@ class MoveSearch:
         return Background(tuple(before), self._person)
 
     def _limits(self, queue_per_thread: float) -> Limits | None:
-        """The limits according to the clock, minus the time spent; None if no time is left."""
-        services, turn = self._services, self._turn
-        engine = services.config.engine
+        """The limits according to the clock, minus the time spent; None if too little time is left."""
+        services, turn, at = self._services, self._turn, self._at
         left_s = turn.remaining_s
         if left_s is not None and turn.received_at is not None:
             # The clock ran on while the job was waiting; time searched since then is counted as spent.
-            left_s = max(0.0, left_s - (services.clock() - turn.received_at))
-        is_held = services.holds_moves(self._at.stored)
-        limits = _clock_limits(services, self._at, left_s, 0.0 if is_held else queue_per_thread)
+            waited_s = services.clock() - turn.received_at - self._clock_spent_s
+            left_s = max(0.0, left_s - waited_s)
+        is_held = services.holds_moves(at.stored)
+        limits = _clock_limits(services, at, left_s, 0.0 if is_held else queue_per_thread)
         if is_held:  # a busy machine gives a slow strategy no more time than a fast one
             limits = replace(limits, stretch=1.0)
-        elif left_s is not None and _engine_manages_clock(services, self._at):
-            increment_s = self._at.stored.clock_increment_s or 0
+        elif left_s is not None and _engine_manages_clock(services, at):
+            plan_s = _plan_s(services, at, left_s)
+            rest = Limits(limits.depth, plan_s / (1 + queue_per_thread)).after(self._spent_s)
+            if rest is None or rest.time_s is None:
+                return None
+            # An engine divides the clock that it sees: for a part of the plan it sees this part of the clock.
             clock = engine_clock(
-                left_s, self._person.clock_s, increment_s, engine.overhead_s, services.server.lag_s
+                rest.time_s / plan_s * left_s,
+                self._person.clock_s,
+                at.stored.clock_increment_s or 0,
+                services.config.engine.overhead_s,
+                services.server.lag_s,
             )
-            limits = replace(limits, engine_clock=clock)
-        if self._spent_s == 0 or limits.time_s is None:
-            return limits
-        rest_s = limits.time_s - self._spent_s
-        return replace(limits, time_s=rest_s) if rest_s > 0 else None
+            return replace(limits, engine_clock=clock)
+        return limits.after(self._spent_s)
 
     def _held_rest_s(self, limits: Limits) -> float:
         """Seconds that a held move's search has left; infinite if the move is not held or the turn has not
@@ -334,22 +349,23 @@ class GameThinker:
         avoidance = self._avoidance(at)
         online = await self._look_up(at, remaining_s, avoidance)
         turn = Turn(remaining_s, received_at)
-        deadline = received_at + (NO_CLOCK_TIMEOUT_S if remaining_s is None else remaining_s)
-        hurry_after_s = None if remaining_s is None else MAX_THREAD_WAIT_SHARE * remaining_s
+        elapsed_s = self._services.clock() - received_at
+        left_s = None if remaining_s is None else max(0.0, remaining_s - elapsed_s)
+        plan_s = held_time_s(self._services, at, left_s) or _plan_s(self._services, at, left_s)
+        rank = JobRank.SLOW if at.is_low_priority(self._services) else JobRank.LIVE
         decision = None
         ahead, self._ahead = self._ahead, None
         if ahead is not None and online is None and ahead.search.is_same_turn(at):
             search = ahead.search
             search.begin(turn)
-            pool.promote(ahead.search, deadline, hurry_after_s)
+            pool.promote(search, rank, plan_s)
             decision = await ahead.task
         elif ahead is not None:
             ahead.task.cancel()
         if decision is None:
             search = MoveSearch(self._services, at, avoidance, their_remaining_s, online, seed=self._seed(at))
             search.begin(turn)
-            rank = JobRank.SLOW if at.is_low_priority(self._services) else JobRank.LIVE
-            decision = await pool.run(search, at.game.name, deadline, rank=rank, hurry_after_s=hurry_after_s)
+            decision = await self._run(search, at, rank, plan_s)
         if search.release_at is not None:
             self._held = (len(at.moves), at.text), search.release_at
         self._turn = turn
@@ -429,7 +445,7 @@ class GameThinker:
         search = MoveSearch(self._services, at, self._avoidance(at), seed=self._seed(at))
         left_s = turn.remaining_s - (clock() - turn.received_at) + (at.stored.clock_increment_s or 0)
         search.begin(Turn(max(0.0, left_s - self._services.server.lag_s), None))
-        self._ahead = _PonderSearch(search, self._tasks.create_task(self._ponder(search, game.name)))
+        self._ahead = _PonderSearch(search, self._tasks.create_task(self._ponder(search, at)))
 
     async def _known_seeds(self, stored: StoredGame) -> dict[tuple[int, str], int]:
         """The seeds of the game's earlier random choices, so that a restarted program uses them again."""
@@ -453,11 +469,22 @@ class GameThinker:
             self._ahead.task.cancel()
             self._ahead = None
 
-    async def _ponder(self, search: MoveSearch, game_name: str) -> Decision | None:
+    async def _run(
+        self, search: MoveSearch, at: PositionToMove, rank: JobRank, plan_s: float = math.inf
+    ) -> Decision:
+        services = self._services
+        return await services.pool.run(
+            search,
+            at.game.name,
+            rank=rank,
+            plan_s=plan_s,
+            account=services.owner,
+            yields=not services.holds_moves(at.stored),
+        )
+
+    async def _ponder(self, search: MoveSearch, at: PositionToMove) -> Decision | None:
         try:
-            return await self._services.pool.run(
-                search, game_name, self._services.clock(), rank=JobRank.SPARE
-            )
+            return await self._run(search, at, JobRank.SPARE)
         except Exception:  # no caller waits for it yet: the search for the move itself will report it
             logger.exception("pondering failed")
             return None
@@ -492,21 +519,33 @@ def held_time_s(services: GameServices, at: PositionToMove, remaining_s: float |
 
 
 def _clock_limits(
-    services: GameServices, at: PositionToMove, left_s: float | None, queue_per_thread: float = 0.0
+    services: GameServices,
+    at: PositionToMove,
+    left_s: float | None,
+    queue_per_thread: float = 0.0,
+    max_time_s: float | None = None,
 ) -> Limits:
     """The limits of a search, from our remaining time in seconds (None without a clock)."""
     engine, level = services.config.engine, at.level
+    if max_time_s is None:
+        max_time_s = engine.slow_time_s if at.is_low_priority(services) else engine.max_time_s
     return limits_from_clock(
         left_s,
         at.stored.clock_increment_s or 0,
         at.game.plies_left(at.position),
         at.game.most_plies_left(at.position),
         max_depth=engine.max_depth if level is None else min(level.depth, engine.max_depth),
-        max_time_s=engine.slow_time_s if at.is_low_priority(services) else engine.max_time_s,
+        max_time_s=max_time_s,
         overhead_s=engine.overhead_s,
         lag_s=services.server.lag_s,
         queue_per_thread=queue_per_thread,
     )
+
+
+def _plan_s(services: GameServices, at: PositionToMove, left_s: float | None) -> float:
+    """The time for a move while none waits, in seconds; for an engine that manages its clock, an estimate."""
+    is_engines = left_s is not None and _engine_manages_clock(services, at)
+    return _clock_limits(services, at, left_s, max_time_s=math.inf if is_engines else None).time_s or 0.0
 
 
 def _engine_manages_clock(services: GameServices, at: PositionToMove) -> bool:

@@ -16,6 +16,7 @@ from bot.base.config import (
     Config,
     EngineConfig,
     MannersConfig,
+    ServerConfig,
 )
 from bot.base.dialects import Capability
 from bot.base.errors import RefusedError
@@ -44,8 +45,9 @@ from bot.base.events import (
     speed_of,
 )
 from bot.base.game_server import Account
-from bot.game.search_pool import JobRank, SearchPool
 from bot.game.services import GameServices
+from bot.threads.fair_queue import JobRank
+from bot.threads.search_pool import SearchPool
 from engine.game import replay
 from engine.games import get_rules
 from storage.database import Database
@@ -473,6 +475,7 @@ def config(**changes: Any) -> Config:
         "engine": EngineConfig(max_depth=3, workers=1, table_mb=1, ponder=False),
         "assignment": AssignmentConfig(method=AssignmentMethod.FIXED, strategy="trappy"),
         "manners": MannersConfig(abort_after_s=0),
+        "server": ServerConfig(url="http://127.0.0.1:1"),  # not our own arena
         "chat": ChatConfig(greeting="Hello {opponent}", farewell="{result}: {fell}/{traps}"),
     }
     return Config(**(settings | changes))

@@ -50,10 +50,11 @@ class SeenAddresses:
         return self._digests(address)[-2] in self._current(account_id, -2)
 
     def _digests(self, address: str) -> tuple[bytes, ...]:
-        return tuple(
+        digests = [
             hashlib.blake2b(each.encode(errors="replace"), key=self._key, digest_size=8).digest()
             for each, _ in networks(address)
-        )
+        ]
+        return (digests[0], *digests)  # text that is not an address has no network around it
 
     def _current(self, account_id: str, level: int) -> set[bytes]:
         """Hashes of the account's networks at one level, an index into the result of `networks`."""

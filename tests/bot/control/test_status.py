@@ -24,7 +24,7 @@ from bot.control.status import (
     database_status,
 )
 from bot.control.status_text import admission_text, status_lines
-from bot.game.search_pool import PoolLoad
+from bot.threads.search_pool import PoolLoad
 from storage.database import Database
 from tests.bot.account.test_lobby import tell
 from tests.bot.control.rig import opened_rig
@@ -257,4 +257,5 @@ def test_as_json() -> None:
     assert plain["at"] == "2026-01-02T03:04:05.000+00:00"
     assert plain["admission"]["state"] == "open"
     assert plain["accounts"][1]["link"] is None
-    assert plain["workers"] == {"threads": 4, "busy": 2, "live": 1, "waiting": 3, "waiting_moves": 0}
+    load = {"threads": 4, "busy": 2, "live": 1, "waiting": 3, "waiting_moves": 0, "is_full": False}
+    assert plain["workers"] == load
