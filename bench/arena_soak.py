@@ -32,6 +32,7 @@ from bot.arena.variants import VARIANTS
 from bot.base.config import ArenaConfig
 from bot.base.dialects import DIALECTS
 from bot.base.events import Clock
+from bot.threads.cores import available_cores
 from storage.arena import accounts as arena_store
 from storage.arena.accounts import ArenaGameRecord
 from storage.database import Database
@@ -158,7 +159,7 @@ class Summary(Findings):
         bot_s, rest_s = self.processor_s
         yield (
             f"processor time: bot {bot_s:.0f} s, arena, proxy and people {rest_s:.0f} s; "
-            f"machine load at the end {os.getloadavg()[1]:.1f} on {os.cpu_count()} cores"
+            f"machine load at the end {os.getloadavg()[1]:.1f} on {available_cores()} cores"
         )
         yield from self.verdict()
 

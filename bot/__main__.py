@@ -1,7 +1,9 @@
 """The command-line program, run as ``desdemona`` or ``python -m bot``."""
 
+import codecs
 import errno
 import gc
+import io
 import os
 import sys
 
@@ -25,8 +27,16 @@ EXTRAS = {"matplotlib": "lab", "onnx": "lab", "sklearn": "lab", "torch": "train"
 """Packages that only the lab needs, mapped to the extras that install them."""
 
 
+PLAIN_TEXT = str.maketrans(
+    {"\u2013": "-", "\u2014": "-", "\u2212": "-", "\u2026": "...", "\u00d7": "x", "\u2265": ">=",
+     "\u2264": "<=", "\u2192": "->", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u00b1": "+/-"}
+)  # fmt: skip
+"""Replacements for typographical characters that a terminal's encoding lacks."""
+
+
 def main() -> None:
     """Run the command and report any error in one line."""
+    _accept_any_text()
     try:
         try:
             app()
@@ -53,6 +63,21 @@ def main() -> None:
         sys.exit(EXIT_USER_ERROR)
     except KeyboardInterrupt:
         sys.exit(130)  # during the import of a command
+
+
+def _accept_any_text() -> None:
+    """Let a terminal that is not UTF-8 show what it can instead of failing at the first other character."""
+    codecs.register_error("plain_text", _plain_text)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and codecs.lookup(stream.encoding).name != "utf-8":
+            stream.reconfigure(errors="plain_text")
+
+
+def _plain_text(error: UnicodeError) -> tuple[str, int]:
+    """An error handler: replaces characters by plain ones, or else by escapes such as ``\\u7b2c``."""
+    assert isinstance(error, UnicodeEncodeError)  # noqa: S101 - the streams only write
+    text = error.object[error.start : error.end].translate(PLAIN_TEXT)
+    return text.encode("ascii", "backslashreplace").decode(), error.end
 
 
 def _drop_output() -> None:

@@ -1,6 +1,7 @@
 """Installs the program into .venv, for the Makefile: ``python3 deploy/install.py [extra]``.
 
-Announces each step, and prints nothing else unless a step fails.  Downloads packages while the core compiles.
+Announces each step, and during a long one, every few seconds, how far it is; also when the output is a file.
+Downloads packages while the core compiles.
 Needs only Python, so that it can report what is missing.
 """
 
@@ -35,6 +36,8 @@ PIP_SETTINGS = {
     "PIP_USE_PEP517": "1",  # build packages without a pyproject.toml (chess) like all others
 }
 _SHOWN_LINES = 15
+PROGRESS_S = 8.0
+"""Seconds after which a line is printed about a step that goes on."""
 
 
 def main(*arguments: str) -> None:
@@ -54,19 +57,22 @@ def main(*arguments: str) -> None:
         run("venv", [sys.executable, "-m", "venv", "--clear", str(VENV)])
     REQUIREMENTS.write_text("\n".join(wanted) + "\n")
     core = pip("install", "--no-deps", "--editable", str(ROOT))
+    step("Checking which packages are installed")
     if are_installed():
-        step("Compiling the C++ core: about a minute on two cores")
+        step("Compiling the C++ core: one to three minutes on two cores")
         run("core", core)
     else:
-        step("Downloading packages, and compiling the C++ core: about a minute on two cores")
+        step("Downloading packages, and compiling the C++ core: one to three minutes on two cores")
         rmtree(WHEELS, ignore_errors=True)
-        packages = pip("wheel", "--wheel-dir", str(WHEELS), "-r", str(REQUIREMENTS))
+        packages = pip("wheel", "--wheel-dir", str(WHEELS), "-r", str(REQUIREMENTS), is_quiet=False)
         finish(start("packages", packages), start("core", core))
         step("Installing packages")
         local = ("--no-index", "--find-links", str(WHEELS), "--no-compile")
         run("install", pip("install", *local, "-r", str(REQUIREMENTS)))
+        step("Compiling the packages' Python files")
         # On all cores.  May fail: some packages have files for other versions of Python.
-        subprocess.run([PYTHON, "-m", "compileall", "-qq", "-j", "0", str(VENV / "lib")], check=False)
+        compiling = [PYTHON, "-m", "compileall", "-qq", "-j", "0", str(VENV / "lib")]
+        run("compileall", ["sh", "-c", '"$@" || true', "sh", *compiling])
         rmtree(WHEELS, ignore_errors=True)
     step(f"Installed in {time.monotonic() - began:.0f} s")
 
@@ -125,9 +131,9 @@ def requirements(extra: str) -> list[str]:
     return found
 
 
-def pip(command: str, *arguments: str) -> list[str]:
+def pip(command: str, *arguments: str, is_quiet: bool = True) -> list[str]:
     """The command that runs .venv's pip."""
-    return [PYTHON, "-m", "pip", command, "--quiet", *arguments]
+    return [PYTHON, "-m", "pip", command, *["--quiet"] * is_quiet, *arguments]
 
 
 def start(name: str, command: list[str]) -> tuple[subprocess.Popen[bytes], Path]:
@@ -144,8 +150,14 @@ def start(name: str, command: list[str]) -> tuple[subprocess.Popen[bytes], Path]
 def finish(*started: tuple[subprocess.Popen[bytes], Path]) -> None:
     """Wait for commands; when one fails, stop the others and exit with the end of its output."""
     running = list(started)
+    began, clock = time.time(), time.monotonic()
+    printed = clock
     try:
         while running:
+            if (now := time.monotonic()) - printed >= PROGRESS_S:
+                printed = now
+                parts = [part for _, log in running if (part := progress(log, began))]
+                step("; ".join([f"  {now - clock:.0f} s", *parts]))
             for each in [each for each in running if each[0].poll() is not None]:
                 running.remove(each)
                 if each[0].returncode:
@@ -156,6 +168,28 @@ def finish(*started: tuple[subprocess.Popen[bytes], Path]) -> None:
             with suppress(ProcessLookupError, PermissionError):  # it has just ended
                 os.killpg(process.pid, signal.SIGTERM)  # and the compilers that pip started
             process.wait()
+
+
+def progress(log: Path, began: float) -> str:
+    """How far a step is; empty if that is not known.
+
+    Args:
+        log: Its log file; ``core.log`` is that of the compiler, whose output pip keeps to itself.
+        began: When the step began, in seconds since 1970.
+    """
+    if log.name == "core.log":
+        made = {path: path.stat().st_mtime for path in BUILD.glob("*/CMakeFiles/*.dir/**/*.o")}
+        new = [path for path, at in made.items() if at >= began]
+        if not new:
+            return "compiling"
+        last = max(new, key=made.__getitem__)
+        # .../CMakeFiles/unit_v3.dir/engine/native/chess/chess_unit.cpp.o
+        target, *source = last.relative_to(BUILD).parts[2:]
+        name = "/".join(source).removesuffix(".o")
+        return f"{len(new)} C++ files compiled, last {name} for {target.removesuffix('.dir')}"
+    said = [line.split() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
+    verbs = ("Collecting", "Downloading", "Building")
+    return next((" ".join(words[:5]) for words in reversed(said) if words and words[0] in verbs), "")
 
 
 def run(name: str, command: list[str]) -> None:

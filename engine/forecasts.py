@@ -39,6 +39,7 @@ def forecast_replies(
     searcher: Searcher,
     stop: StopFlag,
     engine: EngineSource | None = None,
+    most_nodes: int = MAX_CONFIRM_NODES,
 ) -> ReplyForecast:
     """The forecast of people's replies to a decision's move, with confirmed baits.
 
@@ -54,6 +55,7 @@ def forecast_replies(
         seconds: See `engine.human.person_prior.estimated_side_time_s`; None if the clock is unknown.
         searcher: Runs the confirming search.
         engine: Confirms its own scores; if None, no engine's scores are confirmed.
+        most_nodes: Node limit of a confirming search by the searcher.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
@@ -64,7 +66,7 @@ def forecast_replies(
         other = undrawn_candidate(decision)
         forecast = replace(forecast, other=_unconfirmed(decision, other, before, models, person, seconds))
     if is_scored_by_own_search(decision, searcher):
-        return confirm(decision, forecast, searcher, stop)
+        return confirm(decision, forecast, searcher, stop, most_nodes)
     return forecast if engine is None else confirm_by_engine(decision, forecast, engine, stop)
 
 

@@ -1,5 +1,6 @@
 """`MoveChooser`: runs a strategy under limits to get a `Decision` for a position."""
 
+import logging
 import random
 import time
 from dataclasses import replace
@@ -10,12 +11,45 @@ from engine.game import Game
 from engine.human.opponent_model_search import Background, GameModels
 from engine.params import RandomisedParams, TrapParams
 from engine.protocols.engine_source import EngineSource
-from engine.search.reference import Searcher
+from engine.search.reference import ReferenceSearcher, Searcher
+from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.strategies.move_context import MoveContext, Resources, StrongOptions
+from engine.strategies.standard import STANDARD
 from engine.strategies.strategy import Strategy
 from engine.time_management import Limits
 from engine.variety import RepetitionAvoidance
+
+logger = logging.getLogger(__name__)
+
+_PLAIN_DEPTH = 6
+"""Maximum depth of `plain_decision`, in plies."""
+_PLAIN_TABLE_MB = 1
+
+
+def plain_decision(
+    game: Game[Any], position: Any, params: TrapParams, limits: Limits, stop: StopFlag
+) -> Decision:
+    """Choose a move by a small plain search, after a better search has failed with an exception.
+
+    It needs no model, book, engine or large table; if the core fails, too, it uses the reference search at
+    depth 2.
+
+    Args:
+        game: The rules.
+        position: An unfinished game.
+        params: Parameters of the trap arithmetic, for the record.
+        limits: The limits of the search that failed; half of the time is left for this one.
+        stop: Flag that ends the search early.
+    """
+    depth, time_s = min(limits.depth, _PLAIN_DEPTH), limits.time_s and limits.time_s / 2
+    try:
+        searcher = make_searcher(game.name, _PLAIN_TABLE_MB)
+        return MoveChooser(STANDARD, game, params, searcher).choose(position, Limits(depth, time_s), stop)
+    except Exception:
+        logger.exception("the core failed; the reference search decides this move")
+        searcher = ReferenceSearcher(game)
+        return MoveChooser(STANDARD, game, params, searcher).choose(position, Limits(2), StopFlag())
 
 
 class MoveChooser:

@@ -294,7 +294,7 @@ class EngineProcess:
             while part := pipe.readline(_MAX_LINE_LENGTH):
                 is_whole = part.endswith(b"\n") or len(part) < _MAX_LINE_LENGTH
                 if is_whole and not is_rest:
-                    take(part.decode("utf-8", "replace").strip())
+                    take(part.decode("utf-8", "replace").replace("\ufeff", "").strip())  # a byte order mark
                 is_rest = not is_whole
         except (OSError, ValueError):
             pass

@@ -1,6 +1,6 @@
 """Time management: computes a depth and a time for a move from the game clock."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MIN_TIME_S = 0.01
 """Minimum thinking time, in seconds; enough for any shallow search."""
@@ -33,6 +33,9 @@ MAX_TIME_STRETCH_WITHOUT_CLOCK = 10.0
 STRETCH_RESERVE_PER_MOVE_S = 0.25
 """Time reserved for each move of a long game, in addition to its cost, before a search may exceed its
 share."""
+
+MIN_REST_SHARE = 0.2
+"""A paused search answers at once if less than this fraction of its time is left."""
 
 MAX_ENGINE_SHARE = 0.5
 """Maximum share of the clock for one move by another engine that manages its own time."""
@@ -72,6 +75,17 @@ class Limits:
     def longest_s(self) -> float | None:
         """The time in seconds after which the search must end; None if there is no limit."""
         return self.time_s if self.engine_clock is None else self.engine_clock.longest_s
+
+    def after(self, spent_s: float) -> "Limits | None":
+        """The limits of the rest of a search that was paused; None if too little is left to go on.
+
+        Args:
+            spent_s: Time used before the pause, in seconds; 0 if the search has not begun.
+        """
+        if spent_s <= 0 or self.time_s is None:
+            return self
+        rest_s = self.time_s - spent_s
+        return replace(self, time_s=rest_s) if rest_s > MIN_REST_SHARE * self.time_s else None
 
     def __post_init__(self) -> None:
         if self.depth < 2:
@@ -115,7 +129,8 @@ def limits_from_clock(
             the move's time, so together they take no longer than this search alone would.
     """
     if remaining_s is None:
-        return Limits(max_depth, max_time_s, stretch=MAX_TIME_STRETCH_WITHOUT_CLOCK)
+        time_s = max(MIN_TIME_S, max_time_s / (1 + queue_per_thread))
+        return Limits(max_depth, time_s, stretch=MAX_TIME_STRETCH_WITHOUT_CLOCK)
     measured_s = LAG_SAFETY_FACTOR * lag_s
     our_moves = max(2, (plies_left + 1) // 2)
     long_game = max(our_moves, min(RESERVED_MOVES, (most_plies_left + 1) // 2))
@@ -128,7 +143,7 @@ def limits_from_clock(
     # A slow machine or connection must not make us lose on time in one move.
     largest_s = MAX_MOVE_TIME_SHARE * remaining_s
     ceiling_s = largest_s - max(overhead_s, min(measured_s, largest_s / 2))
-    time_s = max(MIN_TIME_S, min(max_time_s, min(share_s, ceiling_s) / (1 + queue_per_thread)))
+    time_s = max(MIN_TIME_S, min(max_time_s, share_s, ceiling_s) / (1 + queue_per_thread))
     starved_reserve_s = max(reserve_s, long_game * (cost_s + STRETCH_RESERVE_PER_MOVE_S))
     starved_share_s = (remaining_s - starved_reserve_s) / our_moves
     longest_s = min(MAX_TIME_STRETCH * starved_share_s, ceiling_s) / (1 + queue_per_thread)

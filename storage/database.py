@@ -46,6 +46,7 @@ from storage import migrate
 from storage.drivers.postgresql import check_pooled_connections
 from storage.drivers.sqlite import SqliteDriver
 from storage.errors import RoleLost, RoleTaken, StorageError, UnreadableRow, decoding, is_undecodable
+from storage.sqlite_access import SqliteAccess, access_to
 
 T = TypeVar("T")
 
@@ -167,9 +168,10 @@ class Database:
         busy_timeout_s: float = BUSY_TIMEOUT_S,
     ) -> tuple[Self, T]:
         parsed = parse_url(url)
+        access = SqliteAccess()
         if parsed.drivername.startswith("sqlite"):
-            _check_sqlite_file(parsed, create=create)
-        engine = create_engine(parsed)
+            access = _check_sqlite_file(parsed, create=create)
+        engine = create_engine(parsed) if not access.options else _create_reading_engine(parsed, access)
         try:
             with _opening(parsed):
                 return cls(parsed, engine, busy_timeout_s), await prepare(engine)
@@ -418,6 +420,22 @@ def create_engine(url: URL, **options: Any) -> AsyncEngine:
     return engine
 
 
+def _create_reading_engine(url: URL, access: SqliteAccess) -> AsyncEngine:
+    """Create an engine for a SQLite file that cannot be written."""
+    uri = make_url(f"{url.drivername}:///{access.uri(os.path.realpath(str(url.database)))}&uri=true")
+    engine = _create_engine(uri, module=SqliteDriver())
+
+    def set_up(connection: Any, _entry: ConnectionPoolEntry) -> None:
+        connection.isolation_level = None
+        for pragma in access.pragmas:
+            connection.execute(pragma).close()
+
+    event.listen(engine.sync_engine, "connect", set_up)
+    event.listen(engine.sync_engine, "begin", _begin_sqlite)
+    event.listen(engine.sync_engine, "invalidate", _roll_back_sqlite)
+    return engine
+
+
 def _create_engine(url: URL, **options: Any) -> AsyncEngine:
     try:
         return create_async_engine(
@@ -498,7 +516,7 @@ def _roll_back_sqlite(connection: Any, _entry: ConnectionPoolEntry, _error: Base
     connection.rollback()
 
 
-def _check_sqlite_file(url: URL, *, create: bool) -> None:
+def _check_sqlite_file(url: URL, *, create: bool) -> SqliteAccess:
     if url.database in (None, "", ":memory:"):
         raise StorageError("storage.url names no file: expected sqlite:///path/to/file.db")
     path = Path(str(url.database))
@@ -515,6 +533,7 @@ def _check_sqlite_file(url: URL, *, create: bool) -> None:
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     elif not path.exists():
         raise StorageError(f"there is no database at {path}; `desdemona run` creates one")
+    return access_to(path) if path.exists() else SqliteAccess()
 
 
 @contextmanager

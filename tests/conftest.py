@@ -14,6 +14,7 @@ from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 from xdist.scheduler import LoadScopeScheduling
 
+from bot.threads.cores import available_cores
 from tests.inline_sqlite import sqlite_threads
 from tests.migrated_once import migrations
 from tests.shared_databases import postgres, postgres_template, sqlite_template
@@ -82,7 +83,7 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than there are cores: some tests wait for other programs."""
-    return (os.cpu_count() or 1) + 1
+    return available_cores() + 1
 
 
 @pytest.hookimpl(optionalhook=True)

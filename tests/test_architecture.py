@@ -79,16 +79,17 @@ ENGINE = {
 STORAGE = {
     "storage": set[str](),
     "storage.drivers": set[str](),
+    "storage.sqlite_access": {"errors"},
     "storage.errors": set[str](),
     "storage.packing": set[str](),
     "storage.records": set[str](),
-    "storage.sql": {"errors", "evidence"},
+    "storage.sql": {"errors", "evidence", "sqlite_access"},
     "storage.quarantine": {"records"},
     "storage.tables": {"errors", "packing", "records"},
     "storage.filters": {"errors", "records", "tables"},
     "storage.inserts": {"tables"},
     "storage.migrate": {"packing", "quarantine", "tables"},
-    "storage.database": {"drivers", "errors", "migrate"},
+    "storage.database": {"drivers", "errors", "migrate", "sqlite_access"},
     "storage.ledger": {"errors", "filters", "inserts", "records", "tables"},
     "storage.research": {"inserts", "records", "tables"},
     "storage.evidence": {
@@ -97,24 +98,25 @@ STORAGE = {
     "storage.arena": {"evidence", "filters", "inserts", "ledger", "records", "tables"},
     "storage.maintenance": {
         "database", "errors", "evidence", "inserts", "ledger", "migrate", "packing", "quarantine", "records",
-        "tables",
+        "sqlite_access", "tables",
     },
 }  # fmt: skip
 BOT = {
     "bot": set[str](),
     "bot.base": set[str](),
-    "bot.alarms": {"base"},
+    "bot.alarms": {"base", "text"},
     "bot.charts": {"base"},
-    "bot.game": {"base"},
+    "bot.game": {"base", "threads"},
     "bot.protocols": {"base"},
     "bot.servers": {"base"},
     "bot.text": {"base"},
+    "bot.threads": set(),
     "bot.workers": {"base"},
-    "bot.account": {"base", "game", "servers"},
+    "bot.account": {"base", "game", "servers", "threads"},
     "bot.parts": {"base", "charts"},
     "bot.arena": {"base", "charts", "text"},
     "bot.match": {"base", "game", "workers"},
-    "bot.control": {"account", "alarms", "arena", "base", "game"},
+    "bot.control": {"account", "alarms", "arena", "base", "game", "threads"},
     "bot.views": {"alarms", "base", "charts", "control", "parts", "text"},
     "bot.dashboard": {
         "alarms", "arena", "base", "charts", "control", "parts", "text", "views", "workers",
@@ -125,7 +127,8 @@ BOT = {
     },
     "bot.__main__": {"base", "cli"},
     "bot.daemon": {
-        "account", "alarms", "arena", "base", "cli", "control", "dashboard", "game", "servers", "views",
+        "account", "alarms", "arena", "base", "cli", "control", "dashboard", "game", "servers", "threads",
+        "views",
     },
 }  # fmt: skip
 LAB = {
@@ -273,6 +276,20 @@ def test_inference_is_pure_arithmetic() -> None:
 def test_only_storage_speaks_sql() -> None:
     for path in code_of("bot"):
         assert not of_others(path) & {"sqlite3", "alembic", "aiosqlite", "asyncpg"}, path
+
+
+def test_every_http_client_uses_the_proxies_of_the_environment() -> None:
+    """All sessions are opened in one place; code that listens or tests may do as it likes."""
+    clients = {"ClientSession", "request", "urlopen", "HTTPConnection", "HTTPSConnection"}
+    found = {
+        path.as_posix()
+        for path in code_of("bot", "engine", "storage", "lab")
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call)
+        and (getattr(node.func, "attr", "") or getattr(node.func, "id", "")) in clients
+        and getattr(getattr(node.func, "value", None), "attr", "") != "_http"
+    }
+    assert found == {"bot/base/network/http_session.py"}
 
 
 def test_the_searches_know_no_game() -> None:

@@ -1,6 +1,7 @@
 """The installer that the Makefile calls: what it asks for, and what it says when something is missing."""
 
 import importlib.util
+import itertools
 import os
 import signal
 import sys
@@ -160,6 +161,47 @@ def test_one_that_fails_stops_the_others(install: ModuleType, monkeypatch: pytes
     with pytest.raises(SystemExit, match=r"core\.log"):
         install.finish(other, install.start("core", ["false"]))
     assert other[0].returncode == -signal.SIGTERM
+
+
+class SlowProcess:
+    """A process that ends after some polls."""
+
+    pid = returncode = 0
+
+    def __init__(self, polls: int) -> None:
+        self._left = polls
+
+    def poll(self) -> int | None:
+        self._left -= 1
+        return None if self._left else 0
+
+
+def test_a_long_step_prints_how_far_it_is(
+    install: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A line at least every ten seconds, whatever the output is."""
+    clock = iter(range(0, 1000, 1))
+    monkeypatch.setattr(install.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(install.time, "sleep", lambda _: None)
+    monkeypatch.setattr(install.time, "time", lambda: 1000.0)
+    core, packages = install.BUILD / "core.log", install.BUILD / "packages.log"
+    core.touch()
+    packages.write_text(
+        "Collecting numpy (from x)\n  Downloading numpy-2.whl (14 MB) and more words\nother\n"
+    )
+    folder = install.BUILD / "cp311" / "CMakeFiles" / "unit_v3.dir" / "engine" / "native"
+    folder.mkdir(parents=True)
+    for name, at in (("chess.cpp", 1020), ("othello.cpp", 1010), ("old.cpp", 900)):
+        (folder / f"{name}.o").touch()
+        os.utime(folder / f"{name}.o", (at, at))
+    install.finish((SlowProcess(21), packages), (SlowProcess(41), core))
+    lines = capfd.readouterr().out.splitlines()
+    times = [int(line.split()[0]) for line in lines]
+    assert all(later - before <= 10 for before, later in itertools.pairwise([0, *times, 41]))
+    compiled = "2 C++ files compiled, last engine/native/chess.cpp for unit_v3"
+    assert lines[0] == f"  8 s; Downloading numpy-2.whl (14 MB) and; {compiled}"
+    assert lines[-1].endswith(f" s; {compiled}")
+    assert install.progress(core, 2000.0) == "compiling"
 
 
 def test_both_have_to_end(install: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -377,6 +377,111 @@ async def malformed_requests(attacker: Attacker) -> AttackResult:
     return found
 
 
+async def _slow_games(attacker: Attacker, found: AttackResult, sources: list[str]) -> AttackResult:
+    """Two accounts at each address begin as many long games as they get, and make one move in each."""
+    players = [(where, token) for where in sources * 2 if (token := await attacker.join(where))]
+    held: dict[str, tuple[str, str]] = {}
+
+    async def take(number: int) -> None:
+        where, token = players[number]
+        terms = {"variant": "othello", "color": "black", "clock.limit": 3600, "clock.increment": 0}
+        if game := await attacker.challenge(where, token, BOT, **terms):
+            status, _ = await attacker.ask(where, "POST", f"/api/board/game/{game}/move/f5", token)
+            for _ in range(20):
+                if status == 200:
+                    held[game] = where, token
+                    break
+                await asyncio.sleep(0.1)
+                status, _ = await attacker.ask(where, "POST", f"/api/board/game/{game}/move/f5", token)
+        await asyncio.sleep(0.1)
+
+    await attacker.together(take, len(players))
+    for game, (where, token) in held.items():
+        await attacker.ask(where, "POST", f"/api/board/game/{game}/resign", token)
+    found.got = f"{len(held)} games with one move each"
+    return found
+
+
+async def slow_games_three_addresses(attacker: Attacker) -> AttackResult:
+    """Six accounts at three addresses hold the bot's places with games of an hour."""
+    sources = ["203.0.113.66", "192.0.2.66", "198.18.0.66"]
+    return await _slow_games(attacker, AttackResult("games of an hour, from 3 addresses"), sources)
+
+
+async def slow_games_ipv4_network(attacker: Attacker) -> AttackResult:
+    """The same from ten addresses of one /24."""
+    sources = [f"203.0.113.{number}" for number in range(10, 20)]
+    return await _slow_games(attacker, AttackResult("games of an hour, from 10 addresses of a /24"), sources)
+
+
+async def slow_games_ipv6_network(attacker: Attacker) -> AttackResult:
+    """The same from ten /64s of one /48."""
+    sources = [f"2001:db8:9:{number}00::1" for number in range(10)]
+    return await _slow_games(attacker, AttackResult("games of an hour, from 10 /64s of a /48"), sources)
+
+
+async def requests_ipv6_network(attacker: Attacker) -> AttackResult:
+    """Every request comes from a fresh /64 of one /48."""
+    numbers = count()
+    began = time.monotonic()
+    await attacker.together(
+        lambda _: attacker.ask(f"2001:db8:8:{next(numbers) % 65_536:x}::1", "GET", "/api/arena")
+    )
+    answered = attacker.statuses["200"] / (time.monotonic() - began)
+    return AttackResult("the lobby's list, each time from a fresh /64 of a /48", f"{answered:.0f} per second")
+
+
+async def accounts_ipv6_network(attacker: Attacker) -> AttackResult:
+    """Every account comes from a fresh /64 of one /48."""
+    result, numbers = AttackResult("accounts, each from a fresh /64 of a /48"), count()
+    await attacker.together(lambda _: attacker.join(f"2001:db8:7:{next(numbers) % 65_536:x}::1"))
+    _accounts(attacker, result)
+    result.holds = attacker.statuses["201"] <= 200
+    return result
+
+
+async def forged_addresses(attacker: Attacker) -> AttackResult:
+    """One address sends a made-up X-Forwarded-For, to which the proxy appends the true address."""
+    result, numbers = AttackResult("accounts of one address with forged X-Forwarded-For"), count()
+    await attacker.together(lambda _: attacker.join(f"100.127.{next(numbers) % 250}.1, 203.0.113.88"))
+    return _accounts(attacker, result)
+
+
+async def unstarted_challenges(attacker: Attacker) -> AttackResult:
+    """Thirty addresses challenge the bot and withdraw, or never make the first move."""
+    players = []
+    for number in range(30):
+        where = f"10.{80 + number}.0.1"
+        if token := await attacker.join(where):
+            players.append((where, token))
+
+    async def ask(number: int) -> None:
+        where, token = players[number]
+        if game := await attacker.challenge(where, token, BOT, variant="othello", color="black"):
+            await asyncio.sleep(0.5 * (number % 3))
+            await attacker.ask(where, "POST", f"/api/challenge/{game}/cancel", token)
+        await asyncio.sleep(0.2)
+
+    await attacker.together(ask, len(players))
+    return AttackResult("challenges that are withdrawn, from 30 addresses")
+
+
+async def reconnects(attacker: Attacker) -> AttackResult:
+    """Thirty addresses open event streams and close them at once."""
+    players = []
+    for number in range(30):
+        where = f"10.{120 + number}.0.1"
+        if token := await attacker.join(where):
+            players.append((where, token))
+
+    async def reopen(number: int) -> None:
+        async with attacker.streams([players[number]], 1):
+            await asyncio.sleep(0)
+
+    await attacker.together(reopen, len(players))
+    return AttackResult("streams that are opened and closed, from 30 addresses")
+
+
 ATTACKS: dict[str, Callable[[Attacker], Awaitable[AttackResult]]] = {
     "baseline": baseline,
     "game_slots": game_slots,
@@ -394,6 +499,14 @@ ATTACKS: dict[str, Callable[[Attacker], Awaitable[AttackResult]]] = {
     "sock_puppets": sock_puppets,
     "lookalike_names": lookalike_names,
     "malformed_requests": malformed_requests,
+    "slow_games_three_addresses": slow_games_three_addresses,
+    "slow_games_ipv4_network": slow_games_ipv4_network,
+    "slow_games_ipv6_network": slow_games_ipv6_network,
+    "requests_ipv6_network": requests_ipv6_network,
+    "accounts_ipv6_network": accounts_ipv6_network,
+    "forged_addresses": forged_addresses,
+    "unstarted_challenges": unstarted_challenges,
+    "reconnects": reconnects,
 }
 
 

@@ -74,6 +74,7 @@ SETTINGS: dict[str, Any] = {
     "challenges__min_initial_s": 0,
     "manners__takebacks": 1,
     "trial__hold_s": 0,
+    "trial__report_delay_s": 0,
     "chat__spectator_commands": True,
     "arena__gone_s": 2,
     "arena__first_move_s": 120,

@@ -60,6 +60,7 @@ SETTINGS: dict[str, Any] = {
     "engine__ponder": "false",
     "engine__workers": 2,
     "trial__hold_s": 0,
+    "trial__report_delay_s": 0,
     "manners__resign": "true",
     "manners__resign_score_centi": 300,
     "manners__resign_moves": 3,

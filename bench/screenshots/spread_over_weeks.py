@@ -9,7 +9,8 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.database import Database
-from storage.tables.arena import ArenaChatLine, ArenaGame
+from storage.evidence.summaries import SUMMARY_BATCH_GAMES, summarise
+from storage.tables.arena import ArenaAccount, ArenaChatLine, ArenaGame
 from storage.tables.base import Base
 from storage.tables.games import (
     DecisionRow,
@@ -41,7 +42,8 @@ async def spread(url: str, weeks: float, now: datetime | None = None) -> None:
     """Spread the games evenly over the last weeks, in the order in which they began.
 
     All times of a game and of its events are shifted by the same amount, so durations do not change. An event
-    without a game is shifted like the last game that began before the event.
+    without a game, or the creation of an arena account, is shifted like the last game that began before it.
+    Summaries are recomputed.
 
     Args:
         url: The database's URL, as in the settings; the database must not be in use.
@@ -59,6 +61,8 @@ async def spread(url: str, weeks: float, now: datetime | None = None) -> None:
 
 async def _spread(session: AsyncSession, length: timedelta, end: datetime) -> None:
     games = (await session.execute(sa.select(GameRow.id, GameRow.site_game_id, GameRow.started_at))).all()
+    if not games:
+        return
     ordered = sorted(games, key=lambda row: (row.started_at, row.id))
     step, starts = length / max(len(ordered) - 1, 1), [row.started_at for row in ordered]
     by_rank: list[timedelta] = [end - length + rank * step - start for rank, start in enumerate(starts)]
@@ -81,6 +85,12 @@ async def _spread(session: AsyncSession, length: timedelta, end: datetime) -> No
         await _move(
             session, table, names, sa.select(key, game, *(getattr(table, name) for name in names)), by_key
         )
+    accounts = (await session.execute(sa.select(ArenaAccount.id, ArenaAccount.created_at))).all()
+    for account in accounts:
+        at = account.created_at + shift(account.created_at)
+        await session.execute(
+            sa.update(ArenaAccount).where(ArenaAccount.id == account.id).values(created_at=at)
+        )
     events = (await session.execute(sa.select(EventRow.id, EventRow.game_id, EventRow.at))).all()
     for event in events:
         at = event.at + (by_id[event.game_id] if event.game_id in by_id else shift(event.at))
@@ -89,6 +99,8 @@ async def _spread(session: AsyncSession, length: timedelta, end: datetime) -> No
     await session.execute(sa.update(TrialRow).values(started_at=begin - timedelta(minutes=1)))
     met = sa.select(sa.func.min(GameRow.started_at)).where(GameRow.opponent_id == OpponentRow.id)
     await session.execute(sa.update(OpponentRow).values(first_seen_at=met.scalar_subquery()))
+    for at in range(0, len(ordered), SUMMARY_BATCH_GAMES):
+        await summarise(session, [row.id for row in ordered[at : at + SUMMARY_BATCH_GAMES]])
 
 
 async def _move(

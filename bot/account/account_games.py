@@ -17,6 +17,7 @@ from bot.account.background_tasks import BackgroundTasks
 from bot.account.challenge_policy import GameSlot
 from bot.account.game_lifecycle import WAITING_PHASES, Action, Phase, PhaseEvent, advance
 from bot.account.game_slots import GameSlots
+from bot.base.config import REST_AFTER_S
 from bot.base.errors import AuthError, ProtocolError, RefusedError, ServerError, TransientError
 from bot.base.events import GameStarted
 from bot.base.game_server import is_game_running
@@ -102,6 +103,12 @@ class AccountGames:
         """The runner of a game, or None if the game's ledger is not open."""
         game = self._games.get(game_id)
         return None if game is None else game.player
+
+    @property
+    def resting_count(self) -> int:
+        """Number of games with a clock whose opponents have been thinking for `REST_AFTER_S`."""
+        players = (game.player for game in self._games.values())
+        return sum(player is not None and player.opponent_thinks_s >= REST_AFTER_S for player in players)
 
     # --- What happens -----------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from bot.account.lobby import Lobby
+from bot.account.missing_games import name_missing_games, read_span, record_clean_stop
 from bot.account.pause import Pause
 from bot.base import log
 from bot.base.config import Config
@@ -19,15 +20,16 @@ from bot.base.metrics import Metrics
 from bot.base.reconnect import backoff_delays
 from bot.game.game_runner import most_severe_error
 from bot.game.saved_games import SavedGames
-from bot.game.search_pool import SearchPool
 from bot.game.services import GameServices
 from bot.game.shared_game_limit import SharedGameLimit
 from bot.servers.online_lookup import open_lookup
+from bot.threads.search_pool import SearchPool
 from engine.human.registry import ModelRegistry
 from engine.protocols.engine_source import EnginePool
 from engine.strategies.move_context import StrongOptions
 from storage.database import Database, Role
 from storage.errors import RoleLost, RoleTaken, StorageError
+from storage.ledger.events import RecordSpan
 from storage.ledger.games import assign_account_to_records
 from storage.records import AccountKey
 
@@ -92,10 +94,19 @@ class AccountRunner:
         self._name = ""
         """The account's name at its site, once we have signed in."""
         self._has_played = False
+        self.notice = ""
+        """What the database lacks since its latest record (`bot.account.missing_games`)."""
+        self._span: RecordSpan | None = None
+        """The span of the records when the program started; None if nothing is left to compare."""
         self.is_waiting = False
         """Whether we are a standby: another program plays the account, and we wait to take it over."""
         self.lobby: Lobby | None = None
         """The account's lobby; None while the account is not being played."""
+
+    @property
+    def site(self) -> str:
+        """The site's name."""
+        return self._config.server.dialect
 
     def reload(self, config: Config) -> None:
         """Apply new settings (`bot.account.lobby.Lobby.reload`)."""
@@ -175,8 +186,11 @@ class AccountRunner:
             if role_of(account.name, server.site) != role_of(name, server.site):  # or the token is another's
                 role = await stack.enter_async_context(self._hold_account_role(account.name, server.site))
             self.trouble, self.is_waiting = "", False
+            owner = AccountKey(server.site, account.name.lower())
             async with self._shared.database.write() as session:
-                await assign_account_to_records(session, AccountKey(server.site, account.name.lower()))
+                await assign_account_to_records(session, owner)
+            if not self._has_played:  # before anything new is recorded
+                self._span = await read_span(self._shared.database, owner)
             # From here to the lobby nothing waits: settings that are read meanwhile would be lost.
             services = self._game_services(server, account.name, role)
             if services.online is not None:
@@ -185,7 +199,7 @@ class AccountRunner:
             logger.info("playing the account %s at %s", services.owner.name, server.site)
             self.lobby, self._has_played = Lobby(services, self._shared.pause), True
             stack.callback(setattr, self, "lobby", None)
-            await self._listen(self.lobby, stop)
+            await self._listen(self.lobby, services, stop)
 
     def _set_trouble(self, trouble: str) -> None:
         self.trouble = trouble
@@ -222,12 +236,20 @@ class AccountRunner:
             metrics=shared.metrics,
         )
 
-    async def _listen(self, lobby: Lobby, stop: asyncio.Event) -> None:
+    async def _listen(self, lobby: Lobby, services: GameServices, stop: asyncio.Event) -> None:
         async with asyncio.TaskGroup() as tasks:
             listening = tasks.create_task(lobby.listen())
+            comparing = tasks.create_task(self._name_missing_games(services))
             await stop.wait()
             await _drain_lobby(lobby, self._config.shutdown.drain_s)
             listening.cancel()
+            comparing.cancel()
+        await record_clean_stop(services)
+
+    async def _name_missing_games(self, services: GameServices) -> None:
+        if self._span is not None:
+            self.notice = await name_missing_games(services, self._span)
+            self._span = None
 
 
 def role_of(name: str, site: str) -> str:

@@ -11,6 +11,8 @@ from pathlib import Path
 import aiohttp
 
 from bot.base.config import ChallengesConfig
+from bot.base.network.failures import describe_failure, page_text
+from bot.base.network.http_session import open_session
 from storage.database import Database
 from storage.errors import StorageError
 from storage.ledger.blocks import list_blocks
@@ -52,7 +54,7 @@ class BlockFile:
             ):  # reading a device might never end
                 raise ValueError(f"not a file of at most {MAX_LIST_BYTES} bytes")
             if seen != self._seen:
-                self._names = _names(Path(self.path).read_text(encoding="utf-8"))
+                self._names = _names(Path(self.path).read_text(encoding="utf-8-sig"))
                 self._seen = seen
                 logger.info("challenges.block_file: %s names: %d", self.path, len(self._names))
             self._trouble = ""
@@ -86,7 +88,7 @@ class BlockUrls:
     async def run(self) -> None:
         """Fetch the lists immediately, then daily (sooner after a failure), until cancelled."""
         while self.urls:
-            async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(FETCH_TIMEOUT_S)) as http:
+            async with open_session(timeout=aiohttp.ClientTimeout(FETCH_TIMEOUT_S)) as http:
                 fetched = [await self._fetch(http, url) for url in self.urls]
             await self._sleep(FETCH_INTERVAL_S if all(fetched) else FETCH_RETRY_INTERVAL_S)
 
@@ -100,9 +102,9 @@ class BlockUrls:
                     body += chunk
                     if len(body) > MAX_LIST_BYTES:
                         raise ValueError(f"more than {MAX_LIST_BYTES} bytes")
-            names = _parse_fetched_list(body.decode())
-        except (aiohttp.ClientError, TimeoutError, ValueError) as error:  # ValueError: also not UTF-8
-            text = str(error) or "no answer"
+            names = _parse_fetched_list(body.decode("utf-8-sig"))
+        except (aiohttp.ClientError, OSError, ValueError) as error:  # ValueError: also not UTF-8
+            text = "no answer" if isinstance(error, TimeoutError) else describe_failure(error)
             if text != self._trouble.get(url):
                 logger.warning("challenges.block_urls: cannot fetch %s: %s", url, text)
             self._trouble[url] = text
@@ -179,6 +181,8 @@ def _names(text: str) -> frozenset[str]:
 
 def _parse_fetched_list(text: str) -> frozenset[str]:
     """Parse a fetched list into names; raise ValueError if the text is JSON but not a list of names."""
+    if page := page_text(text):
+        raise ValueError(page)
     if not text.lstrip().startswith(("[", "{")):
         return _names(text)
     try:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bot.base.config import BotPolicy, ChallengesConfig
+from bot.base.config import MAX_GAMES_PER_PLACE, BotPolicy, ChallengesConfig
 from bot.base.events import FROM_POSITION, Challenge, Clock, DeclineReason, Opponent, Speed
 from engine.game import BadPosition
 from engine.games import get_rules
@@ -37,6 +37,8 @@ class Load:
     """Why no game can start at the moment; empty if games can start."""
     machine_max_games: float = math.inf
     """Maximum number of games with a real-time clock on this machine, including those in `games`."""
+    resting: int = 0
+    """Number of `games` that need no slot, because their opponents have been thinking for a while."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,9 +262,12 @@ def _no_slot_reason(slot: GameSlot, load: Load, config: ChallengesConfig) -> str
     if slot.has_no_clock:
         is_free = going_on + slot.boards <= config.max_slow_games
         return None if is_free else f"running games without a clock: {going_on}"
-    if going_on + slot.boards > config.max_games:
+    if going_on + slot.boards > config.max_games * (MAX_GAMES_PER_PLACE if load.resting else 1):
         return f"running games: {going_on}"
-    if going_on + slot.boards > load.machine_max_games:
+    active = going_on - load.resting
+    if active + slot.boards > config.max_games:
+        return f"running games: {active}"
+    if active + slot.boards > load.machine_max_games:
         return "all accounts together have reached engine.max_games"
     with_bots = _total_boards(each for each in alike if each.is_bot)
     if slot.is_bot and with_bots + slot.boards > config.max_games - config.reserved_for_humans:

@@ -61,6 +61,8 @@ class GameSlots:
         config: The limits.
         machine_max_games: Returns how many games with a real-time clock the machine allows, including ours.
         is_paused: Returns whether the operator has paused new games.
+        resting: Returns how many running games need no slot, because their opponents have been thinking for a
+            while; None if all games need one.
     """
 
     def __init__(
@@ -68,12 +70,14 @@ class GameSlots:
         config: ChallengesConfig,
         machine_max_games: Callable[[], float] = lambda: math.inf,
         is_paused: Callable[[], bool] = lambda: False,
+        resting: Callable[[], int] | None = None,
     ) -> None:
         self.is_stopping = False
         """Whether the program is shutting down; waiting challenges are then declined."""
         self._is_paused = is_paused
         self.config = config
         self._machine_max_games = machine_max_games
+        self._resting = resting
         self._waiting: dict[str, _WaitingChallenge] = {}
         """Waiting challenges by id, in order of arrival."""
         self._queued: set[str] = set()
@@ -208,9 +212,19 @@ class GameSlots:
         """Number of running and accepted games with a real-time clock."""
         return sum(taken.slot.boards for taken in self._taken.values() if not taken.slot.has_no_clock)
 
+    @property
+    def active_boards(self) -> int:
+        """Number of running and accepted games that need a slot for games with a real-time clock."""
+        return self.live_boards - (self._resting() if self._resting else 0)
+
+    @property
+    def can_rest(self) -> bool:
+        """Whether a running game can stop needing a slot without an event."""
+        return self._resting is not None
+
     def has_room(self, boards: int = 1) -> bool:
         """Whether this many more games with a real-time clock may start now."""
-        return self.live_boards + boards <= min(self._machine_max_games(), self.config.max_games)
+        return self.active_boards + boards <= min(self._machine_max_games(), self.config.max_games)
 
     @property
     def is_idle(self) -> bool:
@@ -230,7 +244,14 @@ class GameSlots:
         unstored = (taken.slot for taken in self._taken.values() if not taken.is_stored)
         today = Counter(bot_games) + Counter(slot.opponent_id for slot in unstored if slot.is_bot)
         games = [taken.slot for taken in self._taken.values()]
-        return Load(games, list(queued_before), today, self.closed_reason, self._machine_max_games())
+        return Load(
+            games,
+            list(queued_before),
+            today,
+            self.closed_reason,
+            self._machine_max_games(),
+            self._resting() if self._resting else 0,
+        )
 
     # --- Decisions --------------------------------------------------------------------------------------
 

@@ -65,7 +65,11 @@ class Lobby:
         self._server = services.server
         limit = services.shared_limit
         self._slots = GameSlots(
-            services.config.challenges, lambda: limit.free_games(services.owner), self._is_paused
+            services.config.challenges,
+            lambda: limit.free_games(services.owner),
+            self._is_paused,
+            # Elsewhere nobody ends idle games, so too many might wake up at once.
+            (lambda: self._games.resting_count) if services.config.uses_arena else None,
         )
         self._blocks = BlockLists(
             services.config.challenges, services.database, services.server.site, services.sleep
@@ -301,7 +305,7 @@ class Lobby:
         self._games.free_slots()
         limit, owner = self._services.shared_limit, self._services.owner
         wanted = bool(self._slots.waiting_slots)
-        limit.count(owner, self._slots.live_boards, self._changed.set, has_challenger=wanted)
+        limit.count(owner, self._slots.active_boards, self._changed.set, has_challenger=wanted)
         if not self._slots.is_idle:
             self._quiet_since = None
         elif self._quiet_since is None:
@@ -377,7 +381,8 @@ class Lobby:
     async def _recheck_timed_out_waits(self) -> None:
         """Trigger a decision whenever a challenge has waited too long."""
         while (left_s := self._slots.next_wait_timeout_s(self._services.clock())) is not None:
-            await self._services.sleep(max(left_s, 1.0))  # at least 1 s, as the database may be unavailable
+            # At least 1 s, as the database may be unavailable.
+            await self._services.sleep(1.0 if self._slots.can_rest else max(left_s, 1.0))
             self._on_change()
         self._is_watching = False
 

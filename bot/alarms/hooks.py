@@ -10,11 +10,14 @@ import os
 import signal
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
+from urllib.parse import urlsplit
 
 import aiohttp
 
 from bot.alarms.evaluator import AlarmNotice
 from bot.base.config import ENV_PREFIX, AlarmsConfig
+from bot.base.network.failures import describe_failure
+from bot.base.network.http_session import open_session
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +42,7 @@ async def post_json(url: str, body: bytes) -> None:
     timeout = aiohttp.ClientTimeout(total=WEBHOOK_TIMEOUT_S)
     try:
         async with (
-            aiohttp.ClientSession(timeout=timeout) as http,
+            open_session(timeout=timeout) as http,
             http.post(
                 url, data=body, headers={"Content-Type": "application/json"}, allow_redirects=False
             ) as answer,
@@ -49,8 +52,14 @@ async def post_json(url: str, body: bytes) -> None:
     except TimeoutError:
         raise HookFailure(f"no answer in {WEBHOOK_TIMEOUT_S:g} s") from None
     except (aiohttp.ClientError, OSError, ValueError) as error:
-        # Its message may hold the address, and that a secret.
-        raise HookFailure(type(error).__name__) from None
+        raise HookFailure(_reason_without_address(error, url)) from None
+
+
+def _reason_without_address(error: Exception, url: str) -> str:
+    """Why a request failed, without its address: even the host may be secret."""
+    if not isinstance(error, aiohttp.ClientConnectorError | aiohttp.ClientHttpProxyError):
+        return type(error).__name__  # its message may hold the address
+    return describe_failure(error).replace(urlsplit(url).hostname or url, "the server")
 
 
 async def run_hook_command(command: Sequence[str], body: bytes, variables: Mapping[str, str]) -> None:

@@ -16,7 +16,7 @@ from itertools import islice
 
 from aiohttp import web
 
-from bot.arena.proxies import limit_key
+from bot.arena.proxies import limit_key, networks
 from bot.arena.traffic.open_streams import Priority, close_at_once
 from bot.base.config import is_loopback
 
@@ -63,7 +63,8 @@ class ConnectionLimiter:
             server: Speaks HTTP on the admitted connections.
             busy: The connections with a request in progress.
             most: Maximum number of connections. One address may hold an eighth of the connections, a
-                loopback address half, and a trusted proxy all, because its clients have their own limits.
+                network around it a quarter or half (`networks`), a loopback address half, and a trusted proxy
+                all, because its clients have their own limits.
             proxies: The trusted proxies.
             priority_of: Returns the priority of a connection's client, known from its latest request.
             make_room: Ends one unneeded stream among the given connections; returns whether it found one.
@@ -76,7 +77,7 @@ class ConnectionLimiter:
         self._proxies = proxies
         self._open: dict[web.RequestHandler, str] = {}
         """The connections with their addresses, oldest first; may include closed connections."""
-        self._by_address: Counter[str] = Counter()
+        self._by_network: Counter[str] = Counter()
         self._warned_at = float("-inf")
 
     def __call__(self) -> asyncio.Protocol:
@@ -86,12 +87,14 @@ class ConnectionLimiter:
     def admit(self, transport: asyncio.Transport) -> None:
         """Serve a new connection if the limits allow it; otherwise close it."""
         host = _host(transport.get_extra_info("peername"))
-        address = limit_key(host)
-        if host not in self._proxies:
-            most = max(1, self._most // (2 if is_loopback(host) else 8))
-            if self._by_address[address] >= most and not self._has_room(most, host, address):
-                transport.abort()
-                return
+        # A proxy's connections must not count against its neighbours.
+        address = "" if host in self._proxies else limit_key(host)
+        if address:
+            for network, shares in networks(address):
+                most = max(1, self._most // 2 if is_loopback(host) else self._most * shares // 8)
+                if self._by_network[network] >= most and not self._has_room(most, host, network):
+                    transport.abort()
+                    return
         if len(self._open) >= self._most and not self._has_room(self._most, host):
             transport.abort()
             return
@@ -99,13 +102,14 @@ class ConnectionLimiter:
         transport.set_protocol(protocol)
         protocol.connection_made(transport)
         self._open[protocol] = address
-        self._by_address[address] += 1
+        self._by_network.update(network for network, _ in networks(address))
 
-    def _has_room(self, most: int, host: str, address: str | None = None) -> bool:
+    def _has_room(self, most: int, host: str, network: str | None = None) -> bool:
         """Return whether one more connection is within the limits, after closing others if necessary."""
         self._open = {each: by for each, by in self._open.items() if each.transport is not None}
-        self._by_address = Counter(self._open.values())
-        crowd = [each for each, by in self._open.items() if address in (None, by)]
+        keys = {each: {key for key, _ in networks(by)} for each, by in self._open.items()}
+        self._by_network = Counter(key for each in keys.values() for key in each)
+        crowd = [each for each, own in keys.items() if network is None or network in own]
         return len(crowd) < most or self._close_unneeded(crowd, host)
 
     def _close_unneeded(self, crowd: list[web.RequestHandler], host: str) -> bool:

@@ -360,6 +360,14 @@ def end_by_deadline(game: ReplayedGame, when: Instant) -> ReplayedGame:
     return _end(game, "outoftime", 1 - game.to_move, when)
 
 
+def end_idle(game: ReplayedGame, when: Instant) -> ReplayedGame:
+    """End a game whose player does not move although others want the place: as if the player had left it."""
+    _require_open(game)
+    if game.is_abortable:
+        return _end(game, "aborted", None, when)
+    return _end(game, "timeout", 1 - game.to_move, when)
+
+
 def _require_open(game: ReplayedGame) -> None:
     if game.is_over:
         raise ArenaRefusal("The game is already over")

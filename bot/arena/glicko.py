@@ -33,19 +33,24 @@ class Rating:
 
 
 def update_rating(
-    player: Rating, results: Sequence[tuple[Rating, float]], *, tau: float = _VOLATILITY_CONSTRAINT
+    player: Rating,
+    results: Sequence[tuple[Rating, float]],
+    *,
+    tau: float = _VOLATILITY_CONSTRAINT,
+    periods: float = 1.0,
 ) -> Rating:
-    """Compute the player's rating after one rating period.
+    """Compute the player's rating after one rating period, or a part of it.
 
     Args:
         player: The rating before the period.
         results: Each opponent's rating before the period, and the score: 1 (win), 0.5 (draw) or 0 (loss).
         tau: Glickman's system constant.
+        periods: Length of the period relative to a usual one; the uncertainty grows in proportion to it.
     """
     # Step 2: to the inner scale.
     mu, phi = (player.rating - 1500) / _GLICKO_SCALE, player.deviation / _GLICKO_SCALE
     if not results:  # only the uncertainty grows
-        return _bounded_rating(mu, math.hypot(phi, player.volatility), player.volatility)
+        return _bounded_rating(mu, math.hypot(phi, player.volatility * math.sqrt(periods)), player.volatility)
     # Steps 3 and 4: the variance of the results, and the improvement they suggest.
     weight = gain = 0.0
     for opponent, score in results:
@@ -56,7 +61,7 @@ def update_rating(
     variance = 1 / weight
     # Steps 5 to 7.
     volatility = _new_volatility(player.volatility, phi, variance, variance * gain, tau)
-    phi = 1 / math.sqrt(1 / (phi * phi + volatility * volatility) + weight)
+    phi = 1 / math.sqrt(1 / (phi * phi + volatility * volatility * periods) + weight)
     return _bounded_rating(mu + phi * phi * gain, phi, volatility)
 
 

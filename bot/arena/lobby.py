@@ -18,6 +18,7 @@ from bot.arena.game import ArenaRefusal, ReplayedGame
 from bot.arena.referee import NotFound, Referee
 from bot.arena.streams import Stream
 from bot.arena.traffic.game_quota import QuotaEntry, quota_refusal
+from bot.arena.traffic.places import place_refusal
 from bot.arena.variants import FROM_POSITION, ArenaVariant
 from bot.base.config import ArenaConfig
 from bot.base.events import Clock, DeclineReason
@@ -94,7 +95,7 @@ class ArenaLobby:
         for_one = [each for each in self._waiting.values() if each.opponent.id == opponent.id]
         if len(for_one) >= MAX_CHALLENGES_PER_ACCOUNT:
             raise self._server_busy(f"Too many challenges are waiting for {opponent.name}", for_one)
-        self._require_quota(challenger.id, address, opponent)
+        self._require_quota(challenger.id, address, opponent, has_clock=clock is not None)
         challenge = ArenaChallenge(
             id=new_id(),
             challenger=challenger,
@@ -168,7 +169,8 @@ class ArenaLobby:
         # Removed before the first await, so that only one of two concurrent answers wins.
         del self._waiting[challenge_id]
         try:
-            self._require_quota(account.id, address, challenge.challenger)
+            has_clock = challenge.clock is not None
+            self._require_quota(account.id, address, challenge.challenger, has_clock=has_clock)
             self._starting[challenge_id] = challenge
             game = await self._referee.start(challenge, address)
         except BaseException:
@@ -274,19 +276,35 @@ class ArenaLobby:
             raise NotFound("No such challenge")
         return challenge
 
-    def _require_quota(self, account_id: str, address: str, opponent: AccountRecord) -> None:
+    def _require_quota(
+        self, account_id: str, address: str, opponent: AccountRecord, *, has_clock: bool
+    ) -> None:
         """Check that the limits allow an account another game or challenge.
 
         Raises:
-            ServerBusy: The account has reached its limit of games and challenges.
+            ServerBusy: The account has reached its limit of games and challenges, or our bot has no place.
         """
         waiting = (
-            QuotaEntry((each.challenger.id, each.opponent.id), ((each.challenger.id, each.address),))
+            QuotaEntry(
+                (each.challenger.id, each.opponent.id),
+                ((each.challenger.id, each.address),),
+                each.clock is not None,
+            )
             for each in chain(self._waiting.values(), self._starting.values())
         )
-        taken = chain(self._referee.quota_entries(), waiting)
+        taken = [*self._referee.quota_entries(), *waiting]
         program_id = opponent.id if opponent.is_bot else None
-        if why := quota_refusal(self._config, taken, account_id, address, program_id):
+        why = quota_refusal(self._config, taken, account_id, address, program_id)
+        if why is None and (places := self._referee.places.get(opponent.id)):
+            self._referee.want_place(opponent.id, has_clock=has_clock)
+            why = place_refusal(
+                self._config,
+                places.of(has_clock=has_clock),
+                [each for each in taken if opponent.id in each.players and each.has_clock == has_clock],
+                address,
+                has_played=self._referee.games_today.has_played(address),
+            )
+        if why:
             raise ServerBusy(why, SLOT_RETRY_AFTER_S, "games")
 
     def _server_busy(self, message: str, crowd: list[ArenaChallenge]) -> ServerBusy:

@@ -1,6 +1,7 @@
 """Finds the client's address behind a proxy, so that limits apply to each client and not to the proxy."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
 FORWARDED = "X-Forwarded-For"
@@ -59,6 +60,32 @@ def limit_key(host: str) -> str:
     if isinstance(address, IPv6Address):
         return str(IPv6Network((address, 64), strict=False))
     return host if address is None else str(address)
+
+
+_WIDER = {4: ((24, 4),), 6: ((56, 2), (48, 4))}
+"""Lengths of the prefixes around an address, by IP version, each with the number of addresses whose limits
+it has: providers give homes a /56 or a /48, and hosts rent whole /24s."""
+SHARES = (1, 2, 4)
+"""The numbers of addresses whose limits a network may have."""
+
+
+@lru_cache(maxsize=10_000)
+def networks(address: str) -> tuple[tuple[str, int], ...]:
+    """The networks that share a limit with an address, from the address itself to the widest.
+
+    Args:
+        address: An address in the form returned by `limit_key`.
+
+    Returns:
+        Each network's key, and the number of addresses whose limits it has together.
+    """
+    parsed = _parsed(address.partition("/")[0])
+    if parsed is None:
+        return ((address, 1),)
+    wider = [
+        (ip_network((parsed, length), strict=False), shares) for length, shares in _WIDER[parsed.version]
+    ]
+    return (address, 1), *((str(network), shares) for network, shares in wider)
 
 
 def _parsed(text: str) -> IPv4Address | IPv6Address | None:

@@ -6,8 +6,8 @@ start resumes the open games with their clocks as they were (`bot.arena.fairness
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from types import MappingProxyType
@@ -17,13 +17,22 @@ from bot.arena import game as transitions
 from bot.arena import wire
 from bot.arena.accounts import Accounts
 from bot.arena.challenges import ArenaChallenge
-from bot.arena.fairness.rating_rules import UnratedReason, game_weight, rate_game
+from bot.arena.fairness.rating_rules import GainLimit, UnratedReason, gain_limit, game_weight, rate_game
 from bot.arena.game import ArenaRefusal, Instant, ReplayedGame
+from bot.arena.glicko import Rating
 from bot.arena.streams import Listeners, Stream, line_of
 from bot.arena.traffic.game_quota import QuotaEntry
+from bot.arena.traffic.places import (
+    NO_PLACES,
+    NOTICE_S,
+    WANTED_S,
+    BotPlaces,
+    GamesToday,
+    idle_limit_s,
+)
 from bot.arena.traffic.single_flight import SingleFlightCache
 from bot.arena.variants import CHESS960, VARIANTS, random_start
-from bot.base.config import ArenaConfig
+from bot.base.config import REST_AFTER_S, ArenaConfig
 from storage.arena import accounts as arena
 from storage.arena.accounts import (
     STARTED,
@@ -65,6 +74,16 @@ class _LiveGame:
         self.lock = asyncio.Lock()
 
 
+@dataclass(frozen=True, slots=True)
+class IdleNotice:
+    """A notice that a game ends unless its player moves."""
+
+    turn_began: float
+    """When the player began to think."""
+    deadline: float
+    """When the game ends; both by the arena's clock."""
+
+
 class Referee:
     """All running games, with their clocks and their listeners."""
 
@@ -78,6 +97,9 @@ class Referee:
         wake: asyncio.Event,
         are_clocks_stopped: Callable[[], bool],
         share_address: Callable[[AccountRecord, AccountRecord], bool],
+        share_network: Callable[[str, str], bool],
+        own_bots: Callable[[], Collection[str]],
+        places: Mapping[str, BotPlaces] = NO_PLACES,
     ) -> None:
         """
         Args:
@@ -88,6 +110,9 @@ class Referee:
             wake: An event that the referee sets when the next deadline might have become earlier.
             are_clocks_stopped: Returns whether an outage has stopped the arena's time.
             share_address: Returns whether two accounts share a network address; one person could own both.
+            share_network: Returns whether two accounts, given by id, were seen in one network.
+            own_bots: Returns the ids of the bots that this program plays.
+            places: How many games these bots can play at a time, keyed by account id.
         """
         self._database = database
         self._accounts = accounts
@@ -96,6 +121,15 @@ class Referee:
         self._are_clocks_stopped = are_clocks_stopped
         self._config = config
         self._share_address = share_address
+        self._share_network = share_network
+        self._own_bots = own_bots
+        self.places = places
+        self.games_today = GamesToday(clock)
+        """The networks that have begun games with our own bots today."""
+        self._wanted: dict[tuple[str, bool], float] = {}
+        """Until when idle games end, keyed by bot and by whether the games have clocks."""
+        self._notices: dict[str, IdleNotice] = {}
+        """Running notices to idle players, keyed by game id."""
         self._live: dict[str, _LiveGame] = {}
         self._over: SingleFlightCache[ReplayedGame] = SingleFlightCache(
             MAX_CACHED_FINISHED_GAMES, keep=lambda game: game.is_over
@@ -175,7 +209,12 @@ class Referee:
         """The running games, in the form needed to apply the quotas of accounts and addresses."""
         for live in self._live.values():
             players = live.game.record.players
-            yield QuotaEntry(players, tuple(zip(players, live.addresses, strict=True)))
+            yield QuotaEntry(
+                players,
+                tuple(zip(players, live.addresses, strict=True)),
+                live.game.clock is not None,
+                live.game.clock is not None and self._idle_s(live.game) >= REST_AFTER_S,
+            )
 
     @property
     def open_count(self) -> int:
@@ -218,6 +257,9 @@ class Referee:
             game = await self._begin(challenge)
         addresses = (challenge.address, address)
         self._add_live_game(game, addresses if challenge.challenger_side == 0 else addresses[::-1])
+        if not self.places.keys().isdisjoint(game.record.players):
+            for each in filter(None, addresses):
+                self.games_today.note(each)
         self._publish_to_accounts("gameStart", game)
         return game
 
@@ -306,13 +348,14 @@ class Referee:
         async with self._rating_lock:  # two games of one account may end together
             players = await self._players(record)
             weight, unrated = await self._rating_weight(record, players)
+            record = replace(record, unrated=unrated)
             if not weight:
-                record = replace(record, unrated=unrated)
                 await self._save(record)
                 return replace(game, record=record)
             before = [wire.rating_in(account, record.variant) for account in players]
             score = 0.5 if record.winner is None else 1.0 - record.winner
-            after = rate_game((before[0], before[1]), score, weight)
+            limits = [await self._gain_limit(record, side, before[1 - side]) for side in (0, 1)]
+            after = rate_game((before[0], before[1]), score, weight, (limits[0], limits[1]))
             diffs = [round(new.rating) - round(old.rating) for new, old in zip(after, before, strict=True)]
             record = replace(record, rating_diffs=(diffs[0], diffs[1]))
             ratings: dict[str, RatingRecord | None] = {}
@@ -340,16 +383,49 @@ class Referee:
     async def _rating_weight(
         self, record: ArenaGameRecord, players: tuple[AccountRecord, AccountRecord]
     ) -> tuple[float, str | None]:
-        """Return a finished game's weight in the ratings, and the reason if the weight is 0."""
-        if len(record.moves) < self._config.rated_plies:
-            return 0.0, UnratedReason.SHORT
+        """Return a finished game's weight in the ratings, and the reason if it does not count in full."""
         if self._share_address(*players):
             return 0.0, UnratedReason.ADDRESS
-        since = now_utc() - timedelta(hours=self._config.rating_window_h)
-        async with self._database.read() as session:
-            earlier = await arena.count_rated_games(session, record.players, record.variant, since)
+        first, second = record.players
+        earlier = sum(each.opponent_id == second for each in await self._rated_before(record, first))
         weight = game_weight(earlier, self._config.full_games)
-        return weight, None if weight else UnratedReason.PAIR
+        if not weight:
+            return weight, UnratedReason.PAIR
+        return weight, UnratedReason.SHORT if self._is_short(record) else None
+
+    def _is_short(self, record: ArenaGameRecord) -> bool:
+        return len(record.moves) < self._config.rated_plies
+
+    async def _rated_before(self, record: ArenaGameRecord, account_id: str) -> list[arena.RatedGame]:
+        since = record.created_at - timedelta(hours=self._config.rating_window_h)
+        async with self._database.read() as session:
+            return await arena.list_rated_games(session, account_id, record, since)
+
+    async def _gain_limit(self, record: ArenaGameRecord, side: int, opponent: Rating) -> GainLimit:
+        """The limit on what a game may add to a side's rating.
+
+        Args:
+            record: The finished game.
+            side: The side.
+            opponent: The other side's rating before the game.
+        """
+        you, other = record.players[side], record.players[1 - side]
+        network_games, beaten = 0, 0
+        if opponent.is_provisional and record.winner != 1 - side:
+            network_games = sum(
+                each.is_provisional and self._share_network(each.opponent_id, other)
+                for each in await self._rated_before(record, you)
+            )
+            async with self._database.read() as session:
+                beaten = await arena.best_beaten_rating(session, you, self._own_bots(), record.variant)
+        return gain_limit(
+            opponent,
+            is_short=self._is_short(record),
+            is_ours=you in self._own_bots(),
+            network_games=network_games,
+            full_games=self._config.full_games,
+            beaten=beaten,
+        )
 
     async def void_ratings(self, game_id: str) -> ReplayedGame:
         """Undo a game's effect on its players' ratings.
@@ -386,6 +462,7 @@ class Referee:
                 del self._game_ids[account.id]
             self._gone_since.pop((game.id, side), None)
             self._announced_gone.discard((game.id, side))
+        self._notices.pop(game.id, None)
 
     async def say(self, game: ReplayedGame, account: AccountRecord, room: str, text: str) -> None:
         """Store and publish a chat line.
@@ -425,9 +502,9 @@ class Referee:
         game = live.game if live is not None else game
         seat = (game.id, side)
         self.game_streams.add(seat, stream, limit)
-        stream.send(
-            self._with_view(wire.game_full(game, self.clock(), self._config.first_move_s), game, side, stream)
-        )
+        full = wire.game_full(game, self.clock(), self._config.first_move_s)
+        full["state"] |= self._notice_fields(game)
+        stream.send(self._with_view(full, game, side, stream))
         if game.is_over:
             stream.close()
             return
@@ -456,7 +533,7 @@ class Referee:
 
     def _publish_state(self, game: ReplayedGame) -> None:
         now = self.clock()
-        state = wire.game_state(game, now, self._config.first_move_s)
+        state = wire.game_state(game, now, self._config.first_move_s) | self._notice_fields(game)
         for side in (0, 1):
             lines: dict[bool, bytes] = {}  # made once, however many listen
             for stream in self.game_streams.of((game.id, side)):
@@ -495,18 +572,78 @@ class Referee:
             for seat, since in self._gone_since.items()
             if seat not in self._announced_gone
         ]
-        return min([each for each in deadlines if each is not None] + gone, default=float("inf"))
+        idle = [notice.deadline for notice in self._notices.values()]
+        idle += [max(self.clock(), at) for at in self._next_notices().values()]
+        return min([each for each in deadlines if each is not None] + gone + idle, default=float("inf"))
 
     async def tick(self) -> None:
-        """End the games in which a player's time is up; announce the players who have left."""
+        """End games that are out of time or idle; announce the players who have left."""
         for game_id, live in list(self._live.items()):
             if self._is_due(live.game):
                 await self.change(game_id, self._run_out)
+        await self._end_idle_games()
         now = self.clock()
         for seat, since in self._gone_since.items():
             if seat not in self._announced_gone and now - since >= self._config.gone_s:
                 self._announced_gone.add(seat)
                 self._announce_gone(seat, gone=True)
+
+    # --- Idle games -------------------------------------------------------------------------------------
+
+    def want_place(self, program_id: str, *, has_clock: bool) -> None:
+        """Ask for one of our bot's games; if all are in use, idle ones soon end (`idle_limit_s`)."""
+        if program_id in self.places:
+            self._wanted[program_id, has_clock] = self.clock() + WANTED_S
+            self._wake.set()
+
+    def _idle_s(self, game: ReplayedGame) -> float:
+        """Seconds for which the opponent of one of our bots has been thinking; 0 if the bot is to move."""
+        mover = game.record.players[game.to_move]
+        is_ours = not self.places.keys().isdisjoint(game.record.players) and mover not in self.places
+        return self.clock() - game.turn_began if is_ours else 0.0
+
+    def _next_notices(self) -> dict[str, float]:
+        """When which idle game is due for a notice; at most one for each bot and kind of game."""
+        due = {}
+        for (bot, has_clock), until in self._wanted.items():
+            games = [each for each in self.games_of(bot) if (each.clock is not None) == has_clock]
+            is_full = len(games) >= self.places[bot].max_games(has_clock=has_clock)
+            if not is_full or any(each.id in self._notices for each in games):
+                continue
+            times = {
+                each.id: each.turn_began + idle_limit_s(each.record.initial_s)
+                for each in games
+                if self._idle_s(each)
+            }
+            if times and (first := min(times, key=times.__getitem__)) and times[first] <= until:
+                due[first] = times[first]
+        return due
+
+    async def _end_idle_games(self) -> None:
+        now = self.clock()
+        self._wanted = {key: until for key, until in self._wanted.items() if until > now}
+        for game_id, notice in list(self._notices.items()):
+            live = self._live.get(game_id)
+            if live is None or live.game.turn_began != notice.turn_began:
+                del self._notices[game_id]  # the player has moved
+            elif notice.deadline <= now:
+                await self.change(game_id, partial(self._end_idle, notice))
+        for game_id, at in self._next_notices().items():
+            if at <= now:
+                game = self._live[game_id].game
+                self._notices[game_id] = IdleNotice(game.turn_began, now + NOTICE_S)
+                self._publish_state(game)
+
+    def _end_idle(self, notice: IdleNotice, game: ReplayedGame) -> ReplayedGame:
+        # Checked again: a move may have come in while this waited for the lock.
+        is_idle = game.turn_began == notice.turn_began
+        return transitions.end_idle(game, self.instant()) if is_idle else game
+
+    def _notice_fields(self, game: ReplayedGame) -> wire.Json:
+        notice = self._notices.get(game.id)
+        if notice is None or notice.turn_began != game.turn_began:
+            return {}
+        return {"placeWanted": {"millisToMove": max(0, round((notice.deadline - self.clock()) * 1000))}}
 
     def _is_due(self, game: ReplayedGame) -> bool:
         deadline = game.deadline(self._config.first_move_s)

@@ -65,7 +65,7 @@ class SiteRoutes:
         self._written = float("-inf")
         self._analyses: SingleFlightCache[CachedResponse] = SingleFlightCache(_MAX_CACHED_ANALYSES)
         self._answers: SingleFlightCache[CachedResponse] = SingleFlightCache(
-            _MAX_CACHE_BYTES, lambda answer: len(answer.body)
+            _MAX_CACHE_BYTES, lambda answer: answer.size
         )
 
     def table(self) -> list[web.AbstractRouteDef]:
@@ -304,7 +304,9 @@ class SiteRoutes:
             "firstMove": round(config.first_move_s),
             "public": config.public_games,
         }
-        return web.json_response(lobby | fields)
+        response = web.json_response(lobby | fields)
+        response.enable_compression()  # it contains no secret
+        return response
 
     async def health(self, _request: web.Request) -> web.Response:
         time = asyncio.get_running_loop().time()

@@ -237,7 +237,8 @@ class ArenaConfig(Section):
     game."""
     accounts_per_day: int = Field(default=50, ge=1, le=100_000)
     """Maximum number of new accounts for people, per address and day. Here and below, all IPv6 addresses of
-    one /64 network count as one address. The bot in the arena's own process is exempt from these limits."""
+    one /64 network count as one address, a /56 as two, and a /48 or an IPv4 /24 as four. The bot in the
+    arena's own process is exempt from these limits."""
     games_per_account: int = Field(default=20, ge=1, le=10_000)
     """Maximum number of concurrent games and unanswered challenges of one account, counted together."""
     games_per_address: int = Field(default=40, ge=1, le=10_000)
@@ -295,6 +296,14 @@ class ServerConfig(Section):
     def token_variable(self) -> str:
         """The environment variable that may hold the token."""
         return token_variable(self._account) if self._account else _variable("server", "token")
+
+
+class ServersConfig(Section):
+    """All game servers."""
+
+    record: str = ""
+    """Folder for recordings of the traffic with Lichess-like sites and GGS, for `desdemona replay`; names,
+    tokens and passwords are masked, chat is not; empty: none."""
 
 
 class AccountConfig(Section):
@@ -730,9 +739,14 @@ class TrialConfig(Section):
     reveal: bool = False
     """Whether chat, reports and pages reveal strategies that `assignment` chose at random, and random choices
     of single moves. `desdemona trial start` requires false, because only a blind trial is fair."""
-    hold_s: float = Field(default=2.0, ge=0, le=60)
-    """In trial games, send each move only after its planned time or this many seconds, whichever is less;
-    otherwise, thinking times would reveal the strategy. 0: send moves at once."""
+    hold_s: float = Field(default=60.0, ge=0, le=3600)
+    """In trial games, each move takes its planned time, at most this many seconds: the search ends by then,
+    and a move found earlier waits. Otherwise, thinking times would reveal the strategy. 0: send moves at
+    once."""
+    report_delay_s: float = Field(default=10.0, ge=0, le=600)
+    """In trial games, the farewell and the report come this many seconds after the end, or at the next
+    multiple if some replies are not judged by then. 0: they come once all replies are judged, which may
+    reveal the strategy."""
 
 
 CHALLENGER_SETTINGS = (
@@ -741,6 +755,13 @@ CHALLENGER_SETTINGS = (
     *("min_rating", "max_rating", "max_rating_difference"),
 )
 """Settings of `ChallengesConfig` that can differ between people and bots."""
+
+
+REST_AFTER_S = 10.0
+"""Seconds of the opponent's thinking after which a game at our arena rests: it then needs no computing time,
+and does not count as one of `max_games`."""
+MAX_GAMES_PER_PLACE = 4
+"""Maximum number of games with a clock at our arena, resting ones included, relative to `max_games`."""
 
 
 class ChallengesConfig(Section):
@@ -784,7 +805,8 @@ class ChallengesConfig(Section):
     max_rating_difference: int = Field(default=5000, ge=0, le=5000)
     """Maximum difference between the opponent's rating and ours; ignored if either rating is unknown."""
     max_games: int = Field(default=8, ge=1, le=1000)
-    """Maximum concurrent games with a real-time clock."""
+    """Maximum concurrent games with a real-time clock. At our own arena, a game in which the opponent has
+    thought for 10 seconds does not count until they move; at most four times as many games may run."""
     reserved_for_humans: int = Field(default=0, ge=0, le=1000)
     """How many of the `max_games` slots are reserved for people."""
     max_slow_games: int = Field(default=16, ge=1, le=1000)
@@ -1099,6 +1121,7 @@ class Config(BaseSettings):
     storage: StorageConfig = StorageConfig()
     arena: ArenaConfig = ArenaConfig()
     server: ServerConfig = ServerConfig()
+    servers: ServersConfig = ServersConfig()
     engine: EngineConfig = EngineConfig()
     trap: TrapConfig = TrapConfig()
     human: HumanConfig = HumanConfig()
@@ -1400,7 +1423,7 @@ def is_loopback(host: str) -> bool:
 
 def _read_token_file(file: str, setting: str) -> str:
     try:
-        token = read_regular(Path(file), MAX_CONFIG_BYTES).decode().strip()
+        token = read_regular(Path(file), MAX_CONFIG_BYTES).decode("utf-8-sig").strip()
     except (OSError, ValueError) as error:
         raise ConfigError(f"{setting}: cannot read {file}: {error}") from None
     if not token:
@@ -1410,7 +1433,7 @@ def _read_token_file(file: str, setting: str) -> str:
 
 def _read_config_file(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(read_regular(path, MAX_CONFIG_BYTES).decode())
+        return tomllib.loads(read_regular(path, MAX_CONFIG_BYTES).decode("utf-8-sig"))
     except OSError as error:
         raise ConfigError(f"cannot read the configuration {path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:

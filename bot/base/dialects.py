@@ -26,6 +26,8 @@ class Capability(StrEnum):
     """Challenges by bots, and the list of bots online."""
     EXPORT = "export"
     """Records of finished games."""
+    GAME_LIST = "game_list"
+    """The list of an account's finished games."""
     UPGRADE = "upgrade"
     """Upgrading a person's account to a bot account."""
     TOURNAMENTS = "tournaments"
@@ -160,8 +162,10 @@ DIALECTS: Mapping[str, Dialect] = {
                 "xiangqi": SiteVariant("xiangqi", (WHITE, BLACK)),
                 "connect4": SiteVariant("connect4", (WHITE, BLACK)),
             },
-            capabilities=frozenset(Capability) - {Capability.TOURNAMENTS, Capability.CORRESPONDENCE},
+            capabilities=frozenset(Capability)
+            - {Capability.TOURNAMENTS, Capability.CORRESPONDENCE, Capability.GAME_LIST},
             limits_stream_opens=False,
+            rated_by_speed=frozenset(),
             shows_challenges=False,
             unanswered_s=20.0,
         ),
@@ -199,6 +203,7 @@ DIALECTS: Mapping[str, Dialect] = {
             variants_header="X-PyChess-Bot-Capabilities",
             shuffled_key="chess960",
             rated=False,
+            rated_by_speed=frozenset(),
             increment_unit_s=1.0,
             ends_on_page=True,
         ),
@@ -214,6 +219,19 @@ DIALECTS: Mapping[str, Dialect] = {
         ),
     )
 }
+
+
+def rating_list_of(site: str, variant: str, speed: str) -> str:
+    """Which of its ratings a site changes after a game (`RatingCurve.speed`).
+
+    Returns:
+        The speed, also at unknown sites. For a rating of all speeds, the variant's kind: empty for the usual
+        variants of a game.
+    """
+    dialect = DIALECTS.get(site)
+    if dialect is None or variant not in dialect.variants or variant in dialect.rated_by_speed:
+        return speed
+    return dialect.variants[variant].kind
 
 
 def get_dialect(name: str) -> Dialect:

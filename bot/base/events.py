@@ -6,6 +6,7 @@ seconds. Adapters translate each site's own terms; sessions see these terms only
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 MAX_CHAT_LENGTH = 140
@@ -167,6 +168,17 @@ class Bot:
     ratings: Mapping[str, int]
     """Ratings, except provisional ones, keyed by the site's rating list
     (`bot.servers.Server.rating_list`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedGame:
+    """A finished game in a site's list of our games."""
+
+    game_id: str
+    opponent: str
+    """The opponent's name; empty if anonymous."""
+    began_at: datetime
+    """Timezone-aware."""
 
 
 @dataclass(frozen=True, slots=True)

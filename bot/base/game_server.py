@@ -5,6 +5,7 @@
 import logging
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol
 
 from bot.base.config import ChallengesConfig
@@ -15,6 +16,7 @@ from bot.base.events import (
     Bot,
     DeclineReason,
     GameEvent,
+    ListedGame,
     MoveInfo,
     Proposal,
     Reply,
@@ -171,6 +173,10 @@ class Server(Protocol):
     async def export(self, game_id: str) -> dict[str, Any]:
         """Request the site's record of a game in the site's own format, for the operator and for checks."""
         raise _unsupported_error(self, "game records")
+
+    async def finished_games(self, since: datetime) -> list[ListedGame]:
+        """Our games that began at or after a time and are over, in any order; at most the site's limit."""
+        raise _unsupported_error(self, "list of games")
 
     async def rating_diff(self, game_id: str, name: str) -> int | None:
         """Rating change of an account after a finished game; None if unrated or not reported."""

@@ -125,7 +125,8 @@ def _axis(chart: IntervalChart, width: float, *, is_narrow: bool) -> tuple[Ticks
     else:
         labels = max((text_width(row.label, TEXT_SIZE + 1) for row in chart.rows), default=0.0)
         start, end = min(labels, width * 0.5) + 2 * _LABEL_GAP, width - counts - 2 * _LABEL_GAP
-    ticks = ticks_within(low, high, max(3, int((end - start) / _MIN_TICK_WIDTH)))
+    max_ticks = max(3, int((end - start) / _MIN_TICK_WIDTH))
+    ticks = ticks_within(low, high, max_ticks, is_whole=chart.style.is_whole)
     return ticks, Axis(low, high, start, end)
 
 

@@ -119,15 +119,16 @@ def _plot(chart: LineChart, lines: Sequence[DrawnLine], width: float, height: fl
 
 
 def _y_ticks(chart: LineChart, lines: Sequence[DrawnLine], most: int) -> Ticks:
+    is_whole = chart.y_style.is_whole
     if chart.limits is not None:
-        return ticks_around(*span_of(chart.limits), most)
+        return ticks_around(*span_of(chart.limits), most, is_whole=is_whole)
     samples = [sample for line in lines for sample in line.samples]
     lows = sorted(sample.low for sample in samples if sample.low is not None)
     highs = sorted(sample.high for sample in samples if sample.high is not None)
     cut = int(len(lows) * _TRIMMED_SHARE) if chart.trims_bands else 0
     values = [sample.y for sample in samples if sample.y is not None]
     values += [*lows[cut:], *highs[: len(highs) - cut], *chart.references]
-    return ticks_around(*span_of(values), most)
+    return ticks_around(*span_of(values), most, is_whole=is_whole)
 
 
 def _x_ticks(chart: LineChart, x: Axis) -> tuple[tuple[float, str], ...]:
@@ -135,7 +136,8 @@ def _x_ticks(chart: LineChart, x: Axis) -> tuple[tuple[float, str], ...]:
     if chart.is_over_time:
         return time_ticks(x.low, x.high, max(3, int(length / 72)))
     widest = max(text_width(PLAIN.text(value), TEXT_SIZE) for value in (x.low, x.high))
-    ticks = ticks_within(x.low, x.high, max(2, int(length / (widest + 60))))
+    # An axis that is not of times counts plies, games or the like.
+    ticks = ticks_within(x.low, x.high, max(2, int(length / (widest + 60))), is_whole=True)
     return tuple((value, PLAIN.text(value, ticks.decimals)) for value in ticks.values)
 
 

@@ -28,7 +28,7 @@ class ChartLine:
 
     name: str
     x: tuple[float, ...] | tuple[datetime, ...] | Floats
-    """Numbers or timezone-aware times, in non-decreasing order."""
+    """Counts (plies, games) or timezone-aware times, in non-decreasing order."""
     y: Values
     """None (or NaN in an array) marks a missing value, where the line has a gap."""
     low: Values = ()

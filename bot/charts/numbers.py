@@ -38,6 +38,8 @@ class NumberStyle:
     """Text after the number, including a space if needed: ``" s"``, ``" %"``."""
     is_grouped: bool = True
     """Whether commas separate the thousands; ratings have no commas."""
+    is_whole: bool = False
+    """Whether the values are counts or other whole numbers, so that ticks between them mean nothing."""
 
     def text(self, value: float, decimals: int | None = None) -> str:
         """A number as text."""
@@ -53,8 +55,9 @@ class NumberStyle:
         return f"{plain.text(low)} to {plain.text(high)}"
 
 
-PLAIN = NumberStyle()
+PLAIN = NumberStyle(is_whole=True)
 """Whole numbers."""
+RATINGS = NumberStyle(is_grouped=False, is_whole=True)
 DIFFERENCE = NumberStyle(decimals=1, is_signed=True)
 """The format of differences, with one decimal."""
 
@@ -100,31 +103,35 @@ def span_of(values: Iterable[float]) -> tuple[float, float]:
     return low, high
 
 
-def ticks_around(low: float, high: float, max_ticks: int) -> Ticks:
+def ticks_around(low: float, high: float, max_ticks: int, *, is_whole: bool = False) -> Ticks:
     """Ticks that cover `low` to `high`, extending at most a step beyond each end; 1 to `max_ticks` steps.
 
     Args:
         low: Lower end; finite.
         high: Upper end; finite and above `low` (see `span_of`).
         max_ticks: Maximum number of steps, at least 2.
+        is_whole: Whether all ticks must be whole numbers.
     """
-    return _ticks(low, high, max_ticks, is_around=True)
+    return _ticks(low, high, max_ticks, is_around=True, is_whole=is_whole)
 
 
-def ticks_within(low: float, high: float, max_ticks: int) -> Ticks:
+def ticks_within(low: float, high: float, max_ticks: int, *, is_whole: bool = False) -> Ticks:
     """Ticks inside an interval, with at most `max_ticks` steps; takes the arguments of `ticks_around`."""
-    return _ticks(low, high, max_ticks, is_around=False)
+    return _ticks(low, high, max_ticks, is_around=False, is_whole=is_whole)
 
 
-def _ticks(low: float, high: float, max_ticks: int, *, is_around: bool) -> Ticks:
+def _ticks(low: float, high: float, max_ticks: int, *, is_around: bool, is_whole: bool) -> Ticks:
     # Steps of 1, 2 or 5 times a power of ten, the least first.
     exponent = math.floor(math.log10((high - low) / max_ticks))
+    if is_whole:
+        exponent = max(exponent, 0)
     slack = 1e-9  # a multiple of the step may miss a tick by a rounding error
     while True:
         for digit in (1, 2, 5):
             ends = [_steps(value, digit, exponent) for value in (low, high)]
             if is_around:
                 first, last = math.floor(ends[0] + slack), math.ceil(ends[1] - slack)
+                last = max(last, first + 1)
             else:
                 first, last = math.ceil(ends[0] - slack), math.floor(ends[1] + slack)
             if last - first <= max_ticks:

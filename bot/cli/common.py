@@ -202,7 +202,8 @@ def print_csv(rows: Rows) -> None:
 
 def print_json(value: object) -> None:
     """Print a result as JSON, with null for undefined numbers, because JSON has no NaN."""
-    print(json.dumps(_replace_nan(add_old_keys(value)), indent=2, ensure_ascii=False, allow_nan=False))
+    is_ascii = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")  # JSON has its own escapes
+    print(json.dumps(_replace_nan(add_old_keys(value)), indent=2, ensure_ascii=is_ascii, allow_nan=False))
 
 
 def _replace_nan(value: object) -> object:

@@ -15,7 +15,7 @@ from bot.base.files import read_regular
 from bot.base.rounding import plural
 from bot.cli.common import UsageError, config_of, print_json, print_note, stop_on_signals
 from bot.match.conditions import DEFAULT_MOVE_S, Terms, parse_adjudication, parse_clock, parse_id
-from bot.match.match_report import game_line, has_player_failed, result_json, result_text, short_text
+from bot.match.match_report import game_line, result_json, result_text, short_text
 from bot.match.match_runner import Match, MatchStanding, OnGame, run_match
 from bot.match.openings import Opening, fingerprint, read_openings, shuffle_openings
 from bot.match.play import FinishedGame
@@ -169,7 +169,7 @@ def _progress(games: int) -> Iterator[OnGame]:
         task = bar.add_task("", total=games)
 
         def show(game: FinishedGame | None, now: MatchStanding) -> None:
-            if game is not None and has_player_failed(game):
+            if game is not None and game.is_forfeit:
                 bar.console.print(game_line(game, now))
             bar.update(task, completed=now.result.games, description=short_text(now))
 

@@ -5,7 +5,6 @@ Each action that changes something is recorded as an event in the database (`bot
 
 import asyncio
 import math
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -20,7 +19,9 @@ from bot.base.dialects import DIALECTS
 from bot.base.errors import RefusedError
 from bot.base.events import MAX_CHAT_LENGTH, Clock, Proposal
 from bot.base.metrics import Metrics
+from bot.control.arguments import find_account, word
 from bot.control.audit import Audit, AuditEntry
+from bot.control.blocks import change_block
 from bot.control.control_socket import ControlError
 from bot.control.status import (
     Admission,
@@ -30,9 +31,8 @@ from bot.control.status import (
     gather_status,
 )
 from bot.game.game_runner import GameRunner
-from bot.game.search_pool import SearchPool
+from bot.threads.search_pool import SearchPool
 from storage.database import Database
-from storage.ledger.blocks import add_block, remove_block
 from storage.ledger.events import PROGRAM
 from storage.ledger.games import load_game
 from storage.tables.types import now_utc
@@ -313,28 +313,22 @@ class OperatorActions:
             account: One of our accounts; may be None if there is only one.
             by: See the class.
         """
-        async with self._audit.recording("block", by, name=name) as note:
-            name, lobby = word(name), self._require_lobby(account, note)
-            async with self._program.database.write() as session:
-                is_new = await add_block(session, lobby.owner.site, name)
-            await self._refresh_blocks(lobby.owner.site)
-            what = "is blocked" if is_new else "was blocked already"
-            note.result = f"{name} {what} at {lobby.owner.site}"
-        return note.result
+        return await self._change_block("block", name, account, by)
 
     async def unblock(self, name: str, *, account: str | None = None, by: str) -> str:
         """Undo `block`; the block lists in the settings still apply."""
-        async with self._audit.recording("unblock", by, name=name) as note:
-            name, lobby = word(name), self._require_lobby(account, note)
-            async with self._program.database.write() as session:
-                was_blocked = await remove_block(session, lobby.owner.site, name)
-            if not was_blocked:
-                raise ControlError(
-                    f"{name} was not blocked at {lobby.owner.site} by command; "
-                    "see also the settings challenges.block, block_file and block_urls"
-                )
-            await self._refresh_blocks(lobby.owner.site)
-            note.result = f"{name} may play again at {lobby.owner.site}"
+        return await self._change_block("unblock", name, account, by)
+
+    async def _change_block(self, action: str, name: str, account: str | None, by: str) -> str:
+        async with self._audit.recording(action, by, name=name) as note:
+            runner = self._program.runners[self._find_account(account)]
+            if runner.lobby is not None:
+                note.owner = runner.lobby.owner
+            is_blocked = action == "block"
+            note.result = await change_block(
+                self._program.database, runner.site, word(name), is_blocked=is_blocked
+            )
+            await self._refresh_blocks(runner.site)
         return note.result
 
     async def _refresh_blocks(self, site: str) -> None:
@@ -446,19 +440,7 @@ class OperatorActions:
     # --- Accounts ---------------------------------------------------------------------------------------
 
     def _find_account(self, account: str | None) -> str:
-        """The name of the requested account.
-
-        Raises:
-            ControlError: No account has that name, or there are several accounts and none was named.
-        """
-        runners = self._program.runners
-        wanted = None if account is None else account.casefold()
-        names = [name for name in runners if wanted in (None, name.casefold())]
-        if not names:
-            raise ControlError(f"no account {account!a:.80}; known: {', '.join(runners)}")
-        if len(names) > 1:
-            raise ControlError(f"there are several accounts ({', '.join(names)}): choose one with --account")
-        return names[0]
+        return find_account(account, self._program.runners)
 
     def _require_lobby(self, account: str | None, note: AuditEntry) -> Lobby:
         name = self._find_account(account)
@@ -467,22 +449,6 @@ class OperatorActions:
             raise ControlError(f"account {name} is not signed in at the moment")
         note.owner = lobby.owner
         return lobby
-
-
-def word(value: object, what: str = "name") -> str:
-    """Check a name or an id that will be part of a URL or a command.
-
-    Args:
-        value: The value to check.
-        what: The expected kind of value, for the error message.
-
-    Raises:
-        ControlError: The value is not valid.
-    """
-    text = str(value)
-    if not re.fullmatch(r"[!-~]{1,64}", text) or not text.strip("."):
-        raise ControlError(f"{text!a:.80} is no {what}: at most 64 ASCII characters, without spaces")
-    return text
 
 
 def _minutes(clock: Clock) -> str:

@@ -17,6 +17,8 @@ from storage.records import AccountKey
 
 logger = logging.getLogger(__name__)
 
+COMMAND_LINE_ACTOR = "command line"
+"""The caller of actions that change the database while no program runs."""
 OPERATOR_ACTION_EVENT = "operator_action"
 """Kind of the events that record operators' actions."""
 

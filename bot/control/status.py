@@ -16,7 +16,7 @@ from bot.account.lobby import Lobby
 from bot.alarms.evaluator import AlarmStatus
 from bot.base.log import LoggedError
 from bot.control.live_games import LiveGame, live_games
-from bot.game.search_pool import PoolLoad
+from bot.threads.search_pool import PoolLoad
 from engine import VERSION
 from storage.database import Database
 from storage.errors import StorageError
@@ -87,6 +87,8 @@ class AccountStatus:
     """Whether we are a standby, because another program plays on the account."""
     closing: int = 0
     """Number of finished games whose records are being closed."""
+    notice: str = ""
+    """What the database lacks, as after the restore of an older backup; empty if nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +191,7 @@ def account_status(name: str, runner: AccountRunner) -> AccountStatus:
         lobby.running - lobby.closing,
         len(lobby.queue),
         closing=lobby.closing,
+        notice=runner.notice,
     )
 
 
@@ -238,7 +241,7 @@ async def gather_status(
         database: The database, which is sent a test query.
         started_at: When the program started.
         admission: Whether new games may start.
-        workers: The load returned by `bot.game.search_pool.SearchPool.load`.
+        workers: The load returned by `bot.threads.search_pool.SearchPool.load`.
         arena: The embedded arena, or None if there is none.
         log_level: The minimum level of logged messages.
         last_error: The last error in the log.

@@ -98,7 +98,8 @@ def _account(account: AccountStatus, at: datetime) -> str:
         return head + f"down ({link.trouble or 'not up yet'})"
     head += f"up {duration(at - link.up_since)}"
     head += f", last event {duration(at - link.event_at)} ago" if link.event_at else ", no event yet"
-    return head + (f", lag {link.lag_ms} ms" if link.lag_ms else "")
+    head += f", lag {link.lag_ms} ms" if link.lag_ms else ""
+    return head + (f"; {account.notice}" if account.notice else "")
 
 
 def _game(game: LiveGame) -> str:

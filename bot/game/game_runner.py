@@ -6,6 +6,7 @@ moment and another one can resume the game.
 
 import asyncio
 import logging
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -29,7 +30,6 @@ from bot.game.ledger import DECISION_UNJUDGED, GameLedger, crash_detail, sets_ba
 from bot.game.offer_policy import MIN_COUNTED_PLIES, score_centi
 from bot.game.offers import GameOffers
 from bot.game.reply_times import ReplyTimer
-from bot.game.search_pool import JobRank
 from bot.game.services import GameServices
 from bot.game.session import (
     Action,
@@ -53,6 +53,7 @@ from bot.game.session import (
 )
 from bot.game.side_tasks import SideTasks
 from bot.game.thinking import GameThinker, PositionToMove
+from bot.threads.fair_queue import JobRank
 from engine.completion import MAX_COMPLETION_S, complete
 from engine.decision import Decision
 from engine.errors import EngineMismatch
@@ -63,7 +64,8 @@ from engine.human.reply_forecast import TemptingReply
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from engine.strategies.registry import strategy_named
-from storage.records import StoredDecision, StoredGame
+from storage.ledger.events import REPORT_LATE
+from storage.records import DecisionState, StoredDecision, StoredGame
 
 logger = logging.getLogger(__name__)
 
@@ -79,6 +81,8 @@ MAX_REFUSAL_RETRIES = 40
 """Number of retries, over two minutes, after any other refusal; the server may still report the result."""
 GAME_LIST_TIMEOUT_S = 2.0
 """Timeout of a query for the running games, in seconds; the game's stream is closed meanwhile."""
+REPORT_TOLERANCE_S = 0.5
+"""A report is late this many seconds after its planned time."""
 MAX_STREAM_RETRY_WAIT_S = 3.0
 """Maximum wait before a game's stream is reopened, in seconds; short, because our clock may be running."""
 
@@ -101,7 +105,8 @@ class GameRunner:
         """Whether the game was still running when we joined it."""
         self._turn: asyncio.Task[None] | None = None
         """The task of our latest turn, which finds a move and sends it."""
-        self._move_search: asyncio.Task[Decision] | None = None
+        self._move_search: asyncio.Task[Any] | None = None
+        """The task that searches for our move, or holds it until it may be sent."""
         self._profiles: dict[int, asyncio.Task[None]] = {}
         """Tasks that complete the profiles of decisions, keyed by decision key."""
         self._refusals = 0
@@ -148,6 +153,15 @@ class GameRunner:
             mover = get_rules(session.game).side_to_move(session.position)
             left[mover] = max(0.0, left[mover] - (self._services.clock() - self._clocks_at))
         return left[0], left[1]
+
+    @property
+    def opponent_thinks_s(self) -> float:
+        """Seconds for which the opponent has been thinking in a game with a clock, otherwise 0."""
+        session = self.session
+        if self._clocks_s is None or session.moves is None or self.is_over:
+            return 0.0
+        is_theirs = get_rules(session.game).side_to_move(session.position) == session.their_side
+        return self._services.clock() - self._clocks_at if is_theirs else 0.0
 
     @property
     def overdue_s(self) -> float | None:
@@ -410,8 +424,14 @@ class GameRunner:
 
     async def _decide_and_send(self, think: Think, received_at: float) -> None:
         stored = await self._find_or_commit_decision(think, received_at)
-        if stored is not None:
+        if stored is not None and (stored.state is not DecisionState.COMMITTED or await self._hold_move()):
             await self._send_move(think, stored, received_at)
+
+    async def _hold_move(self) -> bool:
+        """Wait until our committed move may be sent; return False if the turn passes meanwhile."""
+        self._move_search = task = self._tasks.create_task(self._search.hold_move())
+        await asyncio.wait([task])
+        return not task.cancelled()
 
     def _is_current(self, think: Think) -> bool:
         session = self.session
@@ -424,6 +444,7 @@ class GameRunner:
         at = PositionToMove(self._ledger.game, game, position, think.moves)
         longest_s = self._search.max_move_time_s(at, think.remaining_s)
         self._due = received_at, longest_s
+        self._search.begin_turn(at, think.remaining_s, received_at)
         stored = await self._ledger.find_committed_decision(think.ply, at.text)
         if stored is not None or not self._is_current(think):
             return stored
@@ -552,9 +573,7 @@ class GameRunner:
             return complete(stored.decision, searcher, stop)
 
         try:
-            decision = await self._services.pool.run(
-                search, stored.decision.game, self._services.clock(), rank=JobRank.BACKGROUND
-            )
+            decision = await self._services.pool.run(search, stored.decision.game, rank=JobRank.BACKGROUND)
         except (EngineMismatch, Stopped) as error:  # of another version, or so deep that it takes for ever
             is_long = isinstance(error, Stopped)
             reason = f"it took more than {MAX_COMPLETION_S:g} s" if is_long else str(error)
@@ -582,9 +601,7 @@ class GameRunner:
             engines=self._services.engines,
         )
         try:
-            forecast = await self._services.pool.run(
-                job, decision.game, self._services.clock(), rank=JobRank.BACKGROUND
-            )
+            forecast = await self._services.pool.run(job, decision.game, rank=JobRank.BACKGROUND)
         except Exception as error:  # the game matters more; `desdemona db recheck` makes the forecast later
             logger.exception("game %s, ply %d: the forecast crashed", self.game_id, stored.ply)
             await self._ledger.record_event(DECISION_UNJUDGED, crash_detail(stored.ply, error))
@@ -649,6 +666,7 @@ class GameRunner:
         # Completing the last profiles may take minutes beside other games.
         while pending := [task for task in self._profiles.values() if not task.done()]:
             await asyncio.wait(pending)
+        await self._hold_report(ended_at)
         closed = await self._ledger.close(end)
         if (saved := self._services.saved_games) is not None:
             await saved.save(self._services.database, self._services.owner, self.game_id)
@@ -664,6 +682,27 @@ class GameRunner:
             extra={"game_id": self.game_id, "result": closed.verdict.value},
         )
         await self._chat.say_farewell(closed)
+        await self._record_late_report(ended_at)
+
+    async def _hold_report(self, ended_at: datetime) -> None:
+        """In a blind trial, wait until the fixed time of the farewell and the report.
+
+        How long the last replies take to judge depends on the strategy. A restart waits for the same time.
+        """
+        delay_s = self._services.report_delay_s(self._ledger.game)
+        if delay_s:
+            passed_s = self._since_end_s(ended_at)
+            await self._services.sleep(max(1, math.ceil(passed_s / delay_s)) * delay_s - passed_s)
+
+    async def _record_late_report(self, ended_at: datetime) -> None:
+        """Record a delay that people can see and that may depend on the strategy."""
+        game, passed_s = self._ledger.game, self._since_end_s(ended_at)
+        is_late = passed_s > self._services.report_delay_s(game) + REPORT_TOLERANCE_S
+        if game.trial_id is not None and is_late:
+            await self._ledger.record_event(REPORT_LATE, {"after_s": round(passed_s, 1)})
+
+    def _since_end_s(self, ended_at: datetime) -> float:
+        return (datetime.now(UTC) - (self._ledger.game.ended_at or ended_at)).total_seconds()
 
 
 def most_severe_error(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -19,7 +19,8 @@ from typing import Any
 from bot.base.game_summaries import check_summaries
 from bot.game.ledger import TAKEBACK_GRANTED
 from bot.game.record_checks import RecordChecks
-from bot.game.search_pool import JobRank, SearchPool
+from bot.threads.fair_queue import JobRank
+from bot.threads.search_pool import SearchPool
 from engine.bait_rule import FORECAST_RULE
 from engine.completion import MAX_COMPLETION_S, complete
 from engine.decision import Decision
@@ -296,7 +297,7 @@ class _Recheck:
             return complete(decision, searcher, stop)
 
         try:
-            full = await self._pool.run(search, decision.game, 0.0, rank=JobRank.BACKGROUND)
+            full = await self._pool.run(search, decision.game, rank=JobRank.BACKGROUND)
             verify(full)
         except RecordError:
             raise
@@ -321,7 +322,7 @@ class _Recheck:
             initial_s=row.clock_initial_s,
             increment_s=row.clock_increment_s,
         )
-        return await self._pool.run(job, full.game, 0.0, rank=JobRank.BACKGROUND)
+        return await self._pool.run(job, full.game, rank=JobRank.BACKGROUND)
 
     async def _reply(self, decision: Decision) -> str | None:
         """Return the reply to judge: the first one, even if it was taken back; None if there was none."""

@@ -15,15 +15,15 @@ from bot.base.metrics import Metrics
 from bot.game.assignment import DRAW_BITS
 from bot.game.repetition import NonWins
 from bot.game.saved_games import SavedGames
-from bot.game.search_pool import SearchPool
 from bot.game.shared_game_limit import SharedGameLimit
+from bot.threads.search_pool import SearchPool
 from engine.human.registry import ModelRegistry
 from engine.lookup.source import LookupMove
 from engine.protocols.engine_source import EnginePool
 from engine.randomised import SEED_BITS
 from engine.strategies.move_context import StrongOptions
 from storage.database import Database, Role
-from storage.records import AccountKey, NewGame
+from storage.records import AccountKey, NewGame, StoredGame
 
 
 class MoveLookup(Protocol):
@@ -78,6 +78,8 @@ class GameServices:
     """The account's games that must not be repeated against any opponent."""
     metrics: Metrics = field(default_factory=Metrics)
     """The counters."""
+    search_errors: set[str] = field(default_factory=set)
+    """Errors of searches that have been logged; each is logged once."""
 
     @property
     def owner(self) -> AccountKey:
@@ -109,3 +111,15 @@ class GameServices:
     def is_blind(self, game: NewGame) -> bool:
         """Whether a game's strategy and its random choices are secret from everyone except the operator."""
         return game.is_drawn and not self.config.trial.reveal
+
+    def holds_moves(self, game: StoredGame) -> bool:
+        """Whether each move of a game takes its planned time, because faster or slower moves would reveal the
+        strategy."""
+        return self._hides_times(game) and self.config.trial.hold_s > 0
+
+    def report_delay_s(self, game: StoredGame) -> float:
+        """Seconds between the end of a game and its farewell and report; 0: as soon as possible."""
+        return self.config.trial.report_delay_s if self._hides_times(game) else 0.0
+
+    def _hides_times(self, game: StoredGame) -> bool:
+        return game.trial_id is not None and self.is_blind(game)

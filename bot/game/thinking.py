@@ -12,6 +12,7 @@ search is used nevertheless, because the clock has the least influence on the mo
 
 import asyncio
 import logging
+import math
 import random
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -20,34 +21,33 @@ from typing import Any
 
 from bot.base.dialects import Capability
 from bot.game.repetition import Paths, recent_paths
-from bot.game.search_pool import JobRank, JobStop
 from bot.game.services import GameServices
+from bot.threads.fair_queue import JobRank
+from bot.threads.search_pool import JobStop
 from engine.decision import Decision, Person
 from engine.errors import BadSettings
 from engine.game import Game, positions
 from engine.human.opponent_model_search import Background
 from engine.lookup.source import LookupMove, SingleMoveSource
-from engine.move_chooser import MoveChooser
+from engine.move_chooser import MoveChooser, plain_decision
 from engine.params import RandomisedParams
 from engine.protocols.score_settings import MoveLimit
 from engine.search.reference import Searcher
 from engine.stop import Stopped
 from engine.strategies.registry import strategy_named
-from engine.time_management import Limits, engine_clock, limits_from_clock
+from engine.time_management import MIN_TIME_S, Limits, engine_clock, limits_from_clock
 from engine.variety import LEVELS, Level, RepetitionAvoidance
 from storage.ledger.decisions import list_seeds
 from storage.records import StoredGame
 
 logger = logging.getLogger(__name__)
 
-NO_CLOCK_TIMEOUT_S = 86_400.0
-"""Deadline of a move without a clock, in seconds; later than any deadline with a clock."""
-
-MAX_THREAD_WAIT_SHARE = 0.05
-"""After waiting for a thread for this fraction of its clock, a game stops a search with a later deadline."""
-
 LATE_MOVE_GRACE_S = 1.0
 """A move counts as late this many seconds after the planned time, which excludes starting and storing."""
+
+HOLD_MARGIN_S = 0.1
+"""The search of a held move ends this many seconds before the move is sent (after three quarters of a shorter
+time), so that storing the decision does not delay the move."""
 
 _MAX_THREADS = 8
 """Maximum threads of one strong search on idle cores: more threads gain little, and each costs every
@@ -125,10 +125,24 @@ class MoveSearch:
             )
         self._seed = seed  # given, not drawn here: searches of one position draw the same
         self._turn = Turn(None, None)
-        self._spent_s, self._spent_nodes = 0.0, 0
+        # Sums over the runs that have ended:
+        self._time_s, self._nodes = 0.0, 0
+        self._spent_s = 0.0
+        """Time by the stop flags' clocks: while other threads use the core, they stand still."""
+        self._clock_spent_s = 0.0
+        """Time for which the game's clock ran, in seconds."""
+        self.release_at: float | None = None
+        """When to send the move of a game whose moves are held, by the services' clock; None if moves are not
+        held, or before the search begins. Depends only on the clock, the position and the wait for a thread.
+        """
         self._best: Decision | None = None
-        # While it runs: when it began, and its stop flag.
+        # While it runs: when it began by its stop flag's clock, and this flag.
         self._running: tuple[float, JobStop] | None = None
+
+    @property
+    def at(self) -> PositionToMove:
+        """The position to search."""
+        return self._at
 
     def is_same_turn(self, at: PositionToMove) -> bool:
         """Whether the search is for exactly this position of this game."""
@@ -138,13 +152,15 @@ class MoveSearch:
         """Set the turn's clock; for an expected turn, call this method again when the turn begins."""
         self._turn = turn
         if self._running is not None:
-            began, stop = self._running
+            began_s, stop = self._running
             limits = self._limits(stop.queue_per_thread)
             if limits is None:
                 stop.set_deadline(0)
             elif limits.longest_s is not None:
+                spent_s = stop.now_s() - began_s
                 stop.set_most_stretch(limits.stretch)
-                stop.set_deadline(max(0.0, limits.longest_s - (self._services.clock() - began)))
+                rest_s = min(limits.longest_s - spent_s, self._held_rest_s(limits))
+                stop.set_deadline(max(0.0, rest_s))
 
     def __call__(self, searcher: Searcher, stop: JobStop) -> Decision:
         """Search until the time is used up or the stop flag is set.
@@ -153,22 +169,50 @@ class MoveSearch:
             Stopped: The search was paused.
         """
         limits = self._limits(stop.queue_per_thread)
-        if limits is None:  # all the time was spent before a pause
+        if limits is None:  # nearly all the time was spent before a pause
             assert self._best is not None, "the time is used up and no move was found"  # noqa: S101
             return self._best
-        self._running = self._services.clock(), stop
+        rest_s = self._held_rest_s(limits)
+        if limits.time_s is not None and rest_s < limits.time_s:
+            limits = replace(limits, time_s=max(MIN_TIME_S, rest_s))
+        began_s, began_at = stop.now_s(), self._services.clock()
+        self._running = began_s, stop
         try:
             decision = self._choose(searcher, limits, stop)
+        except Stopped:
+            raise
+        except Exception as error:
+            if self._turn.received_at is None:  # there will be another search when the turn begins
+                raise
+            decision = self._decide_plainly(limits, stop, error)
         finally:
             self._running = None
-        self._spent_s += decision.time_s
-        self._spent_nodes += decision.nodes
+        self._spent_s += stop.now_s() - began_s
+        if self._turn.received_at is not None:
+            self._clock_spent_s += self._services.clock() - max(began_at, self._turn.received_at)
+        self._time_s += decision.time_s
+        self._nodes += decision.nodes
         if self._best is None or _reached_depths(decision) >= _reached_depths(self._best):
             self._best = decision
-        self._best = replace(self._best, time_s=self._spent_s, nodes=self._spent_nodes)
-        if stop.is_paused and self._limits(stop.queue_per_thread) is not None:
+        self._best = replace(self._best, time_s=self._time_s, nodes=self._nodes)
+        # A held move keeps its time: whether a search is still there to be paused depends on the strategy.
+        if stop.is_paused and self.release_at is None and self._limits(stop.queue_per_thread) is not None:
             raise Stopped
         return self._best
+
+    def _decide_plainly(self, limits: Limits, stop: JobStop, error: Exception) -> Decision:
+        """Choose by a smaller search, and log the error once."""
+        at, text = self._at, f"{type(error).__name__}: {error}"
+        if text not in self._services.search_errors:
+            self._services.search_errors.add(text)
+            logger.error(
+                "game %s: the search failed; a smaller one decides this move, and later ones that fail the "
+                "same way: %s",
+                at.stored.site_game_id,
+                text,
+                exc_info=error,
+            )
+        return plain_decision(at.game, at.position, at.stored.params, limits, stop)
 
     def _choose(self, searcher: Searcher, limits: Limits, stop: JobStop) -> Decision:
         services, stored, game = self._services, self._at.stored, self._at.game
@@ -204,24 +248,49 @@ class MoveSearch:
         return Background(tuple(before), self._person)
 
     def _limits(self, queue_per_thread: float) -> Limits | None:
-        """The limits according to the clock, minus the time spent; None if no time is left."""
-        services, turn = self._services, self._turn
-        engine = services.config.engine
+        """The limits according to the clock, minus the time spent; None if too little time is left."""
+        services, turn, at = self._services, self._turn, self._at
         left_s = turn.remaining_s
         if left_s is not None and turn.received_at is not None:
             # The clock ran on while the job was waiting; time searched since then is counted as spent.
-            left_s = max(0.0, left_s - (services.clock() - turn.received_at))
-        limits = _clock_limits(services, self._at, left_s, queue_per_thread)
-        if left_s is not None and _engine_manages_clock(services, self._at):
-            increment_s = self._at.stored.clock_increment_s or 0
+            waited_s = services.clock() - turn.received_at - self._clock_spent_s
+            left_s = max(0.0, left_s - waited_s)
+        is_held = services.holds_moves(at.stored)
+        limits = _clock_limits(services, at, left_s, 0.0 if is_held else queue_per_thread)
+        if is_held:  # a busy machine gives a slow strategy no more time than a fast one
+            limits = replace(limits, stretch=1.0)
+        elif left_s is not None and _engine_manages_clock(services, at):
+            plan_s = _plan_s(services, at, left_s)
+            rest = Limits(limits.depth, plan_s / (1 + queue_per_thread)).after(self._spent_s)
+            if rest is None or rest.time_s is None:
+                return None
+            # An engine divides the clock that it sees: for a part of the plan it sees this part of the clock.
             clock = engine_clock(
-                left_s, self._person.clock_s, increment_s, engine.overhead_s, services.server.lag_s
+                rest.time_s / plan_s * left_s,
+                self._person.clock_s,
+                at.stored.clock_increment_s or 0,
+                services.config.engine.overhead_s,
+                services.server.lag_s,
             )
-            limits = replace(limits, engine_clock=clock)
-        if self._spent_s == 0 or limits.time_s is None:
-            return limits
-        rest_s = limits.time_s - self._spent_s
-        return replace(limits, time_s=rest_s) if rest_s > 0 else None
+            return replace(limits, engine_clock=clock)
+        return limits.after(self._spent_s)
+
+    def _held_rest_s(self, limits: Limits) -> float:
+        """Seconds that a held move's search has left; infinite if the move is not held or the turn has not
+        begun.
+
+        A search that had to wait for a thread gets at least half of the planned time: its move is sent at the
+        next multiple of half of it. So the time tells how long the search waited, but not how long it took.
+        """
+        turn, now = self._turn, self._services.clock()
+        plan_s = held_time_s(self._services, self._at, turn.remaining_s)
+        if plan_s is None or turn.received_at is None or limits.time_s is None:
+            return math.inf
+        if self.release_at is None:
+            waited_s, half_s = now - turn.received_at, plan_s / 2
+            slot_s = max(plan_s, math.ceil((waited_s + half_s) / half_s) * half_s)
+            self.release_at = turn.received_at + min(slot_s, waited_s + limits.time_s)
+        return self.release_at - min(HOLD_MARGIN_S, plan_s / 4) - now
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,8 +312,11 @@ class GameThinker:
     def __init__(self, services: GameServices, tasks: asyncio.TaskGroup) -> None:
         self._services = services
         self._tasks = tasks
-        self._left_s: float | None = None
-        """Estimated time on our clock when the last decision was made."""
+        self._turn: Turn | None = None
+        """The turn of the latest decision."""
+        self._held: tuple[tuple[int, str], float | None] | None = None
+        """Ply and position of our turn, and when its move may be sent, by the services' clock (None: at
+        once)."""
         self._ahead: _PonderSearch | None = None
         self._paths: Paths | None = None
         """Openings to avoid; None until they are looked up."""
@@ -266,7 +338,7 @@ class GameThinker:
             received_at: When the turn was reported, by the services' clock.
             their_remaining_s: Time on the opponent's clock; None without a clock.
         """
-        pool, clock, stored = self._services.pool, self._services.clock, at.stored
+        pool, stored = self._services.pool, at.stored
         if self._paths is None:
             varies = self._services.config.engine.variety_centi > 0
             self._paths = await recent_paths(self._services.database, at.game, stored) if varies else {}
@@ -277,23 +349,26 @@ class GameThinker:
         avoidance = self._avoidance(at)
         online = await self._look_up(at, remaining_s, avoidance)
         turn = Turn(remaining_s, received_at)
-        deadline = received_at + (NO_CLOCK_TIMEOUT_S if remaining_s is None else remaining_s)
-        hurry_after_s = None if remaining_s is None else MAX_THREAD_WAIT_SHARE * remaining_s
+        elapsed_s = self._services.clock() - received_at
+        left_s = None if remaining_s is None else max(0.0, remaining_s - elapsed_s)
+        plan_s = held_time_s(self._services, at, left_s) or _plan_s(self._services, at, left_s)
+        rank = JobRank.SLOW if at.is_low_priority(self._services) else JobRank.LIVE
         decision = None
         ahead, self._ahead = self._ahead, None
         if ahead is not None and online is None and ahead.search.is_same_turn(at):
-            ahead.search.begin(turn)
-            pool.promote(ahead.search, deadline, hurry_after_s)
+            search = ahead.search
+            search.begin(turn)
+            pool.promote(search, rank, plan_s)
             decision = await ahead.task
         elif ahead is not None:
             ahead.task.cancel()
         if decision is None:
             search = MoveSearch(self._services, at, avoidance, their_remaining_s, online, seed=self._seed(at))
             search.begin(turn)
-            rank = JobRank.SLOW if at.is_low_priority(self._services) else JobRank.LIVE
-            decision = await pool.run(search, at.game.name, deadline, rank=rank, hurry_after_s=hurry_after_s)
-        await self._hold_move(at, turn)
-        self._left_s = None if remaining_s is None else remaining_s - (clock() - received_at)
+            decision = await self._run(search, at, rank, plan_s)
+        if search.release_at is not None:
+            self._held = (len(at.moves), at.text), search.release_at
+        self._turn = turn
         return decision
 
     def max_move_time_s(self, at: PositionToMove, remaining_s: float | None) -> float:
@@ -307,20 +382,21 @@ class GameThinker:
             planned_s = max(planned_s, remaining_s or 0.0)  # the engine may take what it likes of its clock
         return max(planned_s * limits.stretch, planned_s + LATE_MOVE_GRACE_S)
 
-    async def _hold_move(self, at: PositionToMove, turn: Turn) -> None:
-        """In a trial, wait until the planned time for the move has passed.
+    def begin_turn(self, at: PositionToMove, remaining_s: float | None, received_at: float) -> None:
+        """Plan when the move of a held game may be sent; no change if the turn is already known.
 
-        The plan depends only on the clock and the position, so the time used does not reveal the strategy.
+        After a restart, a stored move is held like one that has yet to be found.
         """
-        services, stored = self._services, at.stored
-        is_timed = turn.remaining_s is not None or not at.is_low_priority(services)
-        if stored.trial_id is None or not is_timed or turn.received_at is None:
-            return
-        planned_s = _clock_limits(services, at, turn.remaining_s).time_s or 0.0
-        hold_s = min(planned_s, services.config.trial.hold_s) if services.is_blind(stored) else 0.0
-        rest_s = hold_s - (services.clock() - turn.received_at)
-        if rest_s > 0:
-            await services.sleep(rest_s)
+        key = len(at.moves), at.text
+        if self._held is None or self._held[0] != key:
+            plan_s = held_time_s(self._services, at, remaining_s)
+            self._held = key, None if plan_s is None else received_at + plan_s
+
+    async def hold_move(self) -> None:
+        """Wait until the turn's move may be sent; no search thread waits."""
+        release_at = None if self._held is None else self._held[1]
+        if release_at is not None and (rest_s := release_at - self._services.clock()) > 0:
+            await self._services.sleep(rest_s)
 
     async def _look_up(
         self, at: PositionToMove, remaining_s: float | None, avoidance: RepetitionAvoidance | None
@@ -353,7 +429,10 @@ class GameThinker:
             decision: The decision behind our move, with as complete a profile as possible.
         """
         self.forget()
-        if not self._services.config.engine.ponder or self._left_s is None:
+        turn, clock = self._turn, self._services.clock
+        if not self._services.config.engine.ponder or turn is None:
+            return
+        if turn.remaining_s is None or turn.received_at is None:
             return
         reply = expected_reply(decision)
         if reply is None:
@@ -364,9 +443,9 @@ class GameThinker:
             return
         at = PositionToMove(after.stored, game, position, (*after.moves, reply))
         search = MoveSearch(self._services, at, self._avoidance(at), seed=self._seed(at))
-        left_s = self._left_s + (at.stored.clock_increment_s or 0)
+        left_s = turn.remaining_s - (clock() - turn.received_at) + (at.stored.clock_increment_s or 0)
         search.begin(Turn(max(0.0, left_s - self._services.server.lag_s), None))
-        self._ahead = _PonderSearch(search, self._tasks.create_task(self._ponder(search, game.name)))
+        self._ahead = _PonderSearch(search, self._tasks.create_task(self._ponder(search, at)))
 
     async def _known_seeds(self, stored: StoredGame) -> dict[tuple[int, str], int]:
         """The seeds of the game's earlier random choices, so that a restarted program uses them again."""
@@ -390,11 +469,22 @@ class GameThinker:
             self._ahead.task.cancel()
             self._ahead = None
 
-    async def _ponder(self, search: MoveSearch, game_name: str) -> Decision | None:
+    async def _run(
+        self, search: MoveSearch, at: PositionToMove, rank: JobRank, plan_s: float = math.inf
+    ) -> Decision:
+        services = self._services
+        return await services.pool.run(
+            search,
+            at.game.name,
+            rank=rank,
+            plan_s=plan_s,
+            account=services.owner,
+            yields=not services.holds_moves(at.stored),
+        )
+
+    async def _ponder(self, search: MoveSearch, at: PositionToMove) -> Decision | None:
         try:
-            return await self._services.pool.run(
-                search, game_name, self._services.clock(), rank=JobRank.SPARE
-            )
+            return await self._run(search, at, JobRank.SPARE)
         except Exception:  # no caller waits for it yet: the search for the move itself will report it
             logger.exception("pondering failed")
             return None
@@ -414,22 +504,48 @@ def _randomised(services: GameServices, stored: StoredGame) -> RandomisedParams:
     return services.config.randomised.params()
 
 
+def held_time_s(services: GameServices, at: PositionToMove, remaining_s: float | None) -> float | None:
+    """The time of each move of a game whose moves are held, whatever the strategy; None in other games.
+
+    Args:
+        services: The services that all games share.
+        at: The position in which we are to move.
+        remaining_s: Time on our clock when the turn began; None without a clock.
+    """
+    if not services.holds_moves(at.stored):
+        return None
+    hold_s = services.config.trial.hold_s
+    return min(_clock_limits(services, at, remaining_s).time_s or hold_s, hold_s)
+
+
 def _clock_limits(
-    services: GameServices, at: PositionToMove, left_s: float | None, queue_per_thread: float = 0.0
+    services: GameServices,
+    at: PositionToMove,
+    left_s: float | None,
+    queue_per_thread: float = 0.0,
+    max_time_s: float | None = None,
 ) -> Limits:
     """The limits of a search, from our remaining time in seconds (None without a clock)."""
     engine, level = services.config.engine, at.level
+    if max_time_s is None:
+        max_time_s = engine.slow_time_s if at.is_low_priority(services) else engine.max_time_s
     return limits_from_clock(
         left_s,
         at.stored.clock_increment_s or 0,
         at.game.plies_left(at.position),
         at.game.most_plies_left(at.position),
         max_depth=engine.max_depth if level is None else min(level.depth, engine.max_depth),
-        max_time_s=engine.slow_time_s if at.is_low_priority(services) else engine.max_time_s,
+        max_time_s=max_time_s,
         overhead_s=engine.overhead_s,
         lag_s=services.server.lag_s,
         queue_per_thread=queue_per_thread,
     )
+
+
+def _plan_s(services: GameServices, at: PositionToMove, left_s: float | None) -> float:
+    """The time for a move while none waits, in seconds; for an engine that manages its clock, an estimate."""
+    is_engines = left_s is not None and _engine_manages_clock(services, at)
+    return _clock_limits(services, at, left_s, max_time_s=math.inf if is_engines else None).time_s or 0.0
 
 
 def _engine_manages_clock(services: GameServices, at: PositionToMove) -> bool:

@@ -81,8 +81,10 @@ async def _store_decisions(session: AsyncSession, game_id: int, played: MatchGam
         reply = moves[ply + 1] if ply + 1 < len(moves) else None
         if decision.is_complete or reply is None:
             await record_outcome(session, decision_id, classify_by_figure_9(decision, reply))
-        if decision.is_complete:  # programs take no baits, so none is confirmed
-            reply_forecast = forecast(decision.chosen, expected_scale_centi(decision))
+        if decision.is_complete:
+            reply_forecast = played.forecasts.get(ply)
+            if reply_forecast is None:  # programs take no baits, so none is confirmed
+                reply_forecast = forecast(decision.chosen, expected_scale_centi(decision))
             await store_forecast(
                 session, decision_id, reply_forecast, decision_expectations(decision, reply_forecast)
             )

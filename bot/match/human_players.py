@@ -40,10 +40,17 @@ class HumanPlayer:
             settings = ModelSettings(models=() if spec.model is None else (spec.model,))
             self._model = open_human_models(spec.text, settings, game_name).human
         self.name = f"people by {self._model.info.name}"
+        self.person = Person(spec.rating)
+        """The person that the model predicts."""
         self._spec = spec
         self._game = get_rules(game_name)
         self._line = MoveList(self._game)
         self._rng = random.Random(seed)  # noqa: S311 - needs no secrecy
+
+    @property
+    def models(self) -> GameModels:
+        """The model by which these people reply, for forecasts of their replies."""
+        return GameModels(self._model)
 
     def new_game(self, start: Any = None) -> None:
         """Begin a game from a position, or from the standard starting position if None."""

@@ -4,11 +4,11 @@ from dataclasses import asdict
 from typing import Any
 
 from bot.base.log import printable
-from bot.base.rounding import percent
+from bot.base.rounding import percent, plural
 from bot.match.match_runner import MatchStanding
 from bot.match.play import End, FinishedGame, ResourceUse
 from bot.match.score import ScoreEstimate
-from bot.match.sprt import SprtVerdict
+from bot.match.sprt import SprtResult, SprtVerdict
 from engine.games import get_rules
 
 _WHO = ("A", "B")
@@ -43,11 +43,6 @@ def ending_text(game: FinishedGame) -> str:
     return f"{text} (adjudicated)" if game.end is End.ADJUDICATED else text
 
 
-def has_player_failed(game: FinishedGame) -> bool:
-    """Whether a player failed in a game; failures are reported immediately."""
-    return game.loser is not None and game.end is not End.RESIGNATION
-
-
 def short_text(now: MatchStanding) -> str:
     """Format the current score, Elo and LLR as a short phrase."""
     result = now.result
@@ -77,23 +72,32 @@ def result_text(now: MatchStanding) -> str:
     lines.append("ended: " + ", ".join(_end_text(*end) for end in result.ends))
     lines += [_resource_use_text(_WHO[which], spent) for which, spent in enumerate(result.spent)]
     if now.tested is not None:
-        test = now.tested
-        verdict = {
-            SprtVerdict.OPEN: "not decided",
-            SprtVerdict.H0: f"A is not stronger by {test.sprt.elo1:+g} or more (H0)",
-            SprtVerdict.H1: f"A is stronger by more than {test.sprt.elo0:+g} (H1)",
-        }[test.verdict]
+        lines.append(_sprt_text(now.tested))
+    if (fair := now.result_without_forfeits) is not None:
         lines.append(
-            f"SPRT {test.sprt.elo0:+g} against {test.sprt.elo1:+g}: LLR {test.llr:+.2f} "
-            f"({test.sprt.lower:.2f} to {test.sprt.upper:.2f}) after {_pairs_text(test.pairs)}: {verdict}"
+            f"without the pairs of {plural(now.forfeits, 'forfeited game')} (time, crash, illegal move): "
+            f"+{fair.wins} ={fair.draws} -{fair.losses}, Elo {estimate_text(fair.elo, '+.0f')}"
         )
+        if now.tested_without_forfeits is not None:
+            lines.append(f"without these pairs: {_sprt_text(now.tested_without_forfeits)}")
     return "\n".join(lines)
+
+
+def _sprt_text(test: SprtResult) -> str:
+    verdict = {
+        SprtVerdict.OPEN: "not decided",
+        SprtVerdict.H0: f"A is not stronger by {test.sprt.elo1:+g} or more (H0)",
+        SprtVerdict.H1: f"A is stronger by more than {test.sprt.elo0:+g} (H1)",
+    }[test.verdict]
+    return (
+        f"SPRT {test.sprt.elo0:+g} against {test.sprt.elo1:+g}: LLR {test.llr:+.2f} "
+        f"({test.sprt.lower:.2f} to {test.sprt.upper:.2f}) after {_pairs_text(test.pairs)}: {verdict}"
+    )
 
 
 def result_json(now: MatchStanding) -> dict[str, Any]:
     """The result so far as plain JSON values; null stands for infinity."""
-    match, result = now.match, now.result
-    test = now.tested
+    match, result, fair = now.match, now.result, now.result_without_forfeits
     return {
         "match": match.id,
         "terms": match.terms.to_json(),
@@ -115,13 +119,24 @@ def result_json(now: MatchStanding) -> dict[str, Any]:
             _WHO[which].lower(): {name: getattr(spent, name) for name in _RESOURCE_USE_FIELDS}
             for which, spent in enumerate(result.spent)
         },
-        "sprt": None
-        if test is None
-        else asdict(test.sprt)
-        | {name: getattr(test.sprt, name) for name in ("lower", "upper")}
-        | {"llr": test.llr, "pairs": test.pairs, "verdict": test.verdict.value},
+        "sprt": _sprt_json(now.tested),
+        "without_forfeits": None
+        if fair is None
+        else {
+            "forfeits": now.forfeits,
+            **{name: getattr(fair, name) for name in ("games", "wins", "draws", "losses", "share")},
+            "elo": asdict(fair.elo),
+            "sprt": _sprt_json(now.tested_without_forfeits),
+        },
         "is_over": now.is_over,
     }
+
+
+def _sprt_json(test: SprtResult | None) -> dict[str, Any] | None:
+    if test is None:
+        return None
+    bounds = {name: getattr(test.sprt, name) for name in ("lower", "upper")}
+    return asdict(test.sprt) | bounds | {"llr": test.llr, "pairs": test.pairs, "verdict": test.verdict.value}
 
 
 def estimate_text(estimate: ScoreEstimate, form: str) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -12,13 +12,16 @@ from bot.match.game_storage import load, store_game
 from bot.match.openings import Opening
 from bot.match.play import FinishedGame, GameTask, MatchGameRecord, play
 from bot.match.player_specs import MatchError
-from bot.match.score import Result, result_of
+from bot.match.score import Result, result_of, without_forfeits
 from bot.match.sprt import Sprt, SprtResult, SprtVerdict, judge
 from bot.workers.jobs import finished_jobs
 from bot.workers.pools import Workers
 from storage.database import Database
 
 logger = logging.getLogger(__name__)
+
+MAX_FIRST_FAILURES = 4
+"""A run of a match stops if this many of its games, from the first on, are all forfeited."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +54,12 @@ class MatchStanding:
     """State of the test; None if the match has no test."""
     resumed: int
     """Number of games played before this run of the match."""
+    forfeits: int
+    """Number of games that a player lost by time, crash or illegal move."""
+    result_without_forfeits: Result | None
+    """The result of the pairs without such games; None if no game was forfeited."""
+    tested_without_forfeits: SprtResult | None
+    """State of the test on these pairs; None if no game was forfeited or the match has no test."""
 
     @property
     def is_decided(self) -> bool:
@@ -86,13 +95,10 @@ async def run_match(
     games = {number: game for number, game in stored.items() if number < match.games}
     resumed = len(games)
 
-    def standing(before: MatchStanding | None) -> MatchStanding:
-        last = before.tested if before else None
-        test = None if match.sprt is None else judge(match.sprt, games, last)
-        return MatchStanding(match=match, result=result_of(games), tested=test, resumed=resumed)
-
-    now = standing(None)
+    now = standing_of(match, games, resumed)
     on_game(None, now)
+    failures: list[FinishedGame] | None = []
+    """This run's games so far, if all were forfeited; otherwise None."""
     todo = [number for number in range(match.games) if number not in games and not now.is_decided]
     finished = finished_jobs(
         todo,
@@ -107,11 +113,55 @@ async def run_match(
                 game = _outcome(future)
                 await store_game(database, match.id, match.terms, game)
                 games[game.finished.number] = game.finished
-                now = standing(now)
+                now = standing_of(match, games, resumed, now.tested)
                 on_game(game.finished, now)
+                if failures is not None:
+                    failures = [*failures, game.finished] if game.finished.is_forfeit else None
+                if failures is not None and not now.is_over:
+                    _stop_on_failures(failures)
             if now.is_decided:
                 break
     return now
+
+
+def standing_of(
+    match: Match, games: Mapping[int, FinishedGame], resumed: int, tested: SprtResult | None = None
+) -> MatchStanding:
+    """Return a match's standing.
+
+    Args:
+        games: The finished games by number.
+        resumed: See `MatchStanding.resumed`.
+        tested: An earlier state of the match's test.
+    """
+    forfeits = sum(game.is_forfeit for game in games.values())
+    fair = without_forfeits(games)
+    return MatchStanding(
+        match=match,
+        result=result_of(games),
+        tested=None if match.sprt is None else judge(match.sprt, games, tested),
+        resumed=resumed,
+        forfeits=forfeits,
+        result_without_forfeits=result_of(fair) if forfeits else None,
+        tested_without_forfeits=judge(match.sprt, fair) if forfeits and match.sprt else None,
+    )
+
+
+def _stop_on_failures(first: Sequence[FinishedGame]) -> None:
+    """Stop a match that measures nothing.
+
+    Args:
+        first: This run's games so far, all forfeited.
+
+    Raises:
+        MatchError: There are `MAX_FIRST_FAILURES` of them.
+    """
+    if len(first) >= MAX_FIRST_FAILURES:
+        causes = dict.fromkeys(f"{'BA'[game.loser == 0]} ({game.end}): {game.reason}" for game in first)
+        raise MatchError(
+            f"the first {len(first)} games all ended by failures, {'; '.join(causes)}; they are stored as "
+            "losses, so fix the cause and choose another --id"
+        )
 
 
 def _outcome(future: asyncio.Future[MatchGameRecord]) -> MatchGameRecord:

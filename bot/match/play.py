@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from bot.match.conditions import AdjudicationRule, Terms, player_label
+from bot.match.human_players import HumanPlayer
 from bot.match.openings import Opening, position_after, random_opening
 from bot.match.participants import OurPlayer, Participant, make_player
 from bot.match.player_specs import MatchError
@@ -18,6 +20,7 @@ from engine.decision import Decision
 from engine.formats.record import clean
 from engine.game import Game, IllegalMove, margin_centi
 from engine.games import get_rules
+from engine.human.reply_forecast import ReplyForecast
 from engine.process import EngineError, EngineTimeout, IllegalAnswer, Resigned
 from engine.protocols.settings import ChosenMove
 from engine.stop import StopFlag
@@ -43,6 +46,10 @@ class End(StrEnum):
     ILLEGAL = "illegal move"
     ADJUDICATED = "adjudicated"
     """Both players' evaluations agreed for long enough that one side is far ahead."""
+
+
+FORFEITS = frozenset({End.TIME, End.CRASH, End.ILLEGAL})
+"""Ends that say nothing about how well the loser plays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +149,11 @@ class FinishedGame:
     names: tuple[str, str]
     """Names that A and B report."""
 
+    @property
+    def is_forfeit(self) -> bool:
+        """Whether a player lost by time, crash or illegal move."""
+        return self.end in FORFEITS
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchGameRecord:
@@ -155,6 +167,9 @@ class MatchGameRecord:
     decisions: tuple[tuple[int, Decision], ...]
     """A's decisions, each with the number of moves before it, if A is our player. A decision made too late
     comes after the last move."""
+    forecasts: Mapping[int, ReplyForecast] = field(default_factory=dict)
+    """Forecasts of simulated people's replies to A's moves, keyed by ply, with confirmed baits; empty if B is
+    a program."""
     began: datetime
     ended: datetime
 
@@ -211,7 +226,12 @@ def play_game(
     table = _GameInPlay(terms, opening, number % 2, players)
     verdict = table.play()
     ours = players[0]
-    decisions = ours.complete_decisions() if keeps_decisions and isinstance(ours, OurPlayer) else []
+    decisions: list[tuple[int, Decision]] = []
+    forecasts: dict[int, ReplyForecast] = {}
+    if keeps_decisions and isinstance(ours, OurPlayer):
+        decisions = ours.complete_decisions()
+        if isinstance(people := players[1], HumanPlayer):
+            forecasts = ours.forecast_replies(decisions, people)
     finished = FinishedGame(
         number=number,
         **asdict(verdict),
@@ -224,6 +244,7 @@ def play_game(
         a_side=table.a_side,
         moves=tuple(table.moves),
         decisions=tuple(decisions),
+        forecasts=forecasts,
         began=began,
         ended=datetime.now(UTC),
     )

@@ -118,6 +118,20 @@ def whole_pairs(games: Mapping[int, FinishedGame]) -> list[tuple[FinishedGame, F
     ]
 
 
+def without_forfeits(games: Mapping[int, FinishedGame]) -> dict[int, FinishedGame]:
+    """The whole pairs in which no game was forfeited, renumbered from 0.
+
+    Like an SPRT, takes pairs only up to the first unfinished one: short games would be counted too often.
+    """
+    kept: dict[int, FinishedGame] = {}
+    first = 0
+    while first in games and first + 1 in games:
+        if not (games[first].is_forfeit or games[first + 1].is_forfeit):
+            kept |= {len(kept): games[first], len(kept) + 1: games[first + 1]}
+        first += 2
+    return kept
+
+
 def pair_score(pair: tuple[FinishedGame, FinishedGame]) -> float:
     """A's score in a pair, 0 to 1."""
     return (pair[0].points + pair[1].points) / 2

@@ -60,6 +60,7 @@ class NBoard:
     def __init__(self, console: Console, driver: SearchDriver) -> None:
         self._console = console
         self._driver = driver
+        driver.on_notice = lambda text: console.say(f"status {text}")
         self._game = driver.game
         self._record: GgfGame | None = GgfGame(black="", white="")
         """The game with its moves, or None if the last game could not be parsed."""

@@ -4,18 +4,19 @@ With a clock, it chooses moves as the bot does on a server (`engine.move_chooser
 ``strong`` differs: here it need not judge the opponent's replies, so it spends all its time on the search.
 """
 
+import logging
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from engine.decision import Candidate, Decision
 from engine.game import WIN_CENTI, Game, Move, margin_centi
 from engine.human.model import BadModel
 from engine.human.opponent_model_search import Background, GameModels, OpponentModelSearch
 from engine.human.registry import ModelRegistry
-from engine.move_chooser import MoveChooser
+from engine.move_chooser import MoveChooser, plain_decision
 from engine.params import TrapParams
 from engine.search.profiles import Profiler, whole_profile
 from engine.search.reference import Searcher, exact_score, principal_variation
@@ -25,6 +26,8 @@ from engine.strategies.move_context import StrongOptions
 from engine.strategies.strategy import Strategy
 from engine.time_management import MIN_TIME_S, Limits, limits_from_clock
 from engine.trappy import with_trap
+
+logger = logging.getLogger(__name__)
 
 MOVE_OVERHEAD_S = 0.05
 """Default allowance, in seconds, for time lost per move, for instance in the pipe or on a busy machine."""
@@ -105,6 +108,8 @@ class SearchDriver:
     Args:
         game: The game.
         settings: The settings; may be replaced between searches.
+
+    A search that fails with an exception is answered by a smaller one, and reported to `on_notice`.
     """
 
     def __init__(self, game: Game[Any], settings: FrontEndSettings) -> None:
@@ -116,6 +121,9 @@ class SearchDriver:
         self._models: tuple[ModelRegistry, GameModels] | None = None
         self.background = Background()
         """The earlier positions and the opponent, for strategies that use a human-move model."""
+        self.on_notice: Callable[[str], None] = lambda _: None
+        """Called with messages for the user, each once."""
+        self._notices: set[str] = set()
 
     def forget(self) -> None:
         """Clear the transposition table for a new game."""
@@ -126,7 +134,7 @@ class SearchDriver:
         """The searcher with its transposition table, created on first use."""
         if self._searcher is None or self._table_mb != self.settings.table_mb:
             self._searcher = None  # free the old table before allocating the new one
-            self._searcher = make_searcher(self.game.name, self.settings.table_mb)
+            self._searcher = make_searcher(self.game.name, self.settings.table_mb, self._notify)
             self._table_mb = self.settings.table_mb
         return self._searcher
 
@@ -183,20 +191,45 @@ class SearchDriver:
     # --- One move ---------------------------------------------------------------------------------------
 
     def decide(self, position: Any, limits: Limits, stop: StopFlag) -> SearchReport:
-        """Choose a move; always return one, even if stopped immediately.
+        """Choose a move; always return one, even if stopped immediately or if the search fails.
 
         Args:
             position: Must not be final.
             limits: Limits of the search; the time limit becomes the deadline of `stop`.
             stop: Ends the search early.
         """
+        try:
+            return self._decide(position, limits, stop)
+        except Exception as error:
+            return self._plain(position, limits, stop, (), error)
+
+    def _decide(self, position: Any, limits: Limits, stop: StopFlag) -> SearchReport:
         if self._is_selective:
             report = self.find_known_move(position) or self._strong(position, limits, stop)
             if report is not None:
                 return report
-        began, before = time.monotonic(), self.searcher.nodes
+        began = time.monotonic()
         decision = self._player().choose(position, limits, stop, background=self.background)
-        return self._report(decision, began, before)
+        return self._report(decision, began)
+
+    def _plain(
+        self, position: Any, limits: Limits, stop: StopFlag, moves: Sequence[Move], error: Exception
+    ) -> SearchReport:
+        """The move of a smaller search, after an error."""
+        began = time.monotonic()
+        self._notify_failure(error)
+        game = RestrictedGame(self.game, self.game.for_search(position), moves) if moves else self.game
+        decision = plain_decision(cast(Game[Any], game), position, self.settings.params, limits, stop)
+        return self._report(decision, began)
+
+    def _notify_failure(self, error: Exception) -> None:
+        self._notify(f"the search failed ({type(error).__name__}: {error}); a smaller one replaces it", error)
+
+    def _notify(self, text: str, error: Exception | None = None) -> None:
+        if text not in self._notices:
+            self._notices.add(text)
+            logger.warning("%s", text, exc_info=error)
+            self.on_notice(text)
 
     def _player(self) -> MoveChooser:
         settings = self.settings
@@ -217,7 +250,7 @@ class SearchDriver:
             self._models = registry, registry.models(self.game.name)
         return self._models[1]
 
-    def _report(self, decision: Decision, began: float, before: int) -> SearchReport:
+    def _report(self, decision: Decision, began: float, nodes: int | None = None) -> SearchReport:
         chosen, line = decision.chosen, decision.principal_variation
         score = chosen.raw_centi if decision.pick is None else decision.pick.score_centi
         found = MoveLine(
@@ -228,7 +261,8 @@ class SearchDriver:
             trap=chosen.trap,
             quality_centi=chosen.quality_centi,
         )
-        return SearchReport((found,), decision.move, self.searcher.nodes - before, time.monotonic() - began)
+        nodes = decision.nodes if nodes is None else nodes
+        return SearchReport((found,), decision.move, nodes, time.monotonic() - began)
 
     def find_known_move(self, position: Any) -> SearchReport | None:
         """The move from a book or tablebase for ``strong``; None if there is none, or for any other
@@ -238,7 +272,11 @@ class SearchDriver:
         began = time.monotonic()
         root = self.game.for_search(position)
         for source in self.settings.strong.sources.get(self.game.name, ()):
-            found = source.choose(root, self._rng)
+            try:
+                found = source.choose(root, self._rng)
+            except Exception as error:
+                self._notify(f"a book or tablebase failed ({type(error).__name__}: {error})", error)
+                continue
             if found is not None:
                 move = self.game.move_text(found.move)
                 line = MoveLine(move, found.pick.score_centi, 0, (move,), 100 if found.pick.solved else None)
@@ -304,6 +342,19 @@ class SearchDriver:
             lines: Number of best moves to report, with their traps.
             moves: Restrict the search to these moves; empty for all.
         """
+        report = None
+        try:
+            for report in self._deepen(position, depth, stop, lines, moves):
+                yield report
+        except Exception as error:
+            if report is None:
+                yield self._plain(position, Limits(depth), StopFlag(), moves, error)
+            else:  # the depths before it count
+                self._notify_failure(error)
+
+    def _deepen(
+        self, position: Any, depth: int, stop: StopFlag, lines: int, moves: Sequence[Move]
+    ) -> Iterator[SearchReport]:
         if lines == 1 and not moves:
             yield from (self._deepen_strong if self._is_selective else self._deepen_player)(
                 position, depth, stop
@@ -317,7 +368,7 @@ class SearchDriver:
             decision = self._player().choose(position, Limits(d), stop, background=self.background)
             if d > 2 and stop.is_set():
                 return
-            yield self._report(decision, began, before)
+            yield self._report(decision, began, self.searcher.nodes - before)
             if decision.depth < d:  # the true result is known
                 return
 

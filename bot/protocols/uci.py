@@ -1,8 +1,11 @@
 """Lets our engine run under a GUI that speaks UCI (chess and xiangqi) or UCCI (xiangqi).
 
-The two protocols are nearly identical, but UCCI counts xiangqi's ranks from 0 to 9, writes options without
-``name`` and ``value`` and scores without ``cp``, and gives clocks as ``time``, ``increment`` and ``opptime``,
-in seconds unless the option ``usemillisec`` is on.
+The two protocols are nearly identical, but UCCI writes options without ``name`` and ``value`` and scores
+without ``cp``, and gives clocks as ``time``, ``increment`` and ``opptime``, in seconds unless the option
+``usemillisec`` is on.
+
+UCCI counts the ranks of xiangqi from 0; GUIs that speak UCI count them from 0 or from 1. The moves that a GUI
+sends show how it counts; if we move first, the option ``First Rank`` has to say it.
 
 The thread that reads commands answers ``stop`` immediately with the move from the last completed depth.
 """
@@ -46,6 +49,7 @@ _MIN_DECIDED_CENTI = 30_000
 _MAX_LINES = 500
 _MAX_CLOCK_MS = 10**12
 _EMPTY_VALUE = "<empty>"
+_AUTO = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +134,12 @@ class Uci:
     def __init__(self, console: Console, driver: SearchDriver, protocol: str = "uci") -> None:
         self._console = console
         self._driver = driver
+        driver.on_notice = self._report_error
         self._game = driver.game
         self._protocol = protocol
         self._is_ucci = protocol == "ucci"
+        self._rank_shift = 1 if self._is_ucci else 0
+        """Our number of a rank of xiangqi minus the GUI's."""
         self._settings = driver.settings
         self._own_params = driver.settings.params
         self._options = {_key(option.name): option for option in self._option_list()}
@@ -217,6 +224,7 @@ class Uci:
             options.append(OfferedOption("UCI_Chess960", "check", "false"))
         else:
             options.append(combo("UCI_Variant", game, (game,)))
+            options.append(combo("First Rank", _AUTO, (_AUTO, "0", "1")))
         if self._is_ucci:
             options = [replace(option, name=option.name.replace(" ", "")) for option in options]
             options.append(OfferedOption("usemillisec", "check", "false"))
@@ -250,6 +258,8 @@ class Uci:
             self._report_error(f"option {option.name}: {error}")
             return
         self._values = values
+        if option.name.replace(" ", "") == "FirstRank":
+            self._rank_shift = (1 if self._is_ucci else 0) if value == _AUTO else 1 - int(value)
         self._start = None  # the option may change how positions are parsed
 
     def _read_option(self, words: list[str]) -> tuple[str, str]:
@@ -295,19 +305,35 @@ class Uci:
     def _set_position(self, words: list[str]) -> None:
         at = words.index("moves") if "moves" in words else len(words)
         start = " ".join(words[:at]).removeprefix("fen ")
-        moves = tuple(self._read_move(word) for word in words[at + 1 :])
         self._banned = frozenset()
-        try:
-            goes_on = self._position is not None and start == self._start
-            if goes_on and moves[: len(self._moves)] == self._moves:  # the same game
-                self._position = replay(self._game, moves[len(self._moves) :], self._position)
+        shifts = [self._rank_shift]
+        if self._values.get("firstrank") == _AUTO and words[at + 1 :]:
+            shifts.append(1 - self._rank_shift)  # if the moves are illegal, the GUI may count ranks otherwise
+        failures = []
+        for shift in shifts:
+            try:
+                self._play(start, tuple(shift_ranks(word, shift) for word in words[at + 1 :]))
+            except (BadPosition, IllegalMove) as error:
+                failures.append(str(error))
             else:
-                self._begun = self._read_start(start)
-                self._position = replay(self._game, moves, self._begun)
-            self._start, self._moves = start, moves
-        except (BadPosition, IllegalMove) as error:
-            self._position = None
-            self._report_error(str(error))
+                self._rank_shift = shift
+                return
+        self._position = None
+        self._report_error(failures[0])
+
+    def _play(self, start: str, moves: tuple[str, ...]) -> None:
+        """Set up the position after some moves.
+
+        Raises:
+            BadPosition, IllegalMove: There is no such position.
+        """
+        goes_on = self._position is not None and start == self._start
+        if goes_on and moves[: len(self._moves)] == self._moves:  # the same game
+            self._position = replay(self._game, moves[len(self._moves) :], self._position)
+        else:
+            self._begun = self._read_start(start)
+            self._position = replay(self._game, moves, self._begun)
+        self._start, self._moves = start, moves
 
     def _read_start(self, text: str) -> Any:
         if self._is_ucci:
@@ -359,11 +385,14 @@ class Uci:
                     *before, _ = positions(self._game, moves, begun)
                     self._driver.background = Background(tuple(before), person)
                 self._think(search, position, go, limits, lines, wanted)
-            except Exception as error:  # the GUI must still get a move
+            except (
+                Exception
+            ) as error:  # of the smaller search, too: a move that nothing looked at is not played
                 logger.exception("a search failed")
-                search.say_last(
-                    f"info string {type(error).__name__}", f"bestmove {self._format_move(next(iter(legal)))}"
-                )
+                self._report_error(f"{type(error).__name__}: {error}")
+                search.released.wait()
+                best = None if search.latest is None else self._best(search.latest)
+                search.say_last(best or self._no_move_text())
 
         worker.submit(job)
 
@@ -533,10 +562,10 @@ class Uci:
         self._console.say(f"info string {' '.join(text.split())[:500]}")
 
     def _format_move(self, move: str) -> str:
-        return shift_ranks(move, -1) if self._is_ucci else move
+        return shift_ranks(move, -self._rank_shift)
 
     def _read_move(self, move: str) -> str:
-        return shift_ranks(move, 1) if self._is_ucci else move
+        return shift_ranks(move, self._rank_shift)
 
 
 def _key(name: str) -> str:

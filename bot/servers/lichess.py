@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, aclosing, nullcontext, suppress
+from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
@@ -27,6 +28,7 @@ from bot.base.events import (
     Bot,
     DeclineReason,
     GameEvent,
+    ListedGame,
     MoveInfo,
     Proposal,
     Reply,
@@ -34,11 +36,13 @@ from bot.base.events import (
     Tournament,
 )
 from bot.base.game_server import Account, is_game_running
+from bot.base.network.failures import describe_failure, page_text
+from bot.base.network.http_session import open_session, proxy_of
 from bot.base.notation import MoveCodec
 from bot.base.rate_limiter import Rate, RateLimiter
 from bot.servers.lag import Lag
 from bot.servers.lichess_calls import Calls, Lane, RequestThrottle, read_answer
-from bot.servers.lichess_errors import MAX_ERROR_BYTES, TooManyRequests, one_line, read_beginning, read_error
+from bot.servers.lichess_errors import MAX_ERROR_BYTES, TooManyRequests, read_beginning, read_error
 from bot.servers.lichess_wire import (
     ChallengeMade,
     GameReader,
@@ -46,6 +50,7 @@ from bot.servers.lichess_wire import (
     read_account_event,
     read_challenge_answer,
     read_line,
+    read_listed_game,
     read_online_bot,
     read_playing,
     read_rating_diff,
@@ -72,6 +77,8 @@ FULL_STATE_TIMEOUT_S = 30.0
 """Timeout in seconds for the full game state that begins every game stream."""
 _MAX_LISTED_GAMES = 50
 """Number of games requested from ``/api/account/playing``; the site's default is 9."""
+_MAX_FINISHED_GAMES = 1000
+"""Number of games requested from ``/api/games/user``, the latest ones."""
 _MAX_BOTS = 150
 """Number of programs requested from ``/api/bot/online``; the site's default is 100."""
 ONLINE_TIMEOUT_S = 30.0
@@ -120,13 +127,15 @@ class LichessServer:
         dialect: Dialect of the site.
         url: Origin of the site, for instance ``http://127.0.0.1:8765``.
         token: Token of the bot's account; never shown in an error or log.
+        is_direct: Whether to use no proxy, because the server is the embedded arena.
         call_timeout_s: Timeout of each request, in seconds.
         slack_s: Seconds by which a keep-alive may be late.
         clock: Monotonic clock, in seconds.
         on_answer: Called with the time until each answer begins, in seconds.
+        wrap: Wraps the HTTP session, to record or to replay the traffic.
 
     Raises:
-        ConfigError: The URL is not an origin, or the token is malformed.
+        ConfigError: The URL is not an origin, the token is malformed, or the environment's proxy is unusable.
     """
 
     def __init__(
@@ -135,10 +144,12 @@ class LichessServer:
         url: str,
         token: str,
         *,
+        is_direct: bool = False,
         call_timeout_s: float = CALL_TIMEOUT_S,
         slack_s: float = KEEP_ALIVE_SLACK_S,
         clock: Callable[[], float] = time.monotonic,
         on_answer: Callable[[float], None] = lambda _: None,
+        wrap: Callable[[aiohttp.ClientSession], aiohttp.ClientSession] = lambda session: session,
     ) -> None:
         if not _is_origin(url):
             raise ConfigError(f"server.url: {url!r} is not of the form https://host[:port]")
@@ -157,7 +168,10 @@ class LichessServer:
         self._refusals = RefusalCounter(clock)
         self._scripts: dict[str, MoveCodec] = {}
         """Codecs of games that have a stream, each kept until its game ends."""
-        self._http = aiohttp.ClientSession(
+        if not is_direct:
+            proxy_of(self._url)  # refuses a proxy that we cannot use
+        self._http = open_session(
+            is_direct=is_direct,
             headers={
                 "Authorization": f"Bearer {token}",
                 "User-Agent": _user_agent(),
@@ -166,6 +180,7 @@ class LichessServer:
             connector=aiohttp.TCPConnector(limit=0),
             trace_configs=[_timing_trace(clock, on_answer)],
         )
+        self._http = wrap(self._http)
         self._throttle = RequestThrottle(clock)
         self._calls = Calls(partial(self._request, "GET"), self._throttle, self._url, token)
 
@@ -227,6 +242,25 @@ class LichessServer:
 
         return await self._ask(f"export game {game_id}", ask)
 
+    async def finished_games(self, since: datetime) -> list[ListedGame]:
+        self._require(Capability.GAME_LIST)
+        account = self._account or await self.account()
+        since_ms = math.floor(1000 * since.timestamp())
+        path = f"/api/games/user/{_quote(account.id)}?since={since_ms}&max={_MAX_FINISHED_GAMES}&moves=false"
+        self._throttle.raise_if_paused(f"GET {path}")
+        games = []
+        async with aclosing(
+            self._stream_lines("GET", path, silence_s=None, answer_s=ONLINE_TIMEOUT_S)
+        ) as lines:
+            async for line in lines:
+                try:
+                    message = read_line(line)
+                    if message is not None and (game := read_listed_game(message, account)) is not None:
+                        games.append(game)
+                except ProtocolError as error:
+                    logger.warning("%s: skipped a game in the list: %s: %.500r", self.site, error, error.raw)
+        return games
+
     async def rating_diff(self, game_id: str, name: str) -> int | None:
         if not self.supports(Capability.EXPORT):
             return None
@@ -267,8 +301,7 @@ class LichessServer:
         offer_draw: bool = False,
         info: MoveInfo | None = None,  # noqa: ARG002 - the API has no field for it
     ) -> None:
-        script = self._scripts.get(game_id)
-        written = move if script is None else script.write(move)
+        written = self.written_move(game_id, move)
         offer = "?offeringDraw=true" if offer_draw and self.supports(Capability.DRAW) else ""
         began = self._clock()
         try:
@@ -285,6 +318,11 @@ class LichessServer:
                 self._lag.add(self._clock() - began)
             raise
         self._lag.add(self._clock() - began)
+
+    def written_move(self, game_id: str, move: str) -> str:
+        """Our move in the site's notation."""
+        script = self._scripts.get(game_id)
+        return move if script is None else script.write(move)
 
     async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
         form = {"room": room.value, "text": text[:MAX_CHAT_LENGTH]}
@@ -364,7 +402,7 @@ class LichessServer:
         except TimeoutError:
             raise TransientError(f"{what}: no answer in {timeout_s:g} s") from None
         except (aiohttp.ClientError, OSError) as lost:
-            raise TransientError(f"{what}: {one_line(lost)}") from lost
+            raise TransientError(f"{what}: {describe_failure(lost)}") from lost
 
     async def _read_error(self, response: aiohttp.ClientResponse, what: str) -> ServerError:
         body = (await read_beginning(response, MAX_ERROR_BYTES)).decode(errors="replace")
@@ -606,6 +644,9 @@ class LichessServer:
                     )
                     if response.status >= 300:
                         error = await self._read_error(response, what)
+                    elif response.content_type == "text/html":
+                        page = page_text(await read_beginning(response, MAX_ERROR_BYTES))
+                        error = TransientError(f"{what}: {page or 'a web page instead of data'}")
                     elif (encoding := response.headers.get("Content-Encoding", "identity")) != "identity":
                         # A few compressed bytes could expand to endless lines.
                         error = TransientError(
@@ -639,7 +680,7 @@ class LichessServer:
         except TimeoutError:
             raise TransientError(f"{what}: silent for {answer_s:g} s") from None
         except (aiohttp.ClientError, OSError) as lost:
-            raise TransientError(f"{what}: {one_line(lost)}") from lost
+            raise TransientError(f"{what}: {describe_failure(lost)}") from lost
 
 
 def _with_scope_hint(scope: str, error: RefusedError) -> RefusedError:

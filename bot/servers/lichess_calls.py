@@ -20,6 +20,7 @@ from requests.adapters import HTTPAdapter
 from urllib3 import HTTPResponse
 
 from bot.base.errors import PausedError, ProtocolError, TransientError
+from bot.base.network.failures import page_text
 from bot.servers.lichess_errors import TooManyRequests, read_beginning
 
 T = TypeVar("T")
@@ -130,7 +131,7 @@ class Calls:
         self._throttle = throttle
         self._adapter = _Adapter()
         session = berserk.TokenSession(token)
-        # As aiohttp does by default: no proxies and no .netrc, which would replace the token.
+        # A .netrc would replace the token, and `bot.base.network` chooses the proxy.
         session.trust_env = False
         for scheme in ("http://", "https://"):
             session.mount(scheme, self._adapter)
@@ -148,6 +149,8 @@ class Calls:
             try:
                 return call(self._client)
             except requests.JSONDecodeError as error:
+                if page := page_text(self._adapter.answer):
+                    raise TransientError(f"{what}: {page}") from error
                 raise ProtocolError(f"{what}: the answer is not JSON") from error
             except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
                 # berserk converts some fields and takes their types for granted.

@@ -7,10 +7,12 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
 
 import aiohttp
 
 from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
+from bot.base.network.failures import page_text
 
 RATE_LIMIT_WAIT_S = 60.0
 """Wait in seconds after a 429 without Retry-After, as the API's introduction prescribes."""
@@ -70,7 +72,10 @@ def read_error(
     raw = message if isinstance(message, dict) else {}
     words = raw.get("error")
     said = " ".join((words if isinstance(words, str) else json.dumps(words)).split()) if words else ""
-    text = f"{what}: HTTP {status}" + (f": {said[:_MAX_MESSAGE_LENGTH]}" if said else "")
+    shown = said[:_MAX_MESSAGE_LENGTH]
+    if status < 500 and status != 429:  # a busy site's own front also answers with pages
+        shown = shown or page_text(body)
+    text = f"{what}: HTTP {status}{_redirect(headers)}{shown and f': {shown}'}"
     if secret:  # JSON may have escaped it
         text = text.replace(secret, "***")
     if status == 429:
@@ -84,6 +89,15 @@ def read_error(
     if status == 401:
         return AuthError(text)
     return RefusedError(text, status, said[:_MAX_MESSAGE_LENGTH].replace(secret, "***") if secret else said)
+
+
+def _redirect(headers: Mapping[str, str]) -> str:
+    """The site to which an answer redirects; only the site, because a URL may hold secrets."""
+    try:
+        target = urlsplit(headers.get("Location", ""))
+    except ValueError:
+        return ""
+    return f", a redirect to {target.scheme}://{target.hostname}" if target.hostname else ""
 
 
 def _wait_s(seconds: object, headers: Mapping[str, str]) -> float:
@@ -113,8 +127,3 @@ async def read_beginning(response: aiohttp.ClientResponse, limit: int) -> bytes:
         return await response.content.readexactly(limit)
     except asyncio.IncompleteReadError as error:
         return error.partial
-
-
-def one_line(error: BaseException) -> str:
-    """An exception's text without line breaks, or its class name if it has no text."""
-    return " ".join(str(error).split()) or type(error).__name__

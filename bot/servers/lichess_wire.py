@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from bot.base.dialects import Dialect, SiteVariant
@@ -31,6 +32,7 @@ from bot.base.events import (
     GameSnapshot,
     GameStarted,
     GameState,
+    ListedGame,
     Opponent,
     OpponentGone,
     Room,
@@ -47,6 +49,8 @@ _UNLIMITED_MS = 2**31 - 1
 """The protocol's value for a clock that never runs out."""
 _MAX_S = _UNLIMITED_MS // 1000
 """Cap on times, in seconds."""
+_MAX_TIME_MS = 10**14
+"""Cap on times since 1970; in the year 5138."""
 _MAX_RATING = 10_000
 """Maximum absolute value of a rating or rating change; larger values are treated as missing."""
 _MAX_FEN_LENGTH = 500
@@ -146,6 +150,23 @@ def read_online_bot(message: Mapping[str, Any]) -> Bot:
             if isinstance(perf, dict) and not perf.get("prov")
             if (rating := _rating(perf, "rating")) is not None
         },
+    )
+
+
+def read_listed_game(message: Mapping[str, Any], account: Account) -> ListedGame | None:
+    """Parse one line of an ``/api/games/user`` answer; None if the game is still running."""
+    if message.get("status") in ("created", "started"):
+        return None
+    at = _number(message, "createdAt")
+    if at is None or not 0 <= at <= _MAX_TIME_MS:
+        raise ProtocolError("createdAt is no time", message)
+    players = _optional(message, "players", dict) or {}
+    users = [as_object(as_object(player).get("user") or {}) for player in players.values()]
+    others = [user for user in users if user and user.get("id") != account.id]
+    return ListedGame(
+        _game_id(message),
+        _clean(need(others[0], "name", str)) if others else "",
+        datetime.fromtimestamp(at / 1000, UTC),
     )
 
 

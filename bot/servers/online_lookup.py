@@ -20,6 +20,8 @@ import chess
 
 from bot.base.config import Config, OnlineConfig, read_token
 from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
+from bot.base.network.failures import describe_failure, page_text
+from bot.base.network.http_session import open_session
 from bot.servers.lichess_errors import MAX_ERROR_BYTES, read_beginning, read_error
 from engine.decision import DirectMove, SearchMode
 from engine.game import WIN_CENTI
@@ -117,7 +119,7 @@ class OnlineLookup:
         self._rng = rng or random.Random()  # noqa: S311 - which opening is played is no secret
         self._explorer = CircuitBreaker("explorer", clock)
         self._tablebase = CircuitBreaker("tablebase", clock)
-        self._http = aiohttp.ClientSession(headers={"User-Agent": "desdemona"})
+        self._http = open_session(headers={"User-Agent": "desdemona"})
 
     async def close(self) -> None:
         """Close all connections."""
@@ -206,7 +208,7 @@ class OnlineLookup:
         except TimeoutError:
             raise TransientError(f"no answer within {timeout_s:.2g} s") from None
         except (aiohttp.ClientError, OSError) as error:
-            raise TransientError(f"{type(error).__name__}: {error}") from error
+            raise TransientError(describe_failure(error)) from error
 
     async def _read(self, url: str, params: Mapping[str, str], token: str) -> Any:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -222,7 +224,7 @@ class OnlineLookup:
                 raise read_error(response.status, response.headers, text, f"GET {url}", token)
         with suppress(ValueError, RecursionError):
             return json.loads(text)
-        raise InvalidResponse("the answer is not JSON")
+        raise InvalidResponse(page_text(text) or "the answer is not JSON")
 
 
 def open_lookup(config: Config) -> OnlineLookup | None:

@@ -47,6 +47,7 @@ LAG_DAYS = 7
 KIND_LABELS = {
     "alarm": "alarm changed state",
     OPERATOR_ACTION_EVENT: "operator's action",
+    "account_stopped": "program stopped",
     "account_link_back": "account reconnected",
     "account_link_lost": "account's connection lost",
     "arena_outage": "the arena's clocks stopped",
@@ -58,9 +59,11 @@ KIND_LABELS = {
     "game_link_back": "game reconnected",
     "game_link_lost": "game's connection lost",
     "game_not_played_here": "game played by another program",
+    "games_missing": "games missing in the database",
     "opponent_renamed": "opponent renamed",
     "game_unknown": "game unknown to the server",
     "profile_impossible": "profile could not be completed",
+    "report_late": "farewell and report were late",
     "takeback_granted": "takeback granted",
     "undecided_move": "move not chosen by this program",
 }
@@ -202,7 +205,7 @@ class EventsView:
             game = TableCell(event.opponent or str(event.game_id), link=f"/dash/games/{event.game_id}")
         account = f"{event.account} at {event.site}" if event.account else ""
         return (
-            time_text(event.at, "%m-%d %H:%M:%S"),
+            time_text(event.at, "%Y-%m-%d %H:%M:%S"),
             self.event_text(event),
             account,
             game,

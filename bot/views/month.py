@@ -8,11 +8,11 @@ from bot.charts.bars import BarCategory, BarKind, BarRow, StackedBars
 from bot.charts.boards import BoardMark, MarkKind
 from bot.charts.intervals import IntervalChart, IntervalRow
 from bot.charts.lines import ChartLine, LineChart
-from bot.charts.numbers import DIFFERENCE, NumberStyle
+from bot.charts.numbers import DIFFERENCE, RATINGS, NumberStyle
 from bot.parts.values import Beside, Board, Card, Cards, ChartPart, Column, Heading, Note, Part, TablePart
 from bot.text.values_text import number, time_text, title_of
 from bot.text.verdict_text import sentences
-from bot.views.ratings import RATINGS, rating_chart
+from bot.views.ratings import rating_chart, rating_title
 from bot.views.statistics.groups import group_name, group_tables
 from storage.evidence.inference.verdict import TrialVerdict
 from storage.evidence.queries.rating_curves import RatingCurve
@@ -192,7 +192,7 @@ def _fates(groups: Sequence[GroupStatistics]) -> StackedBars:
 
 
 def _rating(curve: RatingCurve) -> ChartPart:
-    name = f"{title_of(curve.game)}, {curve.speed}: {curve.account} at {curve.site}"
+    name = rating_title(curve)
     times, ratings = [point.at for point in curve.points], [point.rating for point in curve.points]
     chart = rating_chart(name, "Our rating at the start of each rated game.", times, ratings)
     return ChartPart(f"Rating: {name}", chart)

@@ -13,7 +13,8 @@ from bot.base.events import FROM_POSITION
 from bot.base.rounding import NO_VALUE, percent, plural
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import NumberStyle
-from bot.control.actions import OperatorActions, word
+from bot.control.actions import OperatorActions
+from bot.control.arguments import word
 from bot.control.control_socket import ControlError
 from bot.control.status import Status
 from bot.parts.values import (
@@ -69,7 +70,7 @@ MAX_RATING_CURVES = 4
 _OPPONENT_FILTERS = ("opponent", "opponents", "site", "match")
 """Filters that this page does not offer, because it shows one opponent at one site."""
 _PERCENT = NumberStyle(1, unit=" %")
-_DAYS = NumberStyle(unit=" d")
+_DAYS = NumberStyle(unit=" d", is_whole=True)
 
 
 _MAX_SUSPECTS = 10

@@ -149,13 +149,13 @@ class NowView:
     def _latest(self) -> TablePart:
         """The latest replies to baits."""
         return TablePart(
-            "Just now",
+            "Latest replies to baits",
             (Column("Opponent", is_text=True), Column("Reply", is_text=True), Column("Cost")),
             tuple(
                 (
                     TableCell(
                         each.opponent,
-                        f"{time_text(each.at, '%H:%M')}, {title_of(each.game)}",
+                        f"{time_text(each.at, '%d %b %Y, %H:%M')}, {title_of(each.game)}",
                         opponent_path(each.site, each.opponent_site_id) if each.opponent_site_id else "",
                     ),
                     TableCell(_outcome(each), link=f"/dash/games/{each.game_id}?ply={each.ply}"),

@@ -1,13 +1,14 @@
-"""Our ratings: a curve for each account, game and speed."""
+"""Our ratings: a curve for each rating that a site keeps of an account."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from bot.base.dialects import rating_list_of
 from bot.charts.figure import ChartSize
 from bot.charts.lines import ChartLine, LineChart
-from bot.charts.numbers import NumberStyle
+from bot.charts.numbers import RATINGS
 from bot.parts.values import Beside, ChartPart, Column, Heading, PartsView, Rows, TablePart
 from bot.text.values_text import ago, number, signed_number, title_of
 from bot.views.page import Page, Query
@@ -17,13 +18,14 @@ from storage.evidence.queries.rating_curves import RatingCurve, rating_curves
 
 MAX_CURVES = 12
 """Maximum number of curves in the chart; the table shows all."""
-RATINGS = NumberStyle(is_grouped=False)
 _RATING_CHANGE_PERIOD = timedelta(days=30)
 _HEADS = ("Rating", "30 days", "Lowest", "Highest", "Rated games", "Last")
 
 
-def _name(curve: RatingCurve) -> str:
-    return f"{title_of(curve.game)}, {curve.speed}, {curve.account} at {curve.site}"
+def rating_title(curve: RatingCurve) -> str:
+    """Name a rating: ``Chess, blitz, desdemona at lichess``."""
+    kind = curve.speed.replace("_", " ")
+    return ", ".join(filter(None, (title_of(curve.game), kind, f"{curve.account} at {curve.site}")))
 
 
 def rating_chart(
@@ -43,7 +45,7 @@ def rating_chart(
 def _figure(curve: RatingCurve) -> ChartPart:
     about = f"Our rating at the start of each of {len(curve.points)} rated games."
     times, ratings = [point.at for point in curve.points], [point.rating for point in curve.points]
-    return ChartPart(_name(curve), rating_chart(_name(curve), about, times, ratings))
+    return ChartPart(rating_title(curve), rating_chart(rating_title(curve), about, times, ratings))
 
 
 def ratings_view(curves: Sequence[RatingCurve], now: datetime) -> PartsView:
@@ -54,7 +56,7 @@ def ratings_view(curves: Sequence[RatingCurve], now: datetime) -> PartsView:
         (Column("Games", is_text=True), *map(Column, _HEADS)),
         tuple(
             (
-                _name(curve),
+                rating_title(curve),
                 str(curve.now),
                 signed_number(change[id(curve)], 0),
                 str(curve.lowest),
@@ -88,7 +90,7 @@ def ratings_view(curves: Sequence[RatingCurve], now: datetime) -> PartsView:
 async def load(database: Database, query: Query) -> PartsView:
     """See `bot.views.page.Page.load`."""
     async with database.read() as session:
-        return ratings_view(await rating_curves(session, query.filters), datetime.now(UTC))
+        return ratings_view(await rating_curves(session, query.filters, rating_list_of), datetime.now(UTC))
 
 
 PAGE = Page(

@@ -4,8 +4,8 @@
   ``Variant``); the tag ``FEN`` gives other start positions. python-chess supplies rules and SAN.
 * Othello moves are squares, and a pass is ``--`` or omitted; the result is black's discs, then white's:
   ``34-30``. Move numbers are skipped (some sites number plies); moves take precedence over the stated result.
-* Xiangqi has ``Game "Chinese Chess"``, the tag ``Red``, and moves in ICCS notation, ``H2-E2``; the notation
-  of the World Xiangqi Federation (``C2=5``) is also read. Moves in Chinese characters are not read.
+* Xiangqi has ``Game "Chinese Chess"``, the tag ``Red``, and moves in ICCS notation, ``H2-E2``; all notations
+  of `engine.games.xiangqi_notation` are read.
 
 Variations, annotations and comments are skipped, except ``[%eval]`` and ``[%emt]``: evaluations (from the
 first side's point of view, in discs or pawns; no mates) and seconds per move.

@@ -33,8 +33,9 @@ from engine.game import (
     ply_of_loss,
 )
 from engine.games import xiangqi_evaluation
+from engine.games.xiangqi_notation import FILES, chinese_name, read_move, wxf_name
 
-FILES, RANKS = 9, 10
+RANKS = 10
 SQUARES = tuple(f"{file}{rank}" for rank in range(1, RANKS + 1) for file in "abcdefghi")
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 
@@ -44,7 +45,8 @@ _KINDS = "PABNCRK"
 _NAMES = dict(
     zip(_KINDS, ("soldier", "advisor", "elephant", "horse", "cannon", "rook", "general"), strict=True)
 )
-_WXF_LETTERS = dict(zip(_KINDS, "PAEHCRK", strict=True))
+_OTHER_LETTERS = str.maketrans("EHeh", "BNbn")
+"""Elephants and horses in other programs' FENs."""
 _MAX_PIECES_OF_KIND = dict(zip(_KINDS, (5, 2, 2, 2, 2, 2, 1), strict=True))
 _ELEPHANT_POINTS = {(2, 0), (6, 0), (0, 2), (4, 2), (8, 2), (2, 4), (6, 4)}
 """The points that elephants can reach: file, and rank counted from the owner's home rank."""
@@ -256,17 +258,8 @@ class Xiangqi:
 
     def play(self, position: XiangqiPosition, move: Move) -> XiangqiPosition:
         board, side, quiet, ply, past, line = position
-        start, target = move & 127, move >> 7
-        if not (
-            0 <= start < 90
-            and 0 <= target < 90
-            and self._is_own(board[start], side)
-            and target in _targets(board, start)
-            and not self._is_drawn_or_repeated(position)
-        ):
-            raise IllegalMove(self.move_text(move), self.position_text(position))
-        after = _apply(board, move)
-        if _is_exposed(after, side):
+        after = self._after(position, move)
+        if after is None:
             raise IllegalMove(self.move_text(move), self.position_text(position))
         if _is_irreversible(board, move):
             past, line = (), None if line is None else ()
@@ -276,7 +269,7 @@ class Xiangqi:
             if not line:
                 past = (*past, EarlierPosition(board, move, _is_exposed(board, side)))
             line = (*line, move)
-        quiet = 0 if board[target] != "." else quiet + 1
+        quiet = 0 if board[move >> 7] != "." else quiet + 1
         return XiangqiPosition(after, 1 - side, quiet, ply + 1, past, line)
 
     def native_position(self, position: XiangqiPosition) -> str:
@@ -334,49 +327,29 @@ class Xiangqi:
         return f"move {move}"
 
     def move_name(self, position: XiangqiPosition, move: Move) -> str:
-        """The notation of the World Xiangqi Federation: ``C2=5``, ``H8+7``, ``R+-1``.
+        """See `engine.games.xiangqi_notation.wxf_name`."""
+        return wxf_name(position.board, position.side, move)
 
-        Files are counted from the mover's right. ``+`` means a move forwards; the target file or the number
-        of ranks follows. Of two pieces on one file, a leading ``+`` names the front one; soldiers still
-        ambiguous are numbered from the front: ``17+1``.
+    def chinese_name(self, position: XiangqiPosition, move: Move) -> str:
+        """See `engine.games.xiangqi_notation.chinese_name`."""
+        return chinese_name(position.board, position.side, move)
+
+    def parse_move(self, position: XiangqiPosition, text: str, first_rank: int = 1) -> Move:
+        """Read a move in any notation of `engine.games.xiangqi_notation`.
+
+        Args:
+            position: The position in which the move is legal.
+            text: The move.
+            first_rank: The number of red's home rank in coordinates, 0 or 1; in ICCS notation it is 0.
+
+        Raises:
+            IllegalMove: The text is not a move, means several moves, or the rules do not allow it here.
         """
-        board, side = position.board, position.side
-        start, target = move & 127, move >> 7
-        piece = board[start]
-        file_of = [FILES - s % FILES if side == 0 else s % FILES + 1 for s in range(90)]
-        twins: dict[int, list[int]] = {}  # squares of such pieces by file, front one first
-        for square in sorted((s for s in range(90) if board[s] == piece), reverse=side == 0):
-            twins.setdefault(file_of[square], []).append(square)
-        here = twins[file_of[start]]
-        crowded = [squares for squares in twins.values() if len(squares) > 1]
-        if len(here) == 1 or piece in "AaBb":
-            who = f"{_WXF_LETTERS[piece.upper()]}{file_of[start]}"
-        elif len(crowded) == 1 and len(here) == 2:
-            who = f"{_WXF_LETTERS[piece.upper()]}{'+-'[here.index(start)]}"
-        else:
-            who = f"{here.index(start) + 1}{file_of[start]}"
-        ranks = (target // FILES - start // FILES) * (1 if side == 0 else -1)
-        where = abs(ranks) if file_of[start] == file_of[target] else file_of[target]
-        return f"{who}{'=' if ranks == 0 else '+' if ranks > 0 else '-'}{where}"
-
-    def parse_move(self, position: XiangqiPosition, text: str) -> Move:
-        """Read ``h3e3`` (ranks 1 to 10, as in UCI), ``H2-E2`` (ranks 0 to 9, as in ICCS) or ``C2=5``."""
-        legal = self.legal_moves(position)
-        uci = re.fullmatch(r"([a-i](?:[1-9]|10))([a-i](?:[1-9]|10))", text)
-        iccs = re.fullmatch(r"([A-I])([0-9])-([A-I])([0-9])", text.upper())
-        if uci:
-            move = SQUARES.index(uci[1]) | SQUARES.index(uci[2]) << 7
-            if move in legal:
-                return move
-        elif iccs:
-            start, target = ("ABCDEFGHI".index(iccs[i]) + FILES * int(iccs[i + 1]) for i in (1, 3))
-            if start | target << 7 in legal:
-                return start | target << 7
-        else:
-            for move in legal:
-                if self.move_name(position, move) == text:
-                    return move
-        raise IllegalMove(text, self.position_text(position))
+        moves = read_move(position.board, position.side, text, first_rank)
+        legal = [move for move in moves if self._after(position, move) is not None]
+        if len(legal) != 1:
+            raise IllegalMove(text, self.position_text(position))
+        return legal[0]
 
     def position_text(self, position: XiangqiPosition) -> str:
         board, side, quiet, ply, past, line = position
@@ -454,6 +427,21 @@ class Xiangqi:
     def _is_own(piece: str, side: int) -> bool:
         return piece.islower() if side else piece.isupper()
 
+    def _after(self, position: XiangqiPosition, move: Move) -> str | None:
+        """Return the board after a move, or None if the move is illegal."""
+        board, side = position.board, position.side
+        start, target = move & 127, move >> 7
+        if not (
+            0 <= start < 90
+            and 0 <= target < 90
+            and self._is_own(board[start], side)
+            and target in _targets(board, start)
+            and not self._is_drawn_or_repeated(position)
+        ):
+            return None
+        after = _apply(board, move)
+        return None if _is_exposed(after, side) else after
+
     def _board_moves(self, position: XiangqiPosition) -> tuple[Move, ...]:
         """Return the moves that are legal unless a repetition or the move counter has ended the game."""
         board, side = position.board, position.side
@@ -513,15 +501,16 @@ class Xiangqi:
     def _parse_fen(self, fen: str) -> XiangqiPosition:
         words = fen.split()
         if not 2 <= len(words) <= 6:
-            raise BadPosition(f"expected a board, w or b and at most four more fields, got {fen!r}")
-        rows = [re.sub("[1-9]", lambda digit: "." * int(digit[0]), row) for row in words[0].split("/")]
+            raise BadPosition(f"expected a board, w, r or b and at most four more fields, got {fen!r}")
+        letters = words[0].translate(_OTHER_LETTERS)
+        rows = [re.sub("[1-9]", lambda digit: "." * int(digit[0]), row) for row in letters.split("/")]
         for index, row in enumerate(rows):
             if not re.fullmatch("[PABNCRKpabncrk.]{9}", row) or "." in words[0]:
                 raise BadPosition(f"row {RANKS - index} of {fen!r} is not nine points of {_KINDS} or empty")
         if len(rows) != RANKS:
             raise BadPosition(f"expected ten rows, got {fen!r}")
-        if words[1] not in ("w", "b"):
-            raise BadPosition(f"expected w or b to move, got {words[1]!r} in {fen!r}")
+        if words[1] not in ("w", "r", "b"):
+            raise BadPosition(f"expected w, r or b to move, got {words[1]!r} in {fen!r}")
         side = int(words[1] == "b")
         if any(word != "-" for word in words[2:4]):
             raise BadPosition(f"expected two dashes after the side to move, got {fen!r}")

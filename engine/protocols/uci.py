@@ -1,7 +1,8 @@
 """Client for UCI and UCCI programs; it handles the protocol and leaves the kind of search to its callers.
 
-The two protocols are nearly the same.  UCI counts xiangqi's ranks from 1 to 10, UCCI from 0 to 9, and UCCI
-writes options without ``name`` and ``value``.
+The two protocols are nearly the same.  UCCI writes options without ``name`` and ``value`` and counts the
+ranks of xiangqi from 0; with UCI some programs count them from 1 (Fairy-Stockfish), others from 0 (Pikafish),
+so the handshake finds out how a program counts.
 
 `engine.protocols.uci_scores` uses the client to score many moves, `engine.protocols.uci_moves` to choose one.
 
@@ -10,21 +11,28 @@ and 9 depths (ours needs 2 ms), and in Racing Kings it rejects Fairy-Stockfish's
 move after a race is won.
 """
 
+import contextlib
 import math
 import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.process import STOP_POLL_INTERVAL_S, EngineError, EngineProcess, WaitPolicy
+from engine.game import IllegalMove
+from engine.games.xiangqi import START, Xiangqi
+from engine.process import STOP_POLL_INTERVAL_S, EngineError, EngineProcess, WaitLimit, WaitPolicy
 from engine.protocols.link import InfoLine, plausible_depth, plausible_nodes
 from engine.protocols.scores import split_position_text
+from engine.stop import Stopped
 
 _MAX_VARIATION_MOVES = 256  # moves; Stockfish searches no deeper, and a line of 64 KiB has 13,000
-_MOVE = re.compile(r"([a-z])(\d{1,2})([a-z])(\d{1,2})([a-z]?)")
+_MOVE = re.compile(r"([a-z])(\d{1,2})([a-z])(\d{1,2})([a-z]?)", re.IGNORECASE | re.ASCII)
+_DROP = re.compile(r"[A-Z]@[A-Z]\d{1,2}", re.IGNORECASE | re.ASCII)
 _OPTION = re.compile(r"option (?:name )?(.+?) type (\w+)(.*)")
 _NO_MOVES = ("(none)", "0000")
 _ENDS = ("bestmove", "nobestmove")
+_FIRST_MOVE_S = 2.0
+"""Seconds after which a program is told to stop if it has not found its first move at depth 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +71,19 @@ class UciProgram:
     Args:
         process: The program.
         protocol: ``uci`` or ``ucci``.
+        game: Name in `engine.games`.
         stop_timeout_s: Time within which the program must end a stopped search, in seconds.
     """
 
-    def __init__(self, process: EngineProcess, protocol: str, stop_timeout_s: float = math.inf) -> None:
+    def __init__(
+        self, process: EngineProcess, protocol: str, game: str, stop_timeout_s: float = math.inf
+    ) -> None:
         self.process = process
         self.protocol = protocol
         self.is_ucci = protocol == "ucci"
+        self._game = game
+        self._rank_shift = 1 if self.is_ucci else 0
+        """Our number of a rank minus the program's."""
         self.options: dict[str, EngineOption] = {}
         """The engine's options, keyed by `option_key` of their names."""
         self._stop_s = stop_timeout_s
@@ -81,13 +95,38 @@ class UciProgram:
         """Perform the handshake; return the program's own name, which may be empty."""
         name = ""
         self.process.send(self.protocol, wait)
-        while (said := self.process.receive(wait)) != f"{self.protocol}ok":
-            if said.startswith("id name "):
-                name = said.removeprefix("id name ").strip()
-            elif option := read_option(said):
+        while (words := self.process.receive(wait).split()) != [f"{self.protocol}ok"]:
+            if words[:2] == ["id", "name"]:
+                name = " ".join(words[2:])
+            elif option := read_option(" ".join(words)):
                 self.options[option_key(option.name)] = option
         self.process.name = name or self.process.name
         return name
+
+    def detect_first_rank(self, wait: WaitLimit) -> None:
+        """Find out how the program counts xiangqi's ranks; do nothing for other games.
+
+        Its move in the starting position shows it, where no move is legal in both ways. If it names none,
+        the protocol's usual way is assumed. Call this after setting the options.
+        """
+        if self._game != "xiangqi":
+            return
+        self.wait_until_ready(wait)
+        self.process.send(f"position fen {START}", wait)
+        self.go("depth 1", wait)
+        soon = WaitLimit(
+            wait.stop, min(wait.until, wait.clock() + _FIRST_MOVE_S), late=None, clock=wait.clock
+        )
+        try:
+            words = self.listen(lambda *_: None, soon)
+        except Stopped:
+            self.stop(wait)
+            words = self.listen(lambda *_: None, wait)
+        rules = Xiangqi()
+        for shift in (0, 1):
+            with contextlib.suppress(IllegalMove):
+                rules.parse_move(rules.initial(), shift_ranks("".join(words[1:2]), shift))
+                self._rank_shift = shift
 
     def option(self, name: str) -> EngineOption:
         """The option with this name.
@@ -180,7 +219,7 @@ class UciProgram:
             poll_s: Interval at which to check the limits, in seconds.
         """
         while not _is_end(said := self.process.receive(wait, poll_s)):
-            if said.startswith("info "):
+            if said.startswith("info") and said[4:5].isspace():
                 take(said, *read_info(said, self.from_wire))
         self._is_searching = False
         return said.split()
@@ -192,12 +231,11 @@ class UciProgram:
 
     def move_list(self, before: str, moves: Sequence[str]) -> str:
         """Return `before` followed by the moves in the protocol's notation; empty if there are no moves."""
-        shift = -1 if self.is_ucci else 0
-        return " ".join([before, *(shift_ranks(move, shift) for move in moves)]) if moves else ""
+        return " ".join([before, *(shift_ranks(move, -self._rank_shift) for move in moves)]) if moves else ""
 
     def from_wire(self, move: str) -> str:
         """Convert a move from the protocol's notation to the game's."""
-        return shift_ranks(move, 1) if self.is_ucci else move
+        return shift_ranks(move, self._rank_shift)
 
 
 def option_key(name: str) -> str:
@@ -207,12 +245,12 @@ def option_key(name: str) -> str:
 
 def read_option(line: str) -> EngineOption | None:
     """Parse an option from a line of an engine's greeting, in either protocol; None for any other line."""
-    match = _OPTION.fullmatch(line.strip())
+    match = _OPTION.fullmatch(" ".join(line.split()))
     if match is None:
         return None
     name, kind, rest = match.groups()
     limits = {key: int(number) for key, number in re.findall(r"\b(min|max) (-?\d{1,18})\b", rest)}
-    choices = tuple(re.findall(r"\bvar (.+?)(?= var |$)", rest))
+    choices = tuple(re.findall(r"\bvar (.+?)(?= var | default |$)", rest))
     return EngineOption(name, kind, limits.get("min"), limits.get("max"), choices)
 
 
@@ -256,14 +294,16 @@ def read_info(line: str, move: Callable[[str], str] = str) -> tuple[InfoLine | N
 
 
 def shift_ranks(move: str, by: int) -> str:
-    """Shift the ranks in a move; return any other text unchanged."""
+    """Shift the ranks in a move, and write it in lower case; return any other text unchanged."""
+    if _DROP.fullmatch(move):
+        return move[0].upper() + move[1:].lower()
     match = _MOVE.fullmatch(move)
     if match is None:
         return move
-    file, rank, to_file, to_rank, rest = match.groups()
+    file, rank, to_file, to_rank, rest = (part.lower() for part in match.groups())
     return f"{file}{int(rank) + by}{to_file}{int(to_rank) + by}{rest}"
 
 
 def _is_end(said: str) -> bool:
     """Whether a line ends a search."""
-    return said.split(" ", 1)[0] in _ENDS
+    return said.split(None, 1)[:1] in ([end] for end in _ENDS)

@@ -79,7 +79,7 @@ class UciClient(EngineProtocol):
 
     def __init__(self, process: EngineProcess, settings: ExternalSettings, game: Game[Any]) -> None:
         super().__init__(process, settings, game)
-        self._engine = UciProgram(process, settings.protocol)
+        self._engine = UciProgram(process, settings.protocol, settings.game)
 
     def greet(self) -> str:
         engine, wait, protocol = self._engine, self._command_wait_limit(StopFlag()), self._settings.protocol
@@ -94,6 +94,7 @@ class UciClient(EngineProtocol):
             if option_key(option_name) in _MANAGED and option_key(option_name) in engine.options:
                 raise EngineError(f"{self._process.name}: option {option_name} is set by Desdemona itself")
             engine.set_option(option_name, value, wait)
+        engine.detect_first_rank(wait)
         return name
 
     def new_game(self, start: Any) -> None:

@@ -31,7 +31,7 @@ class UciLink:
 
     def __init__(self, settings: EngineSettings) -> None:
         self._process = EngineProcess(settings.command)
-        self._engine = UciProgram(self._process, settings.protocol, _STOP_TIMEOUT_S)
+        self._engine = UciProgram(self._process, settings.protocol, settings.game, _STOP_TIMEOUT_S)
         # Only chess engines get the option for analysis: the scores of some depend on it.
         self._tells_mode = settings.game == "chess"
         try:
@@ -112,6 +112,7 @@ class UciLink:
             for name, value in settings.options:
                 engine.set_option(name, value, wait)
             engine.wait_until_ready(wait)
+            engine.detect_first_rank(wait)
         except Stopped:
             raise EngineError(
                 f"{self.name} does not answer {settings.protocol!r} with '{settings.protocol}ok' "

@@ -1,5 +1,6 @@
 """Selects the search for a game: the C++ core if it supports the game, otherwise the reference search."""
 
+import logging
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Protocol, TypeVar
@@ -28,6 +29,8 @@ from engine.search.result import SearchResult
 from engine.stop import StopFlag
 from engine.tempting import SHALLOW_SCORES, UNBOUNDED, gaps_centi, to_expected_score, weight_table
 from engine.trappy import is_swindle, with_trap
+
+logger = logging.getLogger(__name__)
 
 P = TypeVar("P")
 
@@ -274,12 +277,40 @@ NATIVE_GAMES: dict[str, Callable[[int], Searcher]] = {
 """Factories of the core's searchers, keyed by game name; the argument is the table size in MB."""
 
 
-def make_searcher(game_name: str, table_mb: int) -> Searcher:
+@cache
+def _warn_once(text: str) -> None:
+    logger.warning(text)
+
+
+def make_searcher(
+    game_name: str, table_mb: int, on_less_memory: Callable[[str], None] = _warn_once
+) -> Searcher:
     """Return the fastest exact searcher for a game; its transposition table, if any, has `table_mb` MB.
+
+    Without the memory for it, halves the table until it fits.
+
+    Args:
+        on_less_memory: Called with a message if the table is smaller; by default, logs each message once.
 
     Raises:
         KeyError: There is no such game.
         DamagedFile: A file of the game's weights is missing or damaged.
+        MemoryError: There is no memory for any table.
     """
     native = NATIVE_GAMES.get(game_name)
-    return ReferenceSearcher(get_rules(game_name)) if native is None else native(table_mb)
+    if native is None:
+        return ReferenceSearcher(get_rules(game_name))
+    size_mb = table_mb
+    while True:
+        try:
+            searcher = native(size_mb)
+        except MemoryError:
+            if size_mb <= 1:
+                raise
+            size_mb //= 2
+        else:
+            if size_mb < table_mb:
+                on_less_memory(
+                    f"there is no memory for a transposition table of {table_mb} MiB; it has {size_mb} MiB"
+                )
+            return searcher

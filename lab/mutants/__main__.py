@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from bot.threads.cores import available_cores
 from lab.mutants.guarded_modules import TABLE, GuardedModule
 from lab.mutants.mutant_runner import (
     LIMIT_FACTOR,
@@ -34,7 +35,7 @@ def main() -> int:
         "modules", nargs="*", help="paths of modules or parts of paths; by default all modules in the table"
     )
     parser.add_argument("--sample", type=int, help="number of mutants per module; -1: all")
-    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--workers", type=int, default=available_cores())
     parser.add_argument("--list", action="store_true", help="only list the mutants")
     parser.add_argument(
         "--output", action="store_true", help="show the output of the tests that killed a mutant"

@@ -250,29 +250,65 @@ async def count_games(session: AsyncSession, account_id: str) -> int:
     return await session.scalar(select(func.count()).select_from(ArenaGame).where(plays)) or 0
 
 
-async def count_rated_games(
-    session: AsyncSession, players: tuple[str, str], variant: str, since: datetime
-) -> int:
-    """How many games between two players in a variant changed their ratings.
+@dataclass(frozen=True, slots=True)
+class RatedGame:
+    """An earlier rated game of an account, which may still be running."""
+
+    opponent_id: str
+    is_provisional: bool
+    """Whether the opponent's rating was provisional when the game began."""
+
+
+async def list_rated_games(
+    session: AsyncSession, account_id: str, game: ArenaGameRecord, since: datetime
+) -> list[RatedGame]:
+    """The rated games that an account began before another game in the same variant.
+
+    A running game counts, so that a player of several games cannot choose which of them come first.
 
     Args:
         session: The transaction.
-        players: The players, in any order.
-        variant: The variant's key.
-        since: Count only games that ended after this time.
+        account_id: The account.
+        game: The other game.
+        since: Include only games that began after this time.
     """
-    first, second = players
-    between = or_(
-        (ArenaGame.first_id == first) & (ArenaGame.second_id == second),
-        (ArenaGame.first_id == second) & (ArenaGame.second_id == first),
+    row, games = ArenaGame, []
+    sides = (
+        (row.first_id, row.second_id, row.second_provisional),
+        (row.second_id, row.first_id, row.first_provisional),
     )
-    statement = select(func.count()).where(
-        between,
-        ArenaGame.variant == variant,
-        ArenaGame.first_diff.is_not(None),
-        ArenaGame.ended_at > since,
+    for own, other, is_provisional in sides:
+        statement = select(other, is_provisional).where(
+            own == account_id,
+            row.variant == game.variant,
+            row.rated,
+            or_(row.first_diff.is_not(None), row.status == STARTED),
+            row.created_at > since,
+            row.created_at <= game.created_at,
+            row.id != game.id,
+        )
+        games += [RatedGame(*each) for each in await session.execute(statement)]
+    return games
+
+
+async def best_beaten_rating(
+    session: AsyncSession, account_id: str, opponents: Collection[str], variant: str
+) -> int:
+    """The highest rating, when the game began, of the given opponents that an account has beaten; 0 if none.
+
+    Only games that raised the winner's rating count.
+    """
+    row, best = ArenaGame, 0
+    sides = (
+        (0, row.first_id, row.second_id, row.second_rating, row.first_diff),
+        (1, row.second_id, row.first_id, row.first_rating, row.second_diff),
     )
-    return await session.scalar(statement) or 0
+    for side, own, other, rating, diff in sides:
+        statement = select(func.max(rating)).where(
+            own == account_id, other.in_(opponents), row.variant == variant, row.winner == side, diff > 0
+        )
+        best = max(best, await session.scalar(statement) or 0)
+    return best
 
 
 async def count_games_by_account(session: AsyncSession) -> dict[str, int]:

@@ -37,6 +37,7 @@ from storage.tables.types import now_utc
 
 _MAX_NON_WIN_GAMES = 10_000
 """`list_non_win_lines` considers only this many of the latest games in the database."""
+_IDS_PER_QUERY = 500
 _CONVERTED = (
     *("opponent_id", "opponent_name", "opponent_is_bot", "our_rating", "opponent_rating"),
     *("params", "engine_version", "selection"),
@@ -151,6 +152,16 @@ async def list_games_by_site_id(
     is_it = func.substr(key, 1, len(site_game_id)) == site_game_id if is_prefix else key == site_game_id
     statement = games_statement().where(is_it).order_by(GameRow.id)
     return [_stored(row) for row in (await session.execute(statement)).scalars()]
+
+
+async def known_site_games(session: AsyncSession, owner: AccountKey, ids: Sequence[str]) -> set[str]:
+    """Which of the site's game ids are in the database for an account."""
+    known = select(GameRow.site_game_id).where(GameRow.site == owner.site, GameRow.account == owner.name)
+    found: set[str] = set()
+    for start in range(0, len(ids), _IDS_PER_QUERY):
+        part = ids[start : start + _IDS_PER_QUERY]
+        found |= set(await session.scalars(known.where(GameRow.site_game_id.in_(part))))
+    return found
 
 
 async def list_open_games(session: AsyncSession, owner: AccountKey) -> list[StoredGame]:

@@ -20,6 +20,7 @@ from sqlalchemy import URL
 from storage.database import STATEMENT_BUSY_TIMEOUT_MS, parse_url
 from storage.errors import StorageError
 from storage.maintenance.unfinished_files import UNFINISHED, FileInUse, unfinished_file
+from storage.sqlite_access import access_to
 
 _PAGES_PER_STEP = 4096
 """Number of pages copied between calls of `OnPages`."""
@@ -82,7 +83,8 @@ def back_up(
         database: The database file.
         target: The backup's file, which is replaced if it exists; or a folder, to add a backup to the series,
             named after the database and the time. None for the database's folder.
-        keep: Number of backups of the series to keep, including this one; None to keep all.
+        keep: Number of backups of the series to keep, including this one; None to keep all. If given, creates
+            a missing folder.
         now: Time of the backup; None for the current time.
         on_pages: Called during copying; see `OnPages`.
 
@@ -92,6 +94,9 @@ def back_up(
         ValueError: `keep` is given, but the target is a file rather than a folder.
     """
     folder = database.parent if target is None else target
+    if keep is not None and not folder.exists() and not folder.suffix:  # else it is meant as a file
+        with _as_storage_errors(f"cannot create the folder {folder}"):
+            folder.mkdir(parents=True)
     is_series = folder.is_dir()
     if keep is not None and not is_series:
         raise ValueError(f"{target} is a file, not a folder with a series of backups")
@@ -132,12 +137,17 @@ def _as_storage_errors(what: str) -> Iterator[None]:
 
 
 def _copy_pages(database: Path, target: Path, on_pages: OnPages | None) -> None:
-    timeout_s = STATEMENT_BUSY_TIMEOUT_MS / 1000
+    timeout_s, access = STATEMENT_BUSY_TIMEOUT_MS / 1000, access_to(database)
+    address = access.uri(os.path.realpath(database)) if access.options else database
     with (
-        closing(sqlite3.connect(database, timeout=timeout_s, isolation_level=None)) as source,
+        closing(
+            sqlite3.connect(address, timeout=timeout_s, isolation_level=None, uri=bool(access.options))
+        ) as source,
         closing(sqlite3.connect(target, isolation_level=None)) as copy,
     ):
         copy.execute("PRAGMA synchronous = OFF")  # `_sync` does it, once
+        for pragma in access.pragmas if access.options else ():
+            source.execute(pragma)
         source.execute("BEGIN")
         source.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()  # here the transaction begins
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import os
 import re
 import sqlite3
 import time
@@ -9,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from storage.errors import StorageError
+from storage.sqlite_access import SqliteAccess, access_to
 
 _INSTRUCTIONS_PER_CLOCK_CHECK = 10_000
 """Number of SQLite instructions between two checks of the time limit."""
@@ -67,8 +69,10 @@ def ask(url: str, sql: str, *, limit_s: float, most_rows: int) -> Answer:
 def _of_sqlite(path: str, sql: str, limit_s: float, most_rows: int) -> tuple[list[str], Iterable[Any]]:
     ends = time.monotonic() + limit_s
     try:
-        with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)) as connection:
-            connection.execute("PRAGMA query_only = ON")
+        access = access_to(Path(path)) if os.path.exists(path) else SqliteAccess()
+        with closing(sqlite3.connect(access.uri(path), uri=True)) as connection:
+            for pragma in access.pragmas:
+                connection.execute(pragma)
             # Sort in memory: temporary files could fill the disk and stop the games.
             connection.execute("PRAGMA temp_store = MEMORY")
             connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)  # create no other file

@@ -5,6 +5,7 @@ import random
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from bot.base.config import (
@@ -15,6 +16,7 @@ from bot.base.config import (
     Config,
     EngineConfig,
     MannersConfig,
+    ServerConfig,
 )
 from bot.base.dialects import Capability
 from bot.base.errors import RefusedError
@@ -31,6 +33,7 @@ from bot.base.events import (
     GameEvent,
     GameSnapshot,
     GameState,
+    ListedGame,
     MoveInfo,
     Opponent,
     OpponentGone,
@@ -42,8 +45,9 @@ from bot.base.events import (
     speed_of,
 )
 from bot.base.game_server import Account
-from bot.game.search_pool import JobRank, SearchPool
 from bot.game.services import GameServices
+from bot.threads.fair_queue import JobRank
+from bot.threads.search_pool import SearchPool
 from engine.game import replay
 from engine.games import get_rules
 from storage.database import Database
@@ -141,6 +145,10 @@ class FakeServer:
         self.now_playing: list[str] = []
         self.cannot: set[Capability] = set()
         self.bots: list[Bot] = []
+        self.listed: list[ListedGame] = []
+        """The site's list of finished games."""
+        self.listed_since: list[datetime] = []
+        self.list_faults: list[Exception] = []
         self.tournament_told = Tournament("Cyprus Arena", game, game, is_over=False)
         self.replies: asyncio.Queue[Reply] = asyncio.Queue()
         """To our challenges, in order."""
@@ -401,6 +409,12 @@ class FakeServer:
     async def export(self, game_id: str) -> dict[str, Any]:
         raise NotImplementedError
 
+    async def finished_games(self, since: datetime) -> list[ListedGame]:
+        self.listed_since.append(since)
+        if self.list_faults:
+            raise self.list_faults.pop(0)
+        return [game for game in self.listed if game.began_at >= since]
+
     async def rating_diff(self, game_id: str, name: str) -> int | None:
         await self._called("rating_diff", "", game_id, name)
         return 5
@@ -461,6 +475,7 @@ def config(**changes: Any) -> Config:
         "engine": EngineConfig(max_depth=3, workers=1, table_mb=1, ponder=False),
         "assignment": AssignmentConfig(method=AssignmentMethod.FIXED, strategy="trappy"),
         "manners": MannersConfig(abort_after_s=0),
+        "server": ServerConfig(url="http://127.0.0.1:1"),  # not our own arena
         "chat": ChatConfig(greeting="Hello {opponent}", farewell="{result}: {fell}/{traps}"),
     }
     return Config(**(settings | changes))

@@ -218,9 +218,12 @@ async def test_settings_are_read_again(tmp_path: Path, caplog: pytest.LogCapture
         await program.shows("home: playing", "iago: playing")
         assert await program.ask("reload") == ["settings reloaded; changed: nothing"]
         program.write(HOME, IAGO, more="[chat]\ngreeting = 'Hello'\n")
-        assert await program.ask("reload") == ["settings reloaded; changed: chat"]
+        assert await program.ask("reload") == ["settings reloaded; changed: chat.greeting"]
         refused: Mapping[str, str] = {
-            "[trap]\nmargin_centi = 7\n": "trap: a change there needs a restart",
+            "[trap]\nmargin_centi = 7\n": "trap.margin_centi: a change needs a restart; nothing was changed",
+            "[chat]\ngreeting = 'Hi'\n[log]\nlevel = 'DEBUG'\n[trap]\nmargin_centi = 7\n": (
+                "trap.margin_centi, log.level: a change needs a restart"
+            ),
             "[chat]\ngreting = 'x'\n": "chat.greting is not a setting",
         }
         for more, message in refused.items():
@@ -231,13 +234,13 @@ async def test_settings_are_read_again(tmp_path: Path, caplog: pytest.LogCapture
         with pytest.raises(ControlError, match="a change to the list of accounts needs a restart"):
             await program.ask("reload")
         program.write(HOME, IAGO.replace('"arena"', '"arena"\nlogin = "other"'))
-        with pytest.raises(ControlError, match="account iago: server: a change there needs a restart"):
+        with pytest.raises(ControlError, match="account iago: login: a change needs a restart"):
             await program.ask("reload")
         os.kill(os.getpid(), signal.SIGHUP)
         await program.shows("home: playing")
         program.write(HOME, IAGO)
-        assert await program.ask("reload") == ["settings reloaded; changed: chat"]
-    assert "the settings are unchanged: account iago: server" in caplog.text
+        assert await program.ask("reload") == ["settings reloaded; changed: chat.greeting"]
+    assert "the settings are unchanged: account iago: login: " in caplog.text
 
 
 async def test_a_restart_of_the_database_server_is_survived(

@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from typing import Any, TypeVar, TypeVarTuple
 from unittest.mock import patch
 
-from bot.game.search_pool import SearchPool
+from bot.threads.search_pool import SearchPool
 from tests.inline_sqlite import sqlite_threads
 
 T = TypeVar("T")

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from bot.arena.blind_report import blind_report
+from bot.arena.referee import IdleNotice
 from bot.arena.server import Arena, stored_report
 from bot.base.config import ArenaConfig
 from bot.text.trap_report import game_report
@@ -83,6 +84,16 @@ class Host:
             for number in range(many):
                 await add_mistake(session, game, f"{game[:5]}{number:03}", "Ben", ply=2 * number)
         await self._arena.importer.poll()
+
+    def notify_idle(self) -> None:
+        """Somebody waits, and the players of all games have 60 s to move."""
+        self._call(self._notify_idle())
+
+    async def _notify_idle(self) -> None:
+        referee = self._arena._referee
+        for game in referee.running():
+            referee._notices[game.id] = IdleNotice(game.turn_began, referee.clock() + 60)
+        referee.publish_clocks()
 
     def hold(self) -> None:
         """The opponent moves no more until `release`."""

@@ -15,6 +15,7 @@ from selenium.webdriver.common.keys import Keys
 from sqlalchemy import func, select
 
 from bot.base.config import DashboardConfig
+from bot.base.dialects import rating_list_of
 from bot.dashboard.server import Dashboard
 from bot.parts.document import document
 from bot.views.addresses import opponent_path
@@ -115,7 +116,7 @@ async def _serve(folder: Path, stack: AsyncExitStack) -> World:
 async def _report(database: Database) -> str:
     filters = Filters(since=NOW - timedelta(days=30), until=NOW)
     async with database.read() as session:
-        report = await monthly_report(session, filters)
+        report = await monthly_report(session, filters, rating_list_of)
     return document("Desdemona", month_parts(report, "November 2026", "", NOW, {}))
 
 

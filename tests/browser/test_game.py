@@ -171,6 +171,17 @@ def test_another_game_leaves_the_name_and_the_focus(page: Page, host: Host) -> N
     page.until_text(".terms", "Xiangqi \N{MIDDLE DOT} 5+3")
 
 
+def test_whoever_keeps_a_place_that_others_want_is_told(page: Page, host: Host) -> None:
+    page.begin(host.url, "anna")
+    page.play("f5")
+    page.until_moves(2)
+    host.notify_idle()
+    page.until_text(".status-detail", "Others are waiting for a game. Move within ")
+    page.play_one()
+    page.until_our_turn()
+    assert "Others" not in page.text(".status-detail")
+
+
 def test_a_game_without_a_clock_with_a_premove_a_look_back_and_a_takeback(page: Page, host: Host) -> None:
     page.driver.get(host.url)
     page.find("#nickname").send_keys("anna")

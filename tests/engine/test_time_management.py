@@ -1,23 +1,13 @@
 """Thinking time: nobody loses on time while the ways to the server leave any, and time is not hoarded."""
 
-import heapq
-import itertools
-import math
 import random
-from collections import deque
-from dataclasses import dataclass, field
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.time_management import MIN_TIME_S, EngineClock, Limits, engine_clock, limits_from_clock
-
-SLOWEST_FAST_S = 0.03
-"""What the fastest decision was seen to take on a busy machine."""
-
-PATIENCE = 0.05
-"""As `bot.game.thinking` has it."""
+from tests.engine.clocks import Line, Side, overshot
 
 
 def test_limits() -> None:
@@ -185,8 +175,14 @@ def test_on_a_busy_machine_a_move_may_take_three_shares_of_a_full_clock() -> Non
 def test_a_crowd_divides_the_share() -> None:
     alone = time_for(60)
     assert time_for(60, queue_per_thread=3) == pytest.approx(alone / 4)
-    # Who may not use all of the share anyway, need not give away as much.
-    assert time_for(3600, queue_per_thread=3, max_time_s=2) == 2
+    # A long game gives way in the same proportion, although its clock would allow more.
+    assert time_for(3600, queue_per_thread=3, max_time_s=2) == 0.5
+    assert (
+        limits_from_clock(
+            None, 0, 60, 60, max_depth=8, max_time_s=2, overhead_s=0.1, queue_per_thread=3
+        ).time_s
+        == 0.5
+    )
 
 
 def test_a_way_measured_in_a_bad_minute_does_not_end_all_thinking() -> None:
@@ -203,76 +199,6 @@ def test_the_measured_way_replaces_the_one_that_was_assumed() -> None:
 
 
 # --- Whole games, in arithmetic -------------------------------------------------------------------------
-
-
-@dataclass
-class Line:
-    """The way to a server: what a move takes on it, and what was measured so far."""
-
-    rng: random.Random
-    mean_s: float
-    """Of ways from 0 to twice as much."""
-    spike_s: float
-    """One in thirty takes up to so much more."""
-    ways_s: deque[float] = field(default_factory=lambda: deque(maxlen=20))
-
-    @property
-    def lag_s(self) -> float:
-        """What three of four of the latest ways took at most, as the adapters measure it."""
-        return sorted(self.ways_s)[math.ceil(0.75 * len(self.ways_s)) - 1] if self.ways_s else 0.0
-
-    def way_s(self) -> float:
-        way_s = self.rng.uniform(0, 2 * self.mean_s)
-        if self.rng.random() < 1 / 30:
-            way_s += self.rng.uniform(0, self.spike_s)
-        self.ways_s.append(min(way_s, 1.0))
-        return way_s
-
-
-@dataclass
-class Side:
-    """Our clock in one game, and beside it the clock of one who never thinks."""
-
-    initial_s: float
-    increment_s: float
-    moves: int
-    """The game ends after so many of ours."""
-    clock_s: float = field(init=False)
-    unthinking_s: float = field(init=False)
-    least_unthinking_s: float = field(init=False)
-    thought_s: float = 0.0
-    made: int = 0
-
-    def __post_init__(self) -> None:
-        self.clock_s = self.unthinking_s = self.least_unthinking_s = self.initial_s
-
-    @property
-    def given_s(self) -> float:
-        return self.initial_s + self.made * self.increment_s
-
-    @property
-    def plies_left(self) -> int:
-        """As at chess, with pieces that leave the board evenly."""
-        pieces = max(4, 32 - 2 * self.made // 3)
-        return 24 + 3 * pieces // 2
-
-    def move(self, waited_s: float, thought_s: float, way_s: float) -> bool:
-        """Make a move; False: the flag fell."""
-        self.clock_s -= waited_s + thought_s + way_s
-        self.unthinking_s -= waited_s + SLOWEST_FAST_S + way_s
-        self.least_unthinking_s = min(self.least_unthinking_s, self.unthinking_s)
-        self.thought_s += thought_s
-        self.made += 1
-        if self.clock_s <= 0:
-            return False
-        self.clock_s += self.increment_s
-        self.unthinking_s += self.increment_s
-        return True
-
-
-def overshot(rng: random.Random, asked_s: float) -> float:
-    """What a search takes that was asked for so much."""
-    return asked_s * (1 + rng.uniform(0, 0.1)) + rng.uniform(0, 0.02)
 
 
 def play(side: Side, line: Line, is_starved: bool = False) -> bool:
@@ -339,101 +265,6 @@ def test_othello_uses_what_it_keeps(initial_s: int, mean_s: float) -> None:
             clock_s -= overshot(line.rng, limits.time_s) + line.way_s()
             assert clock_s > 0
         assert thought_s + 30 * mean_s > 0.5 * initial_s
-
-
-# --- Many games, few threads ----------------------------------------------------------------------------
-
-
-@dataclass(order=True)
-class Job:
-    deadline: float
-    number: int
-    since: float
-    """When the turn began."""
-    began: float = math.nan
-    ends: float = math.nan
-
-
-class Crowd:
-    """Games at once, whose opponents answer at once, on threads as `bot.game.search_pool` hands them out."""
-
-    def __init__(self, sides: list[Side], threads: int, rng: random.Random, mean_s: float) -> None:
-        self.sides = sides
-        self.rng = rng
-        self.lines = [Line(rng, mean_s, 0.5) for _ in sides]
-        self.threads = threads
-        self.numbers = itertools.count()
-        self.waiting: list[Job] = []
-        self.running: list[Job] = []
-        self.events: list[tuple[float, int, str, Job]] = []
-        self.lost = 0
-
-    def later(self, at: float, what: str, job: Job) -> None:
-        heapq.heappush(self.events, (at, next(self.numbers), what, job))
-
-    def turn(self, at: float, number: int) -> None:
-        self.later(at, "turn", Job(at + self.sides[number].clock_s, number, at))
-
-    def play(self) -> int:
-        """All games; how many were lost on time."""
-        for number in range(len(self.sides)):
-            self.turn(self.rng.uniform(0, 1), number)
-        while self.events:
-            now, _, what, job = heapq.heappop(self.events)
-            if what == "turn":
-                heapq.heappush(self.waiting, job)
-                self.later(now + PATIENCE * self.sides[job.number].clock_s, "impatient", job)
-            elif what == "end" and job in self.running and job.ends == now:
-                self.running.remove(job)
-                self.made(job)
-            elif what == "impatient" and job in self.waiting:
-                self.hurry(now, job)
-            while self.waiting and len(self.running) < self.threads:
-                self.begin(now, heapq.heappop(self.waiting))
-        return self.lost
-
-    def begin(self, now: float, job: Job) -> None:
-        side, line = self.sides[job.number], self.lines[job.number]
-        waited_s = now - job.since
-        asked_s = time_for(
-            max(0.0, side.clock_s - waited_s),
-            side.increment_s,
-            side.plies_left,
-            max_time_s=2,
-            lag_s=line.lag_s,
-            queue_per_thread=len(self.waiting) / self.threads,
-        )
-        job.began, job.ends = now, now + overshot(self.rng, asked_s)
-        self.running.append(job)
-        self.later(job.ends, "end", job)
-
-    def hurry(self, now: float, waiting: Job) -> None:
-        latest = max(self.running)
-        soon = now + 0.01
-        if latest.deadline > waiting.deadline and latest.ends > soon:
-            latest.ends = soon
-            self.later(soon, "end", latest)
-        self.later(now + PATIENCE * self.sides[waiting.number].clock_s, "impatient", waiting)
-
-    def made(self, job: Job) -> None:
-        side, way_s = self.sides[job.number], self.lines[job.number].way_s()
-        if not side.move(job.began - job.since, job.ends - job.began, way_s):
-            self.lost += 1
-        elif side.made < side.moves:
-            self.turn(job.ends + way_s, job.number)
-
-
-@pytest.mark.parametrize("clock", [(60, 0), (3, 1), (30, 0), (180, 2)])
-@pytest.mark.parametrize("seed", range(3))
-def test_twenty_games_on_two_threads(clock: tuple[int, int], seed: int) -> None:
-    sides = [Side(*clock, moves=80) for _ in range(20)]
-    assert Crowd(sides, 2, random.Random(seed), mean_s=0.05).play() == 0
-
-
-def test_fast_games_beside_slower_ones() -> None:
-    for seed in range(5):
-        sides = [Side(*clock, moves=60) for clock in [(60, 0), (30, 0), (600, 0), (300, 3)] * 5]
-        assert Crowd(sides, 2, random.Random(seed), mean_s=0.05).play() == 0
 
 
 def test_a_limit_of_nodes_is_one_node_or_more() -> None:

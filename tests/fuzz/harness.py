@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from bot.game.search_pool import JobStop
+from bot.threads.search_pool import JobStop
 from engine.search.searchers import make_searcher
 from engine.time_management import Limits
 from storage.database import Database

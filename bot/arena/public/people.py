@@ -15,21 +15,18 @@ from bot.base.events import Clock
 from bot.charts.figure import ChartSize
 from bot.charts.line_chart import line_chart
 from bot.charts.lines import ChartLine, LineChart
-from bot.charts.numbers import NumberStyle
+from bot.charts.numbers import RATINGS, NumberStyle
 from engine.games import get_rules
 from storage.arena.accounts import STARTED, AccountRecord
 from storage.evidence.queries.arena_people import ArenaGameLine, RatedPlayer
 from storage.evidence.statistics.reply_progress import GameProgress
 
-MAX_RANKED_DEVIATION = 75.0
-"""Maximum rating deviation of a ranked player, as on Lichess; players reach it after about twenty games."""
 MAX_DEVIATION = 1000.0
 MAX_RANKED, MAX_OTHERS = 100, 50
 """Maximum numbers of ranked players, and of players with uncertain ratings, in a ranking."""
 GAMES_PER_PAGE = 20
 """Number of games per page of a list."""
 
-_RATINGS = NumberStyle(is_grouped=False)
 _PERCENT = NumberStyle(0, unit=" %")
 Points = Sequence[tuple[datetime, int]]
 
@@ -167,7 +164,7 @@ def _rating_chart(title: str, points: Points) -> Markup | None:
             description=f"The rating after each of {len(points)} rated games.",
             x_name="game",
             lines=(ChartLine("rating", tuple(at for at, _ in points), tuple(value for _, value in points)),),
-            y_style=_RATINGS,
+            y_style=RATINGS,
             size=ChartSize.HALF,
         )
     )

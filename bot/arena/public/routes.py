@@ -12,6 +12,7 @@ from aiohttp import web
 
 from bot.arena.arena_services import ArenaServices
 from bot.arena.game import ReplayedGame
+from bot.arena.glicko import MIN_PROVISIONAL_DEVIATION
 from bot.arena.http import (
     GAME,
     ID,
@@ -27,7 +28,6 @@ from bot.arena.public.people import (
     MAX_DEVIATION,
     MAX_OTHERS,
     MAX_RANKED,
-    MAX_RANKED_DEVIATION,
     GamePage,
     LeadersView,
     PlayerView,
@@ -77,7 +77,7 @@ class PublicRoutes:
         self._is_public = parts.config.public_games
         self.spectators = SpectatorStreams(self._spectator_view)
         self._answers: SingleFlightCache[CachedResponse] = SingleFlightCache(
-            _MAX_CACHE_BYTES, lambda answer: len(answer.body)
+            _MAX_CACHE_BYTES, lambda answer: answer.size
         )
 
     def table(self) -> list[web.AbstractRouteDef]:
@@ -270,7 +270,7 @@ class PublicRoutes:
             raise HttpError(400, f"variant is {wanted!a:.40}; there are lists for {known}")
 
         async def make() -> CachedResponse:
-            spans = ((-1.0, MAX_RANKED_DEVIATION), (MAX_RANKED_DEVIATION, MAX_DEVIATION))
+            spans = ((-1.0, MIN_PROVISIONAL_DEVIATION), (MIN_PROVISIONAL_DEVIATION, MAX_DEVIATION))
             async with self._parts.database.read() as session:
                 ranked = await best_rated(session, variant.key, MAX_RANKED, spans[0])
                 others = await best_rated(session, variant.key, MAX_OTHERS, spans[1])

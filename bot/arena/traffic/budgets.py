@@ -1,14 +1,16 @@
 """The cost of requests and the budgets of accounts, addresses and all clients together.
 
-A point stands for about a millisecond of processor time.  Each request is charged to three token buckets: the
-account's, the address's and the common one. While the common bucket runs low, addresses that have spent
-little lately are served first. The last part of the common bucket, and of each address's bucket, is reserved
-for players in a game.
+A point stands for about a millisecond of processor time. Each request is charged to three token buckets: the
+account's, the address's and the common one. The networks around an address have buckets, too. While the
+common bucket runs low, addresses and networks that have spent little lately are served first. The last part
+of the common bucket, and of each address's bucket, is reserved for players in a game.
 """
 
 import math
 from collections.abc import Callable, Mapping
 
+from bot.arena.proxies import networks
+from bot.arena.traffic.nested_limits import NestedRateLimiter
 from bot.base.rate_limiter import Rate, RateLimiter, RecentUse
 
 BUCKET_CAPACITY_S = 10.0
@@ -77,7 +79,7 @@ class LimitReached(Exception):
         self.wait_s = wait_s
 
 
-def spend(limiter: RateLimiter, key: str, cost: float = 1.0, spare: float = 0.0) -> None:
+def spend(limiter: RateLimiter | NestedRateLimiter, key: str, cost: float = 1.0, spare: float = 0.0) -> None:
     """Count one use of a limit; takes the arguments of `RateLimiter.wait_s`.
 
     Raises:
@@ -100,7 +102,7 @@ class Budgets:
         self._persons = RateLimiter(PERSON_RATE, clock)
         self._bots = RateLimiter(BOT_RATE, clock)
         self._full_use = BUCKET_CAPACITY_S * per_address
-        self._addresses = RateLimiter(Rate("requests", self._full_use, per_address), clock)
+        self._addresses = NestedRateLimiter(Rate("requests", self._full_use, per_address), clock)
         self._spent = RecentUse(RECENT_SPENDING_DECAY_S, clock)
         self._common = RateLimiter(Rate("server.requests", BUCKET_CAPACITY_S * common, common), clock)
 
@@ -127,11 +129,16 @@ class Budgets:
         spend(self._addresses, address, cost, reserved)
         # The root tells those who asked for little from those who asked for a little more, before many of the
         # latter have used up the common one.
-        use = math.sqrt(min(1.0, (self._spent.of(address) + cost) / self._full_use))
+        use = max(
+            (self._spent.of(network) + cost) / (self._full_use * shares)
+            for network, shares in networks(address)
+        )
+        use = math.sqrt(min(1.0, use))
         left = reserved + (SHARED_RESERVE - reserved) * use
         try:
             spend(self._common, "", cost, left)
         except LimitReached:
             self._addresses.refund(address, cost)
             raise
-        self._spent.add(address, cost)
+        for network, _ in networks(address):
+            self._spent.add(network, cost)

@@ -1,4 +1,4 @@
-"""Limits the games and unanswered challenges per account and per address.
+"""Limits the games and unanswered challenges per account, per address and per network.
 
 A waiting challenge counts as a game, so accepting it never exceeds the challenger's quota.
 """
@@ -6,6 +6,7 @@ A waiting challenge counts as a game, so accepting it never exceeds the challeng
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from bot.arena.proxies import networks
 from bot.base.config import ArenaConfig
 
 
@@ -18,6 +19,14 @@ class QuotaEntry:
     holders: tuple[tuple[str, str], ...]
     """The accounts whose quota is used (both players of a game, or the challenger), with their
     addresses. An address is empty if it is unknown or exempt."""
+    has_clock: bool = True
+    is_resting: bool = False
+    """Whether the game needs none of a bot's places (see `bot.arena.traffic.places`)."""
+
+
+def is_in_network(entry: QuotaEntry, network: str) -> bool:
+    """Whether a holder's address is in a network, given by its key."""
+    return any(network == each for _, address in entry.holders if address for each, _ in networks(address))
 
 
 def quota_refusal(
@@ -34,17 +43,22 @@ def quota_refusal(
     """
     if not address:
         return None
-    by_account = by_address = with_it = 0
-    for place in taken:
-        is_own = any(account_id == holder for holder, _ in place.holders)
-        is_near = any(address == where for _, where in place.holders)
-        by_account += is_own
-        by_address += is_near
-        with_it += (is_own or is_near) and program_id in place.players
-    if by_account >= config.games_per_account:
+    taken = list(taken)
+    own = [entry for entry in taken if any(account_id == holder for holder, _ in entry.holders)]
+    if len(own) >= config.games_per_account:
         return f"You already have {config.games_per_account} games and unanswered challenges"
-    if by_address >= config.games_per_address:
-        return f"Your address already has {config.games_per_address} games and unanswered challenges"
-    if with_it >= config.games_per_opponent:
-        return f"Your address already has {config.games_per_opponent} games or challenges with this opponent"
+    for network, shares in networks(address):
+        near = [entry for entry in taken if is_in_network(entry, network)]
+        if (count := len(near)) >= config.games_per_address * shares:
+            if shares > 1:
+                return f"Your network already has {count} games and unanswered challenges"
+            return f"Your address already has {count} games and unanswered challenges"
+        if shares == 1:
+            near += [entry for entry in own if not is_in_network(entry, network)]
+        if (
+            count := sum(program_id in entry.players for entry in near)
+        ) >= config.games_per_opponent * shares:
+            if shares > 1:
+                return f"Your network already has {count} games or challenges with this opponent"
+            return f"Your address already has {count} games or challenges with this opponent"
     return None

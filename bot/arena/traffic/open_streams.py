@@ -10,6 +10,7 @@ from enum import IntEnum
 
 from aiohttp import web
 
+from bot.arena.proxies import networks
 from bot.arena.streams import Stream
 
 
@@ -49,7 +50,7 @@ class OpenStreams:
 
     Args:
         per_account: Maximum number of streams of an account.
-        per_address: Maximum number of streams of all accounts at one address.
+        per_address: Maximum number of streams of all accounts at one address; networks may have multiples.
         priority: Returns the priority of an account, given its id.
     """
 
@@ -69,8 +70,11 @@ class OpenStreams:
         if priority is not Priority.OURS:
             opened = list(self._open.values())
             own = [each for each in opened if each.account_id == listening.account_id != ""]
-            near = [each for each in opened if each.address == listening.address]
-            for most, crowd in ((self._per_account, own), (self._per_address, near)):
+            crowds = [(self._per_account, own)]
+            for network in networks(listening.address):
+                near = [each for each in opened if network in networks(each.address)]
+                crowds.append((self._per_address * network[1], near))
+            for most, crowd in crowds:
                 if len(crowd) >= most and not (priority is Priority.PLAYER and self._close_unneeded(crowd)):
                     return False
         self._open[listening.stream] = listening

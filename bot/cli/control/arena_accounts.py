@@ -10,8 +10,6 @@ from bot.base.log import printable
 from bot.cli.common import ask_database, config_of, print_json, print_note, print_rows
 
 REQUEST_TIMEOUT_S = 60.0
-COMMAND_LINE_ACTOR = "command line"
-"""The actor in events that record changes made while no program is running."""
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the arena account.")]
 
@@ -103,6 +101,8 @@ def void_game(
 
 
 def _change(context: typer.Context, action: str, name: str, new_name: str = "") -> None:
+    from bot.control.audit import COMMAND_LINE_ACTOR
+
     async def alone(actions: Any) -> list[str]:
         return [await actions.change(action, name, new_name, by=COMMAND_LINE_ACTOR)]
 

@@ -2,12 +2,17 @@
 
 import json
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bot.base.log import printable
-from bot.cli.common import UsageError, config_of, print_json
+from bot.cli.common import UsageError, ask_database, config_of, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from storage.database import Database
 
 REQUEST_TIMEOUT_S = 60.0
 """Timeout of commands that are answered immediately, in seconds."""
@@ -94,7 +99,7 @@ def block(
     account: OurAccount = None,
 ) -> None:
     """Block an account: play no more games with it, even after a restart."""
-    _ask(context, REQUEST_TIMEOUT_S, command="block", name=name, account=account)
+    _change_block(context, "block", name, account)
 
 
 def unblock(
@@ -103,7 +108,28 @@ def unblock(
     account: OurAccount = None,
 ) -> None:
     """Undo `block`; block lists in the settings still apply."""
-    _ask(context, REQUEST_TIMEOUT_S, command="unblock", name=name, account=account)
+    _change_block(context, "unblock", name, account)
+
+
+def _change_block(context: typer.Context, action: str, name: str, account: str | None) -> None:
+    """Have the running program make the change; if none is running, change the database."""
+    from bot.control.control_socket import NotRunning
+
+    try:
+        _ask(context, REQUEST_TIMEOUT_S, command=action, name=name, account=account)
+    except NotRunning:
+        from bot.control.audit import COMMAND_LINE_ACTOR
+        from bot.control.blocks import change_block_offline
+
+        config = config_of(context)
+
+        def change(database: "Database") -> "Awaitable[str]":
+            is_blocked = action == "block"
+            return change_block_offline(
+                config, database, name, account, is_blocked=is_blocked, by=COMMAND_LINE_ACTOR
+            )
+
+        print(printable(ask_database(context, change, upgrade=True)))
 
 
 def log_level(

@@ -25,7 +25,11 @@ def backup_command(
     ] = None,
     keep: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Keep only the latest N backups in the folder."),
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Keep only the latest N backups in FILE, a folder, created if missing.",
+        ),
     ] = None,
 ) -> None:
     """Back up the database while the bot plays.
@@ -42,7 +46,8 @@ def backup_command(
             "no backup was made: run the line above, which is PostgreSQL's own backup command; "
             "it reads the password from ~/.pgpass or PGPASSWORD"
         )
-    if keep is not None and target is not None and not target.is_dir():
+    is_folder = target is None or target.is_dir() or not (target.exists() or target.suffix)
+    if keep is not None and not is_folder:
         raise UsageError(f"--keep: {target} is a file; give a folder")
     with _page_progress() as on_pages:
         backup = back_up(database, target, keep, on_pages=on_pages)

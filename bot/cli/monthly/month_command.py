@@ -37,6 +37,7 @@ def report_command(
     The file works offline and without scripts, and can be printed. Use --since and --until instead of --month
     for another period.
     """
+    from bot.base.dialects import rating_list_of
     from bot.parts.document import document
     from bot.views.month import month_parts
     from storage.evidence.queries.trial_report import trial_verdicts
@@ -47,7 +48,7 @@ def report_command(
 
     async def read(database: "Database") -> "tuple[MonthlyReport, dict[str, TrialVerdict]]":
         async with database.read() as session:
-            report = await monthly_report(session, filters)
+            report = await monthly_report(session, filters, rating_list_of)
         return report, await trial_verdicts(database, [trial for trial, _ in report.trials], now)
 
     report, verdicts = ask_database(context, read)

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view kStart = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1";
 constexpr std::string_view kLetters = "PABNCRKpabncrk";  // by number of the piece
+constexpr std::string_view kOtherLetters = "EHeh", kOurLetters = "BNbn";  // elephants and horses in other programs
 constexpr const char* kNames[kKinds] = {"soldier", "advisor", "elephant", "horse", "cannon", "rook", "general"};
 constexpr int kSet[kKinds] = {5, 2, 2, 2, 2, 2, 1};
 constexpr const char* kColours[2] = {"red", "black"};
@@ -47,7 +48,8 @@ void read_board(std::string_view text, Position& p) {
         } else if (c >= '1' && c <= '9') {
             file += c - '0';
         } else {
-            const std::size_t piece = kLetters.find(c);
+            const std::size_t other = kOtherLetters.find(c);
+            const std::size_t piece = kLetters.find(other == std::string_view::npos ? c : kOurLetters[other]);
             if (piece == std::string_view::npos) throw Bad(quoted({&c, 1}) + " is no piece");
             if (file >= kFiles) throw is_no_board();
             p.board[kFiles * rank + file++] = static_cast<std::uint8_t>(piece);
@@ -76,7 +78,9 @@ void read_fen(const Words& fields, Position& p) {
         throw Bad("a FEN has a board, the side to move, two dashes and two numbers");
     }
     read_board(fields[0], p);
-    if (fields[1] != "w" && fields[1] != "b") throw Bad("the side to move is w or b, not " + quoted(fields[1]));
+    if (fields[1] != "w" && fields[1] != "r" && fields[1] != "b") {
+        throw Bad("the side to move is w, r or b, not " + quoted(fields[1]));
+    }
     p.side = fields[1] == "b";
     for (std::size_t i = 2; i < std::min<std::size_t>(fields.size(), 4); ++i) {
         if (fields[i] != "-") throw Bad("two dashes stand after the side to move, not " + quoted(fields[i]));

@@ -1,7 +1,7 @@
-"""Our ratings over time, as one curve for each account, game and speed."""
+"""Our ratings over time, as one curve for each rating that a site keeps of an account."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,6 +14,9 @@ from storage.filters import Filters, filter_conditions
 from storage.records import MATCH_SITE, GameStatus
 from storage.tables.games import GameRow
 
+RatingListOf = Callable[[str, str, str], str]
+"""Returns the `RatingCurve.speed` of a game from its site, its variant and its speed."""
+
 
 @dataclass(frozen=True, slots=True)
 class RatingPoint:
@@ -25,12 +28,14 @@ class RatingPoint:
 
 @dataclass(frozen=True, slots=True)
 class RatingCurve:
-    """Our ratings in one kind of game."""
+    """One of our ratings."""
 
     site: str
     account: str
     game: str
     speed: str
+    """The speed for which the site keeps this rating. If it keeps one for all speeds: empty, or the kind of
+    games that it is for, such as ``chess960``."""
     points: tuple[RatingPoint, ...]
     """The ratings, one per rated game, oldest first."""
 
@@ -53,11 +58,17 @@ class RatingCurve:
         return self.now - before[-1] if before else None
 
 
-async def rating_curves(session: AsyncSession, filters: Filters) -> list[RatingCurve]:
+async def rating_curves(session: AsyncSession, filters: Filters, list_of: RatingListOf) -> list[RatingCurve]:
     """Return the rating curves of the rated games that match the filters; those with most games first."""
     statement = (
         select(
-            GameRow.site, GameRow.account, GameRow.game, GameRow.speed, GameRow.started_at, GameRow.our_rating
+            GameRow.site,
+            GameRow.account,
+            GameRow.game,
+            GameRow.variant,
+            GameRow.speed,
+            GameRow.started_at,
+            GameRow.our_rating,
         )
         .where(
             GameRow.rated.is_(True),
@@ -72,7 +83,7 @@ async def rating_curves(session: AsyncSession, filters: Filters) -> list[RatingC
     with many_objects():
         # Not by the session, which would make each row twice.
         rows: Sequence[Any] = (await (await session.connection()).execute(statement)).all()
-        for site, account, game, speed, at, rating in rows:
-            found[site, account, game, speed].append(RatingPoint(at, rating))
+        for site, account, game, variant, speed, at, rating in rows:
+            found[site, account, game, list_of(site, variant, speed)].append(RatingPoint(at, rating))
     curves = [RatingCurve(*kind, tuple(points)) for kind, points in found.items()]
     return sorted(curves, key=lambda curve: (-len(curve.points), curve.site, curve.account, curve.game))

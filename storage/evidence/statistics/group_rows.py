@@ -26,6 +26,7 @@ from storage.evidence.statistics.groups import (
     week_text,
 )
 from storage.filters import Filters, TrapSettings, of_games
+from storage.records import MATCH_SITE
 from storage.tables.games import EngineConfigRow, GameRow, OpponentRow
 
 _CONFIG_KEYS = (GroupKey.VERSION, GroupKey.SETTINGS)
@@ -281,10 +282,12 @@ async def read_sources(session: AsyncSession, by: Sequence[GroupKey]) -> KeySour
 def _late(every: GameRows) -> list[int]:
     """Keys of games that come after a person's first `CAP_GAMES` games of the same kind, such as chess.
 
-    Games count in the order in which they began, whatever the filters; aborted games do not count.
+    Games count in the order in which they began, whatever the filters; aborted games do not count. Opponents
+    in matches are not persons, so all their games count.
     """
-    games = every.games
-    persons, is_played = codes_of(games["person"]), games["state"] != ABORTED
+    games, site = every.games, every.label("site")
+    is_match = np.array([text == MATCH_SITE for text in site.texts], bool)[site.codes]
+    persons, is_played = codes_of(games["person"]), (games["state"] != ABORTED) & ~is_match
     frequent = np.flatnonzero((np.bincount(persons, is_played) > CAP_GAMES)[persons] & is_played)
     order = frequent[np.lexsort((games["id"][frequent], games["began_us"][frequent]))]
     kind = every.label("game")

@@ -15,7 +15,7 @@ from engine.expected import WHOLE
 from engine.games import get_rules
 from storage.evidence.queries.baits import read_baits
 from storage.evidence.queries.overview import Day, games_by_day
-from storage.evidence.queries.rating_curves import RatingCurve, rating_curves
+from storage.evidence.queries.rating_curves import RatingCurve, RatingListOf, rating_curves
 from storage.evidence.reading import played_game_conditions, read_games
 from storage.evidence.replies import UNKNOWN_COST, ReplyFlag, costs, has
 from storage.evidence.statistics.group_rows import read_groups
@@ -76,12 +76,15 @@ class MonthlyReport:
     """The trials that ran in the period, with the number of each arm's games that began in the period."""
 
 
-async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyReport:
+async def monthly_report(
+    session: AsyncSession, filters: Filters, rating_list_of: RatingListOf
+) -> MonthlyReport:
     """Build the report on the games that match the filters.
 
     Args:
         session: Session of a transaction with a consistent view of the database.
         filters: Must have `since` and `until`, in UTC.
+        rating_list_of: Tells which of our ratings a game changes.
 
     Raises:
         ValueError: The filters lack `since` or `until`.
@@ -97,7 +100,7 @@ async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyRepo
         until,
         tuple(games_by_day(games, first, (last - first).days + 1)),
         tuple(grouped.statistics()),
-        tuple(sorted(await rating_curves(session, filters), key=_rank)[:MAX_RATING_CURVES]),
+        tuple(sorted(await rating_curves(session, filters, rating_list_of), key=_rank)[:MAX_RATING_CURVES]),
         await _baits(session, filters),
         await _events(session, filters, since, until),
         await _trials(session, filters, since, until),

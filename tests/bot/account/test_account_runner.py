@@ -16,22 +16,32 @@ from bot.account.account_runner import (
     SharedResources,
     role_of,
 )
+from bot.account.missing_games import ACCOUNT_STOPPED, GAMES_MISSING
 from bot.base.config import ChatConfig, Config
 from bot.base.errors import TransientError
+from bot.base.events import ListedGame
 from bot.base.game_server import Account, Server
+from bot.control.status import account_status
 from bot.game.shared_game_limit import SharedGameLimit
 from storage.database import Database, Role
 from storage.errors import RoleLost, RoleTaken
+from storage.ledger.events import list_events
 from tests.bot.fakes import FakeServer, config, services
 from tests.bot.virtual_time import run
 from tests.patience import PATIENCE_S
+from tests.storage.samples import opened as opened_game
 
 Opened = Callable[[], FakeServer]
 
 
 @asynccontextmanager
 async def runner_of(
-    database: Database, opened: Opened, *, is_alone: bool = True, is_standby: bool = False
+    database: Database,
+    opened: Opened,
+    *,
+    is_alone: bool = True,
+    is_standby: bool = False,
+    stop: asyncio.Event | None = None,
 ) -> AsyncIterator[tuple[AccountRunner, asyncio.Task[None]]]:
     """A runner at work, and its task; it is stopped at the end."""
 
@@ -51,7 +61,7 @@ async def runner_of(
             is_standby,
         )
         runner = AccountRunner("home", config(), shared, open_server, is_alone=is_alone)
-        stop = asyncio.Event()
+        stop = stop or asyncio.Event()
         task = asyncio.create_task(runner.run(stop))
         try:
             yield runner, task
@@ -89,6 +99,25 @@ async def test_the_status_of_an_account_whose_site_is_away(database: Database) -
         door.opens.set()
         await until(lambda: runner.lobby)
         assert not runner.trouble
+
+
+async def test_games_that_the_database_lacks_are_named_once(database: Database) -> None:
+    """When the program starts; and its stop is recorded."""
+    async with database.write() as session:
+        game = await opened_game(session, "known", site="arena", account="desdemona", opponent_id="a")
+    server = FakeServer()
+    server.listed = [ListedGame("lost", "Anna", game.started_at)]
+    stop = asyncio.Event()
+    async with runner_of(database, lambda: server, stop=stop) as (runner, task):
+        await until(lambda: runner.notice)
+        assert runner.notice.startswith("1 finished game at arena is not in the database")
+        assert account_status("home", runner).notice == runner.notice
+        stop.set()
+        await task
+    async with database.read() as session:
+        kinds = [event.kind for event in await list_events(session)]
+    assert kinds[0] == ACCOUNT_STOPPED
+    assert kinds.count(GAMES_MISSING) == len(server.listed_since) == 1
 
 
 async def test_settings_that_change_while_it_signs_in(database: Database) -> None:

@@ -211,6 +211,22 @@ def test_places(offer: Challenge, games: tuple[GameSlot, ...], has_place: bool) 
         assert told.reason is DeclineReason.LATER
 
 
+def test_games_that_rest_need_no_place() -> None:
+    config = ChallengesConfig(max_games=2, max_games_per_opponent=1)
+    games = tuple(GameSlot(f"p{number}") for number in range(8))
+    for running, resting, has_place in (
+        (2, 0, False),
+        (2, 1, True),
+        (7, 6, True),
+        (8, 8, False),
+        (3, 1, False),
+    ):
+        told = respond(OFFER, Load(games[:running], resting=resting), config)
+        assert isinstance(told, Accept) == has_place, (running, resting)
+    shared = Load(games[:2], resting=1, machine_max_games=1)
+    assert isinstance(respond(OFFER, shared, config), WaitForSlot), "a machine has its limit, too"
+
+
 def test_so_many_may_wait() -> None:
     config = ChallengesConfig(max_games=1, max_waiting=2)
     assert isinstance(respond(OFFER, Load((B,), (C,)), config), WaitForSlot)

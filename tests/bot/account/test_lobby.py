@@ -23,7 +23,7 @@ from bot.account.challenge_responder import (
 )
 from bot.account.game_slots import MAX_CHALLENGE_WAIT_S
 from bot.account.lobby import Lobby
-from bot.base.config import ChallengesConfig, MannersConfig
+from bot.base.config import REST_AFTER_S, ChallengesConfig, MannersConfig, ServerConfig
 from bot.base.errors import AuthError, PausedError, ProtocolError, RefusedError, TransientError
 from bot.base.events import (
     Challenge,
@@ -66,10 +66,14 @@ async def open_lobby(
     time: FakeTime | None = None,
     shared: SharedGameLimit | None = None,
     pool: HeldPool | None = None,
+    *,
+    is_arena: bool = False,
     **challenges: Any,
 ) -> AsyncIterator[Lobby]:
     time = time or FakeTime()
     settings = config(challenges=ChallengesConfig(variants=("tictactoe",), **challenges))
+    if is_arena:
+        settings = settings.model_copy(update={"server": ServerConfig()})
     async with services(server, database, settings=settings, sleep=time.sleep) as given:
         given = given if pool is None else pool.held(given)
         lobby = Lobby(replace(given, clock=time.clock, shared_limit=shared or SharedGameLimit()))
@@ -325,6 +329,30 @@ async def test_a_game_whose_start_was_not_told_keeps_its_place(database: Databas
         await server.until(lambda: len(server.moves) == 1)
         assert lobby.running == 1
         assert "accept two" not in server.calls
+
+
+@pytest.mark.parametrize("is_arena", [True, False])
+async def test_while_the_opponent_thinks_a_game_at_our_arena_needs_no_place(
+    database: Database, *, is_arena: bool
+) -> None:
+    server, time = FakeServer(), FakeTime()
+    async with open_lobby(server, database, time, max_games=1, is_arena=is_arena):
+        await tell(server, ChallengeReceived(OFFER), STARTED)
+        await server.until(lambda: len(server.moves) == 1)
+        await tell(server, *offers("two"))
+        await noted(database, "challenge_queued")
+        time.advance(REST_AFTER_S - 0.1)
+        await tell(server, *offers("three"))
+        await noted(database, "challenge_queued", 2)
+        assert "accept two" not in server.calls
+        time.advance(0.1)
+        if is_arena:
+            await called(server, "accept two")
+            assert "accept three" not in server.calls
+        else:
+            await tell(server, *offers("four"))
+            await noted(database, "challenge_queued", 3)
+            assert "accept two" not in server.calls
 
 
 async def test_a_challenge_that_is_gone_frees_its_place(database: Database) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import aiohttp
 import pytest
 
 from bot.arena.server import Arena
+from bot.arena.traffic.places import NO_PLACES, BotPlaces
 from bot.base.config import ArenaConfig
 from storage.database import Database
 from tests.patience import PATIENCE_S
@@ -134,6 +135,7 @@ class House:
         self.clock = clock
         self._http = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=PATIENCE_S))
         self._streams = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None))
+        self._raw = aiohttp.ClientSession(auto_decompress=False)
         self._open: list[aiohttp.ClientResponse] = []
 
     async def close(self) -> None:
@@ -141,6 +143,7 @@ class House:
             response.close()
         await self._http.close()
         await self._streams.close()
+        await self._raw.close()
 
     async def request(self, method: str, path: str, **options: Any) -> tuple[int, Any]:
         async with self._http.request(method, self.url + path, **options) as response:
@@ -198,13 +201,16 @@ class Street:
         *,
         report: Callable[[str], Awaitable[Json | None]] | None = None,
         bot: str | None = None,
+        places: Mapping[str, BotPlaces] = NO_PLACES,
         **settings: Any,
     ) -> AsyncIterator[House]:
         """An arena that runs for the length of the block, perhaps inside a bot's program."""
         clock = FakeClock()
         settings.setdefault("games_per_opponent", 100)  # most tests have one address and one program
         settings.setdefault("rated_plies", 0)  # most tests play short games
-        arena = Arena(ArenaConfig(port=0, **settings), self.database, clock=clock, report=report)
+        arena = Arena(
+            ArenaConfig(port=0, **settings), self.database, clock=clock, report=report, places=places
+        )
         arena._gate.pause = no_pause
         async with arena.running([bot] if bot else []) as url:
             house = House(arena, url, self.database, clock)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.base.dialects import DIALECTS
+from bot.base.dialects import DIALECTS, rating_list_of
 from bot.base.events import ChatLine, Clock, Proposal
 from bot.servers.lichess_wire import GameReader
 
@@ -16,12 +16,31 @@ from bot.servers.lichess_wire import GameReader
         ("lichess", "chess960", Clock(180, 2), "chess960"),
         ("playstrategy", "flipello", Clock(180, 2), "flipello"),
         ("arena", "othello", Clock(60, 0), "othello"),
+        ("arena", "standard", Clock(60, 0), "standard"),
         ("ggs", "s8r18", Clock(300, 0), "s8r18"),
     ],
 )
 def test_which_ratings_are_about_a_game(site: str, variant: str, clock: Clock, expected: str) -> None:
     assert variant in DIALECTS[site].variants
     assert DIALECTS[site].rating_list(Proposal(variant, True, clock)) == expected
+
+
+@pytest.mark.parametrize(
+    ("site", "variant", "expected"),
+    [
+        ("lichess", "standard", "blitz"),
+        ("lichess", "chess960", "chess960"),
+        ("lichess", "atomic", ""),
+        ("playstrategy", "xiangqi", ""),
+        ("pychess", "chess", ""),
+        ("arena", "standard", ""),
+        ("ggs", "s8", ""),
+        ("ggs", "s8r18", "othello_random"),
+        ("gone.example", "standard", "blitz"),
+    ],
+)
+def test_which_of_its_ratings_a_site_changes(site: str, variant: str, expected: str) -> None:
+    assert rating_list_of(site, variant, "blitz") == expected
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bot.charts.figure import NARROW_WIDTH, ChartSize
 from bot.charts.line_chart import line_chart
 from bot.charts.lines import ChartLine, LineChart
-from bot.charts.numbers import MINUS
+from bot.charts.numbers import DIFFERENCE, MINUS
 from tests.bot.charts.parsing import (
     Element,
     numbers_of,
@@ -280,3 +280,17 @@ def test_one_moment_of_both_lines_is_at_the_end(apart_us: int) -> None:
     _, _, low, high = map(float, wide.get("data-span", "").split())
     assert high == pytest.approx(near.timestamp(), abs=1e-2)
     assert high - low == pytest.approx(86_400)
+
+
+@pytest.mark.parametrize("size", ChartSize)
+def test_plies_are_counted_in_whole_numbers(size: ChartSize) -> None:
+    line = ChartLine("e2e4", (2, 3, 4), (51.5, 50.2, 48.9))
+    drawn = parsed(line_chart(LineChart("Scores", "", "plies ahead", (line,), DIFFERENCE, size=size)))
+    below = [each.text for each in with_class(drawn, "mid")]
+    assert below == ["2", "3", "4"] * 2, "on a desktop and on a phone"
+
+
+def test_a_count_has_no_half_ticks() -> None:
+    line = ChartLine("games", (1, 2), (0, 1))
+    drawn = parsed(line_chart(LineChart("Games", "", "day", (line,))))
+    assert {each.text for each in with_class(drawn, "end")} == {"0", "1"}

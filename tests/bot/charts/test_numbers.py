@@ -172,3 +172,16 @@ def test_moments_are_written_in_utc() -> None:
     at = datetime(2026, 11, 5, 9, 7, tzinfo=UTC)
     assert time_text((at).timestamp(), is_daily=False) == "5 Nov 2026, 09:07"
     assert time_text((at).timestamp(), is_daily=True) == "5 Nov 2026"
+
+
+@given(SPANS.filter(lambda span: span[1] - span[0] >= 1), st.integers(2, 20))
+def test_counts_have_whole_ticks(span: tuple[float, float], most: int) -> None:
+    for ticks in (ticks_around(*span, most, is_whole=True), ticks_within(*span, most, is_whole=True)):
+        assert all(value.is_integer() for value in ticks.values)
+        assert ticks.decimals == 0
+        assert len(set(ticks.values)) == len(ticks.values) <= most + 1
+
+
+def test_few_counts_have_a_tick_each() -> None:
+    assert ticks_within(2, 4, 9, is_whole=True).values == (2, 3, 4)
+    assert ticks_around(0, 1, 5, is_whole=True).values == (0, 1)

@@ -30,7 +30,9 @@ class Rig:
         self.time = time
         self.stop = asyncio.Event()
         self.reloaded = "challenges"
-        self.runners: dict[str, Any] = {"home": SimpleNamespace(lobby=lobby, trouble="", is_waiting=False)}
+        self.runners: dict[str, Any] = {
+            "home": SimpleNamespace(lobby=lobby, trouble="", is_waiting=False, site="arena", notice="")
+        }
         program = Runtime(self.runners, database, pool, pause, self.stop, lambda: self.reloaded)
         self.program = program
         self.actions = OperatorActions(program)

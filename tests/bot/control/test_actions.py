@@ -279,6 +279,15 @@ async def test_a_challenge_to_its_end(database: Database) -> None:
     assert said == ["challenging anna to othello 3+2"]
 
 
+async def test_a_block_needs_no_connection(database: Database) -> None:
+    """Our account may not be signed in, or no program may run at all."""
+    server = FakeServer()
+    async with opened_rig(server, database) as rig:
+        rig.runners["home"].lobby = None
+        assert await rig.actions.block("ben", by="socket") == "ben is blocked at arena"
+        assert (await rig.trail())[-1][1:] == ("block", "socket", "ben is blocked at arena")
+
+
 async def test_a_challenge_from_a_page_waits_for_no_game(database: Database) -> None:
     server = FakeServer()
     async with opened_rig(server, database) as rig:

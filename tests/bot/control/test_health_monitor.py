@@ -25,7 +25,7 @@ from bot.control.health_monitor import (
     plain_readiness,
 )
 from bot.control.status import AccountStatus, DatabaseStatus
-from bot.game.search_pool import PoolLoad
+from bot.threads.search_pool import PoolLoad
 from engine.human.registry import ModelRegistry
 from storage.database import Database
 from storage.errors import StorageError

@@ -23,7 +23,7 @@ from bot.control.status import (
     database_status,
 )
 from bot.control.status_text import status_lines
-from bot.game.search_pool import PoolLoad
+from bot.threads.search_pool import PoolLoad
 from storage.database import Database
 from tests.bot.account.test_lobby import tell
 from tests.bot.control.rig import opened_rig
@@ -131,6 +131,16 @@ def sample() -> Status:
     )
 
 
+def test_games_that_the_database_lacks_are_shown() -> None:
+    status = sample()
+    home = replace(status.accounts[0], notice="1 finished game is missing")
+    assert (
+        "home: playing as desdemona at arena; games: 1, waiting: 1; link: up 3 h, last event 12 s ago, "
+        in (line := status_lines(replace(status, accounts=(home,)))[4])
+    )
+    assert line.endswith("lag 35 ms; 1 finished game is missing")
+
+
 def test_as_text() -> None:
     assert status_lines(sample()) == [
         "desdemona 1.2.3, process 42, up 2 d 5 h",
@@ -209,4 +219,5 @@ def test_as_json() -> None:
     assert plain["at"] == "2026-01-02T03:04:05.000+00:00"
     assert plain["admission"]["state"] == "open"
     assert plain["accounts"][1]["link"] is None
-    assert plain["workers"] == {"threads": 4, "busy": 2, "live": 1, "waiting": 3, "waiting_moves": 0}
+    load = {"threads": 4, "busy": 2, "live": 1, "waiting": 3, "waiting_moves": 0, "is_full": False}
+    assert plain["workers"] == load

@@ -29,7 +29,7 @@ from bot.control.status import (
     WaitingChallenge,
 )
 from bot.dashboard.server import Dashboard
-from bot.game.search_pool import PoolLoad
+from bot.threads.search_pool import PoolLoad
 from bot.views.menu import pages
 from bot.views.overview import NowView
 from bot.views.page import Page, Query

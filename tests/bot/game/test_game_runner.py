@@ -5,7 +5,7 @@ import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, astuple, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -37,9 +37,9 @@ from engine.errors import EngineMismatch
 from storage.database import Database
 from storage.evidence.inference.trial import Exclusion
 from storage.evidence.statistics.trial_rows import trial_decisions
-from storage.evidence.trials import NewTrial, start_trial
+from storage.evidence.trials import NewTrial, list_trials, start_trial
 from storage.ledger.decisions import mark_taken_back
-from storage.ledger.events import list_events
+from storage.ledger.events import REPORT_LATE, list_events
 from storage.ledger.forecasts import list_unforecast
 from storage.ledger.games import list_open_games
 from storage.records import DecisionState, Endpoint, GameResult, GameStatus, StoredGame, TimeSource
@@ -754,7 +754,9 @@ async def test_a_game_that_is_drawn_blind_belongs_to_the_open_trial(database: Da
             session, NewTrial(name="t1", arms=arms, configurations={arm: {} for arm in arms})
         )
     server = FakeServer("othello", pick=picker(1))
-    settings = config(assignment=AssignmentConfig(), trial=TrialConfig(reveal=reveal, hold_s=0))
+    settings = config(
+        assignment=AssignmentConfig(), trial=TrialConfig(reveal=reveal, hold_s=0, report_delay_s=0)
+    )
     await play(server, database, settings=settings)
     game = await stored_game(database)
     assert game.trial_id == (None if reveal else trial.id)
@@ -768,6 +770,98 @@ async def test_a_game_that_is_drawn_blind_belongs_to_the_open_trial(database: Da
     # Everybody at the site may see what is told with a move.
     assert {info.score_centi is None for info in server.thoughts} == {not reveal}
     assert all(info.time_s > 0 for info in server.thoughts)
+
+
+class HeldTime:
+    """A sleep that ends when the test says so."""
+
+    def __init__(self) -> None:
+        self.asked_s: list[float] = []
+        self.passed = asyncio.Event()
+        self._asked = asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        self.asked_s.append(seconds)
+        self._asked.set()
+        await self.passed.wait()
+
+    async def is_asked(self) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            await self._asked.wait()
+
+
+@asynccontextmanager
+async def in_a_trial(
+    server: FakeServer, database: Database, **trial: Any
+) -> AsyncIterator[tuple[HeldTime, "asyncio.Task[None]"]]:
+    """A game of an open trial, which is dropped at the end."""
+    arms = ("standard", "trappy")
+    async with database.write() as session:
+        if not await list_trials(session):
+            await start_trial(session, NewTrial(name="t1", arms=arms, configurations={a: {} for a in arms}))
+    settings = config(assignment=AssignmentConfig(), trial=TrialConfig(**trial))
+    held = HeldTime()
+    async with services(server, database, settings=settings) as given:
+        running = asyncio.create_task(GameRunner(GAME_ID, replace(given, sleep=held.sleep)).run())
+        try:
+            yield held, running
+        finally:
+            running.cancel()
+            with suppress(asyncio.CancelledError):
+                await running
+
+
+async def test_a_move_of_a_trial_is_stored_held_and_sent_after_a_kill(database: Database) -> None:
+    server = FakeServer("othello", pick=None)
+    async with in_a_trial(server, database, report_delay_s=0) as (held, _):
+        await held.is_asked()
+        [before] = await stored_decisions(database)
+        assert moves_sent(server) == 0
+    async with in_a_trial(server, database, report_delay_s=0) as (held, _):
+        await held.is_asked()
+        assert moves_sent(server) == 0
+        held.passed.set()
+        await server.until(lambda: moves_sent(server) == 1)
+    [after] = await stored_decisions(database)
+    assert (after.id, after.decision) == (before.id, before.decision)
+    assert server.moves == (before.decision.move,)
+
+
+async def test_a_game_that_ends_while_a_move_is_held_waits_for_nothing(database: Database) -> None:
+    server = FakeServer("othello", pick=None)
+    async with in_a_trial(server, database, report_delay_s=0) as (held, running):
+        await held.is_asked()
+        server.finish(EndReason.RESIGNATION, 0)
+        async with asyncio.timeout(PATIENCE_S):
+            await running
+        assert len(held.asked_s) == 1
+    assert moves_sent(server) == 0
+    assert (await stored_game(database)).is_settled
+
+
+async def test_the_farewell_and_the_report_of_a_trial_come_at_a_fixed_time(database: Database) -> None:
+    server = FakeServer("othello", pick=None)
+    async with in_a_trial(server, database, hold_s=0, report_delay_s=20) as (held, _):
+        await server.until(lambda: moves_sent(server) == 1)
+        server.finish(EndReason.RESIGNATION, 0)
+        await held.is_asked()
+        over, said = await stored_game(database), len(server.said)
+        assert 0 < held.asked_s[0] <= 20
+        assert not over.is_settled  # killed meanwhile
+    assert over.ended_at is not None
+    async with database.write() as session:
+        await session.execute(update(GameRow).values(ended_at=over.ended_at - timedelta(seconds=50)))
+    async with in_a_trial(server, database, hold_s=0, report_delay_s=20) as (held, running):
+        await held.is_asked()
+        assert 0 < held.asked_s[0] <= 10
+        assert (len(server.said), (await stored_game(database)).is_settled) == (said, False)
+        held.passed.set()
+        async with asyncio.timeout(PATIENCE_S):
+            await running
+    assert (len(server.said), (await stored_game(database)).is_settled) == (said + 1, True)
+    async with database.read() as session:
+        [event] = await list_events(session, kind=REPORT_LATE)
+    assert 50 <= event.detail["after_s"] < 60  # the sleep took no time
 
 
 async def test_the_number_of_a_draw_follows_from_nothing_unless_there_is_a_seed(database: Database) -> None:
@@ -806,7 +900,11 @@ async def test_a_whole_game_with_randomised_decisions(database: Database) -> Non
     async with database.write() as session:
         trial = await start_trial(session, plan)
     server = drawing_server()
-    await play(server, database, settings=config(assignment=DRAW, engine=DEEP, trial=TrialConfig(hold_s=0)))
+    await play(
+        server,
+        database,
+        settings=config(assignment=DRAW, engine=DEEP, trial=TrialConfig(hold_s=0, report_delay_s=0)),
+    )
     await check_books(database, server)
     game, decision = await stored_game(database), await first_of(database)
     assert (game.trial_id, game.selection["blind"], "seed" in game.selection) == (trial.id, True, False)
@@ -934,7 +1032,7 @@ async def test_a_takeback_brings_no_other_draw(database: Database, restarts: boo
                 name="m1", arms=("randomised",), configurations={"randomised": {}}, endpoint=Endpoint.COST
             ),
         )
-    settings = config(assignment=DRAW, engine=DEEP, trial=TrialConfig(hold_s=0))
+    settings = config(assignment=DRAW, engine=DEEP, trial=TrialConfig(hold_s=0, report_delay_s=0))
     server = drawing_server(pick=None)
     if restarts:
         await live_until(lambda: moves_sent(server) == 1, server, database, settings=settings)

@@ -15,19 +15,28 @@ from bot.base.config import EngineConfig, TrialConfig
 from bot.base.dialects import Capability
 from bot.game import thinking
 from bot.game.game_runner import GameRunner
-from bot.game.search_pool import JobRank, JobStop, SearchPool
 from bot.game.services import GameServices
 from bot.game.thinking import GameThinker, MoveSearch, PositionToMove, Turn, expected_reply
+from bot.threads import search_pool
+from bot.threads.fair_queue import JobRank
+from bot.threads.search_pool import JobStop, SearchPool
 from engine.decision import Decision, DirectMove, Person, SearchMode
 from engine.game import positions
 from engine.games import get_rules
 from engine.lookup.source import LookupMove
 from engine.move_chooser import MoveChooser
+from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.search.reference import ReferenceSearcher
 from engine.search.searchers import NativeSearcher
 from engine.stop import StopFlag, Stopped
 from engine.strategies.registry import strategy_named
-from engine.time_management import MAX_TIME_STRETCH, MAX_TIME_STRETCH_WITHOUT_CLOCK, Limits
+from engine.strategies.tempting import Tempting
+from engine.time_management import (
+    MAX_TIME_STRETCH,
+    MAX_TIME_STRETCH_WITHOUT_CLOCK,
+    Limits,
+    limits_from_clock,
+)
 from engine.variety import LEVELS
 from engine.verification import verify
 from storage.database import Database
@@ -170,6 +179,38 @@ def same_choice(one: Decision, other: Decision) -> bool:
     return replace(one, nodes=0, time_s=0) == replace(other, nodes=0, time_s=0)
 
 
+@pytest.mark.parametrize("strategy", ["standard", "trappy", "tempting", "opponent_model"])
+async def test_a_search_that_fails_is_replaced_by_a_smaller_one(
+    strategy: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It sees a win in one, can be verified, and is logged once."""
+    monkeypatch.setattr(GatedSearcher, "search", lambda *_: 1 / 0)
+    win_in_1 = START
+    for move in ("a1", "a2", "b1", "b2"):
+        win_in_1 = GAME.play(win_in_1, GAME.parse_move(win_in_1, move))
+    async with scene() as found:
+        for _ in range(2):
+            decision = await found.decide(win_in_1, strategy=strategy)
+            verify(decision)
+            assert (decision.move, decision.strategy) == ("c1", "standard")
+    (record,) = [each for each in caplog.records if "the search failed" in each.message]
+    assert "ZeroDivisionError" in record.message
+
+
+async def test_a_strategy_that_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Tempting, "search", lambda *_: 1 / 0)
+    async with scene() as found:
+        assert (await found.decide(strategy="tempting")).strategy == "standard"
+
+
+async def test_a_model_of_people_that_raises() -> None:
+    """Whatever its predictions raise; what the model refuses to do, the strategy handles itself."""
+    async with scene() as found:
+        given = replace(found.given, models=OneModel(FakeModel("tictactoe", lambda *_: (1 / 0,))))
+        decision = await found.decide(mind=GameThinker(given, found.tasks), strategy="opponent_model")
+    verify(decision)
+
+
 # --- Limits ---------------------------------------------------------------------------------------------
 
 
@@ -262,7 +303,7 @@ async def test_a_slow_game_steps_back_and_keeps_what_it_had() -> None:
         slow = asyncio.create_task(found.mind.decide(at(SLOW, START), None, found.clock()))
         for _ in range(5):
             await found.searcher.is_waiting()
-            assert await found.given.pool.run(lambda *_: "live", "tictactoe", 0.0) == "live"
+            assert await found.given.pool.run(lambda *_: "live", "tictactoe") == "live"
         await found.searcher.is_waiting()
         found.searcher.open.set()
         decision = await slow
@@ -335,13 +376,129 @@ async def test_a_slow_game_whose_time_is_spent_answers_with_its_best() -> None:
         assert search(found.searcher, JobStop(0)) == first
 
 
-async def test_a_live_move_told_to_end_early_answers() -> None:
+class RunByHand(MoveSearch):
+    """Its runs take what a test says, by the game's clock and by the processor's."""
+
+    takes_s = 0.0
+    processor_share = 1.0
+
+    def __init__(self, found: Scene, stored: StoredGame = LIVE) -> None:
+        super().__init__(found.given, at(stored, START))
+        self.clock = found.clock
+        self.given: list[Limits] = []
+        self.begin(Turn(60.0, found.clock()))
+
+    def _choose(self, _: Any, limits: Limits, stop: JobStop) -> Decision:
+        assert isinstance(stop, StopByHand)
+        self.given.append(limits)
+        self.clock.now += self.takes_s
+        stop.now += self.processor_share * self.takes_s
+        return replace(alone(START, 2), time_s=self.takes_s)
+
+    def run(self, takes_s: float, queue_at_pause: float = 0.0) -> Decision | None:
+        """Run and be paused; None: it wants to go on."""
+        self.takes_s = takes_s
+        stop = StopByHand(0.0)
+        stop.is_paused, stop.queue_per_thread = True, queue_at_pause
+        try:
+            return self(GatedSearcher(), stop)
+        except Stopped:
+            return None
+
+
+class StopByHand(JobStop):
+    now = 0.0
+
+    def now_s(self) -> float:
+        return self.now
+
+
+async def test_a_paused_search_goes_on_with_what_is_left() -> None:
+    async with scene(max_time_s=3.0) as found:
+        search = RunByHand(found)
+        assert search.run(1.0) is None
+        found.clock.now += 20.0  # in the queue; the clock still allows three seconds
+        decision = search.run(1.6)
+        assert decision is not None
+        assert decision.time_s == 2.6
+        assert [limits.time_s for limits in search.given] == [3.0, pytest.approx(2.0)]
+
+
+@pytest.mark.parametrize(("queue", "is_enough"), [(0.0, False), (0.55, False), (0.65, True), (5.0, True)])
+async def test_a_pause_asks_how_many_wait_now(queue: float, is_enough: bool) -> None:
+    """The time is the plan by 1 + queue; where a fifth of it or less is left, what is known must do."""
+    async with scene(max_time_s=3.0) as found:
+        assert (RunByHand(found).run(1.5, queue) is not None) is is_enough
+
+
+async def test_the_clock_runs_once_and_the_search_counts_processor_time() -> None:
+    async with scene() as found:
+        alone_s = RunByHand(found)
+        alone_s.run(0.0)
+        [first] = alone_s.given
+        assert first.time_s is not None
+        search = RunByHand(found)
+        search.processor_share = 0.25
+        for _ in range(2):
+            assert search.run(2.0) is None
+        # The clock of 60 s has lost two and two, which were no time in the queue.
+        assert [limits.time_s for limits in search.given] == pytest.approx([first.time_s, first.time_s - 0.5])
+
+
+async def test_the_plan_is_made_from_the_clock_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    plans: list[tuple[float, JobRank]] = []
+
+    async def run(_: SearchPool, __: MoveSearch, ___: str, **more: Any) -> Decision:
+        plans.append((more["plan_s"], more["rank"]))
+        return alone(START, 2)
+
+    monkeypatch.setattr(SearchPool, "run", run)
+    async with scene(max_time_s=30.0) as found:
+        for elapsed_s in (0.0, 30.0):
+            await found.mind.decide(at(LIVE, START), 60.0, found.clock() - elapsed_s)
+        await found.mind.decide(at(LIVE, START), 30.0, found.clock())
+        await found.mind.decide(at(SLOW, START), None, found.clock())
+    [(full_s, _), (late_s, live), (half_s, _), (slow_s, slow)] = plans
+    assert full_s > late_s == half_s
+    assert (live, slow, slow_s) == (JobRank.LIVE, JobRank.SLOW, 10.0)
+
+
+async def test_an_engine_that_manages_its_clock_answers_at_a_pause_once_it_has_had_its_plan() -> None:
+    own = a_game(strategy="standard_uci")
+    async with scene(max_time_s=0.5) as found:
+        settings = EngineSettings(game="chess", command=("engine",), limit=MoveLimit.CLOCK)
+        engines: Any = found.given.engines
+        engines.settings = lambda _: settings
+        search = RunByHand(found, own)
+        search.run(0.0)
+        [limits] = search.given
+        assert limits.engine_clock is not None
+        assert limits.engine_clock.remaining_s == pytest.approx(60.0, abs=1.0)
+        plan_s = limits_from_clock(60.0, 0, 9, 9, max_depth=4, max_time_s=99, overhead_s=0.5).time_s
+        assert plan_s is not None
+        assert plan_s > 5
+        assert RunByHand(found, own).run(0.7 * plan_s) is None
+        assert RunByHand(found, own).run(0.9 * plan_s) is not None
+        assert RunByHand(found, own).run(0.3 * plan_s, queue_at_pause=1.0) is None
+        assert RunByHand(found, own).run(0.45 * plan_s, queue_at_pause=1.0) is not None
+        # After a pause it sees a part of its clock.
+        search = RunByHand(found, own)
+        search.run(plan_s / 2)
+        search.run(0.0)
+        clock = search.given[1].engine_clock
+        assert clock is not None
+        assert clock.remaining_s == pytest.approx(30.0, abs=1.0)
+
+
+async def test_a_live_move_steps_back_for_a_shorter_plan() -> None:
     async with scene() as found:
         search = asyncio.create_task(found.mind.decide(at(LIVE, START), 60.0, found.clock() + 60))
         await found.searcher.is_waiting()
-        urgent = found.given.pool.run(lambda *_: "urgent", "tictactoe", 0.0, hurry_after_s=0.0)
+        urgent = found.given.pool.run(lambda *_: "urgent", "tictactoe", plan_s=0.0)
         assert await urgent == "urgent"
-        assert (await search).depth == 2
+        await found.searcher.is_waiting()
+        found.searcher.open.set()
+        assert (await search).depth == 4
 
 
 # --- Threads --------------------------------------------------------------------------------------------
@@ -461,7 +618,7 @@ async def test_a_move_that_was_looked_up_replaces_the_search_ahead() -> None:
         assert reply is not None
         line = tuple(positions(GAME, (first.move, reply)))
         mind.start_pondering(at(stored, line[1]), first)
-        await found.given.pool.run(lambda *_: None, "tictactoe", 9e9, rank=JobRank.SPARE)
+        await found.given.pool.run(lambda *_: None, "tictactoe", rank=JobRank.SPARE)
         second = await mind.decide(at(stored, line[2]), 60.0, found.clock())
         assert (first.search_mode, second.search_mode) == ("exact", SearchMode.EXPLORER)
         assert second.pick is not None
@@ -475,7 +632,7 @@ async def test_a_reply_that_was_expected_finds_the_search_done() -> None:
         _, expected = await found.first_move()
         await found.searcher.is_waiting()
         found.searcher.open.set()
-        await found.given.pool.run(lambda *_: None, "tictactoe", 0.0, rank=JobRank.SPARE)  # after the other
+        await found.given.pool.run(lambda *_: None, "tictactoe", rank=JobRank.SPARE)  # after the other
         nodes = found.searcher.nodes
         decision = await found.decide(expected)
         assert found.searcher.nodes == nodes
@@ -491,16 +648,22 @@ async def test_a_reply_that_was_expected_finds_the_search_running() -> None:
         decided = asyncio.create_task(found.decide(expected))
         await asyncio.sleep(0)
         # It is a live search now: nobody pauses it.
-        other = asyncio.create_task(found.given.pool.run(lambda *_: "live", "tictactoe", 0.0))
+        other = asyncio.create_task(found.given.pool.run(lambda *_: "live", "tictactoe"))
         await asyncio.sleep(0)
         found.searcher.open.set()
         assert same_choice(await decided, alone(expected))
         assert await other == "live"
 
 
-async def test_a_search_begun_ahead_ends_when_the_clock_says_so() -> None:
+async def test_a_search_begun_ahead_ends_when_the_clock_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """It has had more time already than the clock would give: what it has must do."""
     async with scene() as found:
+
+        class Timed(JobStop):
+            def now_s(self) -> float:
+                return found.clock.now
+
+        monkeypatch.setattr(search_pool, "JobStop", Timed)
         _, expected = await found.first_move()
         await found.searcher.is_waiting()
         found.clock.now += 100.0  # of the opponent's time
@@ -526,7 +689,7 @@ async def test_it_can_be_forgotten() -> None:
         await found.searcher.is_waiting()
         found.mind.forget()
         found.mind.forget()
-        assert await found.given.pool.run(lambda *_: "free", "tictactoe", 0.0, rank=JobRank.SPARE) == "free"
+        assert await found.given.pool.run(lambda *_: "free", "tictactoe", rank=JobRank.SPARE) == "free"
         found.searcher.open.set()
         assert same_choice(await found.decide(expected), alone(expected))
 
@@ -551,7 +714,7 @@ async def test_a_turn_that_ends_while_it_goes_on() -> None:
         decided.cancel()
         with pytest.raises(asyncio.CancelledError):
             await decided
-        assert await found.given.pool.run(lambda *_: "free", "tictactoe", 0.0, rank=JobRank.SPARE) == "free"
+        assert await found.given.pool.run(lambda *_: "free", "tictactoe", rank=JobRank.SPARE) == "free"
 
 
 async def test_nothing_is_left_at_the_end() -> None:
@@ -575,7 +738,7 @@ async def test_an_error_ahead_of_the_turn_costs_nothing(caplog: pytest.LogCaptur
         found.searcher.error = RuntimeError("no")
         after = GAME.play(START, GAME.parse_move(START, first.move))
         found.mind.start_pondering(at(LIVE, after), first)
-        await found.given.pool.run(lambda *_: None, "tictactoe", 9e9, rank=JobRank.SPARE)
+        await found.given.pool.run(lambda *_: None, "tictactoe", rank=JobRank.SPARE)
         reply = expected_reply(first)
         assert reply is not None
         expected = GAME.play(after, GAME.parse_move(after, reply))
@@ -599,7 +762,7 @@ async def test_when_nothing_is_done_ahead(engine: dict[str, Any]) -> None:
             await mind.decide(at(LIVE, START), 60.0, found.clock())
             mind.start_pondering(at(LIVE, after), decision)
         nodes = found.searcher.nodes
-        await found.given.pool.run(lambda *_: None, "tictactoe", 9e9, rank=JobRank.SPARE)
+        await found.given.pool.run(lambda *_: None, "tictactoe", rank=JobRank.SPARE)
         assert found.searcher.nodes == nodes
 
 
@@ -657,10 +820,26 @@ async def test_killed_while_thinking_ahead(database: Database, seed: int) -> Non
 DRAWN = {"method": "balanced", "chances": {"standard": 0.4, "trappy": 0.6}}
 
 
+DRAWN_GAME = replace(LIVE, trial_id=1, selection=DRAWN)
+
+
+def held(found: Scene, **trial: Any) -> tuple[GameServices, list[float]]:
+    """Services whose sleep moves the clock, and the times slept."""
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        found.clock.now += seconds
+
+    settings = found.given.config.model_copy(update={"trial": TrialConfig(**trial)})
+    return replace(found.given, config=settings, sleep=sleep), slept
+
+
 @pytest.mark.parametrize(
     ("changes", "trial", "held_s"),
     [
         ({}, {}, 1.0),
+        ({"clock_initial_s": None}, {}, 1.0),
         ({}, {"hold_s": 0.25}, 0.25),
         ({}, {"hold_s": 0}, None),
         ({}, {"reveal": True}, None),
@@ -671,37 +850,92 @@ DRAWN = {"method": "balanced", "chances": {"standard": 0.4, "trappy": 0.6}}
 async def test_in_a_blind_trial_a_move_waits_for_the_time_planned_for_it(
     changes: dict[str, Any], trial: dict[str, Any], held_s: float | None
 ) -> None:
-    async with scene(max_time_s=1.0) as found:
+    async with scene(max_time_s=1.0, slow_time_s=1.0) as found:
         found.searcher.open.set()
-        slept: list[float] = []
-
-        async def sleep(seconds: float) -> None:
-            slept.append(seconds)
-            found.clock.now += seconds
-
-        settings = found.given.config.model_copy(update={"trial": TrialConfig(**trial)})
-        given = replace(found.given, config=settings, sleep=sleep)
+        given, slept = held(found, **trial)
         mind, began = GameThinker(given, found.tasks), found.clock.now
-        drawn: dict[str, Any] = {"trial_id": 1, "selection": DRAWN}
-        stored = replace(LIVE, **(drawn | changes))
-        decided = await mind.decide(at(stored, START), 60.0, began)
+        stored = replace(DRAWN_GAME, **changes)
+        remaining_s = None if stored.clock_initial_s is None else 60.0
+        mind.begin_turn(at(stored, START), remaining_s, began)
+        decided = await mind.decide(at(stored, START), remaining_s, began)
         assert same_choice(decided, alone(START))
+        assert slept == []  # it is stored first
+        await mind.hold_move()
         assert slept == ([] if held_s is None else [held_s])
-        # The clock has run on: what is left is counted from then.
-        assert mind._left_s == 60.0 - (held_s or 0.0)
+        mind.begin_turn(at(stored, START), remaining_s, found.clock.now)  # the site refused the move
+        await mind.hold_move()
+        assert len(slept) <= 1
 
 
-async def test_in_a_trial_what_took_long_enough_waits_no_longer() -> None:
+async def test_after_a_restart_a_stored_move_waits_like_one_that_is_yet_to_be_found() -> None:
     async with scene(max_time_s=1.0) as found:
+        given, slept = held(found)
+        mind = GameThinker(given, found.tasks)
+        mind.begin_turn(at(DRAWN_GAME, START), 2.0, found.clock.now)
+        await mind.hold_move()
+        [wait_s] = slept
+        assert 0 < wait_s < 0.2 * 2.0  # as much as the clock allows
+
+
+async def time_held(found: Scene, given: GameServices, waited_s: float, remaining_s: float) -> RecordedStop:
+    search = MoveSearch(given, at(DRAWN_GAME, START))
+    search.begin(Turn(remaining_s, found.clock() - waited_s))
+    stop = RecordedStop(queue_per_thread=3.0)
+    found.searcher.open.set()
+    search(found.searcher, stop)
+    assert search.release_at is not None
+    stop.given_s.append(search.release_at - found.clock() + waited_s)
+    return stop
+
+
+@pytest.mark.parametrize(
+    ("waited_s", "search_s", "sent_s"),
+    [(0.0, 1.9, 2.0), (0.9, 1.0, 2.0), (1.1, 1.8, 3.0), (2.1, 1.8, 4.0), (7.5, 1.4, 9.0)],
+)
+async def test_how_long_a_search_takes_does_not_tell_when_its_move_is_sent(
+    waited_s: float, search_s: float, sent_s: float
+) -> None:
+    """A search that waited for a thread ends before the next half of its plan that leaves it another half."""
+    async with scene(max_time_s=2.0) as found:
+        given, _ = held(found)
+        stop = await time_held(found, given, waited_s, 600.0)
+        assert stop.given_s == pytest.approx([search_s, sent_s])
+        assert stop.stretches == [1.0]
+
+
+@pytest.mark.parametrize("remaining_s", [0.5, 2.0, 5.0, 20.0])
+async def test_a_held_move_costs_no_more_clock_than_the_search_may(remaining_s: float) -> None:
+    async with scene(max_time_s=2.0) as found:
+        given, _ = held(found)
+        for waited_s in (0.0, 0.1, 0.3):
+            free_s = await time_given(found, LIVE, Turn(remaining_s, found.clock() - waited_s))
+            _, sent_s = (await time_held(found, given, waited_s, remaining_s)).given_s
+            assert sent_s <= waited_s + free_s + 1e-9
+
+
+async def test_a_held_move_is_not_searched_again_when_its_thread_is_needed() -> None:
+    async with scene(max_time_s=2.0) as found:
+        given, _ = held(found)
+        search = MoveSearch(given, at(DRAWN_GAME, START))
+        stop = RecordedStop()
+        stop.is_paused = True
+        stop.set()
+        with pytest.raises(Stopped):  # on the opponent's time
+            search(found.searcher, stop)
+        search.begin(Turn(60.0, found.clock()))
+        assert search(found.searcher, stop).move
+
+
+async def test_a_search_begun_on_the_opponents_time_ends_before_its_move_is_sent() -> None:
+    async with scene(max_time_s=2.0) as found:
+        given, _ = held(found)
+        search, stop = MoveSearch(given, at(DRAWN_GAME, START)), RecordedStop()
+        found.searcher.open.clear()
+        thinking = asyncio.create_task(asyncio.to_thread(search, found.searcher, stop))
+        await found.searcher.is_waiting()
+        found.clock.now += 0.05
+        search.begin(Turn(600.0, found.clock()))
+        assert stop.given_s == pytest.approx([2.0, 1.9])
+        assert search.release_at == found.clock() + 2.0
         found.searcher.open.set()
-        slept: list[float] = []
-
-        async def sleep(seconds: float) -> None:
-            slept.append(seconds)
-
-        mind = GameThinker(replace(found.given, sleep=sleep), found.tasks)
-        stored = replace(LIVE, trial_id=1, selection=DRAWN)
-        await mind.decide(at(stored, START), 60.0, found.clock.now - 0.75)
-        await mind.decide(at(stored, START), 60.0, found.clock.now - 1.0)
-        await mind.decide(at(replace(stored, clock_initial_s=None), START), None, found.clock.now)
-    assert slept == [0.25]
+        await thinking

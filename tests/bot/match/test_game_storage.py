@@ -10,8 +10,10 @@ from bot.match.openings import Opening
 from bot.match.play import End, GameTask, MatchGameRecord, play
 from bot.match.player_specs import MatchError
 from bot.text.trap_report import game_report
+from engine.bait_rule import RANK_MODEL
 from engine.decision import OutcomeKind
 from storage.database import Database
+from storage.evidence.statistics.group_rows import read_groups
 from storage.filters import Filters
 from storage.ledger.decisions import list_decisions
 from storage.ledger.games import list_games, load_game
@@ -93,6 +95,30 @@ async def test_a_decision_that_came_too_late(database: Database) -> None:
         decisions = await list_decisions(session, stored.id)
     assert decisions[-1].state is DecisionState.DROPPED
     assert decisions[-1].outcome is None
+
+
+async def test_baits_are_confirmed_against_people(database: Database) -> None:
+    """By the model that replies; what it takes is counted, also beyond the first 50 games."""
+    given = terms("trappy:depth=4", "human")
+    games = [play(GameTask(given, number, 1, None)) for number in range(6)]
+    assert all(
+        set(game.forecasts) == {ply for ply, each in game.decisions if each.is_complete} for game in games
+    )
+    for number in range(60):
+        game = games[number % 6]
+        again = replace(game, finished=replace(game.finished, number=number))
+        await store_game(database, "m", given, again)
+    async with database.read() as session:
+        (found,) = (await read_groups(session, Filters(site=MATCH_SITE))).statistics()
+    made = [each for game in games for each in game.forecasts.values()]
+    assert all(each.confirm_depth > 4 and each.model.kind != RANK_MODEL for each in made if each.tempting)
+    assert found.baits_set % 10 == 0
+    assert found.baits_set > 0
+    assert found.baits.happened
+
+
+def test_programs_take_no_baits() -> None:
+    assert one(terms("trappy:depth=4", "standard:depth=2")).forecasts == {}
 
 
 async def test_a_last_move_is_unanswered(database: Database) -> None:

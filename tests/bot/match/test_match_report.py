@@ -5,21 +5,18 @@ from bot.match.match_report import (
     ending_text,
     estimate_text,
     game_line,
-    has_player_failed,
     result_json,
     result_text,
 )
-from bot.match.match_runner import MatchStanding
+from bot.match.match_runner import MatchStanding, standing_of
 from bot.match.play import End, FinishedGame, ResourceUse
-from bot.match.score import ScoreEstimate, result_of
-from bot.match.sprt import Sprt, judge
+from bot.match.score import ScoreEstimate
+from bot.match.sprt import Sprt
 from tests.bot.match.samples import finished, match, terms
 
 
 def standing(*games: FinishedGame, sprt: Sprt | None = None) -> MatchStanding:
-    found = {game.number: game for game in games}
-    test = None if sprt is None else judge(sprt, found)
-    return MatchStanding(match=match(terms(), 10), result=result_of(found), tested=test, resumed=0)
+    return standing_of(match(terms(), 10, sprt=sprt), {game.number: game for game in games}, 0)
 
 
 def test_numbers() -> None:
@@ -37,20 +34,15 @@ def test_how_games_end() -> None:
     assert ending_text(finished(0, 1, end=End.ADJUDICATED)) == "A won (adjudicated)"
     late = finished(1, 1, end=End.TIME, loser=1)
     assert ending_text(late).startswith("B lost on time")
-    assert has_player_failed(late)
-    assert not has_player_failed(finished(1, 1, end=End.RESIGNATION, loser=1))
+    assert late.is_forfeit
+    assert not finished(1, 1, end=End.RESIGNATION, loser=1).is_forfeit
     assert game_line(late, standing(late)).startswith("game 2/10 (B black): B lost on time")
 
 
 def test_names_and_reasons_do_not_talk_to_the_terminal() -> None:
     crashed = replace(finished(0, 0, end=End.CRASH, loser=0), reason="\a: gone", names=("a\x1b[31m", "b"))
     assert ending_text(crashed) == "A crashed: \\x07: gone"
-    now = MatchStanding(
-        match=match(terms("standard", "human:name=\aBell"), 10),
-        result=result_of({0: crashed}),
-        tested=None,
-        resumed=0,
-    )
+    now = standing_of(match(terms("standard", "human:name=\aBell"), 10), {0: crashed}, 0)
     assert "A standard (a\\x1b[31m) against B human:name=\\x07Bell (b)" in result_text(now)
     assert all(line.isprintable() for line in result_text(now).split("\n"))
 
@@ -84,6 +76,29 @@ def test_a_result_for_programs() -> None:
     assert told["sprt"]["verdict"] == "open"
     assert told["terms"]["a"] == "standard"
     assert result_json(standing())["elo"] == {"value": None, "low": None, "high": None}
+
+
+def test_verdicts_with_and_without_forfeits() -> None:
+    """A pair with a forfeited game counts as a whole or not at all, and none after an unfinished pair."""
+    lost = [finished(0, 1), finished(1, 0, end=End.CRASH, loser=0)]
+    fair = [finished(number, 0) for number in range(2, 7)]
+    now = standing(*lost, *fair, finished(8, 1), finished(9, 1), sprt=Sprt(0, 100))
+    assert "+3 =0 -6" in result_text(now)
+    assert (
+        "without the pairs of 1 forfeited game (time, crash, illegal move): +0 =0 -4, Elo minus infinity"
+    ) in result_text(now)
+    assert "without these pairs: SPRT +0 against +100: LLR -" in result_text(now)
+    told = result_json(now)
+    assert told["sprt"]["pairs"] == 3
+    without = told["without_forfeits"]
+    assert (without["forfeits"], without["games"], without["losses"], without["sprt"]["pairs"]) == (
+        1,
+        4,
+        4,
+        2,
+    )
+    assert result_json(standing(*fair))["without_forfeits"] is None
+    assert "forfeited" not in result_text(standing(*fair, finished(7, 0, end=End.RESIGNATION, loser=0)))
 
 
 def test_what_the_moves_cost_in_words() -> None:

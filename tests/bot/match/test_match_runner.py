@@ -1,6 +1,7 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from bot.match.game_storage import load, store_game
 from bot.match.match_runner import Match, MatchStanding, run_match
 from bot.match.openings import Opening
-from bot.match.play import FinishedGame, GameTask, MatchGameRecord
+from bot.match.play import End, FinishedGame, GameTask, MatchGameRecord
 from bot.match.player_specs import MatchError
 from bot.match.sprt import Sprt, SprtVerdict
 from bot.workers.jobs import MAX_WORKER_DEATHS
@@ -121,6 +122,39 @@ async def test_a_longer_match_has_the_shorter_one_in_it(database: Database) -> N
     end = await run(database, match(terms(), 6), workers)
     assert [task.number for task in workers.tasks] == [4, 5]
     assert end.result.games == 6
+
+
+class Failing(MadeUp):
+    """Workers whose games end by failures, except for some."""
+
+    def __init__(self, *played: int) -> None:
+        super().__init__(lambda _: 1.0)
+        self._played = played
+
+    def _end(self, number: int, future: "Future[MatchGameRecord]") -> None:
+        game = played(number, 1.0)
+        if number not in self._played:
+            lost = replace(game.finished, end=End.CRASH, loser=1, reason="no such file: engine.xz")
+            game = replace(game, finished=lost)
+        future.set_result(game)
+
+
+async def test_a_match_of_failures_stops_and_names_the_cause(database: Database) -> None:
+    given = match(terms(), 12)
+    with pytest.raises(MatchError, match=r"first 4 games all ended .*B \(crash\): no such file: engine.xz; "):
+        await run(database, given, Failing())
+    assert len(await load(database, "test", terms())) == 4
+    # Whoever has mended the cause can go on.
+    assert (await run(database, given, Failing(4))).is_over
+
+
+@pytest.mark.parametrize("game", range(4))
+async def test_one_game_that_was_played_is_enough(database: Database, game: int) -> None:
+    assert (await run(database, match(terms(), 12), Failing(game))).forfeits == 11
+
+
+async def test_a_short_match_of_failures_has_a_result(database: Database) -> None:
+    assert (await run(database, match(terms(), 4), Failing())).forfeits == 4
 
 
 async def test_a_worker_that_dies(database: Database) -> None:

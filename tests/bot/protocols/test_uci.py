@@ -291,6 +291,55 @@ def test_xiangqi_by_uci() -> None:
         assert re.fullmatch(r"bestmove ([a-i]\d+){2} ponder ([a-i]\d+){2}", gui.hear_until("bestmove")[-1])
 
 
+def answer_to(gui: Driver, *commands: str) -> int:
+    """The lower rank of the best move's squares as printed, for a rook that can only go along its rank."""
+    gui.tell(*commands)
+    best = gui.hear_until("bestmove")[-1].split()[1]
+    return min(int(rank) for rank in re.findall(r"\d+", best))
+
+
+ALONG_THE_TOP = "position fen r3k4/9/9/9/9/9/9/9/9/3K5 b - - 0 1"
+TOP = "go depth 2 searchmoves "
+
+
+@pytest.mark.parametrize("make", [Uci, ucci])
+@pytest.mark.parametrize("ranks", [0, 1])
+def test_a_gui_of_either_way_of_counting_ranks(make: Callable[..., Uci], ranks: int) -> None:
+    """What it sends shows how it counts; the same way it is answered, also in later games."""
+    top = 9 + ranks
+    with Driver(make, driver("xiangqi")) as gui:
+        moves = "H2E2\tH9g7 h0g2" if ranks == 0 else "H3E3\tH10g8 h1g3"
+        gui.tell(f"position\tstartpos moves {moves}", "isready")
+        assert gui.hear() == "readyok"  # no complaint
+        assert answer_to(gui, ALONG_THE_TOP, f"{TOP}a{top}b{top} a{top}c{top}") == top
+        other, there = ("h3e3", 10) if ranks == 0 else ("h2e2", 9)
+        gui.tell(f"position startpos moves {other}", "isready")
+        assert gui.hear() == "readyok"
+        assert answer_to(gui, ALONG_THE_TOP, f"{TOP}a{there}b{there}") == there
+
+
+@pytest.mark.parametrize("make", [Uci, ucci])
+@pytest.mark.parametrize("ranks", [0, 1])
+def test_a_gui_can_say_how_it_counts_ranks(make: Callable[..., Uci], ranks: int) -> None:
+    option = "name First Rank value" if make is Uci else "FirstRank"
+    with Driver(make, driver("xiangqi")) as gui:
+        gui.tell(f"setoption {option} {ranks}")
+        assert answer_to(gui, ALONG_THE_TOP, f"{TOP}a{9 + ranks}b{9 + ranks}") == 9 + ranks
+        gui.tell(f"position startpos moves {'h3e3' if ranks == 0 else 'h2e2'}")
+        assert "not a legal move" in gui.hear()
+        gui.tell(f"setoption {option} auto")
+        usual = 10 if make is Uci else 9
+        assert answer_to(gui, ALONG_THE_TOP, f"{TOP}a{usual}b{usual}") == usual
+
+
+def test_capitals_and_any_white_space() -> None:
+    with Driver(Uci, driver("chess")) as gui:
+        gui.tell("position\tfen  7k/P7/8/8/8/8/8/7K w - - 0 1\t moves\tA7A8Q", "go\tdepth \t2")
+        assert BEST.fullmatch(gui.hear_until("bestmove")[-1])
+        gui.tell("position startpos", "go depth 2 searchmoves E2E4")
+        assert gui.hear_until("bestmove")[-1].startswith("bestmove e2e4")
+
+
 def test_xiangqi_by_ucci() -> None:
     fen = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR"
     with Driver(ucci, driver("xiangqi")) as gui:

@@ -9,6 +9,7 @@ import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -38,6 +39,7 @@ from bot.base.events import (
     GameSnapshot,
     GameStarted,
     GameState,
+    ListedGame,
     Proposal,
     Room,
     Tournament,
@@ -301,7 +303,8 @@ async def test_a_name_that_no_header_can_have_is_left_out(peer: Peer, server: Li
         (answer(404, {"error": "Not found."}), RefusedError, "HTTP 404: Not found."),
         (answer(429, "<html>slow</html>"), TransientError, "HTTP 429"),
         (answer(502, "<html>bad gateway</html>"), TransientError, "HTTP 502"),
-        (answer(200, "<html>not the API</html>"), ProtocolError, "not JSON"),
+        (answer(200, "<html>not the API</html>"), TransientError, "a web page instead of data"),
+        (answer(200, "not the API"), ProtocolError, "not JSON"),
         (answer(200, "[" * 100_000), ProtocolError, ""),
         (answer(200, ["desdemona"]), ProtocolError, ""),
         (answer(200, {"id": "desdemona"}), ProtocolError, "'username'"),
@@ -319,6 +322,7 @@ async def test_a_name_that_no_header_can_have_is_left_out(peer: Peer, server: Li
         "429",
         "502",
         "html",
+        "text",
         "nested",
         "list",
         "no name",
@@ -1031,6 +1035,33 @@ async def test_online_bots(peer: Peer, server: LichessServer) -> None:
     peer.script("/api/bot/online", stream(iago, b"\n", {"id": 5}, b"<html>\n", last))
     assert await server.online_bots() == [Bot("iago", "Iago", {"blitz": 2100}), Bot("cassio", "Cassio", {})]
     assert peer.seen == [("GET", "/api/bot/online?nb=150")]
+
+
+async def test_finished_games(peer: Peer) -> None:
+    players = {
+        "white": {"user": {"id": "desdemona", "name": "Desdemona"}},
+        "black": {"user": {"name": "Iago"}},
+    }
+    one = {"id": "abcdefgh", "createdAt": 1764000000000, "status": "mate", "players": players}
+    alone = {"white": {"user": {"id": "desdemona", "name": "Desdemona"}}, "black": {}}
+    lines = (
+        one,
+        b"\n",
+        {"id": 5},
+        one | {"status": "started"},
+        one | {"createdAt": 10**20},
+        {**one, "players": alone},
+    )
+    server = LichessServer(DIALECTS["lichess"], peer.url, TOKEN)
+    peer.script("/api/games/user/desdemona", stream(*lines))
+    at = datetime(2025, 11, 24, 16, tzinfo=UTC)
+    try:
+        games = await server.finished_games(at)
+    finally:
+        await server.close()
+    assert games == [ListedGame("abcdefgh", "Iago", at), ListedGame("abcdefgh", "", at)]
+    path = "/api/games/user/desdemona?since=1764000000000&max=1000&moves=false"
+    assert peer.seen[-1] == ("GET", path)
 
 
 @pytest.mark.parametrize("reply", [dribble, hang], ids=["dribble", "hang"])

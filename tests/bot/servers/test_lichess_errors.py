@@ -86,7 +86,21 @@ def test_how_long_an_outage_lasts_is_not_for_the_server_to_say() -> None:
 def test_a_refusal_that_is_not_the_sites_own_is_transient(status: int, body: str) -> None:
     error = read_error(status, {"Retry-After": "7"}, body, "GET x")
     assert isinstance(error, TransientError)
-    assert (str(error), error.retry_after_s) == (f"GET x: HTTP {status}", None)
+    page = ": a web page instead of data; it may come from a proxy or the network's login page"
+    said = f"GET x: HTTP {status}{page if '<html>' in body else ''}"
+    assert (str(error), error.retry_after_s) == (said, None)
+
+
+@pytest.mark.parametrize(
+    ("location", "said"),
+    [
+        ("http://login.test:80/in?token=secret", ", a redirect to http://login.test"),
+        ("/login", ""),
+        ("http://[", ""),
+    ],
+)
+def test_a_redirect_names_the_other_site(location: str, said: str) -> None:
+    assert str(read_error(302, {"Location": location}, "", "GET x")) == f"GET x: HTTP 302{said}"
 
 
 def test_a_servers_words_are_cut_and_forms_are_told() -> None:

@@ -16,8 +16,8 @@ from bot.control.status import (
     DatabaseStatus,
     Status,
 )
-from bot.game.search_pool import PoolLoad
 from bot.parts.values import Pill
+from bot.threads.search_pool import PoolLoad
 from bot.views.overview_text import headline, number_word, pills, sites_and_uptime_text
 from tests.bot.dashboard.desk_samples import NOW, live_game, sample_status
 

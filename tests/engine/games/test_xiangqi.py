@@ -371,7 +371,7 @@ def test_other_texts_are_no_moves(text: str) -> None:
     [
         (START.replace("9/1c5c1", "8/1c5c1", 1), "row 9"),
         (START.replace("rnb", "xnb"), "row 10"),
-        (START.replace(" w ", " r "), "w or b"),
+        (START.replace(" w ", " x "), "w, r or b"),
         ("9/" + START, "ten rows"),
         (START.replace("- -", "- e3"), "two dashes"),
         (START.replace(" 0 1", " 0 x"), "number"),

@@ -19,6 +19,10 @@ worth 1.5.  Faults:
 ``noise``             prints nonsense before each answer, on both pipes, with a line of 100,000 signs
 ``refuses=COMMAND``   answers a GTP command with an error
 ``edax``              writes as Edax does: ``=== d6 -1.00 0.0``
+``ranks=N``           counts xiangqi's ranks from N
+``dawdles``           is told to stop before it answers the handshake's search
+``shouts``            writes its moves in capitals
+``tabs``              puts tabs where others put blanks
 ``child``             leaves all work to a child process
 ``once=FILE``         has its faults only until a process of it has made the file
 ``begun=FILE``        makes the file when it is asked for a move
@@ -51,7 +55,8 @@ class Player:
         self.asked = 0
 
     def say(self, *lines: str) -> None:
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        text = "".join(f"{line}\n" for line in lines)
+        sys.stdout.write(text.replace(" ", " \t") if "tabs" in self.faults else text)
         sys.stdout.flush()
 
     def run(self) -> None:
@@ -182,9 +187,11 @@ class Gtp(Player):
 
 
 class Uci(Player):
+    has_game = False
+
     @property
     def shift(self) -> int:
-        return -1 if self.protocol == "ucci" else 0
+        return int(self.faults.get("ranks", "0" if self.protocol == "ucci" else "1")) - 1
 
     def obey(self, words: list[str]) -> None:
         match words[0]:
@@ -195,6 +202,12 @@ class Uci(Player):
                 self.say(f"{words[0]}ok")
             case "isready":
                 self.say("readyok")
+            case "ucinewgame" | "uccinewgame":
+                self.has_game = True
+            case "go" if not self.has_game:  # the handshake asks how it counts ranks
+                if "dawdles" in self.faults:
+                    self.await_stop()
+                self.say("bestmove " + shift_ranks("b1c3", self.shift))
             case "position":
                 words = [shift_ranks(word, -self.shift) for word in words[2:]]
                 self.position = self.game.parse_position(" ".join(words))
@@ -203,6 +216,8 @@ class Uci(Player):
 
     def go(self) -> None:
         move = shift_ranks(self.move(), self.shift)
+        if "shouts" in self.faults:
+            move = move.upper()
         if self.is_due("hang"):
             return
         score = "150" if self.protocol == "ucci" else "cp 150"
@@ -215,7 +230,7 @@ class Uci(Player):
             self.say(f"bestmove {move}")
 
     def await_stop(self) -> None:
-        del self.faults["thinks"]  # once
+        self.faults.pop("thinks", None)  # once
         for line in sys.stdin:
             if "log" in self.faults:
                 with Path(self.faults["log"]).open("a") as log:

@@ -17,6 +17,7 @@ depth (`fake_score`), so tests know what to expect.  Faults:
 ``illegal``           begins its lines with moves that the rules forbid
 ``illegalbest``       ends its searches with such a move
 ``boasts``            prints depths and numbers of nodes that cannot be true, after the lines
+``ranks=N``           counts xiangqi's ranks from N
 ``bounds``            prints bounds between the scores
 ``mates``             tells every score as a distance to mate
 ``gaps``              leaves out depth 1, and depth 3 of every other move
@@ -82,7 +83,8 @@ class FakeEngine:
         self.game = game
         variant = game if game == "xiangqi" else find_variant(game).uci_variant
         self.knows = faults.get("knows", variant)
-        self.shift = -1 if protocol == "ucci" else 0
+        self.shift = int(faults.get("ranks", "0" if protocol == "ucci" else "1")) - 1
+        self.has_game = game != "xiangqi"
         self.protocol = protocol
         self.faults = faults
         self.position: list[str] = []
@@ -114,6 +116,10 @@ class FakeEngine:
                             file.write(f"{words[2]} {words[4]}\n")
                 case "position":
                     self.position = words[1:]
+                case "ucinewgame" | "uccinewgame":
+                    self.has_game = True
+                case "go" if not self.has_game:  # the handshake asks how it counts ranks
+                    self.say("bestmove " + shift_ranks("b1c3", self.shift))
                 case "go":
                     self.go(words)
                 case "quit":

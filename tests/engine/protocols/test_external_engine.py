@@ -27,6 +27,7 @@ from engine.process import (
     WaitLimit,
     _UnreadLines,
 )
+from engine.protocols import uci
 from engine.protocols.external_engine import ExternalEngine
 from engine.protocols.gtp import GtpClient
 from engine.protocols.nboard import clock_text, read_eval, read_go, read_search
@@ -176,6 +177,38 @@ def test_limits_by_uci(
         "isready",
     ]
     assert lines[-1] == told
+
+
+@pytest.mark.parametrize("protocol", ["uci", "ucci"])
+@pytest.mark.parametrize("ranks", [0, 1])
+@pytest.mark.parametrize("faults", [(), ("dawdles",), ("shouts", "tabs")])
+def test_either_way_of_counting_ranks(
+    opened: Opener,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    protocol: str,
+    ranks: int,
+    faults: tuple[str, ...],
+) -> None:
+    """In both directions, whatever is usual for the protocol."""
+    monkeypatch.setattr(uci, "_FIRST_MOVE_S", SHORT_S if "dawdles" in faults else LONG_S)
+    log = tmp_path / "log"
+    engine = opened("xiangqi", protocol, f"ranks={ranks}", f"log={log}", *faults)
+    engine.new_game()
+    choice = engine.choose(["h3e3", "b10c8"], QUICK, StopFlag())
+    assert choice.move == first_moves("xiangqi", 1)[0]
+    assert (choice.variation, choice.depth) == ((choice.move,), 8)
+    (line,) = (line for line in log.read_text().splitlines() if " moves " in line)
+    assert line.endswith(" moves h2e2 b9c7" if ranks == 0 else " moves h3e3 b10c8")
+
+
+@pytest.mark.parametrize("faults", [("shouts",), ("tabs",), ("shouts", "tabs")])
+def test_capitals_and_tabs(opened: Opener, faults: tuple[str, ...]) -> None:
+    engine = opened("chess", "uci", *faults)
+    engine.new_game(get_rules("chess").parse_position("7k/5Q2/8/8/8/8/p7/7K b - - 0 1"))
+    (choice,) = play(engine, 1)
+    assert (choice.move, choice.evaluation_centi) == ("a2a1q", 150)
+    assert engine.name == NAME
 
 
 class UsedUp:

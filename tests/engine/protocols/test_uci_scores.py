@@ -123,7 +123,23 @@ def test_the_rest_of_a_very_long_variation_is_dropped() -> None:
     assert (line.variation, nodes) == (("a1a2", "a2a1") * 128, 7)
 
 
+def test_moves_in_capitals_and_from_other_ranks() -> None:
+    assert [shift_ranks(move, 0) for move in ("E2E4", "a7A8Q", "n@F3", "O-O", "Nf3", "0000")] == [
+        "e2e4", "a7a8q", "N@f3", "O-O", "Nf3", "0000"
+    ]  # fmt: skip
+    assert shift_ranks("H9G7", 1) == "h10g8"
+
+
+def test_no_first_move_of_xiangqi_is_legal_in_both_ways_of_counting_ranks() -> None:
+    rules = get_rules("xiangqi")
+    moves = [rules.move_text(move) for move in rules.legal_moves(rules.initial())]
+    for shift in (1, -1):
+        assert not set(moves) & {shift_ranks(move, shift) for move in moves}
+
+
 def test_option_lines() -> None:
+    style = read_option("option\tname Style  type combo var Solid Play default Solid Play var Wild type")
+    assert style == EngineOption("Style", "combo", None, None, ("Solid Play", "Wild type"))
     assert read_option("option name Clear Hash type button") == EngineOption(
         "Clear Hash", "button", None, None
     )
@@ -149,6 +165,18 @@ def test_ranks() -> None:
 
 
 # --- A whole engine ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol", ["uci", "ucci"])
+@pytest.mark.parametrize("ranks", [0, 1])
+def test_either_way_of_counting_ranks(opened: Opener, protocol: str, ranks: int) -> None:
+    link = opened("xiangqi", protocol, f"ranks={ranks}")
+    assert told("xiangqi", link.search(ask("xiangqi"), PATIENT)) == expected("xiangqi")
+    some = legal("xiangqi")[3:6]
+    answer = link.search(ask("xiangqi", moves=some), PATIENT)
+    assert {line.variation[0] for line in answer.lines} == set(some)
+    best = link.search(BestMoveRequest(MIDDLE_GAMES["xiangqi"], depth=4), PATIENT).best
+    assert best in legal("xiangqi")
 
 
 @pytest.mark.parametrize(("game", "protocol"), KINDS)

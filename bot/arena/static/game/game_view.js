@@ -215,18 +215,23 @@ export class GameView {
     else if (!isOver && this.step) detail = say("The board shows an earlier position.");
     else if (!isOver && model.premove) detail = say("Your next move is set. Touch the board to take it back.");
     if (this.status.textContent !== text) this.status.textContent = text;
-    if (!isOver && isLive && !gone && !this.step && !model.premove && state.expiration) this.#countFirstMove(state, isMine);
+    const hasDeadline = state.expiration || (isMine && state.placeWanted);
+    if (!isOver && isLive && !gone && !this.step && !model.premove && hasDeadline) this.#countDown(state, isMine);
     else if (this.detail.textContent !== detail) this.detail.textContent = detail;
   }
 
-  #countFirstMove(state, isMine) {
+  /** The time for the first move; or for any move, if others wait for the place. */
+  #countDown(state, isMine) {
+    const { expiration, placeWanted } = state;
     if (this.expirationOf !== state) {
       this.expirationOf = state;
-      this.expiresAt = performance.now() + state.expiration.millisToMove - state.expiration.idleMillis;
+      const millis = expiration ? expiration.millisToMove - expiration.idleMillis : placeWanted.millisToMove;
+      this.expiresAt = performance.now() + millis;
     }
     const show = () => {
       const left = Math.max(0, Math.ceil((this.expiresAt - performance.now()) / 1000));
-      this.detail.textContent = isMine ? say("Make your first move within {n} s.", { n: left }) : say("Time for the first move: {n} s.", { n: left });
+      if (!expiration) this.detail.textContent = say("Others are waiting for a game. Move within {n} s, or you lose this one.", { n: left });
+      else this.detail.textContent = isMine ? say("Make your first move within {n} s.", { n: left }) : say("Time for the first move: {n} s.", { n: left });
     };
     show();
     this.firstMoveTimer = setInterval(show, 500);

@@ -3,7 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
-from bot.arena.public.people import MAX_RANKED_DEVIATION, trap_trends
+from bot.arena.glicko import MIN_PROVISIONAL_DEVIATION
+from bot.arena.public.people import trap_trends
 from storage.arena import accounts as arena
 from storage.arena.accounts import ArenaGameRecord, RatingRecord
 from storage.database import Database
@@ -123,9 +124,9 @@ async def test_who_is_not_there_is_not_found(street: Street) -> None:
 async def test_the_best_are_ranked_and_the_unsettled_apart(street: Street) -> None:
     house = await street.open(bot="Desdemona")
     deviations = {
-        "Anna": MAX_RANKED_DEVIATION,
+        "Anna": MIN_PROVISIONAL_DEVIATION,
         "Bea": 60.0,
-        "Chen": MAX_RANKED_DEVIATION + 1,
+        "Chen": MIN_PROVISIONAL_DEVIATION + 1,
         "Dan": 200.0,
         "Eva": 50.0,
     }
@@ -143,7 +144,7 @@ async def test_the_best_are_ranked_and_the_unsettled_apart(street: Street) -> No
     assert [each["ours"] for each in told["ranked"]] == [False, True, False]
     assert [(each["name"], each["provisional"]) for each in told["others"]] == [
         ("Dan", True),
-        ("Chen", False),
+        ("Chen", True),
     ]
     status, page = await house.request("GET", "/leaders?variant=othello")
     assert status == 200

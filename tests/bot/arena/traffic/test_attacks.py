@@ -124,6 +124,33 @@ async def test_a_network_counts_as_one_address(street: Street) -> None:
     await Visitor(house, "2001:db8:0:2::1").join("Anna")
 
 
+async def test_the_networks_around_an_address_have_limits_too(street: Street) -> None:
+    house = await behind_proxy(
+        street, accounts_per_day=2, games_per_opponent=1, games_per_address=2, streams_per_address=2
+    )
+    bots = [await house.bot(f"Bot{number}") for number in range(3)]
+    players, statuses = [], []
+    for number in range(10):
+        visitor = Visitor(house, f"203.0.113.{number}")
+        status, body = await visitor.request("POST", "/api/person", json={"name": f"Mal{number}"})
+        statuses.append(status)
+        if status == 201:
+            players.append((visitor, Player(house, f"Mal{number}", body["token"], "board")))
+    assert statuses == [201] * 8 + [429] * 2
+    asked = [(await visitor.challenge(player, bots[0]))[0] for visitor, player in players]
+    assert asked == [200] * 4 + [429] * 4
+    asked = [
+        (await visitor.challenge(player, bots[n % 2 + 1]))[0] for n, (visitor, player) in enumerate(players)
+    ]
+    assert asked == [200] * 4 + [429] * 4, "eight games and challenges of one network"
+    opened = [(await players[n // 2][0].open("/api/stream/event", players[n // 2][1]))[0] for n in range(10)]
+    assert opened == [200] * 8 + [429] * 2
+    anna = Visitor(house, ANNA)
+    player = await anna.join("Anna")
+    assert (await anna.challenge(player, bots[0]))[0] == 200
+    assert (await anna.open("/api/stream/event", player))[0] == 200
+
+
 async def test_accounts_in_a_day(street: Street) -> None:
     house = await behind_proxy(street, accounts_per_day=2)
     mallory = Visitor(house, MALLORY)
@@ -236,7 +263,7 @@ async def test_who_asks_little_is_answered(street: Street) -> None:
     await (await house.bot("Desdemona")).move(game, "f5")
     answered = []
     for number in range(6):
-        each = Visitor(house, f"203.0.113.{number}")
+        each = Visitor(house, f"203.0.{number}.66")
         answers = [await each.request("GET", "/api/user/nobody") for _ in range(35)]
         answered.append(sum(status == 404 for status, _ in answers))
         if number == 0:

@@ -5,7 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from bot.arena.traffic.budgets import Budgets, LimitReached
+from bot.arena.traffic.nested_limits import NestedRateLimiter
 from bot.base.config import ArenaConfig
+from bot.base.rate_limiter import Rate
 from tests.bot.arena.conftest import FakeClock
 
 SECONDS, EVERY_S = 60, 0.25
@@ -84,3 +86,49 @@ def test_one_large_request_passes_while_there_is_enough() -> None:
     budgets = Budgets(200, 500, FakeClock())
     assert not _refused(budgets.charge_address, "anna", 1900.0, is_playing=True)
     assert not _refused(budgets.charge_address, "anna", 50.0, is_playing=True)
+
+
+SOURCES = {
+    "many /64s of one /48": lambda n: f"2001:db8:7:{n % 65_536:x}::/64",
+    "many addresses of one /24": lambda n: f"203.0.113.{n % 256}",
+    "three networks": lambda n: f"2001:db8:{n % 3}:{n // 3 % 65_536:x}::/64",
+}
+NEWCOMER = (0.3, *[0.3] * 20, 5.0, 5.0, 3.0, 3.0, 1.0)
+"""Costs of the page with its files, the lobby, an account, the stream, a challenge, and the first move."""
+
+
+@pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
+def test_a_network_of_fresh_addresses_leaves_enough_for_newcomers(source: Callable[[int], str]) -> None:
+    """Fresh /64s of one /48 looked like newcomers: of 45 others, 27 were served, of 144 in peace 144."""
+    clock, config = FakeClock(), ArenaConfig()
+    budgets = Budgets(config.work_per_address, config.work_per_s, clock)
+    sent, answered, served, came = 0, 0, 0, 0
+    for step in range(int(SECONDS / EVERY_S)):
+        for _ in range(200):  # 4,000 points a second: eight times what there is
+            answered += not _refused(budgets.charge_address, source(sent), 5.0, is_playing=False)
+            sent += 1
+        if step % 4 == 0:
+            who = f"198.51.{step // 4}.7"
+            came += 1
+            served += not any(
+                _refused(budgets.charge_address, who, cost, is_playing=False) for cost in NEWCOMER
+            )
+        clock.advance(EVERY_S)
+    assert (served, came) == (SECONDS, SECONDS)
+    assert 5.0 * answered > 0.4 * config.work_per_s * SECONDS, "what the others leave is used"
+
+
+def test_a_network_has_the_limits_of_a_few_addresses() -> None:
+    clock = FakeClock()
+    limiter = NestedRateLimiter(Rate("few", burst=3, per_s=1 / 60), clock)
+    allowed = [not limiter.wait_s(f"2001:db8:0:{n:x}::/64") for n in range(300)]
+    assert (sum(allowed[:256]), sum(allowed)) == (6, 12), "a /56 has two shares, and a /48 four"
+    assert limiter.wait_s("2001:db8:1::/64") == 0
+    assert sum(not limiter.wait_s(f"203.0.113.{n}") for n in range(256)) == 12
+    assert sum(not limiter.wait_s("anna") for _ in range(5)) == 3
+    limiter.refund("203.0.113.5")
+    assert [limiter.wait_s("203.0.113.5") for _ in range(2)] == [0, 15], "it refilled four times as fast"
+    assert all(limiter.wait_s("203.0.113.200") for _ in range(3))
+    clock.advance(60)
+    # What a wider network refuses has cost the narrower ones nothing.
+    assert [limiter.wait_s("203.0.113.200") > 0 for _ in range(5)] == [False] * 3 + [True] * 2

@@ -10,9 +10,39 @@ from typing import Any
 import pytest
 
 from bot.arena.accounts import add_bot
+from bot.control.audit import OPERATOR_ACTION_EVENT
 from bot.control.control_socket import NotRunning
 from storage.database import Database
+from storage.ledger.blocks import list_blocks
+from storage.ledger.events import list_events
 from tests.bot.conftest import Command
+
+
+def test_a_block_needs_no_running_program(desdemona: Command, database_file: Path, tmp_path: Path) -> None:
+    one = desdemona("control", "block", "Ben")
+    assert one[:2] == (0, "Ben is blocked at arena, from the next start of the program\n")
+    assert "Ben was blocked already" in desdemona("block", "Ben")[1]
+    assert desdemona("control", "block", "a b")[0] == 2
+    assert "ben may play again at arena" in desdemona("control", "unblock", "ben")[1]
+    status, _, told = desdemona("control", "unblock", "ben")
+    assert (status, "ben was not blocked at arena by command" in told) == (2, True)
+    accounts = "".join(
+        f"[[accounts]]\nname = '{name}'\ndialect = '{name}'\n" for name in ("arena", "lichess")
+    )
+    (tmp_path / "config.toml").write_text(accounts)
+    assert "choose one with --account" in desdemona("control", "block", "ben")[2]
+    assert "ben is blocked at lichess" in desdemona("control", "block", "ben", "--account", "Lichess")[1]
+
+    async def stored() -> list[list[str]]:
+        database = await Database.open(f"sqlite:///{database_file}")
+        async with database.read() as session:
+            events = await list_events(session, kind=OPERATOR_ACTION_EVENT)
+            blocks = [await list_blocks(session, site) for site in ("arena", "lichess")]
+        await database.close()
+        return [*blocks, [event.detail["result"] for event in events]]
+
+    arena, lichess, results = asyncio.run(stored())
+    assert (arena, lichess, len(results)) == ([], ["ben"], 7)
 
 
 @pytest.fixture

@@ -24,6 +24,17 @@ def test_older_ones_are_removed(desdemona: Command, migrated_file: Path, tmp_pat
     assert migrated_file.exists()
 
 
+def test_a_missing_folder_is_created(desdemona: Command, migrated_file: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "backups"
+    for _ in range(2):
+        assert desdemona("db", "backup", str(folder), "--keep", "1")[0] == 0
+    assert len(list(folder.iterdir())) == 1
+    (tmp_path / "file").touch()
+    status, _, told = desdemona("db", "backup", str(tmp_path / "file" / "backups"), "--keep", "1")
+    assert (status, "cannot create the folder" in told, "Not a directory" in told) == (3, True, True)
+    assert migrated_file.exists()
+
+
 def test_one_file_is_no_series(desdemona: Command, migrated_file: Path, tmp_path: Path) -> None:
     status, _, told = desdemona("db", "backup", str(tmp_path / "one.db"), "--keep", "1")
     assert status == 2

@@ -69,7 +69,7 @@ def test_a_month(desdemona: Command, november: Path) -> None:
     assert status == 0
     page = _Page(told)
     assert page.headings[:4] == ["Desdemona: November 2026", "Games by day", "Score", "Games"]
-    assert "Rating: Othello, blitz: desdemona at arena" in page.headings
+    assert "Rating: Othello, desdemona at arena" in page.headings
     assert "Most costly baits" in page.headings
     assert "2 games, score 1.5 of 2 (75.0 %). All games." in told
     assert "Othello, trappy" in told

@@ -132,3 +132,20 @@ def plural(count: int, noun: str) -> str:
 
 def of_day(value: Any, form: str) -> str:
     return at(value).strftime(form)
+
+
+def rating_list(game: Row) -> str:
+    """Lichess rates chess by speed, variants for all speeds; the arena rates everything for all speeds.
+
+    GGS knows none of these variants.
+    """
+    if game["variant"] != "standard" and game["site"] != "ggs":
+        return {"chess960": "chess960", "fromPosition": "from_position"}[game["variant"]]
+    return "" if game["site"] == "arena" else str(game["speed"])
+
+
+def curve_name(curve: Row) -> str:
+    """The name of one of our ratings."""
+    kind = curve["speed"].replace("_", " ")
+    whose = f"{curve['account']} at {curve['site']}"
+    return ", ".join(filter(None, (TITLES[curve["game"]], kind, whose)))

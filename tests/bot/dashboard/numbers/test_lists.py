@@ -22,11 +22,13 @@ from tests.bot.dashboard.numbers.recount import (
     at,
     counted,
     counts,
+    curve_name,
     iso,
     of_day,
     percent,
     plural,
     quantile,
+    rating_list,
     rounded,
     score,
     shown,
@@ -248,7 +250,7 @@ def _curves(data: Exported, query: Query) -> list[Row]:
     games = [game for game in data.games if game["site"] != "match" and game["state"] != "aborted"]
     for game in sorted(games, key=lambda game: (game["started_at"], game["game_id"])):
         if game["rated"] and game["our_rating"] is not None and game in shown(data, query):
-            key = tuple(game[name] for name in ("site", "account", "game", "speed"))
+            key = (*(game[name] for name in ("site", "account", "game")), rating_list(game))
             points[key].append({"at": game["started_at"], "rating": game["our_rating"]})
     found = []
     for key, some in points.items():
@@ -268,13 +270,9 @@ def _curves(data: Exported, query: Query) -> list[Row]:
     return sorted(found, key=lambda each: (-len(each["points"]), each["site"], each["account"], each["game"]))
 
 
-def _curve_name(curve: Row) -> str:
-    return f"{TITLES[curve['game']]}, {curve['speed']}, {curve['account']} at {curve['site']}"
-
-
 def _curve_line(curve: Row) -> str:
     change = signed(curve["change_30_days"], 0)
-    cells = (_curve_name(curve), curve["now"], change, curve["lowest"], curve["highest"])
+    cells = (curve_name(curve), curve["now"], change, curve["lowest"], curve["highest"])
     return " | ".join(map(str, (*cells, len(curve["points"]), ago(curve["points"][-1]["at"], NOW))))
 
 
@@ -284,7 +282,7 @@ def _curve_table(curve: Row) -> list[str]:
         f"{of_day(point['at'], '%d').lstrip('0')} {of_day(point['at'], '%b %Y, %H:%M')} | {point['rating']}"
         for point in curve["points"]
     ]
-    title = [_curve_name(curve)] if any(each.isdigit() for each in _curve_name(curve)) else []
+    title = [curve_name(curve)] if any(each.isdigit() for each in curve_name(curve)) else []
     # Its heading, the drawing's title and description, the table's caption.
     return [*title, *title, f"Our rating at the start of each of {many} rated games.", *title, *rows]
 
@@ -423,7 +421,7 @@ def _event_line(data: Exported, event: Row) -> str:
     detail = json.loads(event["detail"])
     told = ", ".join(f"{name}: {value}" for name, value in detail.items() if value not in (None, ""))
     game = "" if event["game_id"] is None else data.game[event["game_id"]]["opponent"]
-    when = of_day(event["at"], "%m-%d %H:%M:%S")
+    when = of_day(event["at"], "%Y-%m-%d %H:%M:%S")
     cells = [when, KINDS[event["kind"]], f"{event['account']} at {event['site']}", game, told]
     while not cells[-1]:
         cells.pop()

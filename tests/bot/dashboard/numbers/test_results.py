@@ -18,9 +18,11 @@ from tests.bot.dashboard.numbers.recount import (
     Query,
     at,
     counted,
+    curve_name,
     of_day,
     passes,
     percent,
+    rating_list,
     rounded,
     signed,
 )
@@ -131,11 +133,11 @@ def _curves(games: list[Row]) -> list[str]:
     found: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     for game in sorted(games, key=lambda game: (game["started_at"], game["game_id"])):
         if game["rated"] and game["our_rating"] is not None:
-            found[tuple(game[name] for name in ("site", "account", "game", "speed"))].append(game)
+            key = (*(game[name] for name in ("site", "account", "game")), rating_list(game))
+            found[key].append(game)
     lines = []
     for key, some in sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))[:6]:
-        site, account, game_name, speed = key
-        name = f"{TITLES[game_name]}, {speed}: {account} at {site}"
+        name = curve_name(dict(zip(("site", "account", "game", "speed"), key, strict=True)))
         starts = [each["started_at"] for each in some]
         days = [f"{at(start).day} {of_day(start, '%b %Y, %H:%M')}" for start in starts]
         points = [f"{day} | {each['our_rating']}" for day, each in zip(days, some, strict=True)]

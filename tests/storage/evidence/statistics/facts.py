@@ -23,7 +23,7 @@ from storage.filters import (
     phase_conditions,
     standing_conditions,
 )
-from storage.records import GameResult, GameStatus
+from storage.records import MATCH_SITE, GameResult, GameStatus
 from storage.tables.games import (
     DecisionRow,
     EngineConfigRow,
@@ -56,7 +56,7 @@ class GameFact:
     started_at: datetime
     games_before: int
     """Games that the same person began against any of our accounts before this one, at this game, without
-    aborted ones."""
+    aborted ones; 0 in a match, whose opponents are no persons."""
 
     @property
     def score(self) -> float | None:
@@ -179,7 +179,7 @@ def _game_fact(row: Any) -> GameFact:
         state=row.state,
         result=row.result,
         started_at=row.started_at,
-        games_before=row.before,
+        games_before=0 if row.site == MATCH_SITE else row.before,
     )
 
 
