@@ -1005,9 +1005,9 @@ class ChatConfig(Section):
         default="Good game, {opponent}! Traps set: {traps}, baits taken: {fell}; slips: {slips}.",
         max_length=MAX_CHAT_LENGTH,
     )
-    """Message after a game; empty: none. {result} is won, lost, drawn or aborted, from the bot's point of
-    view. Sentences with {traps} or {fell} are omitted if the strategy is not secret (see `trial.reveal`) and
-    sets no traps."""
+    """Message after a game, unless it was aborted; empty: none. {result} is won, lost, drawn or over
+    (unknown), from the bot's point of view. Sentences with {traps} or {fell} are omitted if the strategy is
+    not secret (see `trial.reveal`) and sets no traps."""
     spectators: str = Field(default="", max_length=MAX_CHAT_LENGTH)
     """Message to spectators at the start of a game; empty: none."""
     commands: bool = True

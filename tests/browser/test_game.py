@@ -85,6 +85,17 @@ def test_a_game_that_has_hardly_begun_is_aborted(page: Page, host: Host) -> None
     page.until_text(".status-line", "Game aborted")
 
 
+def test_an_aborted_game_has_no_traps_to_see(page: Page, host: Host) -> None:
+    host.opponent.sets_traps = True
+    page.begin(host.url, "anna", color="white")
+    page.until_our_turn()
+    page.click("[data-test=abort]")
+    page.until_text(".status-line", "Game aborted")
+    page.find("[data-test=new-game]")
+    assert page.count(".move") == 1
+    assert page.count("[data-test=to-report], .report-wait, .moment") == 0
+
+
 def test_a_rematch_swaps_the_colours(page: Page, host: Host) -> None:
     page.begin(host.url, "anna")
     first = page.game_id
