@@ -164,7 +164,8 @@ async def test_a_link_that_never_holds_is_logged_at_growing_intervals(
 ) -> None:
     """Two programs that disconnect each other, for instance: each connection works for a moment."""
     caplog.set_level(logging.INFO)
-    script = MoveCodec(*[["a"] for _ in range(100)], ["stop"])
+    brief: list[list[Step]] = [["a"] for _ in range(100)]
+    script = MoveCodec(*brief, ["stop"])
     await script.run()
     assert 500 < script.now - 1000.0 < 1000
     words = [record.getMessage().split(": ")[1].partition(" ")[0] for record in caplog.records]
