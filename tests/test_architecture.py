@@ -104,7 +104,7 @@ STORAGE = {
 BOT = {
     "bot": set[str](),
     "bot.base": set[str](),
-    "bot.alarms": {"base"},
+    "bot.alarms": {"base", "text"},
     "bot.charts": {"base"},
     "bot.game": {"base", "threads"},
     "bot.protocols": {"base"},

@@ -8,6 +8,7 @@ from bot.alarms.samples import SampleHistory
 from bot.base.config import AlarmsConfig
 from bot.base.metrics import LATE_COMMIT_S, SLOW_COMMIT_S
 from bot.base.rounding import plural
+from bot.text.blindness_text import blindness_finding
 
 Reading = str | None
 """A condition's result: the problem in words; empty if there is no problem; None if data is missing."""
@@ -168,6 +169,18 @@ def rating_drop(history: SampleHistory, config: AlarmsConfig) -> Reading:
     return "; ".join(f"{name}: {r.now}, from {r.highest} within 30 days" for name, r in fallen.items())
 
 
+def trial_revealed(history: SampleHistory, _config: AlarmsConfig) -> Reading:
+    """Report that people can recognise the strategies of the open trial."""
+    reports = history.latest.blindness
+    if reports is None:
+        return None
+    return "; ".join(
+        f"trial {name}: {blindness_finding(report)}"
+        for name, report in sorted(reports.items())
+        if report.is_revealed
+    )
+
+
 RULES = (
     AlarmRule(
         "link_down",
@@ -247,6 +260,13 @@ RULES = (
         "A rating has fallen.",
         "Check the Ratings page and the last games; compare the settings with those from before the drop.",
         lambda config: config.rating_drop > 0,
+    ),
+    AlarmRule(
+        "trial_revealed",
+        trial_revealed,
+        "A trial is not blind.",
+        "See `desdemona stats --trial NAME` and the Events page: trial.hold_s and trial.report_delay_s must "
+        "not be 0, and the machine must keep up with its games. Then start a new trial.",
     ),
 )
 """All alarms."""

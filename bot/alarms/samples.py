@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.base.metrics import MetricTotals
+from storage.evidence.inference.blindness import BlindnessReport
 
 SAMPLE_HISTORY_LENGTH_S = 3600.0
 """Seconds for which samples are kept: the longest window of a rule."""
@@ -57,6 +58,8 @@ class HealthSample:
     """Length of the current losing streak, by account name and site."""
     ratings: Mapping[str, RatingSample] | None = None
     """Our ratings, by the name that alarms use."""
+    blindness: Mapping[str, BlindnessReport] | None = None
+    """How well people can recognise the strategies of the open trial, by the trial's name."""
 
 
 class SampleHistory:

@@ -17,6 +17,7 @@ from bot.arena.challenges import ServerBusy
 from bot.arena.fairness.seen_addresses import SeenAddresses
 from bot.arena.game import ArenaRefusal
 from bot.arena.proxies import FORWARDED, Proxies
+from bot.arena.public.rendering import render
 from bot.arena.streams import Stream
 from bot.arena.traffic.budgets import DAY_S, DEFAULT_COST, REQUEST_COSTS, Budgets, LimitReached, spend
 from bot.arena.traffic.cross_site import FOREIGN_REQUEST, RESOURCE_POLICY, from_other_site
@@ -62,6 +63,8 @@ MOVE_CODE_RATE = Rate("account.code", burst=20, per_s=1 / 60)
 CHAT_RATE = Rate("chat", burst=50, per_s=1)
 ANONYMOUS_429_DELAY_S = 0.5
 """Delay before a 429 to anonymous clients, in seconds, to slow retries."""
+UNAVAILABLE_RETRY_AFTER_S = 5
+"""Retry-After while the database is away, in seconds."""
 STREAM_RETRY_AFTER_S = 15
 """Retry-After for a stream beyond the limit, in seconds."""
 
@@ -79,6 +82,16 @@ SECURITY_HEADERS = {
 }
 
 
+async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    """Add the headers that every response has."""
+    # Browsers revalidate files, which change with an update of this program, and never cache API answers.
+    response.headers.setdefault(
+        "Cache-Control", "no-store" if request.path.startswith("/api/") else "no-cache"
+    )
+    for name, value in SECURITY_HEADERS.items():
+        response.headers.setdefault(name, value)
+
+
 class HttpError(Exception):
     """An error with its HTTP status."""
 
@@ -93,6 +106,18 @@ def ok() -> web.Response:
 
 def refusal(status: int, message: str) -> web.Response:
     return web.json_response({"error": message}, status=status)
+
+
+def unavailable(request: web.Request) -> web.Response:
+    """The response while the database is away: a page that reloads itself, or JSON for programs."""
+    seconds = str(UNAVAILABLE_RETRY_AFTER_S)
+    if request.method in ("GET", "HEAD") and "text/html" in request.headers.get("Accept", ""):
+        headers = {"Content-Type": "text/html; charset=utf-8", "Refresh": seconds}
+        response = web.Response(body=render("unavailable.html"), status=503, headers=headers)
+    else:
+        response = refusal(503, "The server cannot reach its database at the moment; try again later")
+    response.headers["Retry-After"] = seconds
+    return response
 
 
 class RequestGate:
@@ -184,7 +209,7 @@ class RequestGate:
         except StorageError as error:
             self._log(logging.ERROR, request, str(error))
             self._on_storage_error(arrived)
-            return refusal(503, "The server cannot reach its database at the moment; try again later")
+            return unavailable(request)
         except Exception as error:
             if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
                 return refusal(404, "Not found")  # a static file

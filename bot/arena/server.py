@@ -19,17 +19,18 @@ from bot.arena.connection_limiter import IDLE_CONNECTION_TIMEOUT_S, ConnectionLi
 from bot.arena.fairness.arena_time import ArenaTime
 from bot.arena.fairness.freeze_detector import detect_freezes
 from bot.arena.fairness.seen_addresses import SeenAddresses
-from bot.arena.http import MAX_BODY_BYTES, SECURITY_HEADERS, RequestGate
+from bot.arena.http import MAX_BODY_BYTES, RequestGate, add_headers
 from bot.arena.lobby import ArenaLobby
 from bot.arena.proxies import Proxies
 from bot.arena.public.routes import PublicRoutes
 from bot.arena.puzzles.puzzle_importer import PuzzleImporter
 from bot.arena.puzzles.routes import PuzzleRoutes
 from bot.arena.puzzles.trainer import ReplyTrainer
-from bot.arena.referee import Referee
+from bot.arena.referee import NotFound, Referee
 from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import LoadReport, SiteRoutes
 from bot.arena.traffic.places import NO_PLACES, BotPlaces
+from bot.arena.traffic.reserved_port import ReservedPort
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
 from bot.base.log import LogLineLimiter
@@ -100,6 +101,7 @@ class Arena:
         plain_share: float = 0.0,
         no_takebacks: Collection[str] = (),
         places: Mapping[str, BotPlaces] = NO_PLACES,
+        port: ReservedPort | None = None,
     ) -> None:
         """Assemble the server; `running` makes it listen.
 
@@ -112,6 +114,7 @@ class Arena:
                 (`bot.arena.blind_report.plain_share`).
             no_takebacks: Names of our bots that never allow a takeback.
             places: How many games our bots can play at a time, keyed by account id.
+            port: Keeps the port when this arena stops; None to free it.
         """
         self._config = config
         self._database = database
@@ -120,6 +123,7 @@ class Arena:
         self.accounts = Accounts(database, clock)
         self._time = ArenaTime(database, clock, grace_s=config.outage_grace_s, site=SITE)
         self._stood = False
+        self._port = port
         self._referee = Referee(
             database,
             self.accounts,
@@ -175,7 +179,7 @@ class Arena:
             middlewares=[gate.guard, MalformedRows(database).guard], client_max_size=MAX_BODY_BYTES
         )
         self._app.add_routes([*play.table(), *puzzles.table(), *site.table(), *self._public.table()])
-        self._app.on_response_prepare.append(_add_headers)
+        self._app.on_response_prepare.append(add_headers)
         self._app.on_shutdown.append(self._close_streams)
 
     @asynccontextmanager
@@ -250,9 +254,10 @@ class Arena:
         await runner.setup()
         async with AsyncExitStack() as stack:
             stack.push_async_callback(runner.cleanup)
-            listener = await self._listen(runner)
-            stack.callback(listener.close)
-            local_url = _url(self._config.host, listener.sockets[0].getsockname()[1])
+            listeners = await self._listen(runner)
+            for listener in listeners:
+                stack.callback(listener.close)
+            local_url = _url(self._config.host, listeners[0].sockets[0].getsockname()[1])
             self._parts.base_url = self._parts.base_url or local_url
             tasks = [
                 asyncio.create_task(self._run_clock(), name="arena clock"),
@@ -302,7 +307,7 @@ class Arena:
         deadline = min(self._referee.next_deadline(), self._lobby.next_deadline())
         return min(wait_s, deadline - self._time.now())
 
-    async def _listen(self, runner: web.AppRunner) -> asyncio.Server:
+    async def _listen(self, runner: web.AppRunner) -> list[asyncio.Server]:
         host, port = self._config.host, self._config.port
         assert runner.server is not None  # noqa: S101 - created by setup()
         most = max_connections()
@@ -312,8 +317,11 @@ class Arena:
         )
         # asyncio accepts this many per loop iteration, a few iterations before the limit sees them.
         backlog = max(1, min(128, most // 4))
+        loop = asyncio.get_running_loop()
+        if self._port is not None and (kept := await self._port.take()):
+            return [await loop.create_server(connections, sock=each, backlog=backlog) for each in kept]
         try:
-            return await asyncio.get_running_loop().create_server(connections, host, port, backlog=backlog)
+            server = await loop.create_server(connections, host, port, backlog=backlog)
         except (OSError, OverflowError, UnicodeError) as error:  # the latter two: invalid port, invalid host
             reason = str(error)
             if isinstance(error, OSError):
@@ -321,6 +329,9 @@ class Arena:
             raise ConfigError(
                 f"cannot listen on {host}:{port}: {reason} (settings arena.host and arena.port)"
             ) from error
+        if self._port is not None:
+            self._port.keep(server.sockets)
+        return [server]
 
     async def _run_clock(self) -> None:
         has_database = True
@@ -361,7 +372,7 @@ def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
             games = await list_games_by_site_id(session, game_id)
             game_of_ours = next((game for game in games if game.site == SITE), None)
             if game_of_ours is None:
-                return None
+                raise NotFound("There is no report on this game")
             if reveal or not game_of_ours.is_drawn:
                 return open_report(await game_report(session, game_of_ours))
             # Not before every reply is judged: how long that takes depends on the player.
@@ -374,12 +385,3 @@ def _url(host: str, port: int) -> str:
     """A URL that a browser on this machine can open."""
     shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not listened on
     return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
-
-
-async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:
-    # Browsers revalidate files, which change with an update of this program, and never cache API answers.
-    response.headers.setdefault(
-        "Cache-Control", "no-store" if request.path.startswith("/api/") else "no-cache"
-    )
-    for name, value in SECURITY_HEADERS.items():
-        response.headers.setdefault(name, value)

@@ -23,6 +23,7 @@ COMMANDS = {
     "sql": LazyCommand("bot.cli.sql", "sql"),
     "export": LazyCommand("bot.cli.formats", "export_games"),
     "import": LazyCommand("bot.cli.formats", "import_games"),
+    "replay": LazyCommand("bot.daemon.commands", "replay"),
     "arena": LazyCommand("bot.daemon.commands", "arena"),
 }
 CONTROL_COMMANDS = {
@@ -108,7 +109,7 @@ DEFAULTS = {"page": "questions"}
 PANELS = {
     "Play": ("run", "check", "challenge", "tournament", "match", "engine", "upgrade-account"),
     "Watch": ("status", "control", "games", "show", "stats", "page"),
-    "Data": ("sql", "export", "import", "db"),
+    "Data": ("sql", "export", "import", "replay", "db"),
     "Trial": ("trial",),
     "Arena": ("arena", "arena-account"),
     "Lab": ("lab",),

@@ -26,8 +26,10 @@ from bot.control.status import AccountStatus, Status
 from engine.human.registry import ModelRegistry
 from storage.database import Database
 from storage.errors import StorageError
+from storage.evidence.inference.blindness import BlindnessReport
 from storage.evidence.queries.losing_streaks import losing_streaks
 from storage.evidence.queries.rating_curves import RatingCurve, rating_curves
+from storage.evidence.queries.trial_report import open_trial_blindness
 from storage.filters import Filters
 from storage.ledger.events import PROGRAM
 from storage.maintenance.unfinished_files import UNFINISHED
@@ -43,6 +45,8 @@ MAX_WRITE_AGE_S = 60.0
 """The program is unhealthy if its last successful database write is older than this many seconds."""
 RECENT_RESULTS_MAX_AGE_S = 600.0
 """Maximum interval between reads of ratings and results, in seconds; they are also read after each game."""
+BLINDNESS_CHECK_INTERVAL_S = 600.0
+"""Minimum interval between checks of the open trial's blindness, in seconds."""
 RATING_WINDOW_DAYS = 30
 ALARM_EVENT = "alarm"
 """Kind of the events that record alarms."""
@@ -109,6 +113,9 @@ class HealthMonitor:
         """The recent results as last read, or None before the first read."""
         self._recent_as_of = (-1, -math.inf)
         """Number of finished games when the results were last read, and the time of that read."""
+        self._blindness: dict[str, BlindnessReport] = {}
+        self._blindness_at_s = -math.inf
+        """When the blindness was last read."""
         self._notices: asyncio.Queue[AlarmNotice] = asyncio.Queue()
         self._failing: set[str] = set()
 
@@ -172,6 +179,7 @@ class HealthMonitor:
             backup_age_s = await self._try_read(
                 "backup", asyncio.to_thread(backup_age, observed.backup_folder)
             )
+        blindness = await self._try_read("blindness", self._read_blindness())
         failures = observed.models.failures()
         return HealthSample(
             at_s=self._clock(),
@@ -190,6 +198,7 @@ class HealthMonitor:
             ratings=None
             if form is None
             else {rating_name(curve): RatingSample(curve.now, curve.highest) for curve in form.curves},
+            blindness=blindness,
         )
 
     async def _try_read(self, what: str, work: Awaitable[T]) -> T | None:
@@ -234,6 +243,13 @@ class HealthMonitor:
         )
         self._recent_as_of = games, at_s
         return self.recent
+
+    async def _read_blindness(self) -> dict[str, BlindnessReport]:
+        """See `HealthSample.blindness`; seldom read again, because it takes all of the trial's games."""
+        if self._clock() - self._blindness_at_s >= BLINDNESS_CHECK_INTERVAL_S:
+            self._blindness = await open_trial_blindness(self._observed.database, now_utc())
+            self._blindness_at_s = self._clock()
+        return self._blindness
 
 
 def link_trouble(account: AccountStatus) -> str:

@@ -7,12 +7,13 @@ import os
 import random
 import signal
 import sys
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -20,8 +21,10 @@ from bot.account.account_runner import STANDBY_POLL_INTERVAL_S, AccountRunner, S
 from bot.alarms.evaluator import AlarmEvaluator
 from bot.alarms.hooks import AlarmHooks
 from bot.arena.blind_report import plain_share
+from bot.arena.proxies import Proxies
 from bot.arena.server import Arena, stored_report
 from bot.arena.traffic.places import BotPlaces
+from bot.arena.traffic.reserved_port import ReservedPort
 from bot.base import log, service_notify
 from bot.base.config import ACCOUNT_SECTIONS, RELOADABLE, Config, choose_accounts, load_config, read_token
 from bot.base.dialects import get_dialect
@@ -137,7 +140,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
             )
             for name, each in configs.items()
         }
-        settings = LiveSettings(config, path, runners)
+        settings = LiveSettings(config, path, runners, arena.set_places)
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, settings.on_hangup)
         program = Runtime(
             runners,
@@ -252,15 +255,30 @@ async def serve_arena(config: Config) -> None:
     database = await Database.open(config.storage.url)
     try:
         await check_at_start(database)
-        arena = Arena(config.arena, database, report=stored_report(database, reveal=config.trial.reveal))
-        async with arena.running() as url:
-            owner = ArenaActions(config, database, lambda: arena)
-            async with serve_control_socket(config.control_socket, arena_commands(owner)):
-                _freeze_garbage_collector()
-                logger.info("the arena is open: %s", config.arena.public_url or url)
-                await stop.wait()
+        host = ArenaHost(config, {}, database, is_standby=False)
+        owner = ArenaActions(config, database, lambda: host.open)
+        running = asyncio.create_task(host.run())
+        try:
+            await _wait_for_first(running, host.opened.wait())
+            if not running.done():
+                async with serve_control_socket(config.control_socket, arena_commands(owner)):
+                    _freeze_garbage_collector()
+                    await _wait_for_first(running, stop.wait())
+        finally:
+            running.cancel()
+            with suppress(asyncio.CancelledError):
+                await running
     finally:
         await database.close()
+
+
+async def _wait_for_first(running: asyncio.Task[None], event: Coroutine[Any, Any, Any]) -> None:
+    """Wait until a task ends or an event is set."""
+    waiting = asyncio.create_task(event)
+    try:
+        await asyncio.wait([running, waiting], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waiting.cancel()
 
 
 class ArenaHost:
@@ -283,15 +301,15 @@ class ArenaHost:
         self._no_takebacks = [
             each.server.name for each in own if not may_grant_takebacks(each.assignment, each.manners)
         ]
-        self._places = {
-            each.server.name.lower(): BotPlaces(each.challenges.max_games, each.challenges.max_slow_games)
-            for each in own
-        }
+        self._places: dict[str, BotPlaces] = {}
+        self.set_places(configs)
         self._database = database
         self._is_standby = is_standby
+        self._port = ReservedPort(Proxies(config.arena.trusted_proxies))
         self._url = ""
         self._tokens: Mapping[str, str] = {}
-        self._opened = asyncio.Event()
+        self.opened = asyncio.Event()
+        """Set while the arena is running."""
         self._tried = asyncio.Event()
         self._taken: RoleTaken | None = None
         """Set on a standby while another process runs the arena."""
@@ -304,6 +322,13 @@ class ArenaHost:
         if self.open is None:
             return None
         return ArenaStatus(self._config.arena.public_url or self._url, self.open.open_games)
+
+    def set_places(self, configs: Mapping[str, Config]) -> None:
+        """Apply the limits on concurrent games from the settings of each account."""
+        for each in configs.values():
+            if each.uses_arena and each.server.name in self.bots:
+                limits = BotPlaces(each.challenges.max_games, each.challenges.max_slow_games)
+                self._places[each.server.name.lower()] = limits
 
     @property
     def has_bots(self) -> bool:
@@ -318,17 +343,28 @@ class ArenaHost:
             RoleTaken: Another process is running the arena, and we are not a standby.
             StorageError: The database is not available.
         """
+        try:
+            await self._run_again_and_again()
+        finally:
+            await self._port.release()
+
+    async def _run_again_and_again(self) -> None:
         is_waiting = False
         while True:
             try:
                 await self._run_once()
             except RoleLost as error:
                 logger.warning("%s; opening it again", error)
+                await self._port.answer()
                 is_waiting = False
             except (StorageError, ConfigError) as error:
                 # Once it has been open, whatever is wrong may pass: with the database, or with the port.
-                if not (self._url or (self._is_standby and isinstance(error, RoleTaken))):
+                # And on a standby the other program may still have the port when we have the role.
+                is_taken = isinstance(error, RoleTaken)
+                if not (self._url or self._taken is not None or (self._is_standby and is_taken)):
                     raise
+                # Another program has the arena now, and may need the port, too.
+                await (self._port.release() if is_taken else self._port.answer())
                 if not is_waiting:
                     logger.info("%s; waiting", error)
                 is_waiting = True
@@ -346,6 +382,7 @@ class ArenaHost:
             plain_share=self._plain_share,
             no_takebacks=self._no_takebacks,
             places=self._places,
+            port=self._port,
         )
         # The same tokens each time: its accounts may have kept theirs.
         async with arena.running(self.bots, self._tokens) as url:
@@ -355,12 +392,12 @@ class ArenaHost:
             sys.stdout.write(f"{who} at {self._config.arena.public_url or url}\n")
             sys.stdout.flush()
             self._taken = None
-            self._opened.set()
+            self.opened.set()
             self._tried.set()
             try:
                 await arena.role.watch()
             finally:  # at once: an account that starts again meanwhile has to wait
-                self._opened.clear()
+                self.opened.clear()
                 self._tried.clear()
                 self.open = None
 
@@ -373,7 +410,7 @@ class ArenaHost:
         await self._tried.wait()
         if self._taken is not None:
             raise RoleTaken(str(self._taken))
-        await self._opened.wait()
+        await self.opened.wait()
         return self._url, self._tokens[bot]
 
 
@@ -418,10 +455,18 @@ class LiveSettings:
         config: The settings read at the start.
         path: See `load_config`.
         runners: The accounts to update, keyed by name.
+        on_reload: Called with the new settings of each account.
     """
 
-    def __init__(self, config: Config, path: Path | None, runners: Mapping[str, AccountRunner]) -> None:
+    def __init__(
+        self,
+        config: Config,
+        path: Path | None,
+        runners: Mapping[str, AccountRunner],
+        on_reload: Callable[[Mapping[str, Config]], None] = lambda _: None,
+    ) -> None:
         self._config = config
+        self._on_reload = on_reload
         self._path = path
         self._runners = runners
 
@@ -448,6 +493,7 @@ class LiveSettings:
         self._config = config
         for name, runner in self._runners.items():
             runner.reload(new[name])
+        self._on_reload(new)
         return ", ".join(changed) or "nothing"
 
     def on_hangup(self) -> None:

@@ -64,6 +64,7 @@ from engine.human.reply_forecast import TemptingReply
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from engine.strategies.registry import strategy_named
+from storage.ledger.events import REPORT_LATE
 from storage.records import DecisionState, StoredDecision, StoredGame
 
 logger = logging.getLogger(__name__)
@@ -80,6 +81,8 @@ MAX_REFUSAL_RETRIES = 40
 """Number of retries, over two minutes, after any other refusal; the server may still report the result."""
 GAME_LIST_TIMEOUT_S = 2.0
 """Timeout of a query for the running games, in seconds; the game's stream is closed meanwhile."""
+REPORT_TOLERANCE_S = 0.5
+"""A report is late this many seconds after its planned time."""
 MAX_STREAM_RETRY_WAIT_S = 3.0
 """Maximum wait before a game's stream is reopened, in seconds; short, because our clock may be running."""
 
@@ -679,6 +682,7 @@ class GameRunner:
             extra={"game_id": self.game_id, "result": closed.verdict.value},
         )
         await self._chat.say_farewell(closed)
+        await self._record_late_report(ended_at)
 
     async def _hold_report(self, ended_at: datetime) -> None:
         """In a blind trial, wait until the fixed time of the farewell and the report.
@@ -687,8 +691,18 @@ class GameRunner:
         """
         delay_s = self._services.report_delay_s(self._ledger.game)
         if delay_s:
-            passed_s = (datetime.now(UTC) - (self._ledger.game.ended_at or ended_at)).total_seconds()
+            passed_s = self._since_end_s(ended_at)
             await self._services.sleep(max(1, math.ceil(passed_s / delay_s)) * delay_s - passed_s)
+
+    async def _record_late_report(self, ended_at: datetime) -> None:
+        """Record a delay that people can see and that may depend on the strategy."""
+        game, passed_s = self._ledger.game, self._since_end_s(ended_at)
+        is_late = passed_s > self._services.report_delay_s(game) + REPORT_TOLERANCE_S
+        if game.trial_id is not None and is_late:
+            await self._ledger.record_event(REPORT_LATE, {"after_s": round(passed_s, 1)})
+
+    def _since_end_s(self, ended_at: datetime) -> float:
+        return (datetime.now(UTC) - (self._ledger.game.ended_at or ended_at)).total_seconds()
 
 
 def most_severe_error(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -132,6 +132,7 @@ class LichessServer:
         slack_s: Seconds by which a keep-alive may be late.
         clock: Monotonic clock, in seconds.
         on_answer: Called with the time until each answer begins, in seconds.
+        wrap: Wraps the HTTP session, to record or to replay the traffic.
 
     Raises:
         ConfigError: The URL is not an origin, the token is malformed, or the environment's proxy is unusable.
@@ -148,6 +149,7 @@ class LichessServer:
         slack_s: float = KEEP_ALIVE_SLACK_S,
         clock: Callable[[], float] = time.monotonic,
         on_answer: Callable[[float], None] = lambda _: None,
+        wrap: Callable[[aiohttp.ClientSession], aiohttp.ClientSession] = lambda session: session,
     ) -> None:
         if not _is_origin(url):
             raise ConfigError(f"server.url: {url!r} is not of the form https://host[:port]")
@@ -178,6 +180,7 @@ class LichessServer:
             connector=aiohttp.TCPConnector(limit=0),
             trace_configs=[_timing_trace(clock, on_answer)],
         )
+        self._http = wrap(self._http)
         self._throttle = RequestThrottle(clock)
         self._calls = Calls(partial(self._request, "GET"), self._throttle, self._url, token)
 
@@ -298,8 +301,7 @@ class LichessServer:
         offer_draw: bool = False,
         info: MoveInfo | None = None,  # noqa: ARG002 - the API has no field for it
     ) -> None:
-        script = self._scripts.get(game_id)
-        written = move if script is None else script.write(move)
+        written = self.written_move(game_id, move)
         offer = "?offeringDraw=true" if offer_draw and self.supports(Capability.DRAW) else ""
         began = self._clock()
         try:
@@ -316,6 +318,11 @@ class LichessServer:
                 self._lag.add(self._clock() - began)
             raise
         self._lag.add(self._clock() - began)
+
+    def written_move(self, game_id: str, move: str) -> str:
+        """Our move in the site's notation."""
+        script = self._scripts.get(game_id)
+        return move if script is None else script.write(move)
 
     async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
         form = {"room": room.value, "text": text[:MAX_CHAT_LENGTH]}

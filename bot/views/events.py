@@ -63,6 +63,7 @@ KIND_LABELS = {
     "opponent_renamed": "opponent renamed",
     "game_unknown": "game unknown to the server",
     "profile_impossible": "profile could not be completed",
+    "report_late": "farewell and report were late",
     "takeback_granted": "takeback granted",
     "undecided_move": "move not chosen by this program",
 }

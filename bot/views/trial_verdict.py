@@ -34,6 +34,7 @@ def trial_json(report: TrialReport) -> dict[str, Any]:
         "endpoint": report.trial.endpoint.value,
         "verdict": report.verdicts[0].finding,
         "verdicts": [asdict(each) for each in report.verdicts],
+        "blindness": None if report.blindness is None else report.blindness.to_json(),
     }
 
 

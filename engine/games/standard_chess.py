@@ -128,6 +128,7 @@ class StandardChess:
 
     name = "chess"
     score_unit = "pawns"
+    is_numbered_in_pairs = True
     title = "Chess"
     sides = ("white", "black")
     deepest_search = 60

@@ -17,6 +17,10 @@ PROGRAM = AccountKey("")
 OPPONENT_RENAMED = "opponent_renamed"
 """Kind of event that records a renamed opponent: ``name`` is the former name, ``new_name`` the new one."""
 
+REPORT_LATE = "report_late"
+"""Kind of event that records that the farewell and the report of a trial's game came later than planned:
+``after_s`` is the time since the game's end, in seconds."""
+
 
 async def record_event(
     session: AsyncSession,

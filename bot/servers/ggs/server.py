@@ -34,6 +34,7 @@ from bot.servers.ggs.actions import Say, Tell, TellGame
 from bot.servers.ggs.lifecycle import GgsStatus
 from bot.servers.ggs.requests import Attempt
 from bot.servers.lag import Lag
+from bot.servers.recording import MASK, RecordedExchange, Recorder, no_recorder
 
 logger = logging.getLogger(__name__)
 
@@ -66,6 +67,9 @@ Recall = Callable[[], Awaitable[Sequence[GameSnapshot]]]
 """Returns the games on this site that are still open in the database."""
 
 
+Connect = Callable[[str, int], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
+
+
 async def nothing_to_recall() -> Sequence[GameSnapshot]:
     """A `Recall` without open games, for a bot that has no database."""
     return ()
@@ -78,6 +82,8 @@ class _Link:
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     parser: wire.Reader
+    exchange: RecordedExchange
+    """Records the traffic."""
     heard: list[wire.GgsMessage] = field(default_factory=list)
     """Messages received before the event stream was opened."""
 
@@ -85,6 +91,7 @@ class _Link:
         """Send a command line to the server."""
         # The password never gets here.
         logger.debug("GGS < %s", command)
+        self.exchange.said(command)
         self.writer.write(wire.command(command))
         if self.writer.transport.get_write_buffer_size() > MAX_UNSENT_BYTES:
             raise TransientError("the server has stopped reading")
@@ -101,10 +108,14 @@ class _Link:
         try:
             data = await self.reader.read(1 << 16)
         except OSError as error:
+            self.exchange.ended(str(error))
             raise TransientError(f"the connection is lost: {error}") from error
         if not data:
+            self.exchange.ended()
             raise ConnectionClosed("the server has hung up")
-        return list(self.parser.feed(data))
+        messages = list(self.parser.feed(data))
+        self.exchange.heard_text(data, messages)
+        return messages
 
     async def close(self) -> None:
         self.writer.close()
@@ -150,6 +161,8 @@ class GgsServer(Server):
         clock: Monotonic clock, in seconds.
         now: Returns the time in UTC.
         on_answer: Called with the duration of each move's request, in seconds.
+        recorder: Records the traffic; None: nothing is recorded.
+        connect: Opens the connection to a host and port; another function replays a recording.
 
     Raises:
         ConfigError: The address, name or password is invalid, or the environment demands a proxy.
@@ -169,8 +182,12 @@ class GgsServer(Server):
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         on_answer: Callable[[float], None] = lambda _: None,
+        recorder: Recorder | None = None,
+        connect: Connect = asyncio.open_connection,
     ) -> None:
         self._on_answer = on_answer
+        self._recorder = recorder or no_recorder()
+        self._open_connection = connect
         self._host, self._port = read_address(url)
         proxy_of(url)  # refuses a proxy, which we cannot use
         if not re.fullmatch(r"[^._,\\\s:|][^,\\\s:|]{1,7}", login) or not login.isprintable():
@@ -234,13 +251,13 @@ class GgsServer(Server):
         where = f"{self._host}:{self._port}"
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
-                reader, writer = await asyncio.open_connection(self._host, self._port)
+                reader, writer = await self._open_connection(self._host, self._port)
         except TimeoutError:
             raise TransientError(f"no connection to {where} in {CONNECT_TIMEOUT_S:g} s") from None
         except (OSError, UnicodeError) as error:
             unused = "; GGS is not HTTP, so the proxy in the environment is not used" * names_proxies()
             raise TransientError(f"no connection to {where}: {error}{unused}") from error
-        link = _Link(reader, writer, wire.Reader())
+        link = _Link(reader, writer, wire.Reader(), self._recorder.begin("connect"))
         try:
             async with asyncio.timeout(LOGIN_TIMEOUT_S):
                 await self._log_in(link)
@@ -263,8 +280,10 @@ class GgsServer(Server):
                     case wire.LoginPrompt():
                         if refusal:
                             raise AuthError(refusal)
+                        link.exchange.said(self._state.name)
                         link.writer.write(wire.command(self._state.name))
                     case wire.PasswordPrompt():
+                        link.exchange.said(MASK)
                         link.writer.write(wire.command(self._password))
                         has_sent_password = True
                     case wire.Ready() | wire.Alert() if has_sent_password:
@@ -548,6 +567,7 @@ class GgsServer(Server):
         self._do()
 
     async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
+        self._recorder.mask.name(opponent_id)
         attempt = Attempt()
         clock = wire.GgsClock(proposal.clock.initial_s, proposal.clock.increment_s, self._extension_s)
         try:
@@ -599,6 +619,7 @@ class GgsServer(Server):
         if self._link is not None:
             await self._link.close()
             self._link = None
+        self._recorder.close()
 
 
 PROVISIONAL = 300.0

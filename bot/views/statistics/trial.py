@@ -23,6 +23,7 @@ from bot.text.verdict_text import (
     warning,
 )
 from bot.views.addresses import query_text
+from bot.views.statistics.blindness import blindness_table
 from storage.evidence.inference.any_time import AnyTimeEstimate, InterimAnalyses, SequenceDesign
 from storage.evidence.inference.fixed import FixedInterval
 from storage.evidence.inference.games import GamesReport, Stratum
@@ -42,7 +43,7 @@ _OUTLOOK_ELO = 50
 
 
 def trial_parts(report: TrialReport, filters: Mapping[str, str]) -> tuple[Part, ...]:
-    """Build the parts of the report: verdict, single decisions, strata, and randomisation check."""
+    """Build the report: verdict, single decisions, strata, randomisation check, and blindness."""
     parts: list[Part] = [_verdict(report)]
     parts += [
         Note(text) for text in map(_unreadable, (report.damaged_games, report.damaged_decisions)) if text
@@ -51,6 +52,8 @@ def trial_parts(report: TrialReport, filters: Mapping[str, str]) -> tuple[Part, 
         parts.append(_decisions(report))
     if report.games is not None:
         parts.append(Beside((_for_whom(report.games, filters), _draw(report.games, report.arms))))
+    if report.blindness is not None:
+        parts.append(blindness_table(report.blindness, report.arms))
     return tuple(parts)
 
 

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import combinations
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -11,6 +12,7 @@ from engine.strategies.registry import STRATEGIES
 from storage.database import Database
 from storage.errors import FilterError
 from storage.evidence.inference.any_time import InterimAnalyses, PlannedN
+from storage.evidence.inference.blindness import BlindnessReport, VisibleFeatures, blindness_report
 from storage.evidence.inference.decisions import DecisionsReport, TrialDecision, decisions_report
 from storage.evidence.inference.games import NO_GAMES, GamesReport, TrialGames, games_report_and_interim
 from storage.evidence.inference.suspects import Flags
@@ -18,7 +20,8 @@ from storage.evidence.inference.trial import TrialTerms
 from storage.evidence.inference.verdict import TrialVerdict, decisions_verdicts, games_verdicts
 from storage.evidence.statistics.suspect_rows import suspect_games
 from storage.evidence.statistics.trial_rows import Unreadable, trial_decisions, trial_games
-from storage.evidence.trials import StoredTrial, list_trials
+from storage.evidence.statistics.visible_rows import visible_features
+from storage.evidence.trials import StoredTrial, list_trials, open_trial
 from storage.filters import Filters
 
 
@@ -37,6 +40,8 @@ class TrialReport:
     decisions: DecisionsReport | None
     """The comparison of single decisions; None if no strategy of the trial randomises them."""
     damaged_decisions: tuple[Unreadable, ...]
+    blindness: BlindnessReport | None = None
+    """How well people could tell the two strategies apart; None if games are not compared."""
 
     @property
     def verdicts(self) -> tuple[TrialVerdict, ...]:
@@ -113,6 +118,8 @@ class TrialRows:
     draws: Sequence[TrialDecision]
     damaged_draws: Sequence[Unreadable]
     flags: Flags
+    visible: VisibleFeatures | None
+    """What people can see of the games; None if games are not compared."""
 
     def report(self, at: datetime) -> TrialReport:
         """The report.
@@ -121,8 +128,9 @@ class TrialRows:
             at: The current time, with a time zone.
         """
         terms = terms_of(self.trial)
-        games = interim_analyses = decisions = None
-        if len(self.arms) == 2:
+        games = interim_analyses = decisions = blindness = None
+        if self.visible is not None:
+            blindness = blindness_report(self.games, self.visible, terms, at)
             games, interim_analyses = games_report_and_interim(self.games, terms, at, self.flags)
         if self.trial.draws_decisions:
             decisions = decisions_report(self.draws, terms, at, self.flags)
@@ -134,6 +142,7 @@ class TrialRows:
             tuple(self.damaged_games),
             decisions,
             tuple(self.damaged_draws),
+            blindness,
         )
 
 
@@ -153,6 +162,30 @@ async def trial_report(
         rows = await read_trial(session, name, arms, filters)
     # Not on the event loop, where moves are made.
     return None if rows is None else await asyncio.to_thread(rows.report, at)
+
+
+async def open_trial_blindness(database: Database, at: datetime) -> dict[str, BlindnessReport]:
+    """How well people could tell apart the strategies of the open trial, keyed by the trial's name.
+
+    Of several pairs of strategies, the pair with the strongest evidence counts, divided by their number.
+    Empty if no trial is open or the open one compares only single decisions.
+    """
+    async with database.read() as session:
+        trial = await open_trial(session)
+        if trial is None or len(trial.arms) < 2:
+            return {}
+        visible = await visible_features(session, trial)
+        pairs = [
+            (await trial_games(session, trial, first, second))[0]
+            for first, second in combinations(trial.arms, 2)
+        ]
+
+    def strongest() -> BlindnessReport:
+        reports = [blindness_report(games, visible, terms_of(trial), at) for games in pairs]
+        best = max(reports, key=lambda report: report.e_value)
+        return replace(best, e_value=best.e_value / len(pairs))
+
+    return {trial.name: await asyncio.to_thread(strongest)}
 
 
 async def trial_verdicts(
@@ -199,8 +232,10 @@ async def read_trial(
     damaged_draws: Sequence[Unreadable] = ()
     # Whether a game is suspect depends on others, so all are looked at, whatever the filters.
     flags = await suspect_games(session)
+    visible = None
     if len(chosen) == 2:
+        visible = await visible_features(session, trial)
         games, damaged = await trial_games(session, trial, chosen[0], chosen[1], filters)
     if trial.draws_decisions:
         draws, damaged_draws = await trial_decisions(session, trial, filters)
-    return TrialRows(trial, chosen, games, damaged, draws, damaged_draws, flags)
+    return TrialRows(trial, chosen, games, damaged, draws, damaged_draws, flags, visible)

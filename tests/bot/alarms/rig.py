@@ -21,6 +21,7 @@ WELL = HealthSample(
     backup_age_s=3600.0,
     losses={},
     ratings={},
+    blindness={},
 )
 ALL_RULES = AlarmsConfig(backup_folder="backups", losing_streak=5, rating_drop=100)
 

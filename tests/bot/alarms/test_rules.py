@@ -8,9 +8,17 @@ import pytest
 from bot.alarms.rules import RULES
 from bot.alarms.samples import DiskSample, RatingSample
 from bot.base.config import AlarmsConfig
+from storage.evidence.inference.any_time import estimate
+from storage.evidence.inference.blindness import BlindnessReport
+from storage.evidence.inference.trial import TrialTerms
 from tests.bot.alarms.rig import ALL_RULES, Life
 
 HOUR_S = 3600.0
+
+
+def blindness(e_value: float) -> BlindnessReport:
+    wait = estimate([], [], TrialTerms().design(1000))
+    return BlindnessReport(games=200, wait=wait, auc=0.84, e_value=e_value, telling="longest waits")
 
 
 def test_a_healthy_program_has_no_alarm() -> None:
@@ -35,6 +43,7 @@ def test_a_healthy_program_has_no_alarm() -> None:
         ({"backup_age_s": math.inf}, "backup_old", "there is no backup in backups"),
         ({"losses": {"a at b": 5, "c at b": 4}}, "losing_streak", "a at b: the last 5 games were lost"),
         ({"ratings": {"r": RatingSample(1500, 1600)}}, "rating_drop", "r: 1500, from 1600 within 30 days"),
+        ({"blindness": {"t1": blindness(1000.0)}}, "trial_revealed", "trial t1: People can recognise"),
     ],
 )
 def test_what_fires_at_once(changes: dict[str, Any], name: str, text: str) -> None:
@@ -56,6 +65,7 @@ def test_what_fires_at_once(changes: dict[str, Any], name: str, text: str) -> No
         {"backup_age_s": 26 * HOUR_S},
         {"losses": {"a": 4}},
         {"ratings": {"r": RatingSample(1501, 1600)}},
+        {"blindness": {"t1": blindness(999.0)}},
         {"links": {}},
     ],
 )

@@ -378,7 +378,8 @@ def test_a_report_of_single_decisions_alone(desdemona: Command, migrated_file: P
         assert f" {name} 8 (4 people) too early \N{EN DASH} Too early to say" in told
     _, text, _ = desdemona("stats", "--trial", "m1", "--format", "json")
     report = json.loads(text)
-    assert set(report) == {"trial", "arms", "endpoint", "decisions", "verdict", "verdicts"}
+    assert set(report) == {"trial", "arms", "endpoint", "decisions", "verdict", "verdicts", "blindness"}
+    assert report["blindness"] is None
     assert report["arms"] == ["randomised"]
     assert report["decisions"]["counted"] == 8
     assert report["decisions"]["planned_n"] == report["decisions"]["opt"] == 1000

@@ -1,6 +1,7 @@
 """The whole program in this process: a person plays over HTTP, signals stop it, a restart resumes."""
 
 import asyncio
+import json
 import os
 import random
 import signal
@@ -19,6 +20,7 @@ from sqlalchemy import select
 from bot.account.account_runner import sign_in
 from bot.arena.accounts import Accounts
 from bot.arena.server import Arena
+from bot.arena.traffic.places import BotPlaces
 from bot.base.config import (
     ArenaConfig,
     AssignmentConfig,
@@ -27,11 +29,12 @@ from bot.base.config import (
     ServerConfig,
     ShutdownConfig,
     StorageConfig,
+    load_config,
 )
 from bot.base.errors import AuthError, ConfigError, ProtocolError, RefusedError, TransientError
-from bot.daemon.program import ArenaHost, drop_taken_levels, open_server, play, run
+from bot.daemon.program import ArenaHost, LiveSettings, drop_taken_levels, open_server, play, run
 from bot.servers.lichess import LichessServer
-from storage.database import Database
+from storage.database import Database, Role
 from storage.errors import RoleLost, RoleTaken, StorageError
 from storage.ledger.decisions import list_decisions
 from storage.ledger.games import load_game
@@ -256,7 +259,7 @@ async def test_once_open_the_arena_waits_for_what_it_lacks(
     assert openings.tokens == [{}, *[{"Desdemona": "first"}] * 5]
     assert openings.plain_share == 0.5  # of standard and trappy, between which a draw decides
     assert caplog.text.count("waiting") == 1
-    assert not host._opened.is_set()
+    assert not host.opened.is_set()
 
 
 async def test_a_standby_says_who_has_the_arena_until_it_opens(
@@ -286,7 +289,7 @@ async def test_a_standby_says_who_has_the_arena_until_it_opens(
             with pytest.raises(RoleTaken, match="another program runs it"):
                 await host.address("Desdemona")
             told.set()
-            await host._opened.wait()
+            await host.opened.wait()
             assert await host.address("Desdemona") == ("http://127.0.0.1:1", "first")
     finally:
         running.cancel()
@@ -377,3 +380,84 @@ async def test_a_level_whose_name_a_person_has_is_left_out(
     assert list(await drop_taken_levels(config, configs, database)) == ["arena", "Level-1", "Level-4"]
     (line,) = caplog.messages
     assert "arena.levels: Level-3 cannot play, because a person at the arena has that name" in line
+
+
+async def ask_arena(port: int, path: str, accept: str = "*/*") -> tuple[int, str]:
+    """The status and text of an answer at a port of the loopback."""
+    url, headers = f"http://127.0.0.1:{port}{path}", {"Accept": accept}
+    async with aiohttp.ClientSession() as http, http.get(url, headers=headers) as answer:
+        assert answer.status != 503 or answer.headers["Retry-After"] == "5"
+        return answer.status, await answer.text()
+
+
+async def test_without_its_database_the_arena_keeps_its_port(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When PostgreSQL dropped a connection, the port was closed, and visitors saw no page."""
+    lost, back, refused = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    errors: list[StorageError] = []
+    hold_role = database.hold_role
+
+    async def watch(_role: Role) -> None:
+        await lost.wait()
+        lost.clear()
+        raise RoleLost("the arena role was lost with the connection to the database")
+
+    @asynccontextmanager
+    async def hold(name: str) -> AsyncIterator[Role]:
+        if errors:
+            refused.set()
+            raise errors[-1]
+        back.set()
+        async with hold_role(name) as role:
+            yield role
+
+    monkeypatch.setattr(Role, "watch", watch)
+    monkeypatch.setattr(database, "hold_role", hold)
+    monkeypatch.setattr("bot.daemon.program.STANDBY_POLL_INTERVAL_S", 0.0)
+    config = settings(tmp_path, arena=ArenaConfig(port=0))
+    host = ArenaHost(config, {}, database, is_standby=False)
+    running = asyncio.create_task(host.run())
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            await host.opened.wait()
+            port = int(host._url.rpartition(":")[2])
+            assert (await ask_arena(port, "/"))[0] == 200
+            errors.append(StorageError("cannot use the database"))
+            lost.set()
+            await refused.wait()
+            status, page = await ask_arena(port, "/game/abcdefgh", "text/html")
+            assert (status, "Back soon" in page) == (503, True)
+            status, text = await ask_arena(port, "/api/arena")
+            assert (status, json.loads(text)["error"][:35]) == (503, "The server cannot reach its databas")
+            assert (await ask_arena(port, "/static/style.css"))[0] == 200
+            back.clear()
+            errors.clear()
+            await back.wait()
+            await host.opened.wait()
+            assert int(host._url.rpartition(":")[2]) == port
+            assert (await ask_arena(port, "/"))[0] == 200
+            # Another program that has the arena may need the port.
+            refused.clear()
+            errors.append(RoleTaken("another program already runs the arena"))
+            lost.set()
+            await refused.wait()
+            refused.clear()
+            await refused.wait()  # the second time: after the first one was dealt with
+            with pytest.raises(aiohttp.ClientConnectorError):
+                await ask_arena(port, "/")
+    finally:
+        running.cancel()
+        await asyncio.wait([running])
+
+
+def test_reloaded_limits_reach_the_arena(tmp_path: Path, database: Database) -> None:
+    file = tmp_path / "config.toml"
+    start = f'[storage]\nurl = "sqlite:///{tmp_path / "desdemona.db"}"\n'
+    file.write_text(start)
+    config = load_config(file)
+    host = ArenaHost(config, config.by_account(), database, is_standby=False)
+    assert host._places == {"desdemona": BotPlaces(8, 16)}
+    file.write_text(f"{start}[challenges]\nmax_games = 5\n")
+    assert LiveSettings(config, file, {}, host.set_places).reload() == "challenges.max_games"
+    assert host._places == {"desdemona": BotPlaces(5, 16)}

@@ -39,7 +39,7 @@ from storage.evidence.inference.trial import Exclusion
 from storage.evidence.statistics.trial_rows import trial_decisions
 from storage.evidence.trials import NewTrial, list_trials, start_trial
 from storage.ledger.decisions import mark_taken_back
-from storage.ledger.events import list_events
+from storage.ledger.events import REPORT_LATE, list_events
 from storage.ledger.forecasts import list_unforecast
 from storage.ledger.games import list_open_games
 from storage.records import DecisionState, Endpoint, GameResult, GameStatus, StoredGame, TimeSource
@@ -859,6 +859,9 @@ async def test_the_farewell_and_the_report_of_a_trial_come_at_a_fixed_time(datab
         async with asyncio.timeout(PATIENCE_S):
             await running
     assert (len(server.said), (await stored_game(database)).is_settled) == (said + 1, True)
+    async with database.read() as session:
+        [event] = await list_events(session, kind=REPORT_LATE)
+    assert 50 <= event.detail["after_s"] < 60  # the sleep took no time
 
 
 async def test_the_number_of_a_draw_follows_from_nothing_unless_there_is_a_seed(database: Database) -> None:

@@ -184,7 +184,7 @@ def test_uci_and_castling_with_zeros_are_read() -> None:
         ('[FEN "8/8"]\n\n*', "FEN: "),
         ('[Variant "Bughouse"]\n\n1. e4 *', "unknown variant 'Bughouse'"),
         ('[Result "34-30"]\n\n1. Nf3 *', "move 1: 'nf3' is not a square"),
-        ('[Red "x"]\n\n1. 炮二平五 *', "move 1: "),
+        ('[Red "x"]\n\n1. 炮二平二 *', "move 1: "),
     ],
 )
 def test_texts_that_are_no_game(text: str, why: str) -> None:
