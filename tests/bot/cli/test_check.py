@@ -108,14 +108,13 @@ async def test_a_guess_is_no_other_model(tmp_path: Path) -> None:
             "lichess",
             ("othello", "chess", "chess960", "from_position", "xiangqi"),
             True,
-            "expected at lichess (it was not asked): chess, chess960, from_position; not there: othello, xiangqi",
+            "lichess (it was not asked): chess, chess960, from_position; not there: othello, xiangqi",
         ),
         (
             "playstrategy",
             ("othello", "chess"),
             True,
-            "expected at playstrategy (it was not asked): othello; not there: chess; the site has no takeback, claim, "
-            "tournaments",
+            "playstrategy (it was not asked): othello; not there: chess; the site has no takeback, claim",
         ),
         (
             "pychess",
@@ -164,8 +163,8 @@ async def test_ggs(tmp_path: Path) -> None:
         )
         found = {each.what: each for each in await check(settings(tmp_path, server=server))}
         assert found["games"].text.startswith(
-            "expected at ggs (it was not asked): othello, othello_random; not there: chess, chess960, from_position, "
-            "xiangqi, connect4"
+            "expected at ggs (it was not asked): othello, othello_random; not there: chess, chess960, "
+            "from_position, xiangqi, connect4"
         )
         assert found["account"].text == f"signed in as desde at ggs://127.0.0.1:{port}; registered"
         database = await Database.open(f"sqlite:///{tmp_path / 'desdemona.db'}")
