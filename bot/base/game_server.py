@@ -197,6 +197,7 @@ class Server(Protocol):
             challenges: The settings.
             may_challenge: Whether we want to challenge others.
         """
+        return ()
 
     async def check_stream(self, challenges: ChallengesConfig) -> str:
         """Open the account's stream, wait until the site sends something, and close it.
