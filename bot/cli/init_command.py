@@ -108,7 +108,7 @@ def _ask_token(site: str, page: str, *, is_asking: bool) -> str:
         token = typer.prompt(f"Token or password for {site} (not shown)", hide_input=True, err=True)
     else:
         token = sys.stdin.readline()
-    token = token.strip()
+    token = str(token).strip()
     if not token:
         raise UsageError("no token: use --token-file, standard input or DESDEMONA_SERVER__TOKEN")
     if not re.fullmatch(r"[!-~]+", token):
