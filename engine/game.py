@@ -262,8 +262,13 @@ def continued_position(game: Game[P], position: P) -> P:
 
 
 def move_count(moves: Sequence[str], ply: int) -> int:
-    """The number of moves of both sides up to this ply, itself included; passes do not count."""
-    return sum(move != "pass" for move in moves[: ply + 1])
+    """The number of moves of both sides up to this ply, itself included; passes do not count.
+
+    Args:
+        moves: The game's moves; of a running game, the last ones may be missing.
+        ply: Index of the last move to count.
+    """
+    return ply + 1 - list(moves[: ply + 1]).count("pass")
 
 
 def move_number(rules: Game[P], moves: Sequence[str], ply: int) -> int:

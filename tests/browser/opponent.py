@@ -80,6 +80,7 @@ class Opponent:
         decisions: dict[int, Decision] = {}
         full: Json = {}
         record: int | None = None
+        keys: dict[int, int] = {}
         async for event in self._lines(f"/api/bot/game/stream/{game_id}"):
             if event["type"] == "gameFull":
                 full = event
@@ -95,14 +96,17 @@ class Opponent:
             side = variant.side("white" if full["white"]["name"] == NAME else "black")
             if state["status"] != "started":
                 if record is not None:
-                    await self._write_down(record, variant.game_name, moves, decisions)
+                    await self._write_down(record, variant.game_name, moves, decisions, keys)
                 return
             position = replay(game, moves)
             if game.legal_moves(position) and game.side_to_move(position) == side:
                 await self.may_move.wait()
                 move = self._choose(game, position, moves, decisions)
-                if decisions and record is None:
-                    record = await self._open(full, variant, side, decisions)
+                if decision := decisions.get(len(moves)):
+                    record = record or await self._open(full, variant, side, decision)
+                    async with self._database.write() as session:
+                        keys[len(moves)] = await commit_decision(session, record, len(moves), decision)
+                        await mark_confirmed(session, keys[len(moves)])
                 await self._post(f"/api/bot/game/{game_id}/move/{move}")
 
     def _choose(
@@ -118,12 +122,9 @@ class Opponent:
         decisions[len(moves)] = complete(decision, searcher, StopFlag())
         return decision.move
 
-    async def _open(
-        self, full: Json, variant: ArenaVariant, side: int, decisions: dict[int, Decision]
-    ) -> int:
+    async def _open(self, full: Json, variant: ArenaVariant, side: int, first: Decision) -> int:
         """Open the game's record, as the real bot does before its first move."""
         person = full[variant.colours[1 - side]]
-        first = next(iter(decisions.values()))
         new = NewGame(
             site="arena",
             site_game_id=full["id"],
@@ -149,12 +150,16 @@ class Opponent:
             return (await open_game(session, new)).id
 
     async def _write_down(
-        self, record: int, game_name: str, moves: list[str], decisions: dict[int, Decision]
+        self,
+        record: int,
+        game_name: str,
+        moves: list[str],
+        decisions: dict[int, Decision],
+        keys: dict[int, int],
     ) -> None:
         async with self._database.write() as session:
             for ply, decision in decisions.items():
-                key = await commit_decision(session, record, ply, decision)
-                await mark_confirmed(session, key)
+                key = keys[ply]
                 reply = moves[ply + 1] if len(moves) > ply + 1 else None
                 await record_outcome(session, key, classify_by_figure_9(decision, reply))
                 if decision.chosen.replies:
