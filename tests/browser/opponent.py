@@ -80,7 +80,6 @@ class Opponent:
         decisions: dict[int, Decision] = {}
         full: Json = {}
         record: int | None = None
-        keys: dict[int, int] = {}
         async for event in self._lines(f"/api/bot/game/stream/{game_id}"):
             if event["type"] == "gameFull":
                 full = event
@@ -96,7 +95,7 @@ class Opponent:
             side = variant.side("white" if full["white"]["name"] == NAME else "black")
             if state["status"] != "started":
                 if record is not None:
-                    await self._write_down(record, variant.game_name, moves, decisions, keys)
+                    await self._write_down(record, variant.game_name, moves, decisions)
                 return
             position = replay(game, moves)
             if game.legal_moves(position) and game.side_to_move(position) == side:
@@ -104,9 +103,6 @@ class Opponent:
                 move = self._choose(game, position, moves, decisions)
                 if decision := decisions.get(len(moves)):
                     record = record or await self._open(full, variant, side, decision)
-                    async with self._database.write() as session:
-                        keys[len(moves)] = await commit_decision(session, record, len(moves), decision)
-                        await mark_confirmed(session, keys[len(moves)])
                 await self._post(f"/api/bot/game/{game_id}/move/{move}")
 
     def _choose(
@@ -150,16 +146,12 @@ class Opponent:
             return (await open_game(session, new)).id
 
     async def _write_down(
-        self,
-        record: int,
-        game_name: str,
-        moves: list[str],
-        decisions: dict[int, Decision],
-        keys: dict[int, int],
+        self, record: int, game_name: str, moves: list[str], decisions: dict[int, Decision]
     ) -> None:
         async with self._database.write() as session:
             for ply, decision in decisions.items():
-                key = keys[ply]
+                key = await commit_decision(session, record, ply, decision)
+                await mark_confirmed(session, key)
                 reply = moves[ply + 1] if len(moves) > ply + 1 else None
                 await record_outcome(session, key, classify_by_figure_9(decision, reply))
                 if decision.chosen.replies:
