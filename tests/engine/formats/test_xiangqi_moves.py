@@ -96,7 +96,7 @@ def test_records_of_an_archive(number: int) -> None:
     record = read_one(data)
     for player in record.players:
         assert f'"{player}"' in text
-    written = [in_one_hand(game.chinese_name(position, move)) for position, move in steps(record)]
+    written = [in_one_hand(game.move_name(position, move).chinese) for position, move in steps(record)]
     words = [in_one_hand(word) for line in text.splitlines() if line[:1] != "[" for word in line.split()]
     moves = [word for word in words if word[-2:-1] in ("進", "退", "平")]
     for ours, theirs in zip(written, moves, strict=True):
