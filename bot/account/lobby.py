@@ -50,6 +50,9 @@ from storage.tables.types import now_utc
 
 logger = logging.getLogger(__name__)
 
+WAIT_RECHECK_S = 15.0
+"""Time between decisions on a waiting challenge, in seconds: search threads may have become less busy."""
+
 
 class Lobby:
     """Owns the account's stream and a `GameRunner` for each game; `listen` runs them all.
@@ -66,7 +69,7 @@ class Lobby:
         limit = services.shared_limit
         self._slots = GameSlots(
             services.config.challenges,
-            lambda: limit.free_games(services.owner),
+            lambda: limit.room(services.owner),
             self._is_paused,
             # Elsewhere nobody ends idle games, so too many might wake up at once.
             (lambda: self._games.resting_count) if services.config.uses_arena else None,
@@ -382,7 +385,8 @@ class Lobby:
         """Trigger a decision whenever a challenge has waited too long."""
         while (left_s := self._slots.next_wait_timeout_s(self._services.clock())) is not None:
             # At least 1 s, as the database may be unavailable.
-            await self._services.sleep(1.0 if self._slots.can_rest else max(left_s, 1.0))
+            longest_s = 1.0 if self._slots.can_rest else WAIT_RECHECK_S
+            await self._services.sleep(min(max(left_s, 1.0), longest_s))
             self._on_change()
         self._is_watching = False
 

@@ -26,7 +26,7 @@ _GAME = (
     "end_reason", "moves",
 )  # fmt: skip
 _DECISION = (
-    "ply", "number", "move", "name", "squares", "state", "position", "rows_before", "rows_after",
+    "ply", "number", "count", "move", "name", "squares", "state", "position", "rows_before", "rows_after",
     "is_complete", "is_trap", "is_decided", "reply", "reply_name", "outcome", "fell_for_best", "cost_centi",
     "cost_text", "cost",
 )  # fmt: skip

@@ -26,7 +26,7 @@ from bot.arena.public.routes import PublicRoutes
 from bot.arena.puzzles.puzzle_importer import PuzzleImporter
 from bot.arena.puzzles.routes import PuzzleRoutes
 from bot.arena.puzzles.trainer import ReplyTrainer
-from bot.arena.referee import Referee
+from bot.arena.referee import NotFound, Referee
 from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import LoadReport, SiteRoutes
 from bot.arena.traffic.places import NO_PLACES, BotPlaces
@@ -372,7 +372,7 @@ def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
             games = await list_games_by_site_id(session, game_id)
             game_of_ours = next((game for game in games if game.site == SITE), None)
             if game_of_ours is None:
-                return None
+                raise NotFound("There is no report on this game")
             if reveal or not game_of_ours.is_drawn:
                 return open_report(await game_report(session, game_of_ours))
             # Not before every reply is judged: how long that takes depends on the player.

@@ -143,6 +143,7 @@ class OperatorActions:
             log_level=log.current_level(),
             last_error=self._program.errors.latest,
             alarms=self._program.alarms.alarms,
+            waits=self._program.pool.waits,
         )
 
     @property

@@ -7,7 +7,7 @@ import asyncio
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -16,6 +16,7 @@ from bot.account.lobby import Lobby
 from bot.alarms.evaluator import AlarmStatus
 from bot.base.log import LoggedError
 from bot.control.live_games import LiveGame, live_games
+from bot.threads.fair_queue import ThreadWaits
 from bot.threads.search_pool import PoolLoad
 from engine import VERSION
 from storage.database import Database
@@ -89,6 +90,8 @@ class AccountStatus:
     """Number of finished games whose records are being closed."""
     notice: str = ""
     """What the database lacks, as after the restore of an older backup; empty if nothing."""
+    thread_waits: ThreadWaits = field(default_factory=ThreadWaits)
+    """How long the latest moves waited for a search thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +172,10 @@ class Status:
         return json.dumps(asdict(self), default=lambda at: at.isoformat(timespec="milliseconds"))
 
 
-def account_status(name: str, runner: AccountRunner) -> AccountStatus:
-    """Return the status of an account and its link."""
+def account_status(
+    name: str, runner: AccountRunner, waits: Mapping[object, ThreadWaits] | None = None
+) -> AccountStatus:
+    """Return the status of an account and its link; `waits` is as in `gather_status`."""
     lobby = runner.lobby
     if lobby is None:
         return AccountStatus(name, "", "", None, runner.trouble, 0, 0, runner.is_waiting)
@@ -192,6 +197,7 @@ def account_status(name: str, runner: AccountRunner) -> AccountStatus:
         len(lobby.queue),
         closing=lobby.closing,
         notice=runner.notice,
+        thread_waits=(waits or {}).get(lobby.owner, ThreadWaits()),
     )
 
 
@@ -233,6 +239,7 @@ async def gather_status(
     log_level: str,
     last_error: LoggedError | None,
     alarms: tuple[AlarmStatus, ...] = (),
+    waits: Mapping[object, ThreadWaits] | None = None,
 ) -> Status:
     """Gather the status.
 
@@ -246,6 +253,7 @@ async def gather_status(
         log_level: The minimum level of logged messages.
         last_error: The last error in the log.
         alarms: Alarms that are snoozed or not ok.
+        waits: How long each account's latest moves waited for a search thread, by `AccountKey`.
     """
     lobbies = [(name, runner.lobby) for name, runner in runners.items() if runner.lobby is not None]
     return Status(
@@ -254,7 +262,7 @@ async def gather_status(
         started_at=started_at,
         at=now_utc(),
         admission=admission,
-        accounts=tuple(account_status(name, runner) for name, runner in runners.items()),
+        accounts=tuple(account_status(name, runner, waits) for name, runner in runners.items()),
         games=tuple(game for name, lobby in lobbies for game in live_games(name, lobby)),
         queue=tuple(each for name, lobby in lobbies for each in waiting_challenges(name, lobby)),
         workers=workers,

@@ -13,6 +13,7 @@ from bot.control.status import (
     Status,
     WaitingChallenge,
 )
+from bot.threads.fair_queue import ThreadWaits
 
 
 def status_lines(status: Status) -> list[str]:
@@ -35,7 +36,7 @@ def status_lines(status: Status) -> list[str]:
     lines += [
         "",
         f"workers: {workers.busy} of {workers.threads} busy, {workers.live} on moves of timed games; "
-        f"waiting jobs: {workers.waiting}",
+        f"waiting jobs: {workers.waiting}{'; too busy for new games' if workers.is_full else ''}",
         f"database: {_database(status.database)}",
     ]
     if status.alarms:
@@ -99,7 +100,13 @@ def _account(account: AccountStatus, at: datetime) -> str:
     head += f"up {duration(at - link.up_since)}"
     head += f", last event {duration(at - link.event_at)} ago" if link.event_at else ", no event yet"
     head += f", lag {link.lag_ms} ms" if link.lag_ms else ""
+    head += f", {thread_wait_text(account.thread_waits)}" if account.thread_waits.moves else ""
     return head + (f"; {account.notice}" if account.notice else "")
+
+
+def thread_wait_text(waits: ThreadWaits) -> str:
+    """How long moves waited for a search thread."""
+    return f"thread wait {waits.mean_s:.2f} s (longest {waits.longest_s:.2f} s)"
 
 
 def _game(game: LiveGame) -> str:

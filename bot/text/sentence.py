@@ -27,11 +27,14 @@ class ShareText:
 
 @dataclass(frozen=True, slots=True)
 class ScoreText:
-    """A score or cost in the game's unit; fractions and minus signs are written as the language requires."""
+    """A score (`engine.game.Game.score_text`) or a cost in the game's unit, written as in the language."""
 
     text: str
 
     def __str__(self) -> str:
+        if self.text.startswith("#"):
+            way, moves = ("mated", self.text[2:]) if self.text[1:2] == "-" else ("mate", self.text[1:])
+            return f"{way} in {moves}"
         return self.text.replace("-", MINUS, 1) if self.text.startswith("-") else self.text
 
 

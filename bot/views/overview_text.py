@@ -6,7 +6,8 @@ from datetime import timedelta
 from bot.alarms.evaluator import AlarmStatus
 from bot.base.rounding import duration, plural
 from bot.control.health_monitor import link_trouble
-from bot.control.status import Admission, Status
+from bot.control.status import AccountStatus, Admission, Status
+from bot.control.status_text import thread_wait_text
 from bot.parts.values import Heading, Pill
 
 RECENT_ERROR_PERIOD = timedelta(hours=1)
@@ -74,10 +75,7 @@ def pills(status: Status) -> list[Pill]:
     made = list[Pill]()
     for account in status.accounts:
         why = link_trouble(account)
-        lag_ms = account.link.lag_ms if account.link is not None else 0
-        made.append(
-            _pill("bad" if why else "good", account.name, why or (f"{lag_ms} ms" if lag_ms else "up"))
-        )
+        made.append(_pill("bad" if why else "good", account.name, why or _link_and_threads(account)))
     answer_ms = status.database.answer_ms
     alarms = {alarm.name for alarm in status.firing}
     if answer_ms is not None and alarms & {"database", "database_slow"}:
@@ -91,7 +89,8 @@ def pills(status: Status) -> list[Pill]:
     analyses = load.waiting - load.waiting_moves
     text = f"{load.busy} of {load.threads} busy"
     text += _waiting(load.waiting_moves, "move", "moves") + _waiting(analyses, "analysis", "analyses")
-    made.append(_pill("warn" if is_full else "good", "workers", text))
+    text += ", too busy for new games" if load.is_full else ""
+    made.append(_pill("warn" if is_full or load.is_full else "good", "workers", text))
     if status.arena is not None:
         games = status.arena.games
         made.append(_pill("good", "arena server", f"{games} game{'' if games == 1 else 's'}"))
@@ -106,6 +105,13 @@ def pills(status: Status) -> list[Pill]:
 
 def _pill(mood: str, name: str, text: str, link: str = "") -> Pill:
     return Pill(name, text, mood=mood, link=link, is_health=True)
+
+
+def _link_and_threads(account: AccountStatus) -> str:
+    """The lag of an account's link, and how long its moves wait for a thread."""
+    lag_ms = account.link.lag_ms if account.link is not None else 0
+    wait = f", {thread_wait_text(account.thread_waits)}" if account.thread_waits.moves else ""
+    return (f"{lag_ms} ms" if lag_ms else "up") + wait
 
 
 def _waiting(number: int, one: str, many: str) -> str:

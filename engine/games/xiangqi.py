@@ -244,6 +244,7 @@ class Xiangqi:
 
     name = "xiangqi"
     score_unit = "pawns"
+    is_numbered_in_pairs = True
     title = "Xiangqi"
     sides = ("red", "black")
     deepest_search = 60

@@ -19,7 +19,7 @@ from bot.text.puzzle_text import bait_text, good_replies_text, hint_text, title_
 from bot.text.sentence import Sentence, part_json
 from bot.text.trap_report import DecisionReport, decision_report
 from engine.errors import EngineFault, IncompleteProfile, RecordError
-from engine.game import Game, Move, continued_position
+from engine.game import Game, Move, continued_position, move_number
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast, TemptingReply
 from engine.judgement import classify_by_figure_9, judge_decision
@@ -169,7 +169,7 @@ def make_problem(
             **board_view.board(VARIANTS[stored.variant], after),
             "game": rules.name,
             "sides": list(rules.sides),
-            "number": made.ply // 2 + 1,
+            "number": move_number(rules, stored.moves, made.ply),
             "played": {
                 **_named(rules, before, move),
                 "squares": list(rules.move_squares(move)),

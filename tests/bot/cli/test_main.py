@@ -144,7 +144,7 @@ def test_a_game_of_a_match_is_shown_as_one(desdemona: Command, database_file: Pa
 def test_show_tells_a_game(desdemona: Command) -> None:
     status, out, _ = desdemona("show", "first")
     assert status == 0
-    assert "1. f5 d6 2. c3 d3 3. c4" in out
+    assert "1. f5 d6 3. c3 d3 5. c4" in out
     assert "Move 1 · we played f5 · depth 4, 0.25 s" in out
     words = " ".join(out.split())
     answered, unanswered = words.partition("Move 2 ·")[0], words.partition("Move 3 ·")[2]

@@ -23,6 +23,7 @@ from bot.control.status import (
     database_status,
 )
 from bot.control.status_text import status_lines
+from bot.threads.fair_queue import ThreadWaits
 from bot.threads.search_pool import PoolLoad
 from storage.database import Database
 from tests.bot.account.test_lobby import tell
@@ -139,6 +140,17 @@ def test_games_that_the_database_lacks_are_shown() -> None:
         in (line := status_lines(replace(status, accounts=(home,)))[4])
     )
     assert line.endswith("lag 35 ms; 1 finished game is missing")
+
+
+def test_the_wait_for_a_thread_is_shown_by_account() -> None:
+    status = sample()
+    home = replace(status.accounts[0], thread_waits=ThreadWaits(0.2, 1.25, 9))
+    busy = replace(status, accounts=(home,), workers=replace(status.workers, is_full=True))
+    lines = status_lines(busy)
+    assert lines[4].endswith("lag 35 ms, thread wait 0.20 s (longest 1.25 s)")
+    assert any(line.endswith("waiting jobs: 3; too busy for new games") for line in lines)
+    waits = json.loads(busy.json_text())["accounts"][0]["thread_waits"]
+    assert waits == {"mean_s": 0.2, "longest_s": 1.25, "moves": 9}
 
 
 def test_as_text() -> None:

@@ -20,6 +20,7 @@ from sqlalchemy import select
 from bot.account.account_runner import sign_in
 from bot.arena.accounts import Accounts
 from bot.arena.server import Arena
+from bot.arena.traffic.places import BotPlaces
 from bot.base.config import (
     ArenaConfig,
     AssignmentConfig,
@@ -28,9 +29,10 @@ from bot.base.config import (
     ServerConfig,
     ShutdownConfig,
     StorageConfig,
+    load_config,
 )
 from bot.base.errors import AuthError, ConfigError, ProtocolError, RefusedError, TransientError
-from bot.daemon.program import ArenaHost, drop_taken_levels, open_server, play, run
+from bot.daemon.program import ArenaHost, LiveSettings, drop_taken_levels, open_server, play, run
 from bot.servers.lichess import LichessServer
 from storage.database import Database, Role
 from storage.errors import RoleLost, RoleTaken, StorageError
@@ -447,3 +449,15 @@ async def test_without_its_database_the_arena_keeps_its_port(
     finally:
         running.cancel()
         await asyncio.wait([running])
+
+
+def test_reloaded_limits_reach_the_arena(tmp_path: Path, database: Database) -> None:
+    file = tmp_path / "config.toml"
+    start = f'[storage]\nurl = "sqlite:///{tmp_path / "desdemona.db"}"\n'
+    file.write_text(start)
+    config = load_config(file)
+    host = ArenaHost(config, config.by_account(), database, is_standby=False)
+    assert host._places == {"desdemona": BotPlaces(8, 16)}
+    file.write_text(f"{start}[challenges]\nmax_games = 5\n")
+    assert LiveSettings(config, file, {}, host.set_places).reload() == "challenges.max_games"
+    assert host._places == {"desdemona": BotPlaces(5, 16)}

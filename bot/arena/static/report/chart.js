@@ -4,8 +4,8 @@
 import { letters, theme } from "/static/board/games.js";
 import { el, svg } from "/static/common/dom.js";
 import { baitsOf, depthNames, scoresOf } from "/static/report/bait.js";
-import { marginOf, scoreText } from "/static/report/verdict.js";
-import { number, say, sayList } from "/static/common/language.js";
+import { marginOf } from "/static/report/verdict.js";
+import { number, say, sayList, scoreText } from "/static/common/language.js";
 
 const HEIGHT = 240;
 const LEFT = 46;
@@ -110,7 +110,7 @@ export function depthChart({ decision, game, isPlayer, person = null, isBlind })
   const lines = linesOf(replies, decision, hasMargins);
   const place = el("div", { class: "chart-place" });
   const names = depthNames(lines[0].reply);
-  const depths = isBlind ? sayList(names) : say("looking {first} to {last} plies ahead", { first: 2, last: names.at(-1) });
+  const depths = isBlind ? sayList(names) : say("{first} to {last} plies ahead", { first: 2, last: names.at(-1) });
   let drawn = 0;
   new ResizeObserver(([{ contentRect }]) => {
     const width = Math.min(WIDEST, Math.floor(contentRect.width));
