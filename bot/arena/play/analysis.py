@@ -123,4 +123,4 @@ def _line(
         reply = rules.parse_move(after, each)
         names.append(rules.move_name(after, reply))
         after = rules.play(after, reply)
-    return line | with_chinese_names({"names": names})
+    return {**line, **with_chinese_names({"names": names})}
