@@ -46,7 +46,7 @@ async def test_a_pause_holds_new_games_and_spares_running_ones(database: Databas
         server.reply()
         await server.until(lambda: len(server.moves) >= 3)  # the running game goes on
         assert (await rig.actions.status()).admission.state is Admission.PAUSED
-        assert await rig.actions.resume(by="socket") == "new games may start"
+        assert await rig.actions.resume(by="socket") == "New games may start."
         with pytest.raises(ControlError, match="the program is not paused"):
             await rig.actions.resume(by="socket")
         assert server.has_room(1)
@@ -55,7 +55,7 @@ async def test_a_pause_holds_new_games_and_spares_running_ones(database: Databas
         assert await rig.trail() == [
             ("", "pause", "dashboard ada", "paused until `resume`; running games: 1"),
             ("desdemona", "challenge", "socket", "refused: no game may start: paused by the operator"),
-            ("", "resume", "socket", "new games may start"),
+            ("", "resume", "socket", "New games may start."),
             ("", "resume", "socket", "refused: the program is not paused"),
         ]
 

@@ -346,8 +346,8 @@ async def test_signing_in_waits_for_the_server(caplog: pytest.LogCaptureFixture)
     assert account is not None
     assert account.name == "Desdemona"
     assert server.calls == ["account"] * 4
-    assert "cannot sign in at arena: the answer is not JSON; next try in" in caplog.text
-    assert "cannot sign in at arena: HTTP 404: Not found.; next try in" in caplog.text
+    assert "cannot sign in at arena: the answer is not JSON (2 failed attempts in" in caplog.text
+    assert "cannot sign in at arena: HTTP 404: Not found. (3 failed attempts in" in caplog.text
 
 
 async def test_a_wrong_token_ends_it_at_once() -> None:
