@@ -410,7 +410,7 @@ class EngineConfig(Section):
     table_mb: int = Field(default=64, ge=1, le=65536)
     """Size of each transposition table (one per worker and game), in MiB."""
     workers: int = Field(default=0, ge=0, le=1024)
-    """Maximum number of concurrent searches; 0: one per core."""
+    """Maximum number of concurrent searches; 0: one per core that CPU affinity and container limits allow."""
     strong_depth: int = Field(default=60, ge=2, le=120)
     """Maximum depth, in plies, of the selective search that the strategy strong uses."""
     strong_confidence: Literal[73, 87, 95, 99, 100] = 73

@@ -39,6 +39,8 @@ class Account:
     """Number of games played so far; None if the site does not report it."""
     about: str = ""
     """Further information for the operator; empty if there is none."""
+    is_closed: bool = False
+    """Whether the account is closed, so that it cannot play."""
 
 
 class Server(Protocol):

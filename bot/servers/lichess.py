@@ -250,7 +250,7 @@ class LichessServer:
         self._throttle.raise_if_paused(f"GET {path}")
         games = []
         async with aclosing(
-            self._stream_lines("GET", path, silence_s=None, answer_s=ONLINE_TIMEOUT_S)
+            self._stream_lines("GET", path, silence_s=None, answer_s=ONLINE_TIMEOUT_S, in_turn=True)
         ) as lines:
             async for line in lines:
                 try:

@@ -128,6 +128,8 @@ def read_account(message: object) -> Account:
         name=_clean(need(raw, "username", str)),
         is_bot=raw.get("title") == "BOT",
         games=_number(count, "all") if isinstance(count, dict) else None,
+        about="marked by the site for breaking its rules" if raw.get("tosViolation") is True else "",
+        is_closed=raw.get("disabled") is True,
     )
 
 

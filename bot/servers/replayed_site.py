@@ -27,6 +27,8 @@ from bot.servers.recording import MASK, Exchange, Recording
 
 _KEEP_ALIVE_S = 2.0
 _CHALLENGE = re.compile(r"POST /api/challenge/[^/]+")
+_NOT_REPLAYED = re.compile(r"GET /api/(?:games/user|bot/online|tournament)\b")
+"""Reads for what a replay leaves out: comparing the database, matchmaking, and tournaments."""
 _HTTP_MOVE = re.compile(r"POST /api/bot/game/([^/]+)/move/([^/?]+)")
 _GGS_MOVE = re.compile(r"say .*?/os play (\S+) ([A-Ha-h][1-8]|pa)", re.IGNORECASE)
 _GGS_CHAT = re.compile(r"say tell (?:/os tell \S+ \S+|(?!/os )\S+)")
@@ -68,13 +70,14 @@ class ReplayedSite:
         """Called when the bot, or its operator, challenged somebody, with the name and the request's form."""
         self._challenges: list[_Expected] = []
         self._expected = [each for exchange in recording.exchanges for each in _expected(exchange)]
+        self._expected = [each for each in self._expected if not _NOT_REPLAYED.match(each.text)]
         self._expected.sort(key=lambda each: each.index)
         self._seen: dict[str, Exchange] = {}
         """The last exchange of each read."""
         self._undelivered = {
             index
             for exchange in recording.exchanges
-            if is_stream(exchange)
+            if is_stream(exchange) and not _NOT_REPLAYED.match(exchange.ask)
             for index, _, kind, _ in exchange.parts
             if kind != "say"
         }

@@ -106,6 +106,18 @@ def test_a_recording_that_breaks_off(tmp_path: Path) -> None:
     assert sum("/move/" in each for each in report.requests) == 1
 
 
+def test_reads_that_a_replay_leaves_out(tmp_path: Path) -> None:
+    """The temporary database is compared with no list, and nobody is looked for."""
+    lines = EXAMPLE.read_text().splitlines()
+    more = (
+        '{"s": 0.1, "n": 900, "ask": "GET /api/games/user/user1?since=1"}',
+        '{"s": 0.1, "n": 900, "status": 200, "headers": {"Content-Type": "application/x-ndjson"}}',
+        '{"s": 0.1, "n": 900, "data": "{}"}',
+    )
+    (path := tmp_path / "more.jsonl").write_text("\n".join([*lines[:5], *more, *lines[5:], ""]))
+    assert replayed(path).differences == []
+
+
 def test_the_command(desdemona: Command, tmp_path: Path) -> None:
     status, told, _ = desdemona("replay", str(EXAMPLE), "--patience", "60")
     assert status == 0
