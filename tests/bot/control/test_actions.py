@@ -117,6 +117,17 @@ async def test_a_tournament_that_is_over_after_the_pause_is_not_joined_again(dat
         assert sum(call.startswith("join cypr0001") for call in server.calls) == 1
 
 
+async def test_each_account_shows_how_long_its_moves_wait_for_a_thread(database: Database) -> None:
+    server = FakeServer()
+    async with opened_rig(server, database) as rig:
+        (home,) = (await rig.actions.status()).accounts
+        assert home.thread_waits.moves == 0
+        await rig.playing(server, 1)
+        (home,) = (await rig.actions.status()).accounts
+        assert home.thread_waits.moves == 1
+        assert list(rig.program.pool.waits) == [rig.lobby.owner]
+
+
 @pytest.mark.parametrize("minutes", [0, -1, float("nan"), float("inf"), MAX_PAUSE_MIN + 1])
 async def test_impossible_pauses(database: Database, minutes: float) -> None:
     async with opened_rig(FakeServer(), database) as rig:
