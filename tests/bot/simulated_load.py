@@ -20,7 +20,8 @@ from bot.base.config import AssignmentConfig, EngineConfig, TrialConfig
 from bot.base.events import EndReason
 from bot.game.game_runner import GameRunner
 from bot.game.services import GameServices
-from bot.threads.search_pool import JobRank, JobStop
+from bot.threads.fair_queue import JobRank
+from bot.threads.search_pool import JobStop
 from engine.search.searchers import make_searcher
 from engine.time_management import MAX_TIME_STRETCH
 from storage.database import Database
