@@ -189,6 +189,8 @@ async def run(folder: Path, seconds: float, attacks: Sequence[str]) -> bool:
     )
     numbers, rows = count(), list[SiegeRow]()
     async with daemon:
+        for _ in range(3):  # the first ones wait for the program's caches
+            await Newcomer(daemon.url, next(numbers)).visit()
         for name in (PEACE, *attacks):
             rows.append(await siege(daemon, name, seconds, numbers))
             _print(rows[-1], rows[0])

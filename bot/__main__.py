@@ -29,7 +29,8 @@ EXTRAS = {"matplotlib": "lab", "onnx": "lab", "sklearn": "lab", "torch": "train"
 
 PLAIN_TEXT = str.maketrans(
     {"\u2013": "-", "\u2014": "-", "\u2212": "-", "\u2026": "...", "\u00d7": "x", "\u2265": ">=",
-     "\u2264": "<=", "\u2192": "->", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u00b1": "+/-"}
+     "\u2264": "<=", "\u2192": "->", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u00b1": "+/-",
+     "\u00b7": "."}
 )  # fmt: skip
 """Replacements for typographical characters that a terminal's encoding lacks."""
 

@@ -5,8 +5,8 @@ there is nothing to undo, and moves are small integers that the game turns into 
 ordinary move, so no search needs to know which game it plays.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple, Protocol, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 Move = int
 
@@ -59,6 +59,17 @@ class IllegalMove(ValueError):
         self.position = position
 
 
+class MoveName(str):
+    """A move's name that people who read Chinese write otherwise."""
+
+    chinese: str
+
+    def __new__(cls, text: str, chinese: str = "") -> Self:
+        name = super().__new__(cls, text)
+        name.chinese = chinese
+        return name
+
+
 class Highlight(NamedTuple):
     """A fact that the board display should show to the player, such as a check."""
 
@@ -100,6 +111,12 @@ class Game(Protocol[P]):
     @property
     def score_unit(self) -> str:
         """The unit of displayed scores, for instance ``discs``; empty if there is none."""
+
+    @property
+    def is_numbered_in_pairs(self) -> bool:
+        """Whether a move number counts a move of each side, as in chess; otherwise, each move but a pass has
+        its own number, as in Othello.
+        """
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -253,3 +270,18 @@ def continued_position(game: Game[P], position: P) -> P:
     """The position from which a server continues the game, even if the rules have ended it: see
     `Game.without_rule_ending`."""
     return position if game.legal_moves(position) else game.without_rule_ending(position)
+
+
+def move_count(moves: Sequence[str], ply: int) -> int:
+    """The number of moves of both sides up to this ply, itself included; passes do not count.
+
+    Args:
+        moves: The game's moves; of a running game, the last ones may be missing.
+        ply: Index of the last move to count.
+    """
+    return ply + 1 - list(moves[: ply + 1]).count("pass")
+
+
+def move_number(rules: Game[P], moves: Sequence[str], ply: int) -> int:
+    """The number of the move at this ply, as players of the game count; the first move has number 1."""
+    return ply // 2 + 1 if rules.is_numbered_in_pairs else move_count(moves, ply)

@@ -1,11 +1,11 @@
 """Decides which challenges to accept, and gives a reason for each refusal.  Pure."""
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.base.config import MAX_GAMES_PER_PLACE, BotPolicy, ChallengesConfig
 from bot.base.events import FROM_POSITION, Challenge, Clock, DeclineReason, Opponent, Speed
+from bot.game.shared_game_limit import MachineRoom
 from engine.game import BadPosition
 from engine.games import get_rules
 
@@ -37,8 +37,8 @@ class Load:
     """Number of games in the last 24 hours with each program, keyed by its id, including those in `games`."""
     closed_reason: str = ""
     """Why no game can start at the moment; empty if games can start."""
-    machine_max_games: float = math.inf
-    """Maximum number of games with a real-time clock on this machine, including those in `games`."""
+    machine: MachineRoom = field(default_factory=MachineRoom)
+    """The room for games with a real-time clock on this machine, including those in `games`."""
     resting: int = 0
     """Number of `games` that need no slot, because their opponents have been thinking for a while."""
 
@@ -270,8 +270,8 @@ def _no_slot_reason(slot: GameSlot, load: Load, config: ChallengesConfig) -> str
     active = going_on - load.resting
     if active + slot.boards > config.max_games:
         return f"running games: {active}"
-    if active + slot.boards > load.machine_max_games:
-        return "all accounts together have reached engine.max_games"
+    if active + slot.boards > load.machine.max_games:
+        return load.machine.reason
     with_bots = _total_boards(each for each in alike if each.is_bot)
     if slot.is_bot and with_bots + slot.boards > config.max_games - config.reserved_for_humans:
         return f"running games against programs: {with_bots}; the other slots are reserved for people"

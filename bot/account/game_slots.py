@@ -11,7 +11,6 @@ whatever the order of events. A game that starts without a challenge seen here (
 from another program on the account) counts as soon as we know of it.
 """
 
-import math
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -28,6 +27,7 @@ from bot.account.challenge_policy import (
 )
 from bot.base.config import ChallengesConfig
 from bot.base.events import Challenge, DeclineReason
+from bot.game.shared_game_limit import MachineRoom
 
 MAX_CHALLENGE_WAIT_S = 60.0
 """Maximum time in seconds for which a challenge with a real-time clock waits for a slot. After a longer
@@ -59,7 +59,7 @@ class GameSlots:
 
     Args:
         config: The limits.
-        machine_max_games: Returns how many games with a real-time clock the machine allows, including ours.
+        machine: Returns how many games with a real-time clock the machine allows us.
         is_paused: Returns whether the operator has paused new games.
         resting: Returns how many running games need no slot, because their opponents have been thinking for a
             while; None if all games need one.
@@ -68,7 +68,7 @@ class GameSlots:
     def __init__(
         self,
         config: ChallengesConfig,
-        machine_max_games: Callable[[], float] = lambda: math.inf,
+        machine: Callable[[], MachineRoom] = MachineRoom,
         is_paused: Callable[[], bool] = lambda: False,
         resting: Callable[[], int] | None = None,
     ) -> None:
@@ -76,7 +76,7 @@ class GameSlots:
         """Whether the program is shutting down; waiting challenges are then declined."""
         self._is_paused = is_paused
         self.config = config
-        self._machine_max_games = machine_max_games
+        self._machine = machine
         self._resting = resting
         self._waiting: dict[str, _WaitingChallenge] = {}
         """Waiting challenges by id, in order of arrival."""
@@ -229,7 +229,7 @@ class GameSlots:
 
     def has_room(self, boards: int = 1) -> bool:
         """Whether this many more games with a real-time clock may start now."""
-        return self.active_boards + boards <= min(self._machine_max_games(), self.config.max_games)
+        return self.active_boards + boards <= min(self._machine().max_games, self.config.max_games)
 
     @property
     def is_idle(self) -> bool:
@@ -254,7 +254,7 @@ class GameSlots:
             list(queued_before),
             today,
             self.closed_reason,
-            self._machine_max_games(),
+            self._machine(),
             self._resting() if self._resting else 0,
         )
 

@@ -50,6 +50,9 @@ from storage.tables.types import now_utc
 
 logger = logging.getLogger(__name__)
 
+WAIT_RECHECK_S = 15.0
+"""Time between decisions on a waiting challenge, in seconds: search threads may have become less busy."""
+
 
 class Lobby:
     """Owns the account's stream and a `GameRunner` for each game; `listen` runs them all.
@@ -66,7 +69,7 @@ class Lobby:
         limit = services.shared_limit
         self._slots = GameSlots(
             services.config.challenges,
-            lambda: limit.free_games(services.owner),
+            lambda: limit.room(services.owner),
             self._is_paused,
             # Elsewhere nobody ends idle games, so too many might wake up at once.
             (lambda: self._games.resting_count) if services.config.uses_arena else None,
@@ -74,7 +77,7 @@ class Lobby:
         self._blocks = BlockLists(
             services.config.challenges, services.database, services.server.site, services.sleep
         )
-        self.link = ConnectionMonitor()
+        self.link = ConnectionMonitor(services.clock)
         """The state of the account's stream."""
         self._matching: asyncio.Task[None] | None = None
         """The task that challenges other programs."""
@@ -139,6 +142,7 @@ class Lobby:
             sleep=self._services.sleep,
             clock=self._services.clock,
             rng=self._services.rng,
+            retries=self.link.retries,
         )
 
     def reload(self, config: Config) -> None:
@@ -185,6 +189,11 @@ class Lobby:
         Ignores games without a real-time clock: they can last for weeks and resume after the restart.
         """
         await self._empty.wait()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether all slots for games with a real-time clock are taken."""
+        return not self._slots.has_room()
 
     @property
     def owner(self) -> AccountKey:
@@ -382,7 +391,8 @@ class Lobby:
         """Trigger a decision whenever a challenge has waited too long."""
         while (left_s := self._slots.next_wait_timeout_s(self._services.clock())) is not None:
             # At least 1 s, as the database may be unavailable.
-            await self._services.sleep(1.0 if self._slots.can_rest else max(left_s, 1.0))
+            longest_s = 1.0 if self._slots.can_rest else WAIT_RECHECK_S
+            await self._services.sleep(min(max(left_s, 1.0), longest_s))
             self._on_change()
         self._is_watching = False
 

@@ -87,7 +87,7 @@ class ArenaLobby:
         """
         if challenger.id == opponent.id:
             raise ArenaRefusal("You cannot challenge yourself")
-        # The page shows challenges to nobody; another client that has the account's stream does.
+        # A person's page shows challenges while somebody looks at it, which only an open stream tells us.
         is_seen = opponent.is_bot or self._referee.account_streams.is_listening(opponent.id)
         if challenger.is_bot and not is_seen:
             raise ArenaRefusal(f"{opponent.name} is a person; only programs can be challenged")

@@ -75,7 +75,7 @@ class _LiveGame:
 
 
 @dataclass(frozen=True, slots=True)
-class _IdleNotice:
+class IdleNotice:
     """A notice that a game ends unless its player moves."""
 
     turn_began: float
@@ -128,7 +128,7 @@ class Referee:
         """The networks that have begun games with our own bots today."""
         self._wanted: dict[tuple[str, bool], float] = {}
         """Until when idle games end, keyed by bot and by whether the games have clocks."""
-        self._notices: dict[str, _IdleNotice] = {}
+        self._notices: dict[str, IdleNotice] = {}
         """Running notices to idle players, keyed by game id."""
         self._live: dict[str, _LiveGame] = {}
         self._over: SingleFlightCache[ReplayedGame] = SingleFlightCache(
@@ -631,10 +631,10 @@ class Referee:
         for game_id, at in self._next_notices().items():
             if at <= now:
                 game = self._live[game_id].game
-                self._notices[game_id] = _IdleNotice(game.turn_began, now + NOTICE_S)
+                self._notices[game_id] = IdleNotice(game.turn_began, now + NOTICE_S)
                 self._publish_state(game)
 
-    def _end_idle(self, notice: "_IdleNotice", game: ReplayedGame) -> ReplayedGame:
+    def _end_idle(self, notice: IdleNotice, game: ReplayedGame) -> ReplayedGame:
         # Checked again: a move may have come in while this waited for the lock.
         is_idle = game.turn_began == notice.turn_began
         return transitions.end_idle(game, self.instant()) if is_idle else game

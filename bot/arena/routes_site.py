@@ -34,7 +34,15 @@ _MAX_BOTS = 100
 _HEALTH_CACHE_TTL_S = 5.0  # how long the database counts as writable after a test write
 
 LoadReport = Callable[[str], Awaitable[dict[str, Any] | None]]
-"""Loads the trap report of a finished game by the game's id; returns None if there is no report."""
+"""Loads the trap report of a finished game by the game's id; None: not ready yet.
+
+Raises:
+    NotFound: There is no record of the game, so there never will be a report.
+"""
+
+
+class _NotReady(Exception):
+    """The report is not ready yet."""
 
 
 class SiteRoutes:
@@ -65,7 +73,7 @@ class SiteRoutes:
         self._written = float("-inf")
         self._analyses: SingleFlightCache[CachedResponse] = SingleFlightCache(_MAX_CACHED_ANALYSES)
         self._answers: SingleFlightCache[CachedResponse] = SingleFlightCache(
-            _MAX_CACHE_BYTES, lambda answer: len(answer.body)
+            _MAX_CACHE_BYTES, lambda answer: answer.size
         )
 
     def table(self) -> list[web.AbstractRouteDef]:
@@ -243,16 +251,18 @@ class SiteRoutes:
         async def make() -> CachedResponse:
             if not game.is_over:
                 raise HttpError(403, "The report is available when the game is over")
-            report = None if self._report is None else await self._report(game.id)
+            if self._report is None:
+                raise NotFound("There is no report on this game")
+            report = await self._report(game.id)
             if report is None:
-                raise NotFound
+                raise _NotReady
             return await self._answers.in_thread(CachedResponse.of_json, report)
 
         # A deeper search may add to it for a while.
         key = ("report", game.id, self._referee.clock() // _REPORT_CACHE_TTL_S, self._accounts.edition)
         try:
             return (await self._answers.get(key, make)).send(request)
-        except NotFound:
+        except _NotReady:
             # No error: the page asks again until there is one, and browsers write errors into their console.
             return web.Response(status=204)
 
@@ -304,7 +314,9 @@ class SiteRoutes:
             "firstMove": round(config.first_move_s),
             "public": config.public_games,
         }
-        return web.json_response(lobby | fields)
+        response = web.json_response(lobby | fields)
+        response.enable_compression()  # it contains no secret
+        return response
 
     async def health(self, _request: web.Request) -> web.Response:
         time = asyncio.get_running_loop().time()

@@ -26,7 +26,7 @@ from bot.arena.public.routes import PublicRoutes
 from bot.arena.puzzles.puzzle_importer import PuzzleImporter
 from bot.arena.puzzles.routes import PuzzleRoutes
 from bot.arena.puzzles.trainer import ReplyTrainer
-from bot.arena.referee import Referee
+from bot.arena.referee import NotFound, Referee
 from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import LoadReport, SiteRoutes
 from bot.arena.traffic.places import NO_PLACES, BotPlaces
@@ -257,8 +257,8 @@ class Arena:
             listeners = await self._listen(runner)
             for listener in listeners:
                 stack.callback(listener.close)
-            local_url = _url(self._config.host, listeners[0].sockets[0].getsockname()[1])
-            self._parts.base_url = self._parts.base_url or local_url
+            address = local_url(self._config.host, listeners[0].sockets[0].getsockname()[1])
+            self._parts.base_url = self._parts.base_url or address
             tasks = [
                 asyncio.create_task(self._run_clock(), name="arena clock"),
                 asyncio.create_task(self.importer.run(), name="arena trainer"),
@@ -266,7 +266,7 @@ class Arena:
             if self._clock is time.monotonic:  # another one does not say whether the process runs
                 tasks.append(asyncio.create_task(detect_freezes(self._suspect_freeze), name="arena freezes"))
             try:
-                yield local_url
+                yield address
             finally:
                 for task in tasks:
                     task.cancel()
@@ -372,7 +372,7 @@ def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
             games = await list_games_by_site_id(session, game_id)
             game_of_ours = next((game for game in games if game.site == SITE), None)
             if game_of_ours is None:
-                return None
+                raise NotFound("There is no report on this game")
             if reveal or not game_of_ours.is_drawn:
                 return open_report(await game_report(session, game_of_ours))
             # Not before every reply is judged: how long that takes depends on the player.
@@ -381,7 +381,7 @@ def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
     return report
 
 
-def _url(host: str, port: int) -> str:
+def local_url(host: str, port: int) -> str:
     """A URL that a browser on this machine can open."""
     shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not listened on
     return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"

@@ -298,6 +298,14 @@ class ServerConfig(Section):
         return token_variable(self._account) if self._account else _variable("server", "token")
 
 
+class ServersConfig(Section):
+    """All game servers."""
+
+    record: str = ""
+    """Folder for recordings of the traffic with Lichess-like sites and GGS, for `desdemona replay`; names,
+    tokens and passwords are masked, chat is not; empty: none."""
+
+
 class AccountConfig(Section):
     """One account of a bot that has several, on one or more sites; these tables replace [server]. For this
     account only, its subtables override settings in the top-level tables of the same names."""
@@ -402,7 +410,7 @@ class EngineConfig(Section):
     table_mb: int = Field(default=64, ge=1, le=65536)
     """Size of each transposition table (one per worker and game), in MiB."""
     workers: int = Field(default=0, ge=0, le=1024)
-    """Maximum number of concurrent searches; 0: one per core."""
+    """Maximum number of concurrent searches; 0: one per core that CPU affinity and container limits allow."""
     strong_depth: int = Field(default=60, ge=2, le=120)
     """Maximum depth, in plies, of the selective search that the strategy strong uses."""
     strong_confidence: Literal[73, 87, 95, 99, 100] = 73
@@ -997,9 +1005,9 @@ class ChatConfig(Section):
         default="Good game, {opponent}! Traps set: {traps}, baits taken: {fell}; slips: {slips}.",
         max_length=MAX_CHAT_LENGTH,
     )
-    """Message after a game; empty: none. {result} is won, lost, drawn or aborted, from the bot's point of
-    view. Sentences with {traps} or {fell} are omitted if the strategy is not secret (see `trial.reveal`) and
-    sets no traps."""
+    """Message after a game, unless it was aborted; empty: none. {result} is won, lost, drawn or over
+    (unknown), from the bot's point of view. Sentences with {traps} or {fell} are omitted if the strategy is
+    not secret (see `trial.reveal`) and sets no traps."""
     spectators: str = Field(default="", max_length=MAX_CHAT_LENGTH)
     """Message to spectators at the start of a game; empty: none."""
     commands: bool = True
@@ -1113,6 +1121,7 @@ class Config(BaseSettings):
     storage: StorageConfig = StorageConfig()
     arena: ArenaConfig = ArenaConfig()
     server: ServerConfig = ServerConfig()
+    servers: ServersConfig = ServersConfig()
     engine: EngineConfig = EngineConfig()
     trap: TrapConfig = TrapConfig()
     human: HumanConfig = HumanConfig()

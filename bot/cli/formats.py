@@ -11,8 +11,7 @@ from typing import IO, Annotated
 
 import typer
 
-from bot.base.files import open_regular
-from bot.base.game_files import read_lines, read_wthor_games
+from bot.base.game_files import STDIN, GameSource, game_sources
 from bot.base.log import printable
 from bot.base.rounding import plural
 from bot.cli.common import (
@@ -26,7 +25,7 @@ from bot.cli.exports.export_command import export_table
 from bot.cli.exports.writers import RowsFormat
 from bot.cli.filters import PHASE_REFUSAL, Suspects, move_filter_options
 from bot.cli.progress import show_progress
-from engine.formats import files, wthor
+from engine.formats import files
 from engine.formats.files import GameFormat
 from engine.formats.record import BadGame, GameRecord
 from engine.games import GAMES
@@ -160,9 +159,9 @@ def import_games(
 ) -> None:
     """Import other people's games from GGF, PGN or WTHOR.
 
-    Each game is stored once; unreadable games are reported and skipped.  Names of players and tournaments in
-    WTHOR files come from .jou and .trn files among or beside FILES.  The exit status is 1 when
-    a file cannot be read at all.
+    FILE may be compressed (.zst, .gz, .bz2) or a .zip archive; "-" is standard input.  Each game is stored
+    once; unreadable games are reported and skipped.  Names of players and tournaments in WTHOR files come
+    from .jou and .trn files among or beside FILES.  The exit status is 1 when a game or a file is refused.
     """
     require_known("--game", game, GAMES)
     names = [path for path in paths if path.suffix.lower() in (".jou", ".trn")]
@@ -171,15 +170,13 @@ def import_games(
         raise UsageError(f"{', '.join(map(str, names))}: names only; give the .wtb file")
 
     async def work(database: Database) -> list[_Tally]:
-        return [await _import_file(database, path, form, game, names) for path in games]
+        return [tally for path in games for tally in await _import_file(database, path, form, game, names)]
 
     tallies = ask_database(context, work, upgrade=True)
     if len(tallies) > 1:
-        typer.echo(
-            f"{len(tallies)} files: {plural(sum(t.new for t in tallies), 'game')} new, "
-            f"{sum(t.known for t in tallies)} already known, {sum(t.bad for t in tallies)} bad"
-        )
-    raise typer.Exit(1 if any(tally.failed for tally in tallies) else 0)
+        total = _Tally(*(sum(getattr(tally, each) for tally in tallies) for each in ("new", "known", "bad")))
+        typer.echo(f"{len(tallies)} files: {total.text}")
+    raise typer.Exit(1 if any(tally.failed or tally.bad for tally in tallies) else 0)
 
 
 @dataclass
@@ -192,52 +189,63 @@ class _Tally:
     failed: bool = False
     batch: list[GameRecord] = field(default_factory=list)
 
+    @property
+    def text(self) -> str:
+        """The counts, for people: of the games seen, and of the three that these add up to."""
+        seen = self.new + self.known + self.bad
+        new = plural(self.new, "game")
+        return f"{seen} seen: {new} new, {self.known} already known, {self.bad} refused"
+
 
 async def _import_file(
     database: Database, path: Path, form: GameFormat | None, game: str | None, names: list[Path]
-) -> _Tally:
+) -> list[_Tally]:
     """Import one file and print its counts; after a failure, the games already stored are kept."""
-    tally = _Tally()
+    tallies = []
     try:
-        with open_regular(path) as file:
-            length = os.fstat(file.fileno()).st_size
-            form = form or files.detect_format(file.read(files.FORMAT_DETECTION_BYTES), length)
-            if form is None:
-                raise BadGame("cannot detect the format; specify it with --format")
-            file.seek(0)
-            is_large = length >= _MIN_PROGRESS_BYTES
-            with show_progress(path.name, length) if is_large else nullcontext(_ignore) as advance:
-                records = read_wthor_games(path, names, print_note) if form is GameFormat.WTHOR else None
-                lines = read_lines(file, advance)
-                for number, record in enumerate(records or files.read(lines, form, game), start=1):
-                    if form is GameFormat.WTHOR:
-                        advance(wthor.GAME_BYTES)
-                    if isinstance(record, BadGame):
-                        tally.bad += 1
-                        if tally.bad <= _MAX_REPORTED_BAD_GAMES:
-                            print_note(f"{path}: game {number}: {record}")
-                        continue
-                    tally.batch.append(record)
-                    if len(tally.batch) == BATCH:
-                        await _store_batch(database, tally, path, form)
-            await _store_batch(database, tally, path, form)
+        length = 0 if path == STDIN else os.stat(path).st_size
+        is_large = length >= _MIN_PROGRESS_BYTES
+        with show_progress(path.name, length) if is_large else nullcontext(_ignore) as advance:
+            for source in game_sources(path, form, game, names=names, on_note=print_note, advance=advance):
+                tallies.append(tally := _Tally())
+                await _import_source(database, source, tally)
     except (OSError, BadGame) as error:
-        await _store_batch(database, tally, path, form)
         print_note(f"{path}: {error.strerror if isinstance(error, OSError) else error}")
-        tally.failed = True
-        return tally
-    if tally.bad > _MAX_REPORTED_BAD_GAMES:
-        print_note(f"{path}: and {tally.bad - _MAX_REPORTED_BAD_GAMES} more bad games")
-    counts = f"{path} ({form}): {plural(tally.new, 'game')} new, {tally.known} already known, {tally.bad} bad"
-    typer.echo(printable(counts))
-    return tally
+        tallies.append(_Tally(failed=True))
+    return tallies
 
 
-async def _store_batch(database: Database, tally: _Tally, path: Path, form: GameFormat | None) -> None:
+async def _import_source(database: Database, source: GameSource, tally: _Tally) -> None:
+    """Import the games of a source and print their counts.
+
+    Raises:
+        BadGame, OSError: The source cannot be read further; the games before are stored and counted.
+    """
+    try:
+        for number, found in enumerate(source, start=1):
+            if isinstance(found, BadGame):
+                if source.refused <= _MAX_REPORTED_BAD_GAMES:
+                    print_note(f"{source.name}: game {number}: {found}")
+                continue
+            tally.batch.append(found.record)
+            if len(tally.batch) == BATCH:
+                await _store_batch(database, tally, source)
+    finally:
+        await _store_batch(database, tally, source)
+        tally.bad = source.refused
+        if tally.bad > _MAX_REPORTED_BAD_GAMES:
+            print_note(f"{source.name}: and {tally.bad - _MAX_REPORTED_BAD_GAMES} more refused")
+        skipped = f"; {source.skipped_text}" if source.skipped_text else ""
+        typer.echo(printable(f"{source.name} ({source.form}): {tally.text}{skipped}"))
+
+
+async def _store_batch(database: Database, tally: _Tally, source: GameSource) -> None:
     if not tally.batch:
         return
     async with database.write() as session:
-        new = await add_imported_games(session, tally.batch, source=path.name, source_format=str(form))
+        new = await add_imported_games(
+            session, tally.batch, source=Path(source.name).name, source_format=str(source.form)
+        )
     tally.new += new
     tally.known += len(tally.batch) - new
     tally.batch.clear()

@@ -10,6 +10,7 @@ from engine import VERSION
 
 COMMANDS = {
     "run": LazyCommand("bot.daemon.commands", "run"),
+    "init": LazyCommand("bot.cli.init_command", "init_command"),
     "check": LazyCommand("bot.cli.check", "check_command"),
     "challenge": LazyCommand("bot.cli.control.program", "challenge"),
     "tournament": LazyCommand("bot.cli.control.program", "tournament"),
@@ -23,6 +24,7 @@ COMMANDS = {
     "sql": LazyCommand("bot.cli.sql", "sql"),
     "export": LazyCommand("bot.cli.formats", "export_games"),
     "import": LazyCommand("bot.cli.formats", "import_games"),
+    "replay": LazyCommand("bot.daemon.commands", "replay"),
     "arena": LazyCommand("bot.daemon.commands", "arena"),
 }
 CONTROL_COMMANDS = {
@@ -106,9 +108,9 @@ GROUPS: dict[str, tuple[dict[str, LazyCommand], str]] = {
 DEFAULTS = {"page": "questions"}
 """Default commands, keyed by group; a group without a default command prints its help."""
 PANELS = {
-    "Play": ("run", "check", "challenge", "tournament", "match", "engine", "upgrade-account"),
+    "Play": ("run", "init", "check", "challenge", "tournament", "match", "engine", "upgrade-account"),
     "Watch": ("status", "control", "games", "show", "stats", "page"),
-    "Data": ("sql", "export", "import", "db"),
+    "Data": ("sql", "export", "import", "replay", "db"),
     "Trial": ("trial",),
     "Arena": ("arena", "arena-account"),
     "Lab": ("lab",),

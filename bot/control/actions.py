@@ -30,6 +30,7 @@ from bot.control.status import (
     Status,
     gather_status,
 )
+from bot.control.status_text import admission_text
 from bot.game.game_runner import GameRunner
 from bot.threads.search_pool import SearchPool
 from storage.database import Database
@@ -143,6 +144,7 @@ class OperatorActions:
             log_level=log.current_level(),
             last_error=self._program.errors.latest,
             alarms=self._program.alarms.alarms,
+            waits=self._program.pool.waits,
         )
 
     @property
@@ -187,7 +189,7 @@ class OperatorActions:
                 raise ControlError("the program is not paused")
             self._program.pause.end()
             self._admission = AdmissionStatus(Admission.OPEN, self._now(), None, by)
-            note.result = "new games may start"
+            note.result = admission_text(await self.status())
         return note.result
 
     async def drain(self, *, by: str) -> str:

@@ -7,7 +7,7 @@ import asyncio
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -15,7 +15,9 @@ from bot.account.account_runner import AccountRunner
 from bot.account.lobby import Lobby
 from bot.alarms.evaluator import AlarmStatus
 from bot.base.log import LoggedError
+from bot.base.reconnect import RetryStatus
 from bot.control.live_games import LiveGame, live_games
+from bot.threads.fair_queue import ThreadWaits
 from bot.threads.search_pool import PoolLoad
 from engine import VERSION
 from storage.database import Database
@@ -89,6 +91,19 @@ class AccountStatus:
     """Number of finished games whose records are being closed."""
     notice: str = ""
     """What the database lacks, as after the restore of an older backup; empty if nothing."""
+    retry: RetryStatus | None = None
+    """The failure to sign in or to open the link; None if there is none."""
+    is_full: bool = False
+    """Whether all slots for games with a real-time clock are taken."""
+    thread_waits: ThreadWaits = field(default_factory=ThreadWaits)
+    """How long the latest moves waited for a search thread."""
+
+    @property
+    def link_trouble(self) -> str:
+        """Why the account has no link to its site; empty if the link is up."""
+        if self.link is None:
+            return self.trouble or "signing in"
+        return "" if self.link.is_up else self.link.trouble or "not up yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +184,14 @@ class Status:
         return json.dumps(asdict(self), default=lambda at: at.isoformat(timespec="milliseconds"))
 
 
-def account_status(name: str, runner: AccountRunner) -> AccountStatus:
-    """Return the status of an account and its link."""
+def account_status(
+    name: str, runner: AccountRunner, waits: Mapping[object, ThreadWaits] | None = None
+) -> AccountStatus:
+    """Return the status of an account and its link; `waits` is as in `gather_status`."""
     lobby = runner.lobby
     if lobby is None:
-        return AccountStatus(name, "", "", None, runner.trouble, 0, 0, runner.is_waiting)
+        retry = runner.retries.status
+        return AccountStatus(name, "", "", None, runner.trouble, 0, 0, runner.is_waiting, retry=retry)
     link = lobby.link
     return AccountStatus(
         name,
@@ -192,6 +210,9 @@ def account_status(name: str, runner: AccountRunner) -> AccountStatus:
         len(lobby.queue),
         closing=lobby.closing,
         notice=runner.notice,
+        retry=link.retries.status,
+        is_full=lobby.is_full,
+        thread_waits=(waits or {}).get(lobby.owner, ThreadWaits()),
     )
 
 
@@ -233,6 +254,7 @@ async def gather_status(
     log_level: str,
     last_error: LoggedError | None,
     alarms: tuple[AlarmStatus, ...] = (),
+    waits: Mapping[object, ThreadWaits] | None = None,
 ) -> Status:
     """Gather the status.
 
@@ -246,6 +268,7 @@ async def gather_status(
         log_level: The minimum level of logged messages.
         last_error: The last error in the log.
         alarms: Alarms that are snoozed or not ok.
+        waits: How long each account's latest moves waited for a search thread, by `AccountKey`.
     """
     lobbies = [(name, runner.lobby) for name, runner in runners.items() if runner.lobby is not None]
     return Status(
@@ -254,7 +277,7 @@ async def gather_status(
         started_at=started_at,
         at=now_utc(),
         admission=admission,
-        accounts=tuple(account_status(name, runner) for name, runner in runners.items()),
+        accounts=tuple(account_status(name, runner, waits) for name, runner in runners.items()),
         games=tuple(game for name, lobby in lobbies for game in live_games(name, lobby)),
         queue=tuple(each for name, lobby in lobbies for each in waiting_challenges(name, lobby)),
         workers=workers,

@@ -7,7 +7,7 @@ import os
 import random
 import signal
 import sys
-from collections.abc import AsyncIterator, Collection, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
@@ -124,7 +124,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
             strong,
             engines,
             models,
-            SharedGameLimit(config.engine.max_games),
+            SharedGameLimit(config.engine.max_games, lambda: pool.load.is_full),
             # Spreading out retries needs no cryptographic randomness; draws of players have their own.
             random.Random(config.assignment.seed or None),  # noqa: S311
             is_standby,
@@ -140,7 +140,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
             )
             for name, each in configs.items()
         }
-        settings = LiveSettings(config, path, runners)
+        settings = LiveSettings(config, path, runners, arena.set_places)
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, settings.on_hangup)
         program = Runtime(
             runners,
@@ -301,10 +301,8 @@ class ArenaHost:
         self._no_takebacks = [
             each.server.name for each in own if not may_grant_takebacks(each.assignment, each.manners)
         ]
-        self._places = {
-            each.server.name.lower(): BotPlaces(each.challenges.max_games, each.challenges.max_slow_games)
-            for each in own
-        }
+        self._places: dict[str, BotPlaces] = {}
+        self.set_places(configs)
         self._database = database
         self._is_standby = is_standby
         self._port = ReservedPort(Proxies(config.arena.trusted_proxies))
@@ -324,6 +322,13 @@ class ArenaHost:
         if self.open is None:
             return None
         return ArenaStatus(self._config.arena.public_url or self._url, self.open.open_games)
+
+    def set_places(self, configs: Mapping[str, Config]) -> None:
+        """Apply the limits on concurrent games from the settings of each account."""
+        for each in configs.values():
+            if each.uses_arena and each.server.name in self.bots:
+                limits = BotPlaces(each.challenges.max_games, each.challenges.max_slow_games)
+                self._places[each.server.name.lower()] = limits
 
     @property
     def has_bots(self) -> bool:
@@ -450,10 +455,18 @@ class LiveSettings:
         config: The settings read at the start.
         path: See `load_config`.
         runners: The accounts to update, keyed by name.
+        on_reload: Called with the new settings of each account.
     """
 
-    def __init__(self, config: Config, path: Path | None, runners: Mapping[str, AccountRunner]) -> None:
+    def __init__(
+        self,
+        config: Config,
+        path: Path | None,
+        runners: Mapping[str, AccountRunner],
+        on_reload: Callable[[Mapping[str, Config]], None] = lambda _: None,
+    ) -> None:
         self._config = config
+        self._on_reload = on_reload
         self._path = path
         self._runners = runners
 
@@ -480,6 +493,7 @@ class LiveSettings:
         self._config = config
         for name, runner in self._runners.items():
             runner.reload(new[name])
+        self._on_reload(new)
         return ", ".join(changed) or "nothing"
 
     def on_hangup(self) -> None:

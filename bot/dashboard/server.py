@@ -5,9 +5,11 @@ Failures of the dashboard do not affect play: if it cannot listen, the bot conti
 
 import asyncio
 import logging
+import mimetypes
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,9 @@ from aiohttp import web
 
 from bot.arena.connection_limiter import IDLE_CONNECTION_TIMEOUT_S, ConnectionLimiter, max_connections
 from bot.arena.proxies import Proxies
+from bot.arena.traffic.cached_response import CachedResponse
 from bot.arena.traffic.cross_site import RESOURCE_POLICY
-from bot.base.colours import COLOURS, file_route
+from bot.base.colours import COLOURS
 from bot.base.config import DashboardConfig, read_dashboard_token
 from bot.base.errors import DesdemonaError
 from bot.base.malformed_rows import MalformedRows
@@ -135,8 +138,7 @@ class Dashboard:
                 ),
                 *(web.get(path, _sql_page_gone) for path in _SQL_PAGE),
                 *(controls.routes() if controls is not None else ()),
-                *(file_route(STATIC.rstrip("/"), path) for path in (COLOURS, *CHART_FILES, PARTS_STYLE)),
-                web.static(STATIC, STATIC_FOLDER),
+                web.get(f"{STATIC}{{name}}", _send_file),
             ]
         )
         self._app.on_response_prepare.append(_add_headers)
@@ -330,11 +332,24 @@ async def _sql_page_gone(_request: web.Request) -> web.Response:
     raise web.HTTPGone(reason="The page for questions in SQL no longer exists. Run `desdemona sql` instead.")
 
 
+@cache
+def _files() -> dict[str, CachedResponse]:
+    """The pages' static files by name, read and compressed once."""
+    paths = (*STATIC_FOLDER.iterdir(), COLOURS, *CHART_FILES, PARTS_STYLE)
+    types = {path: mimetypes.guess_type(path.name)[0] or "application/octet-stream" for path in paths}
+    return {path.name: CachedResponse.of(path.read_bytes(), kind) for path, kind in types.items()}
+
+
+async def _send_file(request: web.Request) -> web.StreamResponse:
+    file = _files().get(request.match_info["name"])
+    if file is None:
+        raise web.HTTPNotFound
+    return file.send(request, "public, max-age=300")
+
+
 async def _to_first_page(_request: web.Request) -> web.Response:
     raise web.HTTPSeeOther("/dash")
 
 
-async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:
+async def _add_headers(_request: web.Request, response: web.StreamResponse) -> None:
     response.headers.update(SECURITY_HEADERS)
-    if request.path.startswith(STATIC):
-        response.headers["Cache-Control"] = "public, max-age=300"

@@ -41,13 +41,15 @@ def farewell(
     result: ResultForUs,
     counts: BaitCounts,
 ) -> str | None:
-    """The farewell after a game; None if chat is off or the template is empty.
+    """The farewell after a game; None after an aborted one, or if chat is off or the template is empty.
 
     Args:
         names_traps: Whether to include sentences about traps; they are omitted if the strategy sets no traps
             on purpose, unless the omission would reveal a secret strategy.
         counts: The game's counts, as shown on its page.
     """
+    if result is ResultForUs.ABORTED:
+        return None
     template = config.farewell
     if not names_traps:
         sentences = _SENTENCE_ENDS.split(template)

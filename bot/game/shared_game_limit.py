@@ -1,8 +1,18 @@
-"""Limits the total number of concurrent games on all accounts.  No I/O."""
+"""Limits the concurrent games on all accounts, by number and by the load of the search threads.  No I/O."""
 
 import math
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class MachineRoom:
+    """How many games with a real-time clock this machine allows one account, including running games."""
+
+    max_games: float = math.inf
+    reason: str = "all accounts together have reached engine.max_games"
+    """Why no more games can start once this number is reached."""
 
 
 class SharedGameLimit:
@@ -10,18 +20,22 @@ class SharedGameLimit:
 
     Args:
         max_games: Maximum for all accounts together; 0 for no limit.
+        is_busy: Whether the search threads are too busy for another game.
     """
 
-    def __init__(self, max_games: int = 0) -> None:
+    def __init__(self, max_games: int = 0, is_busy: Callable[[], bool] = lambda: False) -> None:
+        self._is_busy = is_busy
         self._max_games = max_games or math.inf
         self._games: Counter[object] = Counter()
         self._waiters: dict[object, Callable[[], None]] = {}
         self._wanting: set[object] = set()
         """Accounts with a waiting challenger."""
 
-    def free_games(self, account: object) -> float:
-        """Maximum number of games for one account now, given the games of the other accounts."""
-        return self._max_games - (self._games.total() - self._games[account])
+    def room(self, account: object) -> MachineRoom:
+        """The room for one account now, given the games of the other accounts."""
+        if self._is_busy():
+            return MachineRoom(0, "the search threads are too busy for another game")
+        return MachineRoom(self._max_games - (self._games.total() - self._games[account]))
 
     def is_wanted_elsewhere(self, account: object) -> bool:
         """Whether a challenger is waiting at another account; if so, we send no challenges ourselves."""

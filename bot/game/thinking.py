@@ -139,6 +139,11 @@ class MoveSearch:
         # While it runs: when it began by its stop flag's clock, and this flag.
         self._running: tuple[float, JobStop] | None = None
 
+    @property
+    def at(self) -> PositionToMove:
+        """The position to search."""
+        return self._at
+
     def is_same_turn(self, at: PositionToMove) -> bool:
         """Whether the search is for exactly this position of this game."""
         return at.game.name == self._at.game.name and at.text == self._text

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 
 import numpy as np
 from rich.cells import cell_len
@@ -78,9 +77,8 @@ def terminal(parts: Iterable[Part]) -> Iterator[RenderableType]:
                 yield Text(_printable(f"{part.before}\n{part.title}."), style="bold")
                 yield from _lines(" ".join((*part.paragraphs, *facts)))
             case ListedMoves():
-                names = (move.name for move in part.moves)
-                turns = (" ".join(filter(None, pair)) for pair in zip_longest(names, names))
-                yield from _lines(" ".join(f"{number}. {turn}" for number, turn in enumerate(turns, 1)))
+                turns = (f"{n}. {' '.join(move.name for move in pair)}" for n, pair in part.rows)
+                yield from _lines(" ".join(turns))
             case Links() if part.is_list:
                 yield from _lines(*(f"{n:2}. {words}" for n, (words, _) in enumerate(part.links, 1)))
             case Tiles():

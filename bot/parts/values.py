@@ -1,6 +1,6 @@
 """Defines the parts of a view as frozen values; views compute the content, and renderers only render it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +9,7 @@ from bot.charts.boards import BoardMark
 from bot.charts.intervals import IntervalChart
 from bot.charts.lines import LineChart
 from bot.charts.sparkline import Sparkline
+from engine.game import move_count
 
 Rows = Sequence[Mapping[str, Any]]
 """Plain values for CSV and JSON."""
@@ -341,11 +342,21 @@ MOVE_MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class ListedMoves:
-    """All moves of a game, numbered in pairs from 1."""
+    """All moves of a game."""
 
     moves: tuple[ListedMove, ...]
     records: str = ""
     """As in `TablePart`."""
+    is_numbered_in_pairs: bool = True
+    """See `engine.game.Game`."""
+
+    @property
+    def rows(self) -> Iterator[tuple[int, tuple[ListedMove, ...]]]:
+        """Two moves to a row, with the number of the first."""
+        names = [move.name for move in self.moves]
+        for ply in range(0, len(names), 2):
+            number = ply // 2 + 1 if self.is_numbered_in_pairs else move_count(names, ply - 1) + 1
+            yield number, self.moves[ply : ply + 2]
 
 
 @dataclass(frozen=True, slots=True)

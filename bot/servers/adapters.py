@@ -1,12 +1,16 @@
 """Creates the adapter for the configured site."""
 
 from collections.abc import Callable
+from typing import cast
+
+import aiohttp
 
 from bot.base.config import Config
 from bot.base.dialects import Dialect
 from bot.base.game_server import Server
 from bot.servers.ggs.server import GgsServer, Recall, nothing_to_recall
 from bot.servers.lichess import LichessServer
+from bot.servers.recording import UNMASKED_NAMES, NameMask, RecordedSession, Recorder
 
 
 def make_server(
@@ -30,6 +34,7 @@ def make_server(
     Raises:
         ConfigError: A setting is invalid. The check sends no request.
     """
+    mask = NameMask(token, (dialect.speaker, *UNMASKED_NAMES))
     if dialect.protocol == "ggs":
         return GgsServer(
             dialect,
@@ -41,5 +46,14 @@ def make_server(
             public=config.ggs.public,
             extension_s=config.ggs.extension_s,
             on_answer=on_answer,
+            recorder=Recorder(config.servers.record, dialect.name, config.server.name, mask),
         )
-    return LichessServer(dialect, url, token, is_direct=config.uses_arena, on_answer=on_answer)
+    recorder = Recorder(config.servers.record, dialect.name, "", mask)
+
+    def wrap(session: aiohttp.ClientSession) -> aiohttp.ClientSession:
+        return cast(aiohttp.ClientSession, RecordedSession(session, recorder))
+
+    is_direct = config.uses_arena
+    if not config.servers.record:
+        return LichessServer(dialect, url, token, is_direct=is_direct, on_answer=on_answer)
+    return LichessServer(dialect, url, token, is_direct=is_direct, on_answer=on_answer, wrap=wrap)

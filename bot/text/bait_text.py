@@ -56,14 +56,7 @@ def probability_text(probability: float | None) -> str:
 
 def score_part(text: str | None) -> TextPart:
     """Format a score with a true minus sign, or a mate in words; return a dash if there is no score."""
-    if not text:
-        return NO_VALUE
-    if text.startswith("#"):
-        moves = text.removeprefix("#").removeprefix("-")
-        if text.startswith("#-"):
-            return Sentence("mated in {n}", {"n": moves})
-        return Sentence("mate in {n}", {"n": moves})
-    return ScoreText(text)
+    return ScoreText(text) if text else NO_VALUE
 
 
 def score_text(text: str | None) -> str:

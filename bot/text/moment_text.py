@@ -594,7 +594,7 @@ def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[MomentF
             )
         said = Sentence("{name} played", moment.arguments, you="You played")
         if took_bait:
-            said = Sentence("{name} took the bait", moment.arguments, you="You took the bait")
+            said = Sentence("{name} took", moment.arguments, you="You took")
         mood = "fell" if took_bait else "slip" if decision.cost_centi else "good"
         facts.append(MomentFact(mood, said, MoveText(played.name), JoinedText(parts, is_list=True)))
     if best is not None and best != played:

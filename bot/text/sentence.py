@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bot.base.rounding import percent
+from bot.text.chinese_names import with_chinese_names
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -26,11 +27,14 @@ class ShareText:
 
 @dataclass(frozen=True, slots=True)
 class ScoreText:
-    """A score or cost in the game's unit; fractions and minus signs are written as the language requires."""
+    """A score (`engine.game.Game.score_text`) or a cost in the game's unit, written as in the language."""
 
     text: str
 
     def __str__(self) -> str:
+        if self.text.startswith("#"):
+            way, moves = ("mated", self.text[2:]) if self.text[1:2] == "-" else ("mate", self.text[1:])
+            return f"{way} in {moves}"
         return self.text.replace("-", MINUS, 1) if self.text.startswith("-") else self.text
 
 
@@ -148,7 +152,7 @@ def part_json(place: TextPart) -> Any:
         case ScoreText(text):
             return {"score": text}
         case MoveText(name):
-            return {"move": name}
+            return with_chinese_names({"move": name})
         case WhoText(role):
             return {"who": role}
         case BracketText(inside):

@@ -25,7 +25,16 @@ from engine.decision import (
 )
 from engine.errors import IncompleteProfile, RecordError
 from engine.expected import WHOLE
-from engine.game import WIN_CENTI, BadPosition, Game, IllegalMove, Move, continued_position
+from engine.game import (
+    WIN_CENTI,
+    BadPosition,
+    Game,
+    IllegalMove,
+    Move,
+    continued_position,
+    move_count,
+    move_number,
+)
 from engine.games import get_rules
 from engine.human.opponent_value import UNSEARCHED
 from engine.human.reply_forecast import ReplyForecast
@@ -168,7 +177,9 @@ class DecisionReport:
 
     ply: int
     number: int
-    """The move number in the game's notation, where the first move of each side has number 1."""
+    """The move's number in the game's notation (`engine.game.move_number`)."""
+    count: int
+    """The move's number where each side's moves are counted (`engine.game.move_count`)."""
     move: str
     name: str
     squares: tuple[str, ...]
@@ -362,7 +373,8 @@ def decision_report(
         cost_text = (played and played.cost_text) or _size_text(before, outcome.cost_centi)
     return DecisionReport(
         ply=made.ply,
-        number=made.ply // 2 + 1,
+        number=move_number(game, stored.moves, made.ply),
+        count=move_count(stored.moves, made.ply),
         move=decision.move,
         name=reports[decision.move].name,
         squares=reports[decision.move].squares,

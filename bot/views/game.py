@@ -92,7 +92,9 @@ class GameView:
     def parts(self) -> tuple[Part, ...]:
         """See `bot.views.page.View.parts`."""
         told = self.moment
-        moves = ListedMoves(tuple(self._cells), "moves")
+        rules = GAMES.get(self.stored.game)
+        is_in_pairs = rules is None or rules.is_numbered_in_pairs
+        moves = ListedMoves(tuple(self._cells), "moves", is_in_pairs)
         found: list[Part] = [game_heading(self.stored, self.sides, self.marks)]
         if self.damage:
             found.append(Note(_NO_REPLAY.format(self.damage), is_card=True))

@@ -52,7 +52,7 @@ def report_parts(
         game_heading(header, report.sides, marks),
         Note(_counts(moments)),
         BoardPart(Board(header.game, last, "The last position", header.our_side), _NO_PAGER),
-        ListedMoves(tuple(map(ListedMove, report.names))),
+        ListedMoves(tuple(map(ListedMove, report.names)), is_numbered_in_pairs=rules.is_numbered_in_pairs),
         *(_baits(moments) if traps_only else ()),
     ]
     note = ""

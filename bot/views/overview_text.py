@@ -5,8 +5,8 @@ from datetime import timedelta
 
 from bot.alarms.evaluator import AlarmStatus
 from bot.base.rounding import duration, plural
-from bot.control.health_monitor import link_trouble
-from bot.control.status import Admission, Status
+from bot.control.status import AccountStatus, Admission, Status
+from bot.control.status_text import listed, thread_wait_text
 from bot.parts.values import Heading, Pill
 
 RECENT_ERROR_PERIOD = timedelta(hours=1)
@@ -56,16 +56,16 @@ def _lead(status: Status) -> str:
         return wrong[0] + (also if more else "")
     if status.admission.state is Admission.DRAINING:
         return "The program is stopping."
-    away = [each.name for each in status.accounts if link_trouble(each)]
+    away = [each.name for each in status.accounts if each.link_trouble]
     if away:
-        return f"{_listed(away)} {'is' if len(away) == 1 else 'are'} not connected."
+        return f"{listed(away)} {'is' if len(away) == 1 else 'are'} not connected."
     return "Paused." if status.admission.state is Admission.PAUSED else "All is well."
 
 
 def sites_and_uptime_text(status: Status) -> str:
     """Describe where the program is playing, and give its uptime."""
     sites = list(dict.fromkeys(each.site or each.name for each in status.accounts))
-    where = f"Playing at {_listed(sites)}" if sites else "No account is active"
+    where = f"Playing at {listed(sites)}" if sites else "No account is active"
     return f"{where}; up for {duration(status.at - status.started_at)}."
 
 
@@ -73,11 +73,8 @@ def pills(status: Status) -> list[Pill]:
     """The state of each part: connections, database, workers, arena, alarms, last error."""
     made = list[Pill]()
     for account in status.accounts:
-        why = link_trouble(account)
-        lag_ms = account.link.lag_ms if account.link is not None else 0
-        made.append(
-            _pill("bad" if why else "good", account.name, why or (f"{lag_ms} ms" if lag_ms else "up"))
-        )
+        why = account.link_trouble
+        made.append(_pill("bad" if why else "good", account.name, why or _link_and_threads(account)))
     answer_ms = status.database.answer_ms
     alarms = {alarm.name for alarm in status.firing}
     if answer_ms is not None and alarms & {"database", "database_slow"}:
@@ -91,7 +88,8 @@ def pills(status: Status) -> list[Pill]:
     analyses = load.waiting - load.waiting_moves
     text = f"{load.busy} of {load.threads} busy"
     text += _waiting(load.waiting_moves, "move", "moves") + _waiting(analyses, "analysis", "analyses")
-    made.append(_pill("warn" if is_full else "good", "workers", text))
+    text += ", too busy for new games" if load.is_full else ""
+    made.append(_pill("warn" if is_full or load.is_full else "good", "workers", text))
     if status.arena is not None:
         games = status.arena.games
         made.append(_pill("good", "arena server", f"{games} game{'' if games == 1 else 's'}"))
@@ -108,9 +106,12 @@ def _pill(mood: str, name: str, text: str, link: str = "") -> Pill:
     return Pill(name, text, mood=mood, link=link, is_health=True)
 
 
+def _link_and_threads(account: AccountStatus) -> str:
+    """The lag of an account's link, and how long its moves wait for a thread."""
+    lag_ms = account.link.lag_ms if account.link is not None else 0
+    wait = f", {thread_wait_text(account.thread_waits)}" if account.thread_waits.moves else ""
+    return (f"{lag_ms} ms" if lag_ms else "up") + wait
+
+
 def _waiting(number: int, one: str, many: str) -> str:
     return f", {plural(number, one, many)} {'waits' if number == 1 else 'wait'}" if number else ""
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -26,7 +26,7 @@ GROUPINGS = {
 """Groupings offered as links, the default first. The URL may name other groupings."""
 _NOTE = (
     "Weeks begin on Monday (UTC) and are named after that day. Score: our share of the points. Errors and "
-    "baits: in positions that were not decided, the first 50 games of each opponent."
+    "baits: in positions that were not decided, the first 50 games of each opponent (all, in matches)."
 )
 
 

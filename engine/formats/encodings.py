@@ -9,6 +9,18 @@ from engine.formats.record import MAX_GAME_TEXT_LENGTH, BadGame
 _UTF16_BOMS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _SAMPLE_BYTES = 4096
 _BOM = "\ufeff"
+_COMMON_LEADS = {"gb18030": range(0xB0, 0xD8), "cp950": range(0xA4, 0xC7)}
+"""The first bytes of each encoding's more common characters."""
+_LEAST_CHINESE_SHARE = 0.5
+_KNOWN_CHARACTERS = frozenset(
+    # Moves of xiangqi, numbers, words of tournaments, places, family names; simplified and traditional.
+    "兵卒仕士相象馬马傌車车俥炮砲包帥帅將将前中後后進进退平一二三四五六七八九十０１２３４５６７８９"
+    "年月日第届屆杯賽赛全國国象棋个個人錦锦标標联聯團团体體大師师特級级冠軍军公開开邀請请男女子組组隊队對对"
+    "局先勝胜負负和輪轮甲乙丙丁紅红黑方北京上海天津重慶庆廣广東东西南山河湖江浙蘇苏安徽福建吉林遼辽寧宁龍龙"
+    "川雲云貴贵州陝陕甘肅肃青新疆內内蒙古港澳台臺灣湾香門门火車電电腦脑網网王李张張刘劉陈陳杨楊赵趙黄黃周吴吳徐"
+    "孙孫胡朱高郭罗羅梁宋郑鄭谢謝韩韓唐冯馮于董萧肖程曹袁邓鄧许許傅沈曾彭吕呂卢盧蒋蔣蔡贾賈魏薛叶葉余潘杜戴夏"
+    "钟鐘汪田任姜范石姚谭譚廖邹鄒熊金陆陸郝孔白崔康毛邱秦史顾顧侯邵孟万萬段雷钱錢汤湯尹黎易常武乔喬贺賀赖賴文"
+)
 
 
 def text_lines(blocks: Iterable[bytes]) -> Iterator[str]:
@@ -55,8 +67,28 @@ def legacy_encoding(sample: bytes) -> str:
     Args:
         sample: Lines of a file that are not UTF-8; each holds a byte above 127.
     """
-    del sample
-    return "latin-1"
+    shares = {encoding: _chinese_share(sample, encoding) for encoding in _COMMON_LEADS}
+    best = max(shares, key=shares.__getitem__)
+    return best if shares[best] >= _LEAST_CHINESE_SHARE else "latin-1"
+
+
+def _chinese_share(sample: bytes, encoding: str) -> float:
+    """How far a text reads as Chinese in this encoding, from 0 to 2.
+
+    In the wrong encoding, Chinese turns into rare characters.  So do words with accents, whose second bytes
+    are ASCII letters.
+    """
+    known = common = high = count = 0
+    for sign in sample.decode(encoding, "replace"):
+        if sign.isascii():
+            continue
+        code = sign.encode(encoding, "replace")
+        count += 1
+        known += sign in _KNOWN_CHARACTERS
+        common += len(code) == 2 and code[0] in _COMMON_LEADS[encoding]
+        high += code[-1] > 127
+    is_likely = count and known >= 0.1 * count and high >= 0.3 * count
+    return (known + common) / count if is_likely else 0.0
 
 
 def decode(data: bytes) -> str:

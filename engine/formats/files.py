@@ -1,12 +1,14 @@
 """Detects the format of a game file and splits it into games.  No I/O."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from itertools import chain
+from typing import NamedTuple
 
 from engine.formats import ggf, pgn, transcripts, wthor
 from engine.formats.encodings import decode
+from engine.formats.pgn_splitter import NumberedText, is_tag, split
 from engine.formats.record import MAX_GAME_TEXT_LENGTH, BadGame, GameRecord, split_lines
 
 FORMAT_DETECTION_BYTES = 4096
@@ -22,6 +24,9 @@ class GameFormat(StrEnum):
     WTHOR = "wthor"
 
 
+_BEFORE_GGF = re.compile(r"\s*(?:#.*|\d+\s*)?")
+"""What may stand before a game: remarks, and the number of games that follow."""
+
 TEXTS = (GameFormat.GGF, GameFormat.PGN, GameFormat.TRANSCRIPT)
 """The text formats, which this program can also write."""
 
@@ -36,36 +41,58 @@ def detect_format(head: bytes, length: int) -> GameFormat | None:
     if re.search(r"\(\s*;\s*[A-Za-z]+\s*\[", text):
         return GameFormat.GGF
     lines = [line for line in split_lines(text) if line.strip() and line.lstrip()[0] not in "#%"]
-    if any(pgn.is_tag(line) for line in lines[:1]):
+    if any(is_tag(line) for line in lines[:1]):
         return GameFormat.PGN
     if any(_is_transcript(line) for line in lines[:1]):
         return GameFormat.TRANSCRIPT
-    return GameFormat.PGN if any(re.match(r"\s*1\.", line) for line in lines[:1]) else None
+    # Some files begin with a remark or with half a game.
+    is_pgn = any(re.match(r"\s*1\.", line) for line in lines[:1]) or any(map(is_tag, lines))
+    return GameFormat.PGN if is_pgn else None
+
+
+class FoundGame(NamedTuple):
+    """A game found in a text."""
+
+    record: GameRecord
+    clocks_s: tuple[float | None, ...] = ()
+    """The mover's remaining time after each move, in seconds; empty: not recorded."""
 
 
 def read(lines: Iterable[str], form: GameFormat, game: str | None = None) -> Iterator[GameRecord | BadGame]:
+    """Yield the records of `read_all`."""
+    for found in read_all(lines, form, game):
+        yield found if isinstance(found, BadGame) else found.record
+
+
+def read_all(
+    lines: Iterable[str],
+    form: GameFormat,
+    game: str | None = None,
+    on_skipped: Callable[[NumberedText], None] = lambda _: None,
+) -> Iterator[FoundGame | BadGame]:
     """Yield each game of a text in order; for an unreadable game, yield the reason instead.
 
     Args:
         form: A format in `TEXTS`.
-        game: Name in `engine.games`, for texts that do not name their game (see `engine.formats.pgn.parse`).
+        game: Name in `engine.games`, for texts that do not name their game (see `engine.formats.pgn.read`).
             The default for a transcript is Othello.
+        on_skipped: Called with text that belongs to no game or that its game's reader could not use.
 
     Raises:
-        BadGame: A game does not end within the size limit; everything yielded before remains valid.
+        BadGame: A game in GGF does not end within the size limit; everything yielded before remains valid.
     """
     if form is GameFormat.GGF:
-        yield from _each_ggf(lines)
-        return
-    texts = pgn.split(lines) if form is GameFormat.PGN else (x for x in lines if not transcripts.is_remark(x))
-    for text in texts:
-        try:
-            if form is GameFormat.PGN:
-                yield pgn.parse(text, game)
-            else:
-                yield transcripts.parse(text, game or "othello")
-        except BadGame as error:
-            yield error
+        yield from _each_ggf(lines, on_skipped)
+    elif form is GameFormat.PGN:
+        yield from _each_pgn(lines, game, on_skipped)
+    else:
+        for line in lines:
+            if transcripts.is_remark(line):
+                continue
+            try:
+                yield FoundGame(transcripts.parse(line, game or "othello"))
+            except BadGame as error:
+                yield error
 
 
 def write(record: GameRecord, form: GameFormat) -> str:
@@ -81,10 +108,29 @@ def write(record: GameRecord, form: GameFormat) -> str:
     return f"{transcripts.write(record)}\n"
 
 
-def _each_ggf(lines: Iterable[str]) -> Iterator[GameRecord | BadGame]:
+def _each_pgn(
+    lines: Iterable[str], game: str | None, on_skipped: Callable[[NumberedText], None]
+) -> Iterator[FoundGame | BadGame]:
+    for part in split(lines):
+        if isinstance(part, NumberedText):
+            on_skipped(part)
+            continue
+        try:
+            found = pgn.read(part, game)
+        except BadGame as error:
+            yield pgn.BadPgn(f"line {part.line}: {error}")
+            continue
+        for text in found.skipped:
+            on_skipped(text)
+        yield FoundGame(found.record, found.clocks_s)
+
+
+def _each_ggf(
+    lines: Iterable[str], on_skipped: Callable[[NumberedText], None]
+) -> Iterator[FoundGame | BadGame]:
     waiting: list[str] = []
     length = 0
-    for line in chain(lines, [None]):
+    for number, line in enumerate(chain(lines, [None]), start=1):
         if line is not None:
             waiting.append(line)
             length += len(line)
@@ -92,9 +138,13 @@ def _each_ggf(lines: Iterable[str]) -> Iterator[GameRecord | BadGame]:
                 raise BadGame(f"more than {MAX_GAME_TEXT_LENGTH} characters, and no game ends")
             if not re.search(r";\s*\)\s*$", line):
                 continue  # a game may take several lines
-        for game in ggf.find("\n".join(waiting)):
+        text = "\n".join(each.rstrip("\n") for each in waiting)
+        before = text.partition("(;")[0].split("\n")
+        if skipped := [each for each in before if not _BEFORE_GGF.fullmatch(each)]:
+            on_skipped(NumberedText(number - len(waiting) + before.index(skipped[0]), "\n".join(skipped)))
+        for game in ggf.find(text):
             try:
-                yield game if isinstance(game, BadGame) else ggf.to_record(game)
+                yield game if isinstance(game, BadGame) else FoundGame(ggf.to_record(game))
             except BadGame as error:
                 yield error
         waiting.clear()

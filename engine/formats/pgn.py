@@ -14,16 +14,18 @@ first side's point of view, in discs or pawns; no mates) and seconds per move.
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import cache
 from typing import Any, NamedTuple
 
 import chess
 import chess.pgn
 
+from engine.formats.pgn_chess import find_unread_words, is_read_whole, read_moves
+from engine.formats.pgn_splitter import TOKEN, NumberedText, PgnText, plain_signs, split
 from engine.formats.record import (
     AGREED,
-    MAX_GAME_TEXT_LENGTH,
     RESIGNED,
     TIMEOUT,
     BadGame,
@@ -32,7 +34,6 @@ from engine.formats.record import (
     clean,
     margin_points,
     played,
-    split_lines,
     squares_to_moves,
     start_position,
     steps,
@@ -44,20 +45,11 @@ from engine.games import GAMES
 from engine.games.othello import PASS, SQUARES, OthelloPosition
 from engine.games.standard_chess import StandardChess
 
-_TAG = re.compile(r'\s*\[\s*([A-Za-z0-9_]+)\s+"(.*)"\s*\]\s*')
-_RESULT = r"(?!0-0\b)(?:1/2-1/2|\d+-\d+|\*)"
-_LAST_LINE = re.compile(rf"(?:.*\s)?{_RESULT}\s*")
-_TOKEN = re.compile(
-    rf"""
-    \{{(?P<comment>[^}}]*)(?:\}}|$) | ;[^\n]* | ^%[^\n]* | (?P<open>\() | (?P<close>\)) | \$\d+
-    | (?P<result>{_RESULT})(?=[\s{{(;)]|$) | \d+(?:\.+|(?=\s|$)) | (?P<move>[^\s{{}}();]+)
-    """,
-    re.VERBOSE | re.MULTILINE,
-)
 _EVAL = re.compile(r"\[%eval\s+([-+]?\d{1,6}(?:\.\d{1,20})?)\b")
 _EMT = re.compile(r"\[%emt\s+(\d{1,5}):(\d{1,2}):(\d{1,2}(?:\.\d{1,20})?)\]")
-_POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
-_POINTS_TEXT = {points: text for text, points in _POINTS.items()} | {None: "*"}
+_CLOCK = re.compile(r"\[%clk\s+(\d{1,5}):(\d{1,2}):(\d{1,2}(?:\.\d{1,20})?)\]")
+_POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5, "1/2": 0.5}
+_POINTS_TEXT = {1.0: "1-0", 0.0: "0-1", 0.5: "1/2-1/2", None: "*"}
 _ENDINGS = ((RESIGNED, "resignation"), (TIMEOUT, "time forfeit"), (AGREED, "agreement"))
 _PASSES = {"--": "pass", "pa": "pass", "ps": "pass", "pass": "pass"}
 _SIDES = {"othello": ("Black", "White"), "xiangqi": ("Red", "Black")}
@@ -77,49 +69,55 @@ class BadPgn(BadGame):
     """A text is not a PGN game, or a game cannot be written as PGN; the message says why."""
 
 
-class _Movetext(NamedTuple):
-    moves: tuple[str, ...]
-    evaluations: tuple[float | None, ...]
-    """Evaluation from the first side's point of view."""
-    times_s: tuple[float | None, ...]
+class PgnGame(NamedTuple):
+    """A game as read from PGN."""
+
+    record: GameRecord
+    clocks_s: tuple[float | None, ...]
+    """The mover's remaining time after each move, in seconds; empty: not recorded."""
+    skipped: list[NumberedText]
+    """Text within the game that is not used."""
+
+
+class _MainLine(NamedTuple):
+    """The main line as written."""
+
+    words: list[str]
+    """Moves and remarks, without move numbers."""
+    offsets: list[int]
+    """Where in the movetext each word begins."""
+    comments: list[str]
+    """The comments that follow each word."""
     result: str
 
 
-def split(lines: Iterable[str]) -> Iterator[str]:
-    """Split a file's lines into the texts of its games.
+class _Played(NamedTuple):
+    """The game that a main line describes."""
 
-    Raises:
-        BadPgn: A game does not end within the size limit.
-    """
-    game: list[str] = []
-    length = 0
-    in_comment = has_moves = is_over = False
-    for line in lines:
-        is_tag = not in_comment and _TAG.fullmatch(line) is not None
-        if (is_tag and has_moves) or (is_over and line.strip()):
-            yield "".join(game)
-            game, length, has_moves, is_over = [], 0, False, False
-        game.append(line if line.endswith("\n") else f"{line}\n")
-        length += len(line)
-        if length > MAX_GAME_TEXT_LENGTH:
-            raise BadPgn(f"more than {MAX_GAME_TEXT_LENGTH} characters, and no game ends")
-        if is_tag or not line.strip():
-            continue
-        has_moves = True
-        for brace in re.findall(r"[{}]", line):
-            in_comment = brace == "{"
-        is_over = not in_comment and _LAST_LINE.fullmatch(line) is not None
-    if "".join(game).strip():
-        yield "".join(game)
-
-
-def is_tag(line: str) -> bool:
-    """Whether a line is a tag, ``[Name "value"]``."""
-    return _TAG.fullmatch(line) is not None
+    moves: Sequence[str]
+    """In the game's notation."""
+    comments: Sequence[str]
+    """The comments that follow each move."""
+    points: float | None
+    margin: float | None = None
 
 
 def parse(text: str, game: str | None = None) -> GameRecord:
-    """Parse the text of one game, as `split` yields it.
+    """Parse the text of one game; see `read`.
+
+    Raises:
+        BadPgn: The text is not one valid game; the message names the illegal move, if any.
+    """
+    games = [part for part in split(text.split("\n")) if isinstance(part, PgnText)]
+    if len(games) > 1:
+        raise BadPgn(f"{len(games)} games instead of one")
+    if not games:
+        raise BadPgn(f"neither tags nor moves in {text.strip()!r:.60}")
+    return read(games[0], game).record
+
+
+def read(text: PgnText, game: str | None = None) -> PgnGame:
+    """Read one game.
 
     Args:
         game: Name in `engine.games`, for texts that do not name their game; texts without a decisive tag or
@@ -128,21 +126,21 @@ def parse(text: str, game: str | None = None) -> GameRecord:
     Raises:
         BadPgn: The text is not a valid game; the message names the illegal move, if any.
     """
-    tags, body = _tags_and_body(text)
-    moves = _movetext(body)
-    if not tags and not moves.moves:
-        raise BadPgn(f"neither tags nor moves in {text.strip()!r:.60}")
-    named = game or _game_from_tags_or_result(tags, moves)
+    if text.damage:
+        raise BadPgn(text.damage)
+    line = cache(lambda: _main_line(text.movetext))
+    tags = {name: plain_signs(value) if name == "Result" else value for name, value in text.tags.items()}
+    named = game or _game_from_tags_or_result(tags, line)
     try:
         if named:
-            return _record(named, tags, moves)
+            return _read_as(named, tags, text, line)
         try:
-            return _record(_chess_variant(tags), tags, moves)
+            return _read_as(_chess_variant(tags), tags, text, line)
         except BadGame:
-            if not all(re.fullmatch("[a-hA-H][1-8]|--", move) for move in moves.moves):
+            if not all(re.fullmatch("[a-hA-H][1-8]|--", word) for word in line().words):
                 raise
             try:
-                return _record("othello", tags, moves)
+                return _read_as("othello", tags, text, line)
             except BadGame:
                 pass
             raise
@@ -176,54 +174,36 @@ def write(record: GameRecord) -> str:
     return "\n".join(f'[{name} "{_escaped(value)}"]' for name, value in tags) + f"\n\n{body}\n\n"
 
 
-def _tags_and_body(text: str) -> tuple[dict[str, str], str]:
-    tags: dict[str, str] = {}
-    lines = split_lines(text)
-    for number, line in enumerate(lines):
-        if match := _TAG.fullmatch(line):
-            tags[match[1]] = clean(re.sub(r"\\(.)", r"\1", match[2]))
-        elif line.strip() and not line.startswith("%"):
-            return tags, "\n".join(lines[number:])
-    return tags, ""
-
-
-def _movetext(body: str) -> _Movetext:
-    """Parse the main line; a comment belongs to the move before it."""
-    moves: list[str] = []
-    evaluations: list[float | None] = []
-    times_s: list[float | None] = []
-    result, depth = "*", 0
-    for token in _TOKEN.finditer(body):
-        if token["open"]:
+def _main_line(movetext: str) -> _MainLine:
+    line = _MainLine([], [], [], "*")
+    depth = 0
+    for token in TOKEN.finditer(movetext):
+        kind = token.lastgroup
+        if kind == "open":
             depth += 1
-        elif token["close"]:
+        elif kind == "close":
             depth = max(0, depth - 1)
-        elif depth:
+        elif depth or kind is None:
             continue
-        elif token["move"]:
-            move = token["move"].rstrip("!?")
-            if move and move != "e.p.":
-                moves.append(move)
-                evaluations.append(None)
-                times_s.append(None)
-        elif token["result"]:
-            result = token["result"]
-        elif token["comment"] and moves:
-            if match := _EVAL.search(token["comment"]):
-                evaluations[-1] = float(match[1])
-            if match := _EMT.search(token["comment"]):
-                times_s[-1] = float(Decimal(match[1]) * 3600 + Decimal(match[2]) * 60 + Decimal(match[3]))
-    return _Movetext(tuple(moves), values_or_empty(evaluations), values_or_empty(times_s), result)
+        elif kind == "word":
+            line.words.append(token[0])
+            line.offsets.append(token.start())
+            line.comments.append("")
+        elif kind == "result":
+            line = line._replace(result=token[0])
+        elif kind == "comment" and line.words:
+            line.comments[-1] += token[0]
+    return line
 
 
-def _game_from_tags_or_result(tags: Mapping[str, str], moves: _Movetext) -> str | None:
+def _game_from_tags_or_result(tags: Mapping[str, str], line: Callable[[], _MainLine]) -> str | None:
     """The game according to the tags or the form of the result; None if it is chess or not stated."""
     for tag in ("Game", "GameType", "Variant"):
         if named := _NAMES.get(tags.get(tag, "").lower()):
             return named
     if "Red" in tags:
         return "xiangqi"
-    result = tags.get("Result", moves.result)
+    result = tags.get("Result") or line().result
     return "othello" if re.fullmatch(r"\d+-\d+", result) and result not in _POINTS else None
 
 
@@ -251,9 +231,12 @@ def _standard_fen(fen: str, game: Game[Any], tags: Mapping[str, str]) -> str:
         raise BadPosition(str(error)) from None
 
 
-def _record(name: str, tags: Mapping[str, str], text: _Movetext) -> GameRecord:
+def _read_as(name: str, tags: Mapping[str, str], text: PgnText, line: Callable[[], _MainLine]) -> PgnGame:
     game, sides = GAMES[name], _sides(name)
+    usual_start, usual_start_text = _usual_start(name)
     left = dict(tags)
+    if name == "xiangqi" and "Red" not in tags:  # WinBoard and PyChess write White
+        left = {re.sub("^White", "Red", tag): value for tag, value in tags.items()}
 
     def take(*names: str) -> str:
         """Return the value of the first of these tags that has one; mark all of them as used."""
@@ -262,9 +245,7 @@ def _record(name: str, tags: Mapping[str, str], text: _Movetext) -> GameRecord:
 
     try:
         start = (
-            game.initial()
-            if not (fen := take("FEN"))
-            else game.parse_position(_standard_fen(fen, game, tags))
+            usual_start if not (fen := take("FEN")) else game.parse_position(_standard_fen(fen, game, tags))
         )
     except BadPosition as error:
         raise BadPgn(f"FEN: {error}") from None
@@ -276,16 +257,29 @@ def _record(name: str, tags: Mapping[str, str], text: _Movetext) -> GameRecord:
     if isinstance(game, StandardChess) or left.get("Variant", "").lower() == name:
         take("Variant")  # the game and its start imply it
     date, source_date = take("Date"), take(_SOURCE_DATE)
-    clock, result = take("TimeControl"), take("Result") or text.result
-    moves, points, margin = _played(name, start, text, result, bool(ending))
+    if not date and (utc_date := tags.get("UTCDate", "")) not in _UNKNOWN_TAG_VALUES:
+        date = utc_date  # lichess.org's first years have no other
+    clock, result = take("TimeControl"), take("Result") or line().result
+    skipped = text.skipped
+    if isinstance(game, StandardChess):
+        if not is_read_whole(text.movetext):
+            skipped = [*skipped, *_unread(text, line())]
+        moves, comments = read_moves(start, text.movetext)
+        played = _Played(moves, comments, _POINTS.get(result))
+    elif name == "othello":
+        played = _played_othello(start, line(), result, is_forfeit=bool(ending))
+    else:
+        words, comments = _words_of_moves(line())
+        played = _Played(moves_of_words(start, words), comments, _POINTS.get(result))
     first = game.side_to_move(start)
-    return GameRecord(
+    evaluations, times_s, clocks_s = _annotations(played.comments)
+    record = GameRecord(
         game=name,
         players=(take(sides[0]), take(sides[1])),
-        start=None if start_text == game.position_text(game.initial()) else start_text,
-        moves=moves.moves,
-        points=points,
-        margin=margin,
+        start=None if start_text == usual_start_text else start_text,
+        moves=tuple(played.moves),
+        points=played.points,
+        margin=played.margin,
         ending=ending,
         event=take("Event"),
         place=take("Site"),
@@ -296,16 +290,41 @@ def _record(name: str, tags: Mapping[str, str], text: _Movetext) -> GameRecord:
             _rating(take(f"{sides[1]}Elo", f"{sides[1]}Rating")),
         ),
         clocks=(take(f"{sides[0]}TimeControl") or clock, take(f"{sides[1]}TimeControl") or clock),
-        evaluations=_flip_evaluations(moves.evaluations, first),
-        times_s=moves.times_s,
+        evaluations=_flip_evaluations(evaluations, first),
+        times_s=times_s,
         tags=tuple((name, value) for name, value in left.items() if value),
     )
+    return PgnGame(record, clocks_s, skipped)
 
 
-def _played(
-    name: str, start: Any, text: _Movetext, result: str, is_forfeit: bool
-) -> tuple[_Movetext, float | None, float | None]:
-    """The moves in the game's notation, with points and margin from the moves or else from the stated result.
+@cache
+def _usual_start(name: str) -> tuple[Any, str]:
+    """A game's usual start, as a position and as text."""
+    position = GAMES[name].initial()
+    return position, GAMES[name].position_text(position)
+
+
+def _unread(text: PgnText, line: _MainLine) -> list[NumberedText]:
+    """The words of a game of chess that are neither moves nor usual remarks.
+
+    Raises:
+        BadGame: Such a word could be a move.
+    """
+    found = []
+    for index in find_unread_words(line.words):
+        number = text.lines[text.movetext.count("\n", 0, line.offsets[index])].line
+        found.append(NumberedText(number, line.words[index]))
+    return found
+
+
+def _words_of_moves(line: _MainLine) -> tuple[list[str], list[str]]:
+    """The words without signs such as ``!?``, and their comments; a word of nothing else is left out."""
+    stripped = [(word.rstrip("!?"), comment) for word, comment in zip(line.words, line.comments, strict=True)]
+    return [word for word, _ in stripped if word], [comment for word, comment in stripped if word]
+
+
+def _played_othello(start: OthelloPosition, line: _MainLine, result: str, *, is_forfeit: bool) -> _Played:
+    """The moves with all passes; points and margin are those of the board, else the stated ones.
 
     Args:
         is_forfeit: Whether something other than the moves ended the game; if so, the stated result counts.
@@ -313,54 +332,22 @@ def _played(
     Raises:
         BadGame: A move is illegal.
     """
-    if name == "othello":
-        return _played_othello(start, text, result, is_forfeit)
-    game = GAMES[name]
-    if isinstance(game, StandardChess):
-        names = _chess_moves(start.board, text.moves)
-    else:
-        names = moves_of_words(start, text.moves)
-    return text._replace(moves=names), _POINTS.get(result), None
-
-
-def _chess_moves(start: chess.Board, words: Sequence[str]) -> tuple[str, ...]:
-    board = start.copy(stack=False)
-    moves: list[str] = []
-    for number, word in enumerate(words, start=1):
-        try:
-            try:
-                move = board.parse_san(word)
-            except ValueError:
-                move = board.parse_uci(word)
-        except ValueError:
-            move = chess.Move.null()
-        if not move:
-            raise BadPgn(f"move {number}: {word[:20]!r} is not a legal move in {board.fen()!r}")
-        moves.append(board.uci(move))
-        board.push(move)
-    return tuple(moves)
-
-
-def _played_othello(
-    start: OthelloPosition, text: _Movetext, result: str, is_forfeit: bool
-) -> tuple[_Movetext, float | None, float | None]:
-    words = [_PASSES.get(word.lower(), word.lower()) for word in text.moves]
+    names, remarks = _words_of_moves(line)
+    words = [_PASSES.get(word.lower(), word.lower()) for word in names]
     for number, word in enumerate(words, start=1):
         if word != "pass" and word not in SQUARES:
             raise BadPgn(f"move {number}: {word[:20]!r} is not a square")
     moves, end = squares_to_moves((SQUARES.index(word) for word in words if word != "pass"), start)
     if words[-1:] == ["pass"] and GAMES["othello"].legal_moves(end) == (PASS,):
         moves = (*moves, "pass")
-    # Annotations belong to the moves as written, whichever passes those include.
-    evaluations: list[float | None] = []
-    times_s: list[float | None] = []
+    # Comments belong to the moves as written, whichever passes those include.
+    comments = []
     at = 0
     for move in moves:
         while move != "pass" and words[at] == "pass":
             at += 1
         is_written = at < len(words) and words[at] == move
-        evaluations.append(text.evaluations[at] if is_written and text.evaluations else None)
-        times_s.append(text.times_s[at] if is_written and text.times_s else None)
+        comments.append(remarks[at] if is_written else "")
         at += is_written
     margin: float | None = None if is_forfeit else black_margin(end)
     if margin is None and result not in _POINTS and (discs := re.fullmatch(r"(\d+)-(\d+)", result)):
@@ -368,8 +355,25 @@ def _played_othello(
         if black + white > len(SQUARES):
             raise BadPgn(f"a result of {result:.40} discs is impossible")
         margin = float(black - white)
-    points = _POINTS.get(result) if margin is None else margin_points(margin)
-    return _Movetext(moves, values_or_empty(evaluations), values_or_empty(times_s), result), points, margin
+    return _Played(moves, comments, _POINTS.get(result) if margin is None else margin_points(margin), margin)
+
+
+def _annotations(comments: Sequence[str]) -> Iterator[tuple[float | None, ...]]:
+    """The evaluations, thinking times and clocks in the moves' comments; the last of each move counts."""
+    for name, pattern in (("%eval", _EVAL), ("%emt", _EMT), ("%clk", _CLOCK)):
+        values: list[float | None] = []
+        for comment in comments:
+            found = pattern.findall(comment) if name in comment else ()
+            values.append(_number(found[-1]) if found else None)
+        yield values_or_empty(values)
+
+
+def _number(written: str | tuple[str, str, str]) -> float:
+    """An evaluation, or hours, minutes and seconds."""
+    if isinstance(written, str):
+        return float(written)
+    hours, minutes, seconds = written
+    return float(int(hours) * 3600 + int(minutes) * 60 + Decimal(seconds))
 
 
 def _sides(name: str) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from engine._native import othello_moves_mask
 from engine.game import BadPosition, Game, IllegalMove, Move, continued_position
 from engine.games import GAMES
 from engine.games.othello import PASS, SQUARES, Othello, OthelloPosition
+from engine.games.standard_chess import StandardChess
 
 _OTHELLO = Othello()
 _SQUARES = len(SQUARES)
@@ -16,6 +17,10 @@ MAX_GAME_TEXT_LENGTH = 16 << 20
 """Maximum number of characters in the text of one game, annotations included."""
 
 RESIGNED, TIMEOUT, AGREED = "resigned", "timeout", "agreed"
+
+
+NULL_MOVE = "0000"
+"""In records of chess: a turn without a move, with which annotators show a threat."""
 
 
 class BadGame(ValueError):
@@ -62,7 +67,9 @@ class GameRecord:
 
 def clean(text: str) -> str:
     """Put text on one line, and remove characters that move a terminal's cursor or that databases reject."""
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    if not text.isprintable():
+        text = "".join(sign if sign.isprintable() else " " for sign in text)
+    return " ".join(text.split())
 
 
 def margin_points(margin: float | None) -> float | None:
@@ -99,7 +106,7 @@ def start_position(record: GameRecord) -> Any:
 
 
 def steps(record: GameRecord) -> Iterator[tuple[Any, Move]]:
-    """Each move with the position before it.
+    """Each move with the position before it; the move of a `NULL_MOVE` is 0, which is no legal move.
 
     Raises:
         BadGame: A move is illegal; the message gives the move's number.
@@ -108,6 +115,11 @@ def steps(record: GameRecord) -> Iterator[tuple[Any, Move]]:
     position = start_position(record)
     for number, text in enumerate(record.moves, start=1):
         try:
+            if text == NULL_MOVE and isinstance(game, StandardChess):
+                passed = game.pass_turn(position)
+                yield position, 0
+                position = passed
+                continue
             position = continued_position(game, position)
             move = game.parse_move(position, text)
             yield position, move

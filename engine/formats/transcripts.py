@@ -7,7 +7,15 @@ the moves in this program's notation, separated by blanks. The lines do not name
 
 import re
 
-from engine.formats.record import BadGame, GameRecord, black_margin, margin_points, squares_to_moves, steps
+from engine.formats.record import (
+    NULL_MOVE,
+    BadGame,
+    GameRecord,
+    black_margin,
+    margin_points,
+    squares_to_moves,
+    steps,
+)
 from engine.games import GAMES
 from engine.games.othello import SQUARES
 
@@ -42,6 +50,8 @@ def write(record: GameRecord) -> str:
     """
     if record.start is not None:
         raise BadTranscript("a transcript begins at the usual start, but this game does not")
+    if NULL_MOVE in record.moves:
+        raise BadTranscript("a transcript has no null moves, but this game does")
     if record.game == "othello":
         return "".join(move for move in record.moves if move != "pass")
     return " ".join(record.moves)
@@ -67,6 +77,8 @@ def _othello(line: str) -> GameRecord:
 
 def _other(line: str, game: str) -> GameRecord:
     rules = GAMES[game]
+    if NULL_MOVE in line.split():
+        raise BadTranscript("a transcript has no null moves")
     played = list(steps(GameRecord(game=game, moves=tuple(line.split()))))
     end = rules.play(*played[-1]) if played else rules.initial()
     points = None

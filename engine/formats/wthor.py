@@ -56,6 +56,11 @@ class WthorFile:
     count: int
     _data: bytes
 
+    @property
+    def trailing_bytes(self) -> int:
+        """Number of bytes after the last game."""
+        return len(self._data) - _HEADER.size - _GAME.size * self.count
+
     def games(self) -> Iterator[WthorGame | BadWthor]:
         """Every game in order; in place of a game with an invalid square or score, the reason."""
         for number in range(self.count):
@@ -79,17 +84,21 @@ def parse_games(data: bytes) -> WthorFile:
     count, _, year, size, _, depth = _header(data)
     if size not in (0, 8):
         raise BadWthor(f"games on a board of {size} x {size}")
-    if len(data) != _HEADER.size + _GAME.size * count:
+    if not is_wthor(data, len(data)):
         raise BadWthor(f"{len(data)} bytes; {count} games are {_HEADER.size + _GAME.size * count}")
     return WthorFile(year, depth or _DEFAULT_DEPTH, count, data)
 
 
 def is_wthor(data: bytes, length: int) -> bool:
-    """Whether the first bytes and the length of a file are those of a ``.wtb`` file."""
+    """Whether the first bytes and the length of a file are those of a ``.wtb`` file.
+
+    A few bytes after the last game are allowed.
+    """
     if len(data) < _HEADER.size:
         return False
     count, _, _, size, _, _ = _header(data)
-    return size in (0, 8) and length == _HEADER.size + _GAME.size * count
+    trailing = length - _HEADER.size - _GAME.size * count
+    return size in (0, 8) and (trailing == 0 or (count > 0 and 0 < trailing < _GAME.size))
 
 
 def to_record(

@@ -44,6 +44,7 @@ class Connect4(PlainGame[Connect4Position]):
 
     name = "connect4"
     score_unit = ""
+    is_numbered_in_pairs = False
     title = "Connect Four"
     sides = ("red", "yellow")
     deepest_search = COLUMNS * ROWS

@@ -75,6 +75,7 @@ class Othello(PlainGame[OthelloPosition]):
 
     name = "othello"
     score_unit = "discs"
+    is_numbered_in_pairs = False
     title = "Othello"
     sides = ("black", "white")
     deepest_search = 120  # 60 placements, each after a pass

@@ -128,6 +128,7 @@ class StandardChess:
 
     name = "chess"
     score_unit = "pawns"
+    is_numbered_in_pairs = True
     title = "Chess"
     sides = ("white", "black")
     deepest_search = 60
@@ -160,6 +161,19 @@ class StandardChess:
             return _game_start(board)
         moves, past = (*position.moves, move), (*position.past, _key(board))
         return ChessPosition(board, position.start, moves, None, past)
+
+    def pass_turn(self, position: ChessPosition) -> ChessPosition:
+        """The position with the other side to move, which the rules do not allow but records contain.
+
+        Raises:
+            IllegalMove: The side to move is in check.
+        """
+        board = position.board.copy(stack=False)
+        if board.is_check():
+            raise IllegalMove("--", self.position_text(position))
+        board.push(chess.Move.null())
+        board.clear_stack()
+        return _game_start(board)
 
     def for_search(self, position: ChessPosition) -> ChessPosition:
         if position.line is not None:

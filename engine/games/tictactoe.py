@@ -26,6 +26,7 @@ class TicTacToe(PlainGame[TicTacToePosition]):
 
     name = "tictactoe"
     score_unit = ""
+    is_numbered_in_pairs = False
     title = "Tic-tac-toe"
     sides = ("x", "o")
     deepest_search = 60

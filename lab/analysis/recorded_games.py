@@ -2,24 +2,20 @@
 
 import hashlib
 import heapq
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.base.files import open_regular
-from bot.base.game_files import read_lines, read_wthor_games
-from engine.formats import files, pgn
-from engine.formats.files import GameFormat
+from bot.base.game_files import GameSource, game_sources
+from engine.formats.files import FoundGame, GameFormat
 from engine.formats.record import BadGame, GameRecord, start_position, steps
 from engine.game import Game
 from engine.games import get_rules
 from lab.analysis.reply_profiles import AnalysisError
-from storage.research.archive import content_key
+from storage.research.archive import content_key, draw_key
 
-_CLOCK = re.compile(r"\[%clk\s+(\d{1,5}):(\d{1,2}):(\d{1,2}(?:\.\d{1,20})?)\]")
 _MAX_REPORTED = 5
 
 
@@ -109,8 +105,7 @@ def half_of(key: str, seed: int) -> int:
     """Assign a game to half 0 or 1 of all games, so that one half can be used to learn and the other to test.
 
     Args:
-        key: The game's `storage.research.archive.content_key`; it makes the halves the same in every
-        database.
+        key: The game's `storage.research.archive.draw_key`; it makes the halves the same in every database.
     """
     return _draw(seed, key, "half") & 1
 
@@ -139,20 +134,21 @@ def read_games(
     for path in paths:
         if path in names:
             continue
-        bad = 0
         try:
-            for given in _file(path, form, game, names, on_bad):
-                if isinstance(given, BadGame):
-                    bad += 1
-                    if bad <= _MAX_REPORTED:
-                        on_bad(f"{path}: {given}")
-                elif given.record.game == game and given.record.moves:
-                    yield given
+            for source in game_sources(path, form, game, names=names, on_note=on_bad):
+                for found in source:
+                    if not isinstance(found, BadGame):
+                        if found.record.game == game and found.record.moves:
+                            yield _given(found, source)
+                    elif source.refused <= _MAX_REPORTED:
+                        on_bad(f"{source.name}: {found}")
+                if source.refused > _MAX_REPORTED:
+                    on_bad(f"{source.name}: and {source.refused - _MAX_REPORTED} more bad games")
+                if source.skipped_text:
+                    on_bad(f"{source.name}: {source.skipped_text}")
         except (OSError, BadGame) as error:
             text = error.strerror if isinstance(error, OSError) else error
             raise AnalysisError(f"{path}: {text}") from None
-        if bad > _MAX_REPORTED:
-            on_bad(f"{path}: and {bad - _MAX_REPORTED} more bad games")
 
 
 def first_copies(games: Sequence[GivenGame]) -> list[GivenGame]:
@@ -174,12 +170,13 @@ def select_moves(
     """
     games = first_copies(games)
     wanted = [(at, ply) for at, given in enumerate(games) for ply in _plies(given, choice)]
+    keys = [draw_key(given.record) for given in games]
     sample = choice.sample
     if sample is None:
         return list(_answered(games, wanted, len(wanted), on_batch))
     drawn = sample + sample // 8 + 64  # some leave no choice of replies
     while True:
-        draws = ((_draw(choice.seed, games[at].key, ply), at, ply) for at, ply in wanted)
+        draws = ((_draw(choice.seed, keys[at], ply), at, ply) for at, ply in wanted)
         first = [(at, ply) for _, at, ply in heapq.nsmallest(drawn, draws)]
         answered = list(_answered(games, first, sample, on_batch))
         if len(answered) == sample or drawn >= len(wanted):
@@ -194,7 +191,7 @@ def _plies(given: GivenGame, choice: MoveFilter) -> Iterator[int]:
     wanted = [_passes_player_filter(record, side, choice) for side in (0, 1)]
     if not any(wanted):
         return
-    first = _draw(0, given.key, "every") % choice.every
+    first = _draw(0, draw_key(given.record), "every") % choice.every
     game: Game[Any] = get_rules(record.game)
     start_side = 0 if record.start is None else game.side_to_move(start_position(record))
     last = len(record.moves) - 1 if choice.to_ply is None else min(choice.to_ply, len(record.moves) - 1)
@@ -240,7 +237,7 @@ def _of_game(given: GivenGame, plies: set[int]) -> Iterator[AnsweredMove]:
     game: Game[Any] = get_rules(record.game)
     before = None
     for ply, (position, move) in enumerate(steps(record)):
-        if ply in plies and before is not None:
+        if ply in plies and before is not None and before[1]:  # not after a null move
             root, ours = before
             root = game.for_search(root)
             after = game.play(root, ours)
@@ -258,36 +255,10 @@ def _of_game(given: GivenGame, plies: set[int]) -> Iterator[AnsweredMove]:
         before = position, move
 
 
-def _file(
-    path: Path, form: GameFormat | None, game: str, names: list[Path], on_bad: Callable[[str], None]
-) -> Iterator[GivenGame | BadGame]:
-    with open_regular(path) as file:
-        length = os.fstat(file.fileno()).st_size
-        form = form or files.detect_format(file.read(files.FORMAT_DETECTION_BYTES), length)
-        if form is None:
-            raise BadGame("its format is unclear from its beginning; specify it with --format")
-        file.seek(0)
-        if form is GameFormat.PGN:
-            yield from _pgn(pgn.split(read_lines(file)), path.name)
-            return
-        found = read_wthor_games(path, names, on_bad) if form is GameFormat.WTHOR else None
-        for record in found or files.read(read_lines(file), form, game):
-            if isinstance(record, BadGame):
-                yield record
-            else:
-                yield GivenGame(record, content_key(record), (), path.name, form)
-
-
-def _pgn(texts: Iterator[str], name: str) -> Iterator[GivenGame | BadGame]:
-    for text in texts:
-        try:
-            record = pgn.parse(text)
-        except BadGame as error:
-            yield error
-            continue
-        clocks = tuple(int(h) * 3600 + int(m) * 60 + float(s) for h, m, s in _CLOCK.findall(text))
-        known = clocks if len(clocks) == len(record.moves) else ()
-        yield GivenGame(record, content_key(record), known, name, GameFormat.PGN)
+def _given(found: FoundGame, source: GameSource) -> GivenGame:
+    clocks_s = tuple(clock_s for clock_s in found.clocks_s if clock_s is not None)
+    known = clocks_s if len(clocks_s) == len(found.record.moves) else ()
+    return GivenGame(found.record, content_key(found.record), known, Path(source.name).name, source.form)
 
 
 def _draw(seed: int, key: str, what: object) -> int:

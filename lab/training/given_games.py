@@ -1,11 +1,11 @@
-"""Reads the operator's games for books and statistics: WTHOR, GGF, or one transcript per line."""
+"""Reads the operator's games of Othello for books and statistics."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from bot.base.game_files import game_sources
 from engine.formats import wthor
-from engine.formats.files import GameFormat, read
 from engine.formats.record import BadGame
 from engine.games.othello import SQUARES
 
@@ -24,8 +24,7 @@ class TrainingGame(NamedTuple):
 
 
 def read_games(path: Path) -> Iterator[TrainingGame]:
-    """Read the games of a file: WTHOR if its name ends in ``.wtb``, GGF if it contains GGF games, or else
-    transcripts.
+    """Read the games of Othello in a file: WTHOR if its name ends in ``.wtb``, otherwise any other format.
 
     Games from another start position are skipped.
 
@@ -36,18 +35,17 @@ def read_games(path: Path) -> Iterator[TrainingGame]:
         if path.suffix.lower() == ".wtb":
             yield from _wthor(path.read_bytes())
             return
-        text = path.read_text(encoding="utf-8")
-        form = GameFormat.GGF if "(;" in text else GameFormat.TRANSCRIPT
-        for number, game in enumerate(read(text.splitlines(), form), start=1):
-            if isinstance(game, BadGame):
-                raise BadGame(f"game {number}: {game}")
-            if game.start is None:
-                squares = tuple(SQUARES.index(move) for move in game.moves if move != "pass")
-                yield TrainingGame(squares, game.margin)
+        for source in game_sources(path, game="othello"):
+            for number, found in enumerate(source, start=1):
+                if isinstance(found, BadGame):
+                    raise BadGame(f"game {number}: {found}")
+                if found.record.game != "othello":
+                    raise BadGame(f"game {number} is a game of {found.record.game}")
+                if found.record.start is None:
+                    squares = tuple(SQUARES.index(move) for move in found.record.moves if move != "pass")
+                    yield TrainingGame(squares, found.record.margin)
     except OSError as error:
         raise BadGameFile(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise BadGameFile(f"{path}: neither a .wtb file nor text") from None
     except BadGame as error:
         raise BadGameFile(f"{path}: {error}") from None
 

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from bot.arena.blind_report import blind_report
+from bot.arena.referee import IdleNotice
 from bot.arena.server import Arena, stored_report
 from bot.base.config import ArenaConfig
 from bot.text.trap_report import game_report
@@ -24,8 +25,19 @@ T = TypeVar("T")
 class Host:
     """An arena that can be stopped and started again on the same port and database."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *others: str, plain_share: float = 0.5, **settings: Any) -> None:
+        """Prepare an arena.
+
+        Args:
+            folder: Where the database is.
+            others: Names of programs that are there beside the opponent.
+            plain_share: See `Arena`.
+            settings: Of `ArenaConfig`, other than its defaults here.
+        """
         self._folder = folder
+        self._others = others
+        self._plain_share = plain_share
+        self._settings = settings
         self._databases = 1
         self._port = 0
         self._loop = asyncio.new_event_loop()
@@ -84,6 +96,16 @@ class Host:
                 await add_mistake(session, game, f"{game[:5]}{number:03}", "Ben", ply=2 * number)
         await self._arena.importer.poll()
 
+    def notify_idle(self) -> None:
+        """Somebody waits, and the players of all games have 60 s to move."""
+        self._call(self._notify_idle())
+
+    async def _notify_idle(self) -> None:
+        referee = self._arena._referee
+        for game in referee.running():
+            referee._notices[game.id] = IdleNotice(game.turn_began, referee.clock() + 60)
+        referee.publish_clocks()
+
     def hold(self) -> None:
         """The opponent moves no more until `release`."""
         self._loop.call_soon_threadsafe(self.opponent.may_move.clear)
@@ -118,12 +140,17 @@ class Host:
         database = await Database.open(f"sqlite:///{self._folder / f'arena{self._databases}.db'}")
         self._database = database
         try:
-            config = ArenaConfig(port=self._port, first_move_s=3600, rated_plies=0)  # some games are short
-            arena = self._arena = Arena(config, database, report=stored_report(database), plain_share=0.5)
-            async with arena.running() as self.url:
+            usual = {"port": self._port, "first_move_s": 3600, "rated_plies": 0}  # some games are short
+            config = ArenaConfig(**{**usual, **self._settings})
+            arena = self._arena = Arena(
+                config, database, report=stored_report(database), plain_share=self._plain_share
+            )
+            async with arena.running((NAME, *self._others)) as self.url, asyncio.TaskGroup() as programs:
                 self._port = int(self.url.rpartition(":")[2])
-                self.opponent = Opponent(self.url, await arena.accounts.ensure_bot(NAME), database)
+                self.opponent = Opponent(self.url, arena.bot_tokens[NAME], database)
+                for name in (NAME, *self._others):
+                    program = Opponent(self.url, arena.bot_tokens[name], database)
+                    programs.create_task((self.opponent if name == NAME else program).run())
                 ready.set()
-                await self.opponent.run()
         finally:
             await database.close()

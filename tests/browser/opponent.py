@@ -45,6 +45,8 @@ class Opponent:
         self.may_move.set()
         self.decline_reason: str | None = None
         """Set: it declines with this reason."""
+        self.never_answers = False
+        """Set: challenges expire."""
         self.sets_traps = False
         """It plays trappy minimax, and writes its decisions down as the real bot does."""
         self.script: dict[str, str] = {}
@@ -66,6 +68,8 @@ class Opponent:
                     games.create_task(self._play(event["game"]["gameId"]))
 
     async def _answer(self, challenge_id: str) -> None:
+        if self.never_answers:
+            return
         if self.decline_reason is None:
             await self._post(f"/api/challenge/{challenge_id}/accept")
         else:
@@ -75,6 +79,7 @@ class Opponent:
     async def _play(self, game_id: str) -> None:
         decisions: dict[int, Decision] = {}
         full: Json = {}
+        record: int | None = None
         async for event in self._lines(f"/api/bot/game/stream/{game_id}"):
             if event["type"] == "gameFull":
                 full = event
@@ -89,13 +94,15 @@ class Opponent:
             game = variant.rules
             side = variant.side("white" if full["white"]["name"] == NAME else "black")
             if state["status"] != "started":
-                if self.sets_traps:
-                    await self._write_down(full, variant, moves, side, decisions)
+                if record is not None:
+                    await self._write_down(record, variant.game_name, moves, decisions)
                 return
             position = replay(game, moves)
             if game.legal_moves(position) and game.side_to_move(position) == side:
                 await self.may_move.wait()
                 move = self._choose(game, position, moves, decisions)
+                if decision := decisions.get(len(moves)):
+                    record = record or await self._open(full, variant, side, decision)
                 await self._post(f"/api/bot/game/{game_id}/move/{move}")
 
     def _choose(
@@ -111,11 +118,9 @@ class Opponent:
         decisions[len(moves)] = complete(decision, searcher, StopFlag())
         return decision.move
 
-    async def _write_down(
-        self, full: Json, variant: ArenaVariant, moves: list[str], side: int, decisions: dict[int, Decision]
-    ) -> None:
+    async def _open(self, full: Json, variant: ArenaVariant, side: int, first: Decision) -> int:
+        """Open the game's record, as the real bot does before its first move."""
         person = full[variant.colours[1 - side]]
-        first = next(iter(decisions.values()))
         new = NewGame(
             site="arena",
             site_game_id=full["id"],
@@ -138,19 +143,24 @@ class Opponent:
             selection={},
         )
         async with self._database.write() as session:
-            game = await open_game(session, new)
+            return (await open_game(session, new)).id
+
+    async def _write_down(
+        self, record: int, game_name: str, moves: list[str], decisions: dict[int, Decision]
+    ) -> None:
+        async with self._database.write() as session:
             for ply, decision in decisions.items():
-                key = await commit_decision(session, game.id, ply, decision)
+                key = await commit_decision(session, record, ply, decision)
                 await mark_confirmed(session, key)
                 reply = moves[ply + 1] if len(moves) > ply + 1 else None
                 await record_outcome(session, key, classify_by_figure_9(decision, reply))
                 if decision.chosen.replies:
                     found = forecast(decision.chosen, expected_scale_centi(decision))
-                    searcher = make_searcher(variant.game_name, 4)
+                    searcher = make_searcher(game_name, 4)
                     made = confirm(decision, found, searcher, StopFlag())
                     await store_forecast(session, key, decision, made)
             await finish_game(
-                session, game.id, result=GameResult.WIN, end_reason="variantEnd", aborted=False, moves=moves
+                session, record, result=GameResult.WIN, end_reason="variantEnd", aborted=False, moves=moves
             )
 
     async def _lines(self, path: str) -> AsyncIterator[Json]:

@@ -10,8 +10,10 @@ import pytest
 from bot.alarms.evaluator import AlarmEvaluator
 from bot.base.config import DashboardConfig
 from bot.dashboard.server import Dashboard
+from bot.views.menu import pages
 from storage.database import Database
 from tests.bot.dashboard.desk_samples import FakeActions, desk_of, firing_board, sample_pages
+from tests.browser import layout
 from tests.browser.page import Page
 from tests.patience import PATIENCE_S
 
@@ -65,6 +67,15 @@ def test_nothing_scrolls_sideways_on_a_small_phone(tab: Page, troubled: Served) 
             tab.find(".strip")
             assert tab.driver.execute_script("return document.documentElement.scrollWidth") <= 360
             assert tab.driver.get_log("browser") == []  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.parametrize("path", [*(page.path for page in pages() if "{" not in page.path), "/dash/login"])
+def test_no_page_overlaps(tab: Page, troubled: Served, path: str) -> None:
+    site = troubled.address.removesuffix("/dash")
+    for width in layout.WIDTHS:
+        with tab.wide(width):
+            tab.driver.get(site + path)
+            assert layout.troubles(tab) == []
 
 
 def test_draining_asks_first(tab: Page, troubled: Served) -> None:

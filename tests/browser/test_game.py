@@ -85,6 +85,17 @@ def test_a_game_that_has_hardly_begun_is_aborted(page: Page, host: Host) -> None
     page.until_text(".status-line", "Game aborted")
 
 
+def test_an_aborted_game_has_no_traps_to_see(page: Page, host: Host) -> None:
+    host.opponent.sets_traps = True
+    page.begin(host.url, "anna", color="white")
+    page.until_our_turn()
+    page.click("[data-test=abort]")
+    page.until_text(".status-line", "Game aborted")
+    page.find("[data-test=new-game]")
+    assert page.count(".move") == 1
+    assert page.count("[data-test=to-report], .report-wait, .moment") == 0
+
+
 def test_a_rematch_swaps_the_colours(page: Page, host: Host) -> None:
     page.begin(host.url, "anna")
     first = page.game_id
@@ -169,6 +180,17 @@ def test_another_game_leaves_the_name_and_the_focus(page: Page, host: Host) -> N
     assert page.find("#nickname").get_property("value") == "anna"
     page.click("[data-test=challenge]")
     page.until_text(".terms", "Xiangqi \N{MIDDLE DOT} 5+3")
+
+
+def test_whoever_keeps_a_place_that_others_want_is_told(page: Page, host: Host) -> None:
+    page.begin(host.url, "anna")
+    page.play("f5")
+    page.until_moves(2)
+    host.notify_idle()
+    page.until_text(".status-detail", "Others are waiting for a game. Move within ")
+    page.play_one()
+    page.until_our_turn()
+    assert "Others" not in page.text(".status-detail")
 
 
 def test_a_game_without_a_clock_with_a_premove_a_look_back_and_a_takeback(page: Page, host: Host) -> None:

@@ -95,3 +95,50 @@ def test_the_page_speaks_the_browsers_language_until_another_is_chosen(german: P
         assert axe.violations(german.driver) == []
     german.driver.refresh()
     assert language(german) == "en"
+
+
+COUNTED = """
+    const [tag, done] = arguments;
+    localStorage.setItem('desdemona.language', tag);
+    const page = document.querySelector('script[src$="app.js"]').src;
+    import(`${page.replace('app.js', 'common/language.js')}?${tag}`).then(({ scoreText, moveNumber }) => {
+        const scores = ["#2", "#-2", "won in 4", "won by 12", "-1.50"].map(scoreText);
+        done([...scores, moveNumber({ number: 10, count: 20 })]);
+    });
+"""
+COUNTS = {
+    "en": ["mate in 2", "mated in 2", "won in 4", "won by 12", "\N{MINUS SIGN}1.50", 10],
+    "de": ["matt in 2", "wird matt in 2", "gewonnen in 4", "gewonnen mit 12", "\N{MINUS SIGN}1,50", 10],
+    "ja": ["3 手詰", "3 手で詰まされる", "7 手で勝ち", "12 石差で勝ち", "\N{MINUS SIGN}1.50", 20],
+    "zh-Hans": ["2 步杀", "2 步被杀", "4 步胜", "胜 12", "\N{MINUS SIGN}1.50", 20],
+}
+
+
+@pytest.mark.parametrize("tag", COUNTS)
+def test_moves_and_mates_are_counted_as_readers_count(page: Page, host: Host, tag: str) -> None:
+    page.driver.get(host.url)
+    page.find(".challenge")
+    assert page.driver.execute_async_script(COUNTED, tag) == COUNTS[tag]
+
+
+@pytest.mark.parametrize(("variant", "first"), [("standard", 1), ("othello", 2)])
+def test_a_report_numbers_the_moves(page: Page, host: Host, variant: str, first: int) -> None:
+    """The bot's first move is move 1 of a chess game, and the second move of a game of Othello."""
+    host.opponent.sets_traps = True
+    page.begin(host.url, "anna", color="white" if variant == "standard" else "black", variant=variant)
+    for _ in range(2):
+        page.play_one()
+    page.until_our_turn()
+    numbers = page.driver.execute_script(
+        "return [...document.querySelectorAll('.moves .move-number')].map((each) => each.textContent)"
+    )
+    assert numbers == (["1", "2"] if variant == "standard" else ["1", "3"])
+    page.resign()
+    page.find(".moment-number")
+    page.click("[data-index='0']")
+    page.until_text(".moment-number", f"Move {first} \N{MIDDLE DOT} Desdemona played")
+    page.driver.execute_script("localStorage.setItem('desdemona.language', 'ja')")
+    page.driver.refresh()
+    page.find(".moment-number")
+    page.click("[data-index='0']")
+    page.until_text(".moment-number", "2 手目 \N{MIDDLE DOT} Desdemona の手は")

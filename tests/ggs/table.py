@@ -16,6 +16,7 @@ from bot.base.config import ChallengesConfig, EngineConfig
 from bot.base.dialects import get_dialect
 from bot.daemon.games_to_resume import games_to_resume
 from bot.servers.ggs.server import GgsServer
+from bot.servers.recording import Recorder
 from engine.game import replay
 from engine.games import get_rules
 from engine.verification import verify
@@ -148,6 +149,7 @@ async def laid(
     seed: int = 0,
     depth: int = 2,
     people: tuple[str, ...] = ("anna", "bert"),
+    recorder: Recorder | None = None,
     **options: Any,
 ) -> AsyncIterator[Table]:
     """Opens everything, in a virtual event loop; `path` is a migrated database."""
@@ -168,8 +170,11 @@ async def laid(
             PASSWORD,
             recall=lambda: games_to_resume(database, AccountKey("ggs", BOT.lower())),
             clock=loop.time,
+            recorder=recorder,
             now=lambda: datetime.fromtimestamp(server.central.seconds(), UTC),
         )
+        if recorder is not None:  # as the program does it
+            await adapter.account()
         try:
             async with services(adapter, database, sleep=asyncio.sleep, settings=settings) as shared:
                 lobby = Lobby(replace(shared, clock=loop.time))

@@ -77,7 +77,7 @@ class PublicRoutes:
         self._is_public = parts.config.public_games
         self.spectators = SpectatorStreams(self._spectator_view)
         self._answers: SingleFlightCache[CachedResponse] = SingleFlightCache(
-            _MAX_CACHE_BYTES, lambda answer: len(answer.body)
+            _MAX_CACHE_BYTES, lambda answer: answer.size
         )
 
     def table(self) -> list[web.AbstractRouteDef]:

@@ -3,14 +3,27 @@
 import { session } from "/static/common/api.js";
 import { byId, el } from "/static/common/dom.js";
 import { showPlace, showWho } from "/static/common/header.js";
-import { GameScreen } from "/static/game/game.js";
-import { Lobby } from "/static/lobby/lobby.js";
-import { HistoryScreen } from "/static/public/history.js";
-import { WatchScreen } from "/static/public/watch.js";
-import { TrainScreen } from "/static/train/train.js";
 import { say } from "/static/common/language.js";
 
 let screen = null;
+let opening = 0; // how many screens have been opened; a screen's script may arrive when the next one is wanted
+
+/** Load a screen's script and open the screen, instead of the one that is open. */
+async function show(load, create) {
+  const number = ++opening;
+  screen?.close();
+  screen = null;
+  let script = null;
+  try {
+    script = await load();
+  } catch {
+    if (number === opening) showLink("lost", () => location.reload());
+    return;
+  }
+  if (number !== opening) return;
+  screen = create(script);
+  screen.open();
+}
 
 export function showLink(state, retry) {
   const bar = byId("link-state");
@@ -31,7 +44,6 @@ function gameInAddress() {
 let shown = ""; // the address whose screen is open
 
 function open() {
-  screen?.close();
   shown = location.pathname + location.search;
   showLink("live");
   showPlace();
@@ -39,24 +51,15 @@ function open() {
   document.title = "Desdemona";
   const id = gameInAddress();
   const main = byId("main");
-  const context = { go, showLink, watch, askName };
   // Anybody who is not a player of the game watches it; where that is not allowed, the lobby requests a name.
-  function watch() {
-    screen?.close();
-    screen = new WatchScreen(main, context, id);
-    screen.open();
-  }
-  function askName() {
-    screen?.close();
-    screen = new Lobby(main, context, id);
-    screen.open();
-  }
-  if (id && !session.person) return watch();
-  if (location.pathname === "/history") screen = new HistoryScreen(main);
-  else if (location.pathname === "/train") screen = new TrainScreen(main, new URLSearchParams(location.search));
-  else screen = id ? new GameScreen(main, context, id) : new Lobby(main, context, null);
-  screen.open();
-  return undefined;
+  const watch = () => show(() => import("/static/public/watch.js"), ({ WatchScreen }) => new WatchScreen(main, context, id));
+  const askName = () => show(() => import("/static/lobby/lobby.js"), ({ Lobby }) => new Lobby(main, context, id));
+  const context = { go, showLink, watch, askName };
+  if (location.pathname === "/history") show(() => import("/static/public/history.js"), ({ HistoryScreen }) => new HistoryScreen(main));
+  else if (location.pathname === "/train") show(() => import("/static/train/train.js"), ({ TrainScreen }) => new TrainScreen(main, new URLSearchParams(location.search)));
+  else if (!id) askName();
+  else if (session.person) show(() => import("/static/game/game.js"), ({ GameScreen }) => new GameScreen(main, context, id));
+  else watch();
 }
 
 export function go(path) {

@@ -1,4 +1,4 @@
-"""The page's static files, held in memory, with versioned URLs.
+"""The page's static files, held in memory and compressed, with versioned URLs.
 
 The files refer to each other as ``/static/...``. Served files use ``/static/TAG/...`` instead, with the same
 tag in all files, so that browsers can cache them forever and never mix two versions.
@@ -8,6 +8,7 @@ import hashlib
 import html
 import json
 import mimetypes
+import re
 from functools import cache
 from pathlib import Path
 
@@ -24,6 +25,8 @@ PREFIX = "/static/"
 INDEX = "index.html"
 HEADER = "header.html"
 """The header that every page includes."""
+STYLES = "styles.css"
+"""All style sheets of the page in one file, which the page requests instead of them."""
 CACHE_FOREVER = "public, max-age=31536000, immutable"
 _WITH_NAMES = {".html", ".js", ".css"}  # files that name others
 _DRAWN = tuple(dict.fromkeys(variant.game_name for variant in VARIANTS.values()))
@@ -31,6 +34,7 @@ _DRAWN = tuple(dict.fromkeys(variant.game_name for variant in VARIANTS.values())
 _LANGUAGES = "languages/"
 _HEADER_PLACE = b"<!-- header.html -->"
 _SHAPES_PLACE = b"<!-- shapes -->"
+_STYLE_LINK = re.compile(rb' *<link rel="stylesheet" href="/static/([^"]+)">\n')
 _NO_LANGUAGES = b'<meta name="languages" content="">'
 
 
@@ -38,6 +42,7 @@ class Assets:
     """The files, keyed by name, and their common tag."""
 
     def __init__(self, files: dict[str, bytes]) -> None:
+        files = _with_one_style_sheet(files)
         everything = b"\0".join(
             part for name, data in sorted(files.items()) for part in (name.encode(), data)
         )
@@ -84,6 +89,18 @@ class Assets:
         if answer is None:
             raise web.HTTPNotFound
         return answer.send(request, CACHE_FOREVER if is_current else "no-cache")
+
+
+def _with_one_style_sheet(files: dict[str, bytes]) -> dict[str, bytes]:
+    """The files, with the page's style sheets joined into one."""
+    page = files.get(INDEX, b"")
+    names = [name.decode() for name in _STYLE_LINK.findall(page)]
+    if not names:
+        return files
+    first, rest = _STYLE_LINK.split(page, maxsplit=1)[0], _STYLE_LINK.sub(b"", page)
+    link = f'  <link rel="stylesheet" href="{PREFIX}{STYLES}">\n'.encode()
+    page = first + link + rest.removeprefix(first)
+    return files | {INDEX: page, STYLES: b"\n".join(files[name] for name in names)}
 
 
 def _languages(files: dict[str, bytes]) -> bytes:

@@ -44,18 +44,21 @@ def quota_refusal(
     if not address:
         return None
     taken = list(taken)
-    own = {id(entry) for entry in taken if any(account_id == holder for holder, _ in entry.holders)}
+    own = [entry for entry in taken if any(account_id == holder for holder, _ in entry.holders)]
     if len(own) >= config.games_per_account:
         return f"You already have {config.games_per_account} games and unanswered challenges"
     for network, shares in networks(address):
-        whose = "address" if shares == 1 else "network"
         near = [entry for entry in taken if is_in_network(entry, network)]
-        if len(near) >= config.games_per_address * shares:
-            return f"Your {whose} already has {len(near)} games and unanswered challenges"
-        with_it = [entry for entry in taken if program_id in entry.players]
-        with_it = [
-            each for each in with_it if is_in_network(each, network) or (shares == 1 and id(each) in own)
-        ]
-        if len(with_it) >= config.games_per_opponent * shares:
-            return f"Your {whose} already has {len(with_it)} games or challenges with this opponent"
+        if (count := len(near)) >= config.games_per_address * shares:
+            if shares > 1:
+                return f"Your network already has {count} games and unanswered challenges"
+            return f"Your address already has {count} games and unanswered challenges"
+        if shares == 1:
+            near += [entry for entry in own if not is_in_network(entry, network)]
+        if (
+            count := sum(program_id in entry.players for entry in near)
+        ) >= config.games_per_opponent * shares:
+            if shares > 1:
+                return f"Your network already has {count} games or challenges with this opponent"
+            return f"Your address already has {count} games or challenges with this opponent"
     return None

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from bot.base.config import ChallengesConfig
 from bot.base.dialects import Capability, Dialect
-from bot.base.errors import AuthError, ConfigError, RefusedError, TransientError
+from bot.base.errors import AuthError, ConfigError, NotTried, RefusedError, TransientError
 from bot.base.events import (
     AccountEvent,
     Bot,
@@ -26,7 +26,7 @@ from bot.base.events import (
     Reply,
     Room,
 )
-from bot.base.game_server import Account, Server
+from bot.base.game_server import Account, Check, Server
 from bot.base.network.http_session import names_proxies, proxy_of
 from bot.servers.ggs import wire
 from bot.servers.ggs.account import GgsAccount
@@ -34,6 +34,7 @@ from bot.servers.ggs.actions import Say, Tell, TellGame
 from bot.servers.ggs.lifecycle import GgsStatus
 from bot.servers.ggs.requests import Attempt
 from bot.servers.lag import Lag
+from bot.servers.recording import MASK, RecordedExchange, Recorder, no_recorder
 
 logger = logging.getLogger(__name__)
 
@@ -66,6 +67,9 @@ Recall = Callable[[], Awaitable[Sequence[GameSnapshot]]]
 """Returns the games on this site that are still open in the database."""
 
 
+Connect = Callable[[str, int], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
+
+
 async def nothing_to_recall() -> Sequence[GameSnapshot]:
     """A `Recall` without open games, for a bot that has no database."""
     return ()
@@ -78,6 +82,8 @@ class _Link:
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     parser: wire.Reader
+    exchange: RecordedExchange
+    """Records the traffic."""
     heard: list[wire.GgsMessage] = field(default_factory=list)
     """Messages received before the event stream was opened."""
 
@@ -85,6 +91,7 @@ class _Link:
         """Send a command line to the server."""
         # The password never gets here.
         logger.debug("GGS < %s", command)
+        self.exchange.said(command)
         self.writer.write(wire.command(command))
         if self.writer.transport.get_write_buffer_size() > MAX_UNSENT_BYTES:
             raise TransientError("the server has stopped reading")
@@ -101,10 +108,14 @@ class _Link:
         try:
             data = await self.reader.read(1 << 16)
         except OSError as error:
+            self.exchange.ended(str(error))
             raise TransientError(f"the connection is lost: {error}") from error
         if not data:
+            self.exchange.ended()
             raise ConnectionClosed("the server has hung up")
-        return list(self.parser.feed(data))
+        messages = list(self.parser.feed(data))
+        self.exchange.heard_text(data, messages)
+        return messages
 
     async def close(self) -> None:
         self.writer.close()
@@ -150,6 +161,8 @@ class GgsServer(Server):
         clock: Monotonic clock, in seconds.
         now: Returns the time in UTC.
         on_answer: Called with the duration of each move's request, in seconds.
+        recorder: Records the traffic; None: nothing is recorded.
+        connect: Opens the connection to a host and port; another function replays a recording.
 
     Raises:
         ConfigError: The address, name or password is invalid, or the environment demands a proxy.
@@ -169,8 +182,12 @@ class GgsServer(Server):
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         on_answer: Callable[[float], None] = lambda _: None,
+        recorder: Recorder | None = None,
+        connect: Connect = asyncio.open_connection,
     ) -> None:
         self._on_answer = on_answer
+        self._recorder = recorder or no_recorder()
+        self._open_connection = connect
         self._host, self._port = read_address(url)
         proxy_of(url)  # refuses a proxy, which we cannot use
         if not re.fullmatch(r"[^._,\\\s:|][^,\\\s:|]{1,7}", login) or not login.isprintable():
@@ -191,6 +208,10 @@ class GgsServer(Server):
         self._state = GgsAccount(login, programs=programs)
         self._has_recalled = False
         self._link: _Link | None = None
+        self._about = ""
+        """What the service said about the account."""
+        self._has_service = False
+        """Whether the service has answered."""
         self._is_listening = False
         self._lag = Lag()
         self._hang_up_backoff = HangUpBackoff()
@@ -234,13 +255,13 @@ class GgsServer(Server):
         where = f"{self._host}:{self._port}"
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
-                reader, writer = await asyncio.open_connection(self._host, self._port)
+                reader, writer = await self._open_connection(self._host, self._port)
         except TimeoutError:
             raise TransientError(f"no connection to {where} in {CONNECT_TIMEOUT_S:g} s") from None
         except (OSError, UnicodeError) as error:
             unused = "; GGS is not HTTP, so the proxy in the environment is not used" * names_proxies()
             raise TransientError(f"no connection to {where}: {error}{unused}") from error
-        link = _Link(reader, writer, wire.Reader())
+        link = _Link(reader, writer, wire.Reader(), self._recorder.begin("connect"))
         try:
             async with asyncio.timeout(LOGIN_TIMEOUT_S):
                 await self._log_in(link)
@@ -263,8 +284,10 @@ class GgsServer(Server):
                     case wire.LoginPrompt():
                         if refusal:
                             raise AuthError(refusal)
+                        link.exchange.said(self._state.name)
                         link.writer.write(wire.command(self._state.name))
                     case wire.PasswordPrompt():
+                        link.exchange.said(MASK)
                         link.writer.write(wire.command(self._password))
                         has_sent_password = True
                     case wire.Ready() | wire.Alert() if has_sent_password:
@@ -290,7 +313,21 @@ class GgsServer(Server):
                 await link.close()
                 raise TransientError(str(error), self._hang_up_backoff.record_hang_up(0.0)) from error
             link.heard = [*heard, *link.heard]
+            self._about = about
         return Account(name, name, is_bot=True, about=about)
+
+    def checks(
+        self,
+        challenges: ChallengesConfig,  # noqa: ARG002 - the service follows them only while we play
+        *,
+        may_challenge: bool,  # noqa: ARG002 - everybody may
+    ) -> Sequence[Check]:
+        return (("service", self._check_service), ("others", _not_tried))
+
+    async def _check_service(self) -> str:
+        if not self._has_service:
+            raise TransientError(f"{wire.SERVICE}: {self._about}")
+        return f"{wire.SERVICE} answers: {self._about}"
 
     async def _read_about(self, link: _Link, heard: list[wire.GgsMessage]) -> str:
         """Return the service's report on the account; keep other messages in `heard` or on the link."""
@@ -300,6 +337,7 @@ class GgsServer(Server):
                 match message:
                     case wire.OtherMessage(wire.SERVICE, "finger", lines):
                         link.heard = messages[number + 1 :]
+                        self._has_service = True
                         return read_about(lines)
                     case wire.CentralError() if message.is_service_away:
                         link.heard = messages[number + 1 :]
@@ -548,6 +586,7 @@ class GgsServer(Server):
         self._do()
 
     async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
+        self._recorder.mask.name(opponent_id)
         attempt = Attempt()
         clock = wire.GgsClock(proposal.clock.initial_s, proposal.clock.increment_s, self._extension_s)
         try:
@@ -599,6 +638,11 @@ class GgsServer(Server):
         if self._link is not None:
             await self._link.close()
             self._link = None
+        self._recorder.close()
+
+
+async def _not_tried() -> str:
+    raise NotTried("requests, games and chat")
 
 
 PROVISIONAL = 300.0

@@ -12,7 +12,7 @@ _GAMES = ("Games", "Won · drawn · lost", "Unfinished", "Performance", "Replies
 _GAMES_NOTE = (
     "“Performance”: the rating at which this score is expected, with its 95 % interval, valid at one "
     "planned analysis if games are independent. Replies: replies in undecided positions, in the first 50 "
-    "games of each opponent; decided: replies in decided positions."
+    "games of each opponent (in matches, in all games); decided: replies in decided positions."
 )
 _MEASURES = (
     ("errors", "errors"),

@@ -27,7 +27,7 @@ from bot.account.challenge_responder import (
     MAX_QUEUED_DECLINES,
 )
 from bot.account.game_slots import MAX_CHALLENGE_WAIT_S
-from bot.account.lobby import Lobby
+from bot.account.lobby import WAIT_RECHECK_S, Lobby
 from bot.base.config import REST_AFTER_S, ChallengesConfig, MannersConfig, ServerConfig
 from bot.base.errors import AuthError, PausedError, ProtocolError, RefusedError, TransientError
 from bot.base.events import (
@@ -1045,6 +1045,22 @@ class Endless(FakeServer):
     async def resign(self, game_id: str) -> None:
         await self._called("resign", game_id)
         self._refuse_unless(False)
+
+
+async def test_no_game_begins_while_the_threads_are_too_busy(database: Database) -> None:
+    server, time = FakeServer(), FakeTime()
+    is_busy = [True]
+    async with open_lobby(server, database, time, SharedGameLimit(0, lambda: is_busy[0])):
+        await tell(server, *offers("one"))
+        (event,) = await noted(database, "challenge_queued")
+        assert event.detail["why"] == "the search threads are too busy for another game"
+        await sleepers(time, 1)
+        time.advance(WAIT_RECHECK_S)
+        await sleepers(time, 1)
+        assert not any(call.startswith(("accept", "decline")) for call in server.calls)
+        is_busy[0] = False
+        time.advance(WAIT_RECHECK_S)
+        await called(server, "accept one")
 
 
 async def test_the_end_of_a_game_that_was_given_up_closes_its_books(database: Database) -> None:

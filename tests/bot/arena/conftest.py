@@ -135,6 +135,7 @@ class House:
         self.clock = clock
         self._http = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=PATIENCE_S))
         self._streams = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None))
+        self._raw = aiohttp.ClientSession(auto_decompress=False)
         self._open: list[aiohttp.ClientResponse] = []
 
     async def close(self) -> None:
@@ -142,6 +143,7 @@ class House:
             response.close()
         await self._http.close()
         await self._streams.close()
+        await self._raw.close()
 
     async def request(self, method: str, path: str, **options: Any) -> tuple[int, Any]:
         async with self._http.request(method, self.url + path, **options) as response:

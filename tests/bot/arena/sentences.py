@@ -142,7 +142,16 @@ def catalogues() -> dict[str, dict[str, Any]]:
 
 
 def _catalogue(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(path.read_text())
+    found: dict[str, Any] = json.loads(path.read_text(), object_pairs_hook=_without_repetition)
+    return found
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A sentence that has two meanings in another language needs two keys."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"more than once: {sorted({key for key in keys if keys.count(key) > 1})}")
     return found
 
 

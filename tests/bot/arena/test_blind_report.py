@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bot.arena.blind_report import blind_report, plain_share
+from bot.arena.referee import NotFound
 from bot.arena.server import stored_report
 from bot.text.trap_report import game_report
 from storage.database import Database
@@ -114,7 +115,8 @@ async def test_when_it_is_blind(
     told = await stored_report(database, reveal=reveal)("game0001")
     assert told is not None
     assert ("blind" in told, "strategy" in told) == (is_blind, not is_blind)
-    assert await stored_report(database, reveal=reveal)("unknown") is None
+    with pytest.raises(NotFound):  # not only not ready yet
+        await stored_report(database, reveal=reveal)("unknown")
 
 
 async def test_a_trap_too_small_to_count_is_not_mentioned(database: Database) -> None:

@@ -1,6 +1,7 @@
 """Every language of the arena's page has exactly the sentences that the page says."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +47,13 @@ def test_faults_are_named() -> None:
         "not one text, or wrong plural forms: traps"
     ]
     assert sentences.faults(good | {"Resign": ""}) == ["no text: Resign"]
+
+
+def test_a_sentence_with_two_meanings_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "xx.json"
+    path.write_text('{"sentences": {"Won": "1", "Won": "2"}}')
+    with pytest.raises(ValueError, match="more than once"):
+        sentences._catalogue(path)
 
 
 def test_a_form_for_one_thing_may_do_without_the_number() -> None:

@@ -95,7 +95,7 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[engin]\n", "my.toml: engin is not a setting; known here: storage, arena, server, engine"),
+        ("[engin]\n", "my.toml: engin is not a setting; known here: storage, arena, server, servers"),
         ("[engine]\nmax_depht = 3\n", "my.toml: engine.max_depht is not a setting; known here: max_depth"),
         (
             "[engine]\nmax_depth = 1\n",

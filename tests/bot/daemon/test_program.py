@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import os
 import random
 import signal
@@ -20,6 +21,7 @@ from sqlalchemy import select
 from bot.account.account_runner import sign_in
 from bot.arena.accounts import Accounts
 from bot.arena.server import Arena
+from bot.arena.traffic.places import BotPlaces
 from bot.base.config import (
     ArenaConfig,
     AssignmentConfig,
@@ -28,10 +30,14 @@ from bot.base.config import (
     ServerConfig,
     ShutdownConfig,
     StorageConfig,
+    load_config,
 )
 from bot.base.errors import AuthError, ConfigError, ProtocolError, RefusedError, TransientError
-from bot.daemon.program import ArenaHost, drop_taken_levels, open_server, play, run
+from bot.daemon import program
+from bot.daemon.program import ArenaHost, LiveSettings, drop_taken_levels, open_server, play, run
+from bot.game.shared_game_limit import SharedGameLimit
 from bot.servers.lichess import LichessServer
+from bot.threads.fair_queue import FairQueue
 from storage.database import Database, Role
 from storage.errors import RoleLost, RoleTaken, StorageError
 from storage.ledger.decisions import list_decisions
@@ -117,6 +123,24 @@ async def test_a_game_to_its_end(tmp_path: Path, capsys: pytest.CaptureFixture[s
     times = await reply_times(tmp_path)
     assert len(times) >= decisions - 1  # the last move may have ended the game
     assert TimeSource.SERVER in {row.source for row in times}
+
+
+async def test_busy_search_threads_leave_no_room_for_games(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[SharedGameLimit] = []
+
+    class Recorded(SharedGameLimit):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            made.append(self)
+
+    monkeypatch.setattr(program, "SharedGameLimit", Recorded)
+    async with running(settings(tmp_path)):
+        (limit,) = made
+        assert limit.room("arena").max_games == math.inf
+        monkeypatch.setattr(FairQueue, "is_full", lambda *_: True)
+        assert limit.room("arena").max_games == 0
 
 
 async def reply_times(folder: Path) -> list[ReplyTimeRow]:
@@ -322,8 +346,8 @@ async def test_signing_in_waits_for_the_server(caplog: pytest.LogCaptureFixture)
     assert account is not None
     assert account.name == "Desdemona"
     assert server.calls == ["account"] * 4
-    assert "cannot sign in at arena: the answer is not JSON; next try in" in caplog.text
-    assert "cannot sign in at arena: HTTP 404: Not found.; next try in" in caplog.text
+    assert "cannot sign in at arena: the answer is not JSON (2 failed attempts in" in caplog.text
+    assert "cannot sign in at arena: HTTP 404: Not found. (3 failed attempts in" in caplog.text
 
 
 async def test_a_wrong_token_ends_it_at_once() -> None:
@@ -447,3 +471,15 @@ async def test_without_its_database_the_arena_keeps_its_port(
     finally:
         running.cancel()
         await asyncio.wait([running])
+
+
+def test_reloaded_limits_reach_the_arena(tmp_path: Path, database: Database) -> None:
+    file = tmp_path / "config.toml"
+    start = f'[storage]\nurl = "sqlite:///{tmp_path / "desdemona.db"}"\n'
+    file.write_text(start)
+    config = load_config(file)
+    host = ArenaHost(config, config.by_account(), database, is_standby=False)
+    assert host._places == {"desdemona": BotPlaces(8, 16)}
+    file.write_text(f"{start}[challenges]\nmax_games = 5\n")
+    assert LiveSettings(config, file, {}, host.set_places).reload() == "challenges.max_games"
+    assert host._places == {"desdemona": BotPlaces(5, 16)}

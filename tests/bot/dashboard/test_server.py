@@ -88,6 +88,26 @@ async def test_a_failure_is_told_in_words(
     assert ("a secret" in caplog.text) == (status == 500)
 
 
+async def test_static_files_are_compressed_and_cached(open_site: OpenSite) -> None:
+    async with open_site() as site:
+        for name, kind in (
+            ("dash.js", "text/javascript"),
+            ("colours.css", "text/css"),
+            ("charts.js", "text/javascript"),
+        ):
+            async with site.get(f"/dash/static/{name}", headers={"Accept-Encoding": "gzip"}) as answer:
+                assert (answer.status, answer.content_type) == (200, kind)
+                assert answer.headers["Content-Encoding"] == "gzip"
+                assert answer.headers["Cache-Control"] == "public, max-age=300"
+                tag = answer.headers["ETag"]
+            headers = {"Accept-Encoding": "gzip", "If-None-Match": tag}
+            async with site.get(f"/dash/static/{name}", headers=headers) as answer:
+                assert answer.status == 304
+        for name in ("nothing.js", "..%2fserver.py", "%2e%2e/server.py"):
+            async with site.get(f"/dash/static/{name}") as answer:
+                assert answer.status == 404
+
+
 async def test_there_is_no_other_page(open_site: OpenSite) -> None:
     async with open_site() as site:
         async with site.get("/dash/nothing") as page:

@@ -65,6 +65,19 @@ def test_nothing_of_traps_where_none_are_set(template: str, said: str | None) ->
     assert told == said
 
 
+def test_an_aborted_game_was_no_good_game() -> None:
+    said = farewell(
+        ChatConfig(),
+        names_traps=True,
+        opponent="a",
+        bot="b",
+        game="c",
+        result=ResultForUs.ABORTED,
+        counts=COUNTS,
+    )
+    assert said is None
+
+
 def test_silence() -> None:
     for config in (ChatConfig(enabled=False), ChatConfig(greeting="", farewell="")):
         assert greeting(config, config.greeting, opponent="a", bot="b", game="c") is None

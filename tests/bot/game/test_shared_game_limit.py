@@ -5,20 +5,24 @@ import math
 from bot.game.shared_game_limit import SharedGameLimit
 
 
+def free(limit: SharedGameLimit, account: str) -> float:
+    return limit.room(account).max_games
+
+
 def test_what_others_play_is_not_free() -> None:
     limit = SharedGameLimit(3)
     woken: list[str] = []
-    assert limit.free_games("a") == 3
+    assert free(limit, "a") == 3
     limit.count("a", 2, lambda: woken.append("a"))
     limit.count("b", 1, lambda: woken.append("b"))
-    assert (limit.free_games("a"), limit.free_games("b"), limit.free_games("c")) == (2, 1, 0)
+    assert (free(limit, "a"), free(limit, "b"), free(limit, "c")) == (2, 1, 0)
     assert woken == []
     limit.count("a", 1, lambda: woken.append("a"))
     assert woken == ["b"]
-    assert limit.free_games("b") == 2
+    assert free(limit, "b") == 2
     limit.forget("b")
     assert woken == ["b", "a"]
-    assert limit.free_games("a") == 3
+    assert free(limit, "a") == 3
     limit.forget("b")
     assert woken == ["b", "a"]
 
@@ -29,4 +33,17 @@ def test_no_limit_wakes_nobody() -> None:
     limit.count("a", 9, lambda: woken.append("a"))
     limit.count("b", 9, lambda: woken.append("b"))
     limit.count("a", 0, lambda: woken.append("a"))
-    assert (limit.free_games("a"), woken) == (math.inf, [])
+    assert (free(limit, "a"), woken) == (math.inf, [])
+
+
+def test_busy_threads_leave_no_room() -> None:
+    is_busy = [False]
+    limit = SharedGameLimit(3, lambda: is_busy[0])
+    limit.count("a", 1, lambda: None)
+    assert free(limit, "a") == 3
+    assert limit.room("a").reason == "all accounts together have reached engine.max_games"
+    is_busy[0] = True
+    assert (free(limit, "a"), free(limit, "b")) == (0, 0)
+    assert limit.room("a").reason == "the search threads are too busy for another game"
+    is_busy[0] = False
+    assert free(limit, "b") == 2

@@ -853,7 +853,11 @@ async def test_what_a_site_cannot_do_is_refused_without_asking(peer: Peer) -> No
 def test_abilities() -> None:
     missing = {name: frozenset(Capability) - dialect.capabilities for name, dialect in DIALECTS.items()}
     assert missing["lichess"] == set()
-    assert missing["arena"] == {Capability.TOURNAMENTS, Capability.CORRESPONDENCE}
+    assert missing["arena"] == {
+        Capability.TOURNAMENTS,
+        Capability.CORRESPONDENCE,
+        Capability.GAME_LIST,
+    }
     assert missing["playstrategy"] == {Capability.TAKEBACK, Capability.CLAIM, Capability.TOURNAMENTS}
 
 

@@ -45,7 +45,7 @@ async def test_marks_and_facts_of_a_fall(database: Database) -> None:
         ("trap", ("g8", "f6")), ("best", ("e7", "e5")), ("fell", ("d7", "d5")),
     ]  # fmt: skip
     assert [(fact.kind, str(fact.term), fact.move.name) for fact in found.facts] == [
-        ("trap", "A bait", "Nf6"), ("fell", "Anna took the bait", "d5"), ("best", "Best was", "e5"),
+        ("trap", "A bait", "Nf6"), ("fell", "Anna took", "d5"), ("best", "Best was", "e5"),
     ]  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from bot.threads.fair_queue import FairQueue, JobRank, QueuedJob, ThreadWaits
 from tests.bot.threads.crowd import Crowd, Row, ServedByFlag
+from tests.bot.threads.days import INCREMENTS, SPEEDS, Clocks, day_rows
 
 
 def a_job(plan_s: float = 1.0, account: object = "a", rank: JobRank = JobRank.LIVE) -> QueuedJob:
@@ -215,31 +216,13 @@ def test_the_waits_of_each_accounts_moves() -> None:
 # --- Days -----------------------------------------------------------------------------------------------
 
 
-SPEEDS = ((60, 0), (180, 0), (600, 0), (1800, 0))
-INCREMENTS = ((60, 1), (180, 2), (600, 5), (1800, 0))
-
-
-Clocks = tuple[tuple[int, int], ...]
-
-
-def day(speeds: Clocks, hours: float, games: int = 1, *, is_refusing: bool = True) -> Crowd:
-    """Three accounts on two threads; each plays one game after another at each speed."""
-    rows = [
-        Row(account, *clock, pause_s, number=number)
-        for account in range(3)
-        for number in range(games)
-        for clock, pause_s in zip(speeds, (3, 8, 20, 40), strict=True)
-    ]
-    return Crowd(rows, 2, 3600 * hours, is_refusing=is_refusing).play()
-
-
 def mean(values: list[float]) -> float:
     return sum(values) / len(values)
 
 
 @pytest.mark.parametrize(("speeds", "hours"), [(SPEEDS, 24), (INCREMENTS, 4)])
 def test_below_its_capacity_no_move_waits_for_twice_its_plan(speeds: Clocks, hours: int) -> None:
-    crowd = day(speeds, hours)
+    crowd = Crowd(day_rows(speeds), 2, 3600 * hours).play()
     assert 0.7 < crowd.load < 1
     assert max(max(seen.waits) for seen in crowd.seen.values()) < 2
     assert all(mean(seen.shares) > 0.8 for seen in crowd.seen.values())
@@ -248,7 +231,7 @@ def test_below_its_capacity_no_move_waits_for_twice_its_plan(speeds: Clocks, hou
 
 @pytest.mark.parametrize("is_refusing", [False, True])
 def test_above_its_capacity_waits_grow_in_proportion_to_plans(is_refusing: bool) -> None:
-    crowd = day(INCREMENTS, 1, games=6, is_refusing=is_refusing)
+    crowd = Crowd(day_rows(INCREMENTS, games=6), 2, 3600, is_refusing=is_refusing).play()
     assert crowd.load > 2.5
     waits = [mean(seen.waits) for seen in crowd.seen.values() if seen.waits]
     shares = [mean(seen.shares) for seen in crowd.seen.values() if seen.shares]

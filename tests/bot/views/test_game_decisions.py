@@ -59,7 +59,7 @@ async def test_baits_are_told_with_probabilities_looks_and_price(database: Datab
     assert (
         "Anna played d5; e5 was the reply to find. The paper's trap: d5, quality 18.3 %. Figure 9: fell for "
         "the best trap. A bait Nf6: \N{MINUS SIGN}0.30 at depth 2, "
-        "\N{MINUS SIGN}1.90 in fact. Anna took the bait d5: +0.40 at depth 2, \N{MINUS SIGN}1.80 in fact, "
+        "\N{MINUS SIGN}1.90 in fact. Anna took d5: +0.40 at depth 2, \N{MINUS SIGN}1.80 in fact, "
         "cost 24 % of the game (1.50 pawns), expected in 30 %. Best was e5: \N{MINUS SIGN}0.10 at depth 2, "
         "\N{MINUS SIGN}0.30 in fact." in shown
     )

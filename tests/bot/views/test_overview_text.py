@@ -17,6 +17,7 @@ from bot.control.status import (
     Status,
 )
 from bot.parts.values import Pill
+from bot.threads.fair_queue import ThreadWaits
 from bot.threads.search_pool import PoolLoad
 from bot.views.overview_text import headline, number_word, pills, sites_and_uptime_text
 from tests.bot.dashboard.desk_samples import NOW, live_game, sample_status
@@ -126,6 +127,20 @@ def test_pills_in_trouble() -> None:
     assert health("good", "workers", "2 of 2 busy, 1 move waits, 162 analyses wait") in pills(analysing)
     old = replace(status, last_error=LoggedError(NOW - timedelta(hours=1), "", "it broke"))
     assert all(pill.strong != "last error" for pill in pills(old))
+
+
+def test_pills_say_how_long_moves_wait_for_threads() -> None:
+    home, *others = sample_status().accounts
+    busy = replace(home, thread_waits=ThreadWaits(0.125, 1.5, 50))
+    status = sample_status(
+        accounts=(busy, replace(others[-1], thread_waits=ThreadWaits(0.0, 0.0, 1))),
+        workers=PoolLoad(2, 2, 2, 1, 1, is_full=True),
+    )
+    assert pills(status)[:2] == [
+        health("good", "lichess", "112 ms, thread wait 0.12 s (longest 1.50 s)"),
+        health("good", "arena", "up, thread wait 0.00 s (longest 0.00 s)"),
+    ]
+    assert health("warn", "workers", "2 of 2 busy, 1 move waits, too busy for new games") in pills(status)
 
 
 def test_a_slow_database_is_said_once_and_in_proportion() -> None:

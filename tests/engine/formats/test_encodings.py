@@ -14,6 +14,36 @@ def test_texts_of_every_age() -> None:
     assert decode("é\n".encode() + "ä".encode("latin-1")) == "é\nä"
 
 
+SIMPLIFIED = "1999年全国象棋个人锦标赛 吕钦 许银川 1. 炮二平五 马8进7"
+TRADITIONAL = "1999年全國象棋個人錦標賽 呂欽 許銀川 1. 炮二平五 馬８進７"
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (SIMPLIFIED, "gb18030"),
+        (TRADITIONAL, "gb18030"),
+        (TRADITIONAL, "cp950"),
+        ('[White "甲"]\n[Black "王嘉良"]', "gb18030"),
+        ('[White "胡榮華"]\n[Black "楊官璘"]', "cp950"),
+        ("José Raúl Capablanca, Éric, Åke, Ângela, Müller, Bogoljubów", "latin-1"),
+        ("ÄÖÜ", "latin-1"),
+    ],
+)
+def test_which_encoding_it_is(text: str, encoding: str) -> None:
+    assert decode(text.encode(encoding)) == text
+    # Once decided, it holds for the rest of the file, and for the lines before that are ASCII.
+    blocks = [b'[Event "?"]\n', f"{text}\n".encode(encoding), "é 卒".encode(encoding, "replace")]
+    assert "".join(text_lines(blocks)).endswith("é 卒".encode(encoding, "replace").decode(encoding))
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"), [("Каспаров", "cp1251"), ("Крамник", "cp1251"), ("Łuków", "cp1250")]
+)
+def test_other_alphabets_are_no_chinese(text: str, encoding: str) -> None:
+    assert decode(text.encode(encoding)) == text.encode(encoding).decode("latin-1")
+
+
 def test_marks_within_a_file_are_none_of_its_text() -> None:
     """Files are often joined as they are."""
     assert list(text_lines(["\ufeffa\n\ufeff\ufeffb".encode()])) == ["a\n", "b"]

@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.formats import pgn
+from engine.formats import files, pgn, transcripts
+from engine.formats.files import GameFormat
 from engine.formats.pgn import BadPgn
+from engine.formats.pgn_splitter import PgnText, split
 from engine.formats.record import BadGame, GameRecord, steps
 from tests.engine.playouts import TEXTS, playouts
 from tests.shared_data import shared_path
@@ -61,8 +63,9 @@ XIANGQI = """[Game "Chinese Chess"]
 
 
 def only(text: str) -> str:
-    (game,) = pgn.split(text.splitlines(keepends=True))
-    return game
+    (game,) = split(text.splitlines(keepends=True))
+    assert isinstance(game, PgnText)
+    return text
 
 
 def test_chess_with_all_that_annotators_write() -> None:
@@ -179,12 +182,16 @@ def test_uci_and_castling_with_zeros_are_read() -> None:
     [
         ("", "neither tags nor moves"),
         ("1. e4 e5 2. e5 *", r"move 3: 'e5' is not a legal move"),
-        ("1. e4 -- *", "move 2: '--'"),
+        ("1. e4 f6 2. Qh5 -- *", "move 4: '--' is not a legal move"),
+        ("1. e4 e9 *", "move 2: 'e9' is not a move"),
+        ("1. e4 e5 2. N:f3 *", "move 3: 'N:f3' is not a move"),
+        ("1. e4 e5 2. Nf *", "move 3: 'Nf' is not a move"),
+        ("1. e4 e5 * 1. d4 *", "2 games instead of one"),
         ("1. f5 f5 *", "move 1: 'f5' is not a legal move in 'rnbq"),
         ('[FEN "8/8"]\n\n*', "FEN: "),
         ('[Variant "Bughouse"]\n\n1. e4 *', "unknown variant 'Bughouse'"),
         ('[Result "34-30"]\n\n1. Nf3 *', "move 1: 'nf3' is not a square"),
-        ('[Red "x"]\n\n1. 炮二平五 *', "move 1: "),
+        ('[Red "x"]\n\n1. 炮二平二 *', "move 1: "),
     ],
 )
 def test_texts_that_are_no_game(text: str, why: str) -> None:
@@ -201,9 +208,9 @@ def test_what_has_no_pgn() -> None:
 
 def test_a_file_is_cut_into_games() -> None:
     untagged = "1. e4 e5 *\n1. d4 0-1\n"
-    texts = list(pgn.split((LICHESS + "\n" + PLAYOK + "\n\n" + untagged + XIANGQI).splitlines()))
-    assert [pgn.parse(text).game for text in texts] == ["chess", "othello", "chess", "chess", "xiangqi"]
-    assert list(pgn.split(["", "\n"])) == []
+    found = files.read((LICHESS + "\n" + PLAYOK + "\n\n" + untagged + XIANGQI).split("\n"), GameFormat.PGN)
+    games = [each.game for each in found if isinstance(each, GameRecord)]
+    assert games == ["chess", "othello", "chess", "chess", "xiangqi"]
 
 
 @pytest.mark.parametrize("game", ["othello", "chess", "xiangqi", "crazyhouse"])
@@ -220,8 +227,7 @@ def test_what_is_written_is_read_again(game: str, data: st.DataObject) -> None:
     record = replace(record, clocks=(_known(record.clocks[0]), _known(record.clocks[1])))
     text = pgn.write(record)
     assert max(map(len, text.partition("\n\n")[2].splitlines()), default=0) <= 80
-    (cut,) = pgn.split(text.splitlines(keepends=True))
-    assert pgn.parse(cut) == record
+    assert pgn.parse(text) == record
 
 
 def _known(text: str) -> str:
@@ -231,8 +237,7 @@ def _known(text: str) -> str:
 @given(TEXTS, TEXTS)
 def test_names_may_be_anything(white: str, event: str) -> None:
     record = GameRecord(game="chess", players=(f'"{white}"]\\', "x"), event=f"[{event}", moves=("e2e4",))
-    (cut,) = pgn.split(pgn.write(record).splitlines(keepends=True))
-    assert pgn.parse(cut) == record
+    assert pgn.parse(pgn.write(record)) == record
 
 
 FRAGMENTS = st.sampled_from(
@@ -246,22 +251,70 @@ FRAGMENTS = st.sampled_from(
 @given(st.text() | st.lists(FRAGMENTS | st.text(max_size=3), max_size=20).map("".join))
 def test_no_text_raises_another_error(text: str) -> None:
     for game in (None, "othello", "chess", "xiangqi"):
-        for cut in pgn.split(text.splitlines(keepends=True)):
-            try:
-                record = pgn.parse(cut, game)
-            except BadPgn:
-                continue
-            assert pgn.parse(pgn.write(record), record.game).moves == record.moves
+        for found in files.read(text.split("\n"), GameFormat.PGN, game):
+            if isinstance(found, GameRecord):
+                assert pgn.parse(pgn.write(found), found.game).moves == found.moves
 
 
 def test_real_games_make_the_round_trip() -> None:
     with shared_path("chess-games/lichess_2021-10-01.pgn").open(encoding="utf-8") as file:
-        texts = list(pgn.split(file))
+        texts = list(split(file))
     assert len(texts) == 999
     for text in texts[::10]:
-        record = pgn.parse(text)
-        assert record.points is not None
-        assert pgn.parse(pgn.write(record)) == record
+        assert isinstance(text, PgnText)
+        found = pgn.read(text)
+        assert found.record.points is not None
+        assert len(found.clocks_s) == len(found.record.moves)
+        assert found.skipped == []
+        assert pgn.parse(pgn.write(found.record)) == found.record
+
+
+def test_null_moves_of_annotators() -> None:
+    for word in ("--", "Z0", "0000", "@@@@"):
+        game = pgn.parse(f"1. e4 e5 2. Nf3 Nc6 3. {word} Nf6 4. Nc3 1-0")
+        assert game.moves == ("e2e4", "e7e5", "g1f3", "b8c6", "0000", "g8f6", "b1c3")
+    assert "3. -- Nf6" in pgn.write(game)
+    assert pgn.parse(pgn.write(game)) == game
+    played = list(steps(game))
+    assert [move > 0 for _, move in played] == [True] * 4 + [False] + [True] * 2
+    assert [position.board.turn for position, _ in played] == [True, False] * 3 + [True]
+    with pytest.raises(BadGame, match="move 4: '--' is not a legal move"):
+        list(steps(GameRecord(game="chess", moves=("e2e4", "f7f6", "d1h5", "0000"))))
+    with pytest.raises(BadGame, match="no null moves"):
+        transcripts.write(game)
+    with pytest.raises(BadGame, match="no null moves"):
+        transcripts.parse(" ".join(game.moves), "chess")
+
+
+def test_dates_of_the_first_years_of_lichess() -> None:
+    tags = '[UTCDate "2012.12.31"]\n[UTCTime "23:01:03"]\n'
+    game = pgn.parse(f"{tags}\n1. e4 e6 1-0")
+    assert (game.date, dict(game.tags)["UTCDate"]) == ("2012.12.31", "2012.12.31")
+    assert pgn.parse(pgn.write(game)) == game
+    assert pgn.parse(f'{tags}[Date "2013.01.01"]\n\n1. e4 *').date == "2013.01.01"
+    assert pgn.parse('[UTCDate "????.??.??"]\n\n1. e4 *').date == ""
+
+
+def test_remarks_and_moves_of_all_kinds() -> None:
+    text = "1. e2-e4 e7e5 2. Ng1f3 Nc6 N 3. Bb5 +/- a6 = 4. 0-0?! $1 f5 ± 5. exf5 g5 6. fxg6e.p.!! D *"
+    assert pgn.parse(text).moves[-3:] == ("e4f5", "g7g5", "f5g6")
+
+
+def test_the_last_of_a_moves_annotations_counts() -> None:
+    (found,) = files.read_all(
+        ["1. e4 {[%eval 0.1] [%clk 0:01:02.5]} {[%eval -0.2]} (1. d4 {[%clk 0:0:1]}) e5 {[%emt 1:0:0]} *"],
+        GameFormat.PGN,
+    )
+    assert isinstance(found, files.FoundGame)
+    assert found.record.evaluations == (-0.2, None)
+    assert found.record.times_s == (None, 3600.0)
+    assert found.clocks_s == (62.5, None)
+
+
+def test_a_long_line_of_comments_is_read_in_no_time() -> None:
+    """python-chess alone would copy its rest after each of them: 10 GB."""
+    game = pgn.parse("1. e4 " + "{x}" * 50_000 + " e5 *")
+    assert game.moves == ("e2e4", "e7e5")
 
 
 def test_a_start_that_is_none_is_told() -> None:

@@ -498,7 +498,7 @@ def test_real_games_are_read(tmp_path: Path) -> None:
         ("a.wtb", wthor(("f5", 65)), "game 1 has an invalid square or score"),
         ("a.txt", b"f5d6\nf5f5\n", "game 2: disc 2: 'f5' is not a legal move"),
         ("a.txt", b"f5d6\nhello\n", "game 2: no move"),
-        ("a.txt", b"\xff\xfe\x00", "neither a .wtb file nor text"),
+        ("a.txt", b"\xff\xfe\x00", "cannot detect the format"),
     ],
 )
 def test_bad_games_are_named(tmp_path: Path, name: str, content: bytes, complaint: str) -> None:

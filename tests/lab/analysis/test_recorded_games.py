@@ -203,7 +203,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(AnalysisError, match=r"none\.pgn: No such file"):
         list(read_games([tmp_path / "none.pgn"], "chess"))
     (tmp_path / "odd.bin").write_bytes(b"\0\1\2")
-    with pytest.raises(AnalysisError, match="its format is unclear"):
+    with pytest.raises(AnalysisError, match="cannot detect the format"):
         list(read_games([tmp_path / "odd.bin"], "chess"))
 
 

@@ -37,6 +37,8 @@ const UNKNOWN = {
   /** Values of pieces by letter of the first side, for the display of captures; null: not shown. */
   worth: null,
   sides: {},
+  /** A number counts a move of each side, as in chess; else each move but a pass has its own. */
+  isNumberedInPairs: true,
   canOfferDraw: true,
   /** Whether the board may be shown from the other side. */
   canFlip: true,
@@ -55,6 +57,7 @@ const GAMES = {
     title: say("Othello"),
     pieces: { b: say("black disc"), w: say("white disc") },
     flips: true,
+    isNumberedInPairs: false,
     unit: say("discs"),
     hasMargins: true,
     counts: say("discs"),
@@ -147,6 +150,7 @@ const GAMES = {
     edges: { top: LETTERS, left: FROM_BOTTOM },
     topRow: "last",
     canFlip: false, // discs fall
+    isNumberedInPairs: false,
     sides: { red: say("Red"), yellow: say("Yellow") },
     rules: [say("Red moves first. A disc falls to the lowest free square of its column."), say("Four in a row win, also diagonally. A full board is a draw.")],
   },
@@ -160,6 +164,11 @@ export function theme(game) {
 /** A move's name as the page says it: a pass is a word. */
 export function moveName(name) {
   return name === "pass" ? say("pass") : name;
+}
+
+/** A text's width in Latin letters: a Chinese character is as wide as two. */
+export function letters(text) {
+  return [...text].reduce((width, sign) => width + (sign > "\u2e80" ? 2 : 1), 0);
 }
 
 /** The name of a piece; its letter if it has no name. */

@@ -1,6 +1,7 @@
 // The header of every page (header.html): the page that is open, the person's name, the language, the sound.
 
 import { session } from "/static/common/api.js";
+import "/static/common/incoming.js";
 import { byId, el, icon } from "/static/common/dom.js";
 import { LANGUAGES, language, say, sayParts, setLanguage } from "/static/common/language.js";
 import { loadSound, setSound } from "/static/common/sound.js";

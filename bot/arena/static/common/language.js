@@ -56,11 +56,22 @@ async function catalogue(tag) {
   return { sentences: {}, server: {} };
 }
 
+/** A move's number as readers of the language count; some count each side's moves. */
+export function moveNumber({ number: own, count }) {
+  return COUNTS_EACH_MOVE ? count : own;
+}
+
+/** The length of a mate: in moves of the winner, or of both sides from the first to the last. */
+function mateLength(moves) {
+  return COUNTS_MATES_IN_PLIES ? Math.max(0, 2 * moves - 1) : moves;
+}
+
 const tags = LANGUAGES.map(({ tag }) => tag);
 const browsers = navigator.languages ?? [];
 export const language = chooseLanguage([loadText(KEY), ...browsers].filter(Boolean), tags);
 // All other modules wait for this one, so that they may name things when they are loaded.
 const CATALOGUE = await catalogue(language);
+const { moves: COUNTS_EACH_MOVE = false, mates: COUNTS_MATES_IN_PLIES = false } = CATALOGUE.counts_plies ?? {};
 const SENTENCES = { ...CATALOGUE.server, ...CATALOGUE.sentences };
 
 // The browser's own variety of the language, which has its own forms of dates.
@@ -70,6 +81,26 @@ document.documentElement.lang = language;
 
 const filled = (sentence, places) => sentence.replace(PLACE, (whole, name) => String(places[name] ?? whole));
 const translated = (sentence) => (typeof SENTENCES[sentence] === "string" && SENTENCES[sentence]) || sentence;
+
+/** Xiangqi's signs that languages write differently; the catalogue has them in the same order. */
+const SIGNS = "馬車進後帥將";
+const OWN_SIGNS = say("馬車進後帥將");
+const readsChinese = ["zh", "ja"].includes(kindOf(language).language);
+const inOwnSigns = (name) => name.replace(/./g, (sign) => OWN_SIGNS[SIGNS.indexOf(sign)] ?? sign);
+
+/** Values from JSON, with the moves of xiangqi in Chinese where the page's language has its characters. */
+export function parseJson(text) {
+  return JSON.parse(text, readsChinese ? chosenNames : undefined);
+}
+
+/** Takes `KEY_chinese` for `KEY` (bot/text/chinese_names.py). */
+function chosenNames(_key, value) {
+  for (const key of value && typeof value === "object" ? Object.keys(value) : []) {
+    const chinese = value[`${key}_chinese`];
+    if (chinese) value[key] = Array.isArray(chinese) ? chinese.map(inOwnSigns) : inOwnSigns(chinese);
+  }
+  return value;
+}
 
 /** A sentence in the page's language, with its named places filled: say("{name} won", { name }). */
 export function say(sentence, places = {}) {
@@ -116,7 +147,7 @@ export function sayMade(made, who = {}) {
   if (made === null || typeof made !== "object") return String(made ?? "");
   if ("key" in made) return sentenceMade(made, who);
   if ("share" in made) return percentText(made.share);
-  if ("score" in made) return withFractions(made.score.replace(/^-/, "−"));
+  if ("score" in made) return scoreText(made.score);
   if ("move" in made) return translated(made.move);
   if ("who" in made) return who[made.who] ?? "";
   if ("brackets" in made) return ` (${say_(made.brackets)})`;
@@ -131,6 +162,26 @@ function sentenceMade({ key, places = {}, you, one, you_one: yourOne, capital },
   const many = (isReader && you) || key;
   const text = one ? sayCount((isReader && yourOne) || one, many, places.n, { ...words, n: number(places.n) }) : say(many, words);
   return capital ? text[0].toUpperCase() + text.slice(1) : text;
+}
+
+const MATE = /^#(-?)(\d+)$/;
+const DECIDED = /^(won|lost)(?: (by|in) (\d+))?$/;
+const DECIDED_TEXTS = {
+  "won": () => say("won"),
+  "lost": () => say("lost"),
+  "won by": (n) => say("won by {n}", { n }),
+  "lost by": (n) => say("lost by {n}", { n }),
+  "won in": (n) => say("won in {n}", { n: mateLength(n) }),
+  "lost in": (n) => say("lost in {n}", { n: mateLength(n) }),
+};
+
+/** A score's text with a proper minus sign and "#3" in words; a dash if there is none. */
+export function scoreText(text) {
+  const [, lost, moves] = MATE.exec(text ?? "") ?? [];
+  if (moves) return lost ? say("mated in {n}", { n: mateLength(moves) }) : say("mate in {n}", { n: mateLength(moves) });
+  const [, end, way, by] = DECIDED.exec(text ?? "") ?? [];
+  if (end) return DECIDED_TEXTS[[end, way].filter(Boolean).join(" ")](by);
+  return text ? withFractions(text.replace(/^-/, "−")) : "–";
 }
 
 /** A share from 0 to 1 as text: "41 %", "under 1 %". */

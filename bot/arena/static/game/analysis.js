@@ -2,7 +2,7 @@
 
 import { call, tried } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
-import { say, withFractions } from "/static/common/language.js";
+import { say, scoreText } from "/static/common/language.js";
 
 const WAIT_MS = 250; // somebody who steps quickly does not look at each position
 
@@ -79,7 +79,7 @@ export class Analysis {
     }
     const side = this.theme.sides[toMove] ?? toMove;
     this.lines.replaceChildren(
-      el("ol", {}, lines.map(({ score, names }) => el("li", {}, el("strong", {}, withFractions(score.replace("-", "−"))), " ", names.join(" ")))),
+      el("ol", {}, lines.map(({ score, names }) => el("li", {}, el("strong", {}, scoreText(score)), " ", names.join(" ")))),
       el("p", { class: "hint" }, say("{side} to move, {depth} plies deep; plus is good for {side}.", { side, depth })),
     );
     this.onLines(lines);

@@ -4,6 +4,7 @@ import { ApiError, call, NAME_LOST, session, tried } from "/static/common/api.js
 import { awaitAnswer, cancelChallenge } from "/static/common/challenge.js";
 import { announce, confirmDialog, toast } from "/static/common/dom.js";
 import { forgetWho } from "/static/common/header.js";
+import { CHALLENGES, decline, lookForChallenges } from "/static/common/incoming.js";
 import { COLOURS, GameView, otherColour } from "/static/game/game_view.js";
 import { StreamedGame } from "/static/game/screen.js";
 import { GameTools } from "/static/game/tools.js";
@@ -29,6 +30,20 @@ export class GameScreen extends StreamedGame {
     this.premove = null; // squares of a move to be made when it is the person's turn
     this.gone = false;
     this.rematchId = null;
+    this.offerId = null; // the opponent's challenge to a rematch
+    this.onChallenges = ({ detail }) => {
+      const offer = detail.find(({ rematchOf }) => rematchOf === id)?.id ?? null;
+      if (offer && offer !== this.offerId) announce(say("{name} offers a rematch.", { name: this.opponent }));
+      this.offerId = offer;
+      this.#draw();
+    };
+    document.addEventListener(CHALLENGES, this.onChallenges);
+  }
+
+  close() {
+    super.close();
+    document.removeEventListener(CHALLENGES, this.onChallenges);
+    document.body.classList.remove("in-game");
   }
 
   get keepAliveS() {
@@ -98,6 +113,7 @@ export class GameScreen extends StreamedGame {
           resign: () => this.#resign(),
           rematch: () => this.#rematch(),
           cancelRematch: () => this.#cancelRematch(),
+          declineRematch: () => decline(this.offerId),
         },
       });
       this.tools = new GameTools({ id: this.id, canFlip: this.screen.theme.canFlip, isPublic: this.arena.public });
@@ -139,8 +155,10 @@ export class GameScreen extends StreamedGame {
 
   #draw() {
     if (!this.state) return;
-    const { state, view, isOver, isLive, sent, premove, gone, rematchId } = this;
-    this.screen.draw({ state, view, isOver, isLive, sent, premove, gone, rematchId });
+    const { state, view, isOver, isLive, sent, premove, gone, rematchId, offerId } = this;
+    // A challenge must not come between a player and the board.
+    document.body.classList.toggle("in-game", this.colour !== null && !isOver);
+    this.screen.draw({ state, view, isOver, isLive, sent, premove, gone, rematchId, offerId });
   }
 
   // --- The person's actions ------------------------------------------------------------------------------
@@ -234,9 +252,10 @@ export class GameScreen extends StreamedGame {
     }
     this.screen.chat.watchFarewell();
     this.tools.offer(this.view.files);
+    lookForChallenges(); // the opponent may have offered a rematch already
     if (!this.view.moves.length) return;
-    this.openReport(this.opponent);
+    if (this.screen.hasReport && this.state.status !== "aborted") this.openReport(this.opponent);
     this.tools.showKeys();
-    this.screen.openReplay((ply) => this.report.showPly(ply));
+    this.screen.openReplay((ply) => this.report?.showPly(ply));
   }
 }

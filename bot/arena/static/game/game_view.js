@@ -28,8 +28,9 @@ export class GameView {
     this.sides = view.sides;
     this.opponent = full[otherColour(colour ?? "white")].name;
     const bots = COLOURS.map((each) => full[each]).filter(({ title }) => title === "BOT").map(({ name }) => name);
+    this.hasReport = bots.length > 0; // reports are about a bot's moves
     this.chat = new Chat(full.id, { me, canTalk: colour !== null, bots });
-    this.moves = new Moves({ id: full.id, onShow: (step) => this.#showStep(step), onFlip: this.theme.canFlip ? () => this.#flip() : null, isWatched: colour === null });
+    this.moves = new Moves({ id: full.id, onShow: (step) => this.#showStep(step), onFlip: this.theme.canFlip ? () => this.#flip() : null, isWatched: colour === null, isNumberedInPairs: this.theme.isNumberedInPairs });
     this.analysis = new Analysis({ id: full.id, theme: this.theme, onLines: (lines) => this.#markLines(lines) });
     this.#build(main, view);
   }
@@ -194,7 +195,7 @@ export class GameView {
   }
 
   #drawStatus(model, { isMine, mustPass }) {
-    const { state, view, isOver, isLive, sent, gone, rematchId } = model;
+    const { state, view, isOver, isLive, sent, gone, rematchId, offerId } = model;
     const passed = view.moves.length > 0 && !view.lastSquares.length;
     const pointed = sayAll(view.highlights.map((highlight) => fromServer(highlight.text)));
     let [text, detail] = ["", ""];
@@ -202,7 +203,7 @@ export class GameView {
     if (isOver) {
       const result = this.result(state, view);
       text = result.title;
-      detail = rematchId ? say("Waiting for {name} to accept the rematch…", { name: this.opponent }) : result.detail;
+      detail = rematchId ? say("Waiting for {name} to accept the rematch…", { name: this.opponent }) : offerId ? say("{name} offers a rematch.", { name: this.opponent }) : result.detail;
       this.status.dataset.result = result.kind;
     } else if (!isLive) text = say("Reconnecting…");
     else if (sent) text = say("Sending your move…");
@@ -237,7 +238,7 @@ export class GameView {
     this.firstMoveTimer = setInterval(show, 500);
   }
 
-  #drawButtons({ state, view, isOver, isLive, gone, rematchId }, passes) {
+  #drawButtons({ state, view, isOver, isLive, gone, rematchId, offerId }, passes) {
     const offers = { white: Boolean(state.wdraw), black: Boolean(state.bdraw) };
     const isOffered = this.colour !== null && offers[otherColour(this.colour)];
     const hasOffered = this.colour !== null && offers[this.colour];
@@ -246,10 +247,10 @@ export class GameView {
     const hasAsked = this.colour !== null && back[this.colour];
     const hasBegun = view.moves.length >= 2;
     const hasMoved = view.moves.length > this.sides.indexOf(this.mySide);
-    const signature = JSON.stringify([isOver, passes, isLive, hasBegun, hasMoved, isOffered, hasOffered, isAsked, hasAsked, gone, rematchId]);
+    const signature = JSON.stringify([isOver, passes, isLive, hasBegun, hasMoved, isOffered, hasOffered, isAsked, hasAsked, gone, rematchId, offerId]);
     if (signature === this.buttonSignature) return;
     this.buttonSignature = signature;
-    const { move, act, resign, rematch, cancelRematch } = this.actions;
+    const { move, act, resign, rematch, cancelRematch, declineRematch } = this.actions;
     const button = (name, text, onclick, { kind = "", image = null } = {}) =>
       el("button", { type: "button", class: `button ${kind}`, onclick, "data-test": name, disabled: !isLive && !isOver }, image ? icon(image) : null, text);
     const main = (image) => ({ kind: "primary", image });
@@ -261,8 +262,9 @@ export class GameView {
     const buttons = [];
     if (isOver) {
       if (this.colour && rematchId) buttons.push(button("rematch-cancel", say("Cancel rematch"), cancelRematch));
+      else if (offerId) buttons.push(button("rematch", say("Accept rematch"), rematch, main("again")), button("rematch-no", say("Decline"), declineRematch));
       else if (this.colour) buttons.push(button("rematch", say("Rematch"), rematch, main("again")));
-      if (view.moves.length) buttons.push(button("to-report", say("See the traps"), () => this.#toReport(), { image: "trap" }));
+      if (view.moves.length && this.hasReport && state.status !== "aborted") buttons.push(button("to-report", say("See the traps"), () => this.#toReport(), { image: "trap" }));
       buttons.push(el("a", { class: "button", href: "/", "data-link": true, "data-test": "new-game" }, say("New game")));
     } else if (this.colour) {
       for (const pass of passes) buttons.push(button("pass", pass.move === "pass" ? say("Pass") : pass.move, () => move(pass.move), main("skip")));
@@ -323,7 +325,7 @@ export class GameView {
   /** After the game, show the report beside the moves that are stepped to: `onPly` receives the ply on the board. */
   openReplay(onPly) {
     this.onPly = onPly;
-    this.reportBox.hidden = false;
+    this.reportBox.hidden = !this.hasReport || this.model.state.status === "aborted";
     this.moves.isReplay = true;
     this.moves.loadSteps();
     this.moves.showAddressed();

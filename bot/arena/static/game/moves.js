@@ -2,7 +2,7 @@
 
 import { call, tried } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
-import { moveName } from "/static/board/games.js";
+import { letters, moveName } from "/static/board/games.js";
 import { say } from "/static/common/language.js";
 
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
@@ -11,10 +11,12 @@ export class Moves {
   /**
    * @param {object} options `id` of the game; `onShow(step)` receives the step to show, null: the latest;
    *   `onFlip()` turns the board; null: it cannot be turned;
+   *   `isNumberedInPairs` as in a game's theme;
    *   `isWatched`: nobody plays here, so that keys step through the moves wherever the focus is, the report included.
    */
-  constructor({ id, onShow, onFlip, isWatched }) {
+  constructor({ id, onShow, onFlip, isWatched, isNumberedInPairs }) {
     this.id = id;
+    this.isNumberedInPairs = isNumberedInPairs;
     this.onShow = onShow;
     this.onFlip = onFlip;
     this.isWatched = isWatched;
@@ -70,7 +72,7 @@ export class Moves {
   draw(moves) {
     this.names = moves;
     // Columns as wide as the longest name.
-    const longest = Math.max(4, ...moves.map((name) => moveName(name).length));
+    const longest = Math.max(4, ...moves.map((name) => letters(moveName(name))));
     this.list.style.setProperty("--longest", longest);
     if (moves.length < this.count) {
       this.list.replaceChildren(); // after a takeback
@@ -80,10 +82,14 @@ export class Moves {
     if (isNew) this.at = null; // somebody has moved: back to the game
     for (; this.count < moves.length; this.count += 1) {
       const ply = this.count;
-      if (ply % 2 === 0) this.list.append(el("li", {}, el("span", { class: "move-number" }, `${ply / 2 + 1}`)));
+      if (ply % 2 === 0) this.list.append(el("li", {}, el("span", { class: "move-number" }, `${this.#numberAt(ply)}`)));
       this.list.lastElementChild.append(el("span", { class: "move", "data-ply": ply }, el("button", { type: "button", tabindex: "-1", onclick: () => this.#show(ply + 1) }, moveName(moves[ply]))));
     }
     if (isNew) this.#mark();
+  }
+
+  #numberAt(ply) {
+    return 1 + (this.isNumberedInPairs ? ply / 2 : this.names.slice(0, ply).filter((name) => name !== "pass").length);
   }
 
   /**

@@ -101,10 +101,7 @@ export class WatchScreen extends StreamedGame {
 
   #openReplay() {
     const bot = COLOURS.find((colour) => this.full[colour].title === "BOT");
-    if (bot) this.openReport(this.full[bot].name, this.full[otherColour(bot)].name);
+    if (bot && this.full.state.status !== "aborted") this.openReport(this.full[bot].name, this.full[otherColour(bot)].name);
     this.screen.openReplay((ply) => this.report?.showPly(ply));
-    // Without a bot there is no report to show.
-    this.screen.reportBox.hidden = !bot;
-    if (!bot) this.main.querySelector("[data-test=to-report]")?.remove();
   }
 }

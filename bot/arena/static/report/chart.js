@@ -1,11 +1,11 @@
 // The chart of reply scores by search depth, person's view: one line per reply.  In a blind report the depths are three
 // fixed steps, since their number would tell the depth of the search, and so the player.
 
-import { theme } from "/static/board/games.js";
+import { letters, theme } from "/static/board/games.js";
 import { el, svg } from "/static/common/dom.js";
 import { baitsOf, depthNames, scoresOf } from "/static/report/bait.js";
-import { marginOf, scoreText } from "/static/report/verdict.js";
-import { number, say, sayList } from "/static/common/language.js";
+import { marginOf } from "/static/report/verdict.js";
+import { number, say, sayList, scoreText } from "/static/common/language.js";
 
 const HEIGHT = 240;
 const LEFT = 46;
@@ -73,7 +73,7 @@ function draw(lines, width) {
   const room = Math.max(1, Math.max(...values) - Math.min(...values)) * 0.12;
   const [bottom, top] = [Math.min(...values) - room, Math.max(...values) + room];
   const names = depthNames(lines[0].reply);
-  const right = Math.max(46, 14 + LETTER_PX * Math.max(...named.map(({ reply }) => reply.name.length)));
+  const right = Math.max(46, 14 + LETTER_PX * Math.max(...named.map(({ reply }) => letters(reply.name))));
   const x = (at) => LEFT + (at / Math.max(1, names.length - 1)) * (width - LEFT - right);
   const y = (value) => TOP + ((top - value) / (top - bottom)) * (HEIGHT - TOP - BOTTOM);
   const path = (points, top_) => points.map((p) => `${x(p.at).toFixed(1)},${(y(p.value) - top_).toFixed(1)}`).join(" ");
@@ -110,7 +110,7 @@ export function depthChart({ decision, game, isPlayer, person = null, isBlind })
   const lines = linesOf(replies, decision, hasMargins);
   const place = el("div", { class: "chart-place" });
   const names = depthNames(lines[0].reply);
-  const depths = isBlind ? sayList(names) : say("looking {first} to {last} plies ahead", { first: 2, last: names.at(-1) });
+  const depths = isBlind ? sayList(names) : say("{first} to {last} plies ahead", { first: 2, last: names.at(-1) });
   let drawn = 0;
   new ResizeObserver(([{ contentRect }]) => {
     const width = Math.min(WIDEST, Math.floor(contentRect.width));

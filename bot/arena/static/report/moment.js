@@ -6,7 +6,7 @@ import { el, icon } from "/static/common/dom.js";
 import { theme } from "/static/board/games.js";
 import { candidateTable, replyTable } from "/static/report/tables.js";
 import { ICONS } from "/static/report/verdict.js";
-import { say } from "/static/common/language.js";
+import { moveNumber, say } from "/static/common/language.js";
 
 const KEYS = { trap: say("the bait"), best: say("the best reply"), played: say("your reply"), fell: say("your reply, a bait"), good: say("your reply, the best") };
 /** The same for spectators. */
@@ -70,7 +70,7 @@ export function momentParts(context) {
       el(
         "div",
         { class: "moment-title" },
-        el("p", { class: "moment-number" }, say("Move {n} · {name} played {move}", { n: decision.number, name: opponent, move: decision.name })),
+        el("p", { class: "moment-number" }, say("Move {n} · {name} played {move}", { n: moveNumber(decision), name: opponent, move: decision.name })),
         el("h3", {}, icon(ICONS[verdict.kind]), verdict.title),
       ),
       stepButton("right", say("Later move"), 1),

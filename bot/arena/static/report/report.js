@@ -6,7 +6,7 @@ import { el, icon } from "/static/common/dom.js";
 import { momentParts } from "/static/report/moment.js";
 import { baitsOf, expectedLoss, isUnknown } from "/static/report/bait.js";
 import { ICON_MEANINGS, ICONS } from "/static/report/verdict.js";
-import { say, sayAll, sayCount, sayMade } from "/static/common/language.js";
+import { moveNumber, say, sayAll, sayCount, sayMade } from "/static/common/language.js";
 
 const GOOD = 350; // a reply that costs at most this is good to the trainer; hundredths of a per cent of the game
 const RETRY_MS = [400, 800, 1500, 2500, 4000, 6000, 8000, 10_000, 15_000];
@@ -51,23 +51,30 @@ export class ReportSection {
   async #load() {
     clearTimeout(this.timer);
     const [report, error] = await tried(call("GET", `/api/arena/game/${this.id}/report`));
-    if ([401, 403].includes(error?.status)) return this.#note(error.message);
     if (this.isClosed) return undefined;
+    if ([401, 403].includes(error?.status)) return this.#note(error.message);
+    if (error?.status === 404) return this.#noReport(); // the bot's records are elsewhere
     // The bot finishes its last analyses after the game, and then the forecasts: a moment later the report is complete.
-    const isWhole = report !== null && report.decisions.every(({ outcome, state }) => outcome !== null || state === "dropped");
+    const isEmpty = !report?.decisions.length;
+    const isWhole = !isEmpty && report.decisions.every(({ outcome, state }) => outcome !== null || state === "dropped");
     const text = JSON.stringify(report);
-    if (report !== null && text !== this.shown) this.#show(report, isWhole);
+    if (!isEmpty && text !== this.shown) this.#show(report, isWhole);
     this.shown = text;
     if (isWhole && report.decisions.every((decision) => decision.forecast !== null || !isUnknown(decision))) return undefined;
     if (this.tries < RETRY_MS.length) {
       this.timer = setTimeout(() => this.#load(), RETRY_MS[this.tries]);
       this.tries += 1;
     } else if (report === null) this.#noReport();
+    else if (isEmpty) this.#noMoves();
     return undefined;
   }
 
   #note(text, busy = false) {
     this.box.replaceChildren(el("p", { class: "report-wait" }, busy ? el("span", { class: "spinner", "aria-hidden": "true" }) : null, text));
+  }
+
+  #noMoves() {
+    return this.#note(say("{name} made no move in this game.", { name: this.opponent }));
   }
 
   #noReport() {
@@ -84,7 +91,7 @@ export class ReportSection {
     const report = { ...found, decisions: found.decisions.filter(({ state }) => state !== "dropped").map(inWords) };
     this.report = report;
     this.verdicts = report.decisions.map(({ verdict }) => this.#inWords(verdict));
-    if (!report.decisions.length) return this.#note(say("{name} made no move in this game.", { name: this.opponent }));
+    if (!report.decisions.length) return this.#noMoves();
     if (!this.isChosen) this.index = this.#mostTelling();
     this.chips = el("div", { class: "chips", role: "group", "aria-label": say("Moves of the bot") });
     this.detail = el("article", { class: "card moment" });
@@ -180,7 +187,7 @@ export class ReportSection {
   #trapList() {
     const entry = (i) => {
       const decision = this.report.decisions[i];
-      return el("li", {}, el("button", { type: "button", class: "button link", "data-trap": i, onclick: () => this.#select(i) }, say("Move {n}, {move}", { n: decision.number, move: decision.name })), `: ${this.verdicts[i].entry}`);
+      return el("li", {}, el("button", { type: "button", class: "button link", "data-trap": i, onclick: () => this.#select(i) }, say("Move {n}, {move}", { n: moveNumber(decision), move: decision.name })), `: ${this.verdicts[i].entry}`);
     };
     const traps = this.#traps();
     return traps.length ? el("ol", { class: "trap-list", "aria-label": say("Traps, the costliest and likeliest first") }, traps.map(entry)) : null;
@@ -204,7 +211,8 @@ export class ReportSection {
     const shown = this.#indices((verdict) => !this.onlyTraps || verdict.isTrap);
     this.chips.replaceChildren(
       ...shown.map((i) => {
-        const { name, number, reply, replies } = this.report.decisions[i];
+        const decision = this.report.decisions[i];
+        const { name, reply, replies } = decision;
         const answer = replies.find((each) => each.reply === reply)?.name;
         const verdict = this.verdicts[i];
         return el(
@@ -215,7 +223,7 @@ export class ReportSection {
             "data-index": i,
             "data-focus": `chip-${i}`,
             "aria-current": i === this.index ? "true" : null,
-            "aria-label": say("Move {n}, {move}: {verdict}", { n: number, move: [name, answer].filter(Boolean).join(" "), verdict: verdict.label }),
+            "aria-label": say("Move {n}, {move}: {verdict}", { n: moveNumber(decision), move: [name, answer].filter(Boolean).join(" "), verdict: verdict.label }),
             title: verdict.label,
             onclick: () => this.#select(i),
           },

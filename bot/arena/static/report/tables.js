@@ -2,8 +2,8 @@
 
 import { el } from "/static/common/dom.js";
 import { baitsOf } from "/static/report/bait.js";
-import { cost, probabilityText, scoreText } from "/static/report/verdict.js";
-import { say, sayAll, sayCount } from "/static/common/language.js";
+import { cost, probabilityText } from "/static/report/verdict.js";
+import { say, sayAll, sayCount, scoreText } from "/static/common/language.js";
 
 const SHORT = 6; // rows shown before "Show all"
 

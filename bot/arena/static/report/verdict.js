@@ -1,6 +1,6 @@
 // What the report draws of verdicts and scores; the verdicts themselves are the server's (bot/text/moment_text.py).
 
-import { percentText, fromServer, say, withFractions } from "/static/common/language.js";
+import { fromServer, percentText, say, withFractions } from "/static/common/language.js";
 
 const DECIDED_CENTI = 100_000;
 
@@ -43,26 +43,6 @@ export function cost(text, unit) {
   if (!/^[\d.]+$/.test(text)) return fromServer(text);
   const size = withFractions(text);
   return unit ? say("{n} {unit}", { n: size, unit }) : size;
-}
-
-const MATE = /^#(-?)(\d+)$/;
-const DECIDED = /^(won|lost)(?: (by|in) (\d+))?$/;
-const DECIDED_TEXTS = {
-  "won": () => say("won"),
-  "lost": () => say("lost"),
-  "won by": (n) => say("won by {n}", { n }),
-  "lost by": (n) => say("lost by {n}", { n }),
-  "won in": (n) => say("won in {n}", { n }),
-  "lost in": (n) => say("lost in {n}", { n }),
-};
-
-/** A score's text with a proper minus sign and "#3" in words; a dash if there is none. */
-export function scoreText(text) {
-  const [, lost, moves] = MATE.exec(text ?? "") ?? [];
-  if (moves) return lost ? say("mated in {n}", { n: moves }) : say("mate in {n}", { n: moves });
-  const [, end, way, by] = DECIDED.exec(text ?? "") ?? [];
-  if (end) return DECIDED_TEXTS[[end, way].filter(Boolean).join(" ")](by);
-  return text ? withFractions(text.replace(/^-/, "−")) : "–";
 }
 
 /** A probability as text: "41 %", "under 1 %"; a dash if there is none. */

@@ -1,6 +1,8 @@
 """What is costly is done once: counted in renderings and queries."""
 
 import asyncio
+import gzip
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -13,7 +15,8 @@ from bot.arena.challenges import ServerBusy
 from bot.arena.public import routes as public_routes
 from bot.arena.traffic import budgets
 from bot.arena.traffic import single_flight as once
-from bot.arena.traffic.assets import Assets, assets
+from bot.arena.traffic.assets import INDEX, STATIC, Assets, assets
+from bot.arena.traffic.cached_response import CachedResponse
 from bot.arena.traffic.single_flight import SingleFlightCache
 from storage.arena.accounts import RatingRecord
 from storage.database import Database
@@ -173,6 +176,49 @@ async def test_assets_have_addresses_that_change_with_them(house: House) -> None
             assert response.headers["Cache-Control"] == cached
             assert f'from "/static/{tag}/' in await response.text() or not path.endswith(".js")
     assert Assets({"a.js": b"1"}).tag != Assets({"a.js": b"2"}).tag != Assets({"b.js": b"2"}).tag
+
+
+async def test_answers_are_compressed_for_those_who_want_it(house: House) -> None:
+    game_id = await finished(house)
+    for path in (
+        "/",
+        "/static/app.js",
+        "/static/styles.css",
+        f"/api/arena/game/{game_id}",
+        f"/game/{game_id}",
+    ):
+        tags, bodies = {}, {}
+        for accepted, encoding in (("gzip, br", "gzip"), ("identity", None), ("gzip;q=0", None)):
+            headers = {"Accept-Encoding": accepted}
+            async with house._raw.get(house.url + path, headers=headers) as response:
+                assert response.headers.get("Content-Encoding") == encoding
+                assert response.headers["Vary"] == "Accept-Encoding"
+                tags[encoding], bodies[encoding] = response.headers["ETag"], await response.read()
+        assert gzip.decompress(bodies["gzip"]) == bodies[None]
+        assert 2 * len(bodies["gzip"]) < len(bodies[None])
+        assert tags["gzip"] != tags[None]
+        for encoding, tag in tags.items():
+            headers = {"Accept-Encoding": encoding or "identity", "If-None-Match": tag}
+            async with house._raw.get(house.url + path, headers=headers) as response:
+                assert response.status == 304
+    # A token beside a name that somebody else may have chosen is never compressed.
+    headers = {"Accept-Encoding": "gzip"}
+    for name in ("Bea", "x" * 20):
+        async with house._raw.post(
+            house.url + "/api/person", json={"name": name}, headers=headers
+        ) as response:
+            assert (response.status, response.headers.get("Content-Encoding")) == (201, None)
+    assert CachedResponse.of(b"a" * 5000, "image/png").compressed is None
+    assert CachedResponse.of(b"a" * 999, "text/plain").compressed is None
+
+
+async def test_the_page_has_one_style_sheet(house: House) -> None:
+    page = (await house.request("GET", "/"))[1]
+    assert re.findall(r'rel="stylesheet" href="([^"]+)"', page) == [f"/static/{assets().tag}/styles.css"]
+    styles = assets().body("styles.css").decode()
+    names = re.findall(r'rel="stylesheet" href="/static/([^"]+)"', (STATIC / INDEX).read_text())
+    assert len(names) == 8
+    assert styles == "\n".join(assets().body(name).decode() for name in names)
 
 
 async def test_what_is_kept_is_bounded() -> None:

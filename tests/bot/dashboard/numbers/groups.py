@@ -152,7 +152,7 @@ def group_lines(found: list[Row]) -> list[str]:
 _GAMES_NOTE = (
     "“Performance”: the rating at which this score is expected, with its 95 % interval, valid at one "
     "planned analysis if games are independent. Replies: replies in undecided positions, in the first 50 "
-    "games of each opponent; decided: replies in decided positions."
+    "games of each opponent (in matches, in all games); decided: replies in decided positions."
 )
 _EXPECTED_NOTE = (
     "An error costs 10 % of the game or more. A bait is a likely error that looks at least as good as the "

@@ -173,7 +173,7 @@ class Story:
                 parts.append(self._looks(moment.played))
             if (probability := moment.probability(moment.played)) is not None:
                 parts.append(f"expected in {probability_text(probability)}")
-            term = f"{self.who} {'took the bait' if kind == 'fell' else 'played'}"
+            term = f"{self.who} {'took' if kind == 'fell' else 'played'}"
             found += [term] if re.search("[0-9]", term) else []
             found.append(f"{moment.reply_name(moment.played)} {', '.join(parts)}")
         if moment.bests and moment.best != moment.played:
@@ -218,7 +218,8 @@ class Story:
         is_judged = moment.outcome is not None and moment.outcome["reply"] is not None
         return {
             "ply": self.row["ply"],
-            "number": self.row["ply"] // 2 + 1,
+            "number": _number(self.game, self.row["ply"]),
+            "count": _count(self.game, self.row["ply"]),
             "depth": moment.record["depth"],
             "is_trap": None if self.row["is_trap"] is None else bool(self.row["is_trap"]),
             "cost": round(10_000 * moment.outcome["cost"]) if moment.outcome and is_judged else None,
@@ -393,10 +394,23 @@ def _bait_outcome(mark: Row) -> str:
     return {None: ", bait not answered", True: ", bait taken", False: ", bait left alone"}[mark["is_taken"]]
 
 
-def _moves(names: list[str], marks: list[Row]) -> list[str]:
+def _count(game: Row, ply: int) -> int:
+    return sum(move != "pass" for move in game["moves"].split()[: ply + 1])
+
+
+def _number(game: Row, ply: int) -> int:
+    """In chess and xiangqi a number counts a move of each side."""
+    return ply // 2 + 1 if game["game"] in ("chess", "xiangqi") else _count(game, ply)
+
+
+def _moves(game: Row, names: list[str], marks: list[Row]) -> list[str]:
     outcomes = {mark["ply"]: _bait_outcome(mark) for mark in marks}
     told = [f"{name}{outcomes.get(ply, '')}" for ply, name in enumerate(names)]
-    return [f"{n // 2 + 1}{''.join(told[n : n + 2])}" for n in range(0, len(told), 2)]
+    firsts = [
+        n // 2 + 1 if game["game"] in ("chess", "xiangqi") else _count(game, n - 1) + 1
+        for n in range(len(told))
+    ]
+    return [f"{firsts[n]}{''.join(told[n : n + 2])}" for n in range(0, len(told), 2)]
 
 
 def _head(data: Exported, game: Row) -> list[str]:
@@ -448,12 +462,12 @@ def _page(data: Exported, story: Story, told: Row) -> list[str]:
     pages = [
         *_head(data, game),
         _stepper(marks, ply),
-        f"Move {ply // 2 + 1} · we played {name} · depth {story.moment.record['depth']}, "
+        f"Move {_number(game, ply)} · we played {name} · depth {story.moment.record['depth']}, "
         f"{rounded(story.moment.record['time_s'], 2)} s",
         story.title(),
         *story.lines(told["trap"]),
         *story.chart(),
-        *_moves(_names(game), marks),
+        *_moves(game, _names(game), marks),
         *story.draw(),
         *story.replies(),
         *story.candidates(told["candidates"]),
@@ -474,7 +488,7 @@ def _told(decision: Row) -> Row:
         baits = parts(forecast["baits"], _OF_BAIT)
         forecast = {"error_probability": forecast["error_probability"], "baits": baits}
     return {
-        **{name: decision[name] for name in ("ply", "number", "depth", "is_trap", "cost")},
+        **{name: decision[name] for name in ("ply", "number", "count", "depth", "is_trap", "cost")},
         "trap": None if trap is None else trap["quality"],
         "replies": parts(decision["replies"], _OF_REPLY),
         "candidates": parts(decision["candidates"], _OF_CANDIDATE),

@@ -71,7 +71,8 @@ async def test_results(
     html = await visitor.text(f"/dash/results?{address}")
     note = (
         "Weeks begin on Monday (UTC) and are named after that day. Score: our share of the points. Errors "
-        "and baits: in positions that were not decided, the first 50 games of each opponent."
+        "and baits: in positions that were not decided, the first 50 games of each opponent (all, in "
+        "matches)."
     )
     assert printed.numbers(html) == [*map(_result_line, found), note]
 
