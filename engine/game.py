@@ -6,7 +6,7 @@ ordinary move, so no search needs to know which game it plays.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 Move = int
 
@@ -57,6 +57,17 @@ class IllegalMove(ValueError):
         super().__init__(f"{move[:100]!r} is not a legal move in {position[:500]!r}")
         self.move = move
         self.position = position
+
+
+class MoveName(str):
+    """A move's name that people who read Chinese write otherwise."""
+
+    chinese: str
+
+    def __new__(cls, text: str, chinese: str = "") -> Self:
+        name = super().__new__(cls, text)
+        name.chinese = chinese
+        return name
 
 
 class Highlight(NamedTuple):
@@ -262,8 +273,13 @@ def continued_position(game: Game[P], position: P) -> P:
 
 
 def move_count(moves: Sequence[str], ply: int) -> int:
-    """The number of moves of both sides up to this ply, itself included; passes do not count."""
-    return sum(move != "pass" for move in moves[: ply + 1])
+    """The number of moves of both sides up to this ply, itself included; passes do not count.
+
+    Args:
+        moves: The game's moves; of a running game, the last ones may be missing.
+        ply: Index of the last move to count.
+    """
+    return ply + 1 - list(moves[: ply + 1]).count("pass")
 
 
 def move_number(rules: Game[P], moves: Sequence[str], ply: int) -> int:

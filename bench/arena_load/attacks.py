@@ -83,7 +83,9 @@ class Attacker:
             return 0, None
 
     async def join(self, address: str, name: str = "") -> str:
-        """Create an account and return its token, or an empty string if the server refused."""
+        """Create an account and return its token, or an empty string if the server refused or time is up."""
+        if self.is_over:
+            return ""
         name = name or f"m{next(self._numbers)}"
         status, body = await self.ask(address, "POST", "/api/person", json={"name": name})
         return str(body["token"]) if status == 201 else ""
@@ -112,7 +114,7 @@ class Attacker:
         """Hold `each` streams open for every account; an account is given as an address and a token."""
         opened: list[aiohttp.ClientResponse] = []
         for address, token in accounts:
-            for _ in range(each):
+            for _ in range(0 if self.is_over else each):
                 headers = {FORWARDED: address, "Authorization": f"Bearer {token}"}
                 with suppress(aiohttp.ClientError, TimeoutError, OSError):
                     answer = await self.http.get("/api/stream/event", headers=headers)

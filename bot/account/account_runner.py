@@ -17,7 +17,7 @@ from bot.base.config import Config
 from bot.base.errors import AuthError, ConfigError, ServerError, TransientError
 from bot.base.game_server import Account, Server
 from bot.base.metrics import Metrics
-from bot.base.reconnect import backoff_delays
+from bot.base.reconnect import Retries, backoff_delays
 from bot.game.game_runner import most_severe_error
 from bot.game.saved_games import SavedGames
 from bot.game.services import GameServices
@@ -91,6 +91,8 @@ class AccountRunner:
         self._is_alone = is_alone
         self.trouble = ""
         """The last reported failure."""
+        self.retries = Retries(lambda: asyncio.get_running_loop().time())
+        """Attempts to sign in or, after a crash, to play again."""
         self._name = ""
         """The account's name at its site, once we have signed in."""
         self._has_played = False
@@ -132,6 +134,7 @@ class AccountRunner:
                 cause = most_severe_error(error) if isinstance(error, BaseExceptionGroup) else error
                 if clock() - began_s >= BACKOFF_RESET_TIME_S:
                     waits = backoff_delays(self._shared.rng, cap_s=MAX_CRASH_RETRY_WAIT_S)
+                    self.retries.record_success()
                 await _wait_unless_stopped(stop, self._retry_delay_s_or_raise(cause, next(waits)))
             else:
                 break
@@ -142,27 +145,29 @@ class AccountRunner:
         self.is_waiting = isinstance(error, RoleTaken) and self._shared.is_standby
         match error:
             case RoleLost():
-                return self._log_failure_once(error, STANDBY_POLL_INTERVAL_S)
+                return self._record_failure(error, STANDBY_POLL_INTERVAL_S)
             case RoleTaken() if self._shared.is_standby or not self._is_alone:
-                return self._log_failure_once(error, STANDBY_POLL_INTERVAL_S)
+                return self._record_failure(error, STANDBY_POLL_INTERVAL_S)
             case StorageError() if self._has_played:  # the database comes back, as after a restart
-                return self._log_failure_once(error, wait_s)
+                return self._record_failure(error, wait_s)
             case _ if self._is_alone:
                 raise error
             case AuthError() | ConfigError():
-                return self._log_failure_once(error, AUTH_RETRY_INTERVAL_S)
+                return self._record_failure(error, AUTH_RETRY_INTERVAL_S)
             case StorageError():
-                return self._log_failure_once(error, wait_s)
+                return self._record_failure(error, wait_s)
             case _:
                 self.trouble = f"crashed: {error!r:.200}"
-                logger.error("the account crashed; next try in %.0f s", wait_s, exc_info=error)
+                self.retries.record_failure(self.trouble, wait_s)
+                logger.error("the account crashed (%s)", self.retries.text(), exc_info=error)
                 return wait_s
 
-    def _log_failure_once(self, error: BaseException, wait_s: float) -> float:
-        """Log a failure, but only once if it repeats."""
-        if str(error) != self.trouble:
-            self.trouble = str(error)
-            logger.warning("%s; next try in %.0f s", error, wait_s)
+    def _record_failure(self, error: BaseException, wait_s: float) -> float:
+        is_new, self.trouble = str(error) != self.trouble, str(error)
+        is_due = self.retries.record_failure(self.trouble, wait_s)
+        # A standby may wait for months.
+        if is_new if self.is_waiting else is_due:
+            logger.warning("%s (%s)", error, self.retries.text())
         return wait_s
 
     async def _sign_in_and_play(self, stop: asyncio.Event) -> None:
@@ -179,13 +184,14 @@ class AccountRunner:
             if name:
                 role = await stack.enter_async_context(self._hold_account_role(name, server.site))
             setting = self._config.server.token_setting
-            account = await sign_in(server, stop, self._shared.rng, setting, self._set_trouble)
+            account = await sign_in(server, stop, self._shared.rng, setting, self._set_trouble, self.retries)
             if account is None:
                 return
             self._name = account.name
             if role_of(account.name, server.site) != role_of(name, server.site):  # or the token is another's
                 role = await stack.enter_async_context(self._hold_account_role(account.name, server.site))
             self.trouble, self.is_waiting = "", False
+            self.retries.record_success(is_stable=False)
             owner = AccountKey(server.site, account.name.lower())
             async with self._shared.database.write() as session:
                 await assign_account_to_records(session, owner)
@@ -263,6 +269,7 @@ async def sign_in(
     rng: random.Random,
     setting: str = "server.token",
     report: Callable[[str], None] = lambda _: None,
+    retries: Retries | None = None,
 ) -> Account | None:
     """Return our account once the server answers, or None if `stop` is set first.
 
@@ -272,12 +279,13 @@ async def sign_in(
         rng: Source of randomness for the waits between attempts.
         setting: The name of the token's setting, for messages.
         report: Called with a message after each failure, before the retry.
+        retries: Counts the failed attempts; None if nobody wants to know.
 
     Raises:
         AuthError: The server does not accept the token; the message includes the server's reply.
-        ConfigError: The account is not a bot account.
+        ConfigError: The account is not a bot account, or closed.
     """
-    trouble = ""
+    retries = retries or Retries(asyncio.get_running_loop().time)
     for wait_s in backoff_delays(rng):
         try:
             account = await server.account()
@@ -286,22 +294,38 @@ async def sign_in(
         except ServerError as error:  # also a proxy's page or any other refusal while the site is down
             if isinstance(error, TransientError):
                 wait_s = max(wait_s, error.retry_after_s or 0.0)
-            level = logging.DEBUG if str(error) == trouble else logging.WARNING  # an outage may last for days
-            trouble = str(error)
-            report(f"cannot sign in: {trouble}")
-            logger.log(level, "cannot sign in at %s: %s; next try in %.1f s", server.site, error, wait_s)
+            trouble = f"cannot sign in: {error}"
+            report(trouble)
+            is_due = retries.record_failure(trouble, wait_s)
+            level = logging.WARNING if is_due else logging.DEBUG  # an outage may last for days
+            logger.log(level, "cannot sign in at %s: %s (%s)", server.site, error, retries.text())
         else:
-            if not account.is_bot:
-                raise ConfigError(
-                    f"{setting}: the account {account.name} is not a bot account; "
-                    "run `desdemona upgrade-account` to make it one"
-                )
+            require_playable(account, setting)
             about = f" ({account.about})" if account.about else ""
             logger.info("signed in at %s as %s%s", server.site, account.name, about)
             return account
         if await _wait_unless_stopped(stop, wait_s):
             break
     return None
+
+
+def require_playable(account: Account, setting: str) -> None:
+    """Check that a bot may play with the account.
+
+    Args:
+        account: The account that the token belongs to.
+        setting: The name of the token's setting, for the message.
+
+    Raises:
+        ConfigError: The account is closed, or not a bot account.
+    """
+    if account.is_closed:
+        raise ConfigError(f"{setting}: the site has closed the account {account.name}")
+    if not account.is_bot:
+        raise ConfigError(
+            f"{setting}: the account {account.name} is not a bot account; "
+            "run `desdemona upgrade-account` to make it one"
+        )
 
 
 async def _wait_unless_stopped(stop: asyncio.Event, wait_s: float) -> bool:

@@ -1,10 +1,12 @@
-"""Records when an account's stream was opened and when data last arrived. No I/O."""
+"""Records when an account's stream was opened, when data last arrived, and failed attempts. No I/O."""
 
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from datetime import datetime
 from typing import Any
 
+from bot.base.reconnect import Retries
 from storage.tables.types import now_utc
 
 
@@ -12,11 +14,16 @@ class ConnectionMonitor:
     """The state of an account's link, for the operator.
 
     Args:
+        clock: Monotonic clock, in seconds.
         now: Returns the current time with its time zone.
     """
 
-    def __init__(self, now: Callable[[], datetime] = now_utc) -> None:
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, now: Callable[[], datetime] = now_utc
+    ) -> None:
         self._now = now
+        self.retries = Retries(clock, now)
+        """Attempts to reopen the stream."""
         self.up_since: datetime | None = None
         """When the current stream was opened, or None if none is open."""
         self.heard_at: datetime | None = None

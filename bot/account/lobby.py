@@ -77,7 +77,7 @@ class Lobby:
         self._blocks = BlockLists(
             services.config.challenges, services.database, services.server.site, services.sleep
         )
-        self.link = ConnectionMonitor()
+        self.link = ConnectionMonitor(services.clock)
         """The state of the account's stream."""
         self._matching: asyncio.Task[None] | None = None
         """The task that challenges other programs."""
@@ -142,6 +142,7 @@ class Lobby:
             sleep=self._services.sleep,
             clock=self._services.clock,
             rng=self._services.rng,
+            retries=self.link.retries,
         )
 
     def reload(self, config: Config) -> None:
@@ -188,6 +189,11 @@ class Lobby:
         Ignores games without a real-time clock: they can last for weeks and resume after the restart.
         """
         await self._empty.wait()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether all slots for games with a real-time clock are taken."""
+        return not self._slots.has_room()
 
     @property
     def owner(self) -> AccountKey:

@@ -13,6 +13,7 @@ from dataclasses import asdict
 from typing import Any
 
 from bot.base.old_names import add_old_keys
+from bot.text.chinese_names import with_chinese_names
 from bot.text.moment_text import judge_moment
 from bot.text.report_text import summarise_report
 from bot.text.trap_report import DecisionReport, GameReport, ReplyReport
@@ -56,7 +57,7 @@ def blind_report(report: GameReport) -> dict[str, Any]:
         "plain_share": share,
         **report_texts(report, decisions, is_blind=True, plain_share=share),
     }
-    return dict(add_old_keys(fields))
+    return dict(with_chinese_names(add_old_keys(fields)))
 
 
 def _only(names: Sequence[str], report: object) -> dict[str, Any]:
@@ -66,7 +67,7 @@ def _only(names: Sequence[str], report: object) -> dict[str, Any]:
 def open_report(report: GameReport) -> dict[str, Any]:
     """The whole report in plain JSON values, with its sentences."""
     fields = report.to_json()
-    return dict(add_old_keys({**fields, **report_texts(report, fields["decisions"])}))
+    return dict(with_chinese_names(add_old_keys({**fields, **report_texts(report, fields["decisions"])})))
 
 
 def report_texts(

@@ -8,6 +8,7 @@ from bot.arena.game import ReplayedGame
 from bot.arena.public.downloads import ENDINGS, formats_of
 from bot.arena.variants import ArenaVariant
 from bot.arena.wire import Json, variant_json
+from bot.text.chinese_names import with_chinese_names
 from engine.game import Game
 
 
@@ -53,7 +54,7 @@ def public_view(game: ReplayedGame) -> Json:
         "sides": list(rules.sides),
         "lastSquares": list(game.last_squares),
         "moves": list(game.record.moves),
-        "names": list(game.names),
+        **with_chinese_names({"names": game.names}),
     }
     if game.is_over:
         shown |= {
@@ -112,7 +113,8 @@ def replay_json(game: ReplayedGame) -> Json:
         move = rules.parse_move(position, text)
         position = rules.play(position, move)
         drawn = board(game.variant, position)
-        steps.append({**drawn, "move": text, "name": name, "squares": list(rules.move_squares(move))})
+        named = with_chinese_names({"name": name})
+        steps.append({**drawn, "move": text, **named, "squares": list(rules.move_squares(move))})
     return {
         "id": game.id,
         "variant": variant_json(game.variant),

@@ -257,8 +257,8 @@ class Arena:
             listeners = await self._listen(runner)
             for listener in listeners:
                 stack.callback(listener.close)
-            local_url = _url(self._config.host, listeners[0].sockets[0].getsockname()[1])
-            self._parts.base_url = self._parts.base_url or local_url
+            address = local_url(self._config.host, listeners[0].sockets[0].getsockname()[1])
+            self._parts.base_url = self._parts.base_url or address
             tasks = [
                 asyncio.create_task(self._run_clock(), name="arena clock"),
                 asyncio.create_task(self.importer.run(), name="arena trainer"),
@@ -266,7 +266,7 @@ class Arena:
             if self._clock is time.monotonic:  # another one does not say whether the process runs
                 tasks.append(asyncio.create_task(detect_freezes(self._suspect_freeze), name="arena freezes"))
             try:
-                yield local_url
+                yield address
             finally:
                 for task in tasks:
                     task.cancel()
@@ -381,7 +381,7 @@ def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
     return report
 
 
-def _url(host: str, port: int) -> str:
+def local_url(host: str, port: int) -> str:
     """A URL that a browser on this machine can open."""
     shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not listened on
     return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"

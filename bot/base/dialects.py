@@ -103,6 +103,10 @@ class Dialect:
     """Whether the site's page shows people the challenges that they receive."""
     unanswered_s: float = 60.0
     """Seconds after which we withdraw our challenge if it is unanswered."""
+    needs_login: bool = False
+    """Whether the account's name must be in the settings, because no token names it."""
+    tokens_at: str = ""
+    """Page on which the account's owner can create a token; empty if there is none."""
     rated_by_speed: frozenset[str] = frozenset({"standard"})
     """Keys of variants with one rating per speed; any other variant has one rating for all speeds."""
 
@@ -172,6 +176,10 @@ DIALECTS: Mapping[str, Dialect] = {
         Dialect(
             name="lichess",
             home="https://lichess.org",
+            tokens_at=(
+                "https://lichess.org/account/oauth/token/create?scopes[]=bot:play"
+                "&scopes[]=challenge:read&scopes[]=challenge:write&description=Desdemona"
+            ),
             keep_alive_s=7.0,
             variants={
                 **_CHESS_VARIANTS,
@@ -184,6 +192,7 @@ DIALECTS: Mapping[str, Dialect] = {
         Dialect(
             name="playstrategy",
             home="https://playstrategy.org",
+            tokens_at="https://playstrategy.org/account/oauth/token",
             keep_alive_s=6.0,
             variants={
                 "flipello": SiteVariant("othello", (P1, P2), DROP_NOTATION),
@@ -215,6 +224,7 @@ DIALECTS: Mapping[str, Dialect] = {
             capabilities=frozenset({Capability.CHALLENGE}),
             from_positions=False,
             protocol="ggs",
+            needs_login=True,
             rated_by_speed=frozenset(),
         ),
     )

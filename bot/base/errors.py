@@ -4,6 +4,7 @@
 
     DesdemonaError
     +-- ConfigError       stop, and show the operator which setting is wrong
+    +-- NotTried          tell the operator that a check was not carried out
     +-- ServerError       a failed exchange with a server
         +-- TransientError    wait (`retry_after_s` if the server named a time), then try again
         +-- AuthError         stop, and inform the operator
@@ -23,6 +24,10 @@ class DesdemonaError(Exception):
 
 class ConfigError(DesdemonaError):
     """A setting is missing, unknown or out of range; the message names the setting and its source."""
+
+
+class NotTried(DesdemonaError):
+    """Something was not checked; the message says why."""
 
 
 class ServerError(DesdemonaError):

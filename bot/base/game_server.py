@@ -3,14 +3,14 @@
 # ruff: noqa: ARG002 - bodies that use no argument are for sites that cannot do it
 
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
 from bot.base.config import ChallengesConfig
 from bot.base.dialects import Capability
-from bot.base.errors import AuthError, RefusedError, ServerError
+from bot.base.errors import AuthError, NotTried, RefusedError, ServerError
 from bot.base.events import (
     AccountEvent,
     Bot,
@@ -39,6 +39,12 @@ class Account:
     """Number of games played so far; None if the site does not report it."""
     about: str = ""
     """Further information for the operator; empty if there is none."""
+    is_closed: bool = False
+    """Whether the account is closed, so that it cannot play."""
+
+
+Check = tuple[str, Callable[[], Awaitable[str]]]
+"""Name of a check for the operator, and the function that carries it out."""
 
 
 class Server(Protocol):
@@ -181,6 +187,24 @@ class Server(Protocol):
     async def rating_diff(self, game_id: str, name: str) -> int | None:
         """Rating change of an account after a finished game; None if unrated or not reported."""
         return None
+
+    def checks(self, challenges: ChallengesConfig, *, may_challenge: bool) -> Sequence[Check]:
+        """What can be checked after `account`, for the operator.
+
+        A check returns what it found, and raises `NotTried` or the error that it found.
+
+        Args:
+            challenges: The settings.
+            may_challenge: Whether we want to challenge others.
+        """
+        return ()
+
+    async def check_stream(self, challenges: ChallengesConfig) -> str:
+        """Open the account's stream, wait until the site sends something, and close it.
+
+        A program that is listening to the same account may lose its stream or events.
+        """
+        raise NotTried(f"{self.site} has no separate stream")
 
     async def close(self) -> None:
         """Close the connections; the adapter cannot be used afterwards."""

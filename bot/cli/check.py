@@ -2,29 +2,22 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import typer
 
-from bot.account.account_runner import role_of
-from bot.arena.accounts import NameTaken, bot_account
-from bot.base.config import Config, config_source, read_dashboard_token, read_token
-from bot.base.dialects import Capability, get_dialect
-from bot.base.errors import AuthError, ConfigError, DesdemonaError
-from bot.base.events import FROM_POSITION
-from bot.base.game_server import Server
+from bot.base.config import Config, config_source, read_dashboard_token
 from bot.base.log import printable
+from bot.base.network.http_session import check_network, outgoing_urls
+from bot.cli.account_check import Finding, check_account, check_arena, run_check
 from bot.cli.common import config_of
-from bot.servers.adapters import make_server
 from bot.servers.online_lookup import open_lookup
 from engine import ENGINE_VERSION
 from engine._native import UNIT
 from engine.completion import complete
-from engine.errors import EngineFault
 from engine.games import ENGINE_GAMES, get_rules
 from engine.human.model import SHALLOW, BadModel
 from engine.human.opponent_model_search import GameModels
@@ -38,7 +31,7 @@ from engine.strategies.registry import STRATEGIES
 from engine.time_management import Limits
 from engine.verification import verify
 from storage.database import Database
-from storage.errors import RoleTaken, StorageError
+from storage.errors import StorageError
 from storage.maintenance.malformed import quarantine_malformed, tables_needed_at_start
 
 SELF_TEST_DEPTH = 6
@@ -50,25 +43,15 @@ _MAX_NAMED_GAMES = 3
 """Maximum number of database rows that a message names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The result of one check."""
-
-    what: str
-    is_good: bool
-    text: str
-    """What the check found, or the error, in one line."""
-
-
 def check_command(context: typer.Context) -> None:
     """Check the configuration, database, engine and accounts.
 
-    The exit status is 1 if any check fails.
+    Contacts the sites; what it does not try is marked with --. The exit status is 1 if any check fails.
     """
     findings = asyncio.run(check(config_of(context), config_source(context.obj)))
     for finding in findings:
-        print(printable(f"{'ok  ' if finding.is_good else 'FAIL'}  {finding.what}: {finding.text}"))
-    raise typer.Exit(0 if all(finding.is_good for finding in findings) else 1)
+        print(printable(finding.line))
+    raise typer.Exit(1 if any(finding.is_good is False for finding in findings) else 0)
 
 
 async def check(config: Config, source: str = "settings") -> list[Finding]:
@@ -78,22 +61,26 @@ async def check(config: Config, source: str = "settings") -> list[Finding]:
         config: The settings.
         source: Where the settings come from, as shown to the operator.
     """
+    accounts = config.by_account()
+    uses_arena = any(each.uses_arena for each in accounts.values())
     return [
-        await _run_check("configuration", lambda: _configuration(config, source)),
-        await _run_check("database", lambda: _database(config)),
-        await _run_check("engine", lambda: asyncio.to_thread(_engine, config)),
-        await _run_check("human", lambda: asyncio.to_thread(_check_opponent_models, config)),
+        await run_check("configuration", lambda: _configuration(config, source)),
+        *await _network(accounts),
+        await run_check("database", lambda: _database(config)),
+        await run_check("engine", lambda: asyncio.to_thread(_engine, config)),
+        await run_check("human", lambda: asyncio.to_thread(_check_opponent_models, config)),
         *[
-            await _run_check(
+            await run_check(
                 f"uci.engines, {each.game}", partial(asyncio.to_thread, _check_external_engine, config, each)
             )
             for each in config.uci.settings()
         ],
-        *([await _run_check("online", lambda: _online(config))] if config.online.is_used else []),
+        *([await run_check("online", lambda: _online(config))] if config.online.is_used else []),
+        *([await run_check("arena", lambda: check_arena(config))] if uses_arena else []),
         *[
-            await _run_check(f"{what} {name}" if config.accounts else what, partial(probe, each))
-            for name, each in config.by_account().items()
-            for what, probe in (("site", _site), ("account", _account))
+            replace(finding, what=f"{finding.what} {name}" if len(accounts) > 1 else finding.what)
+            for name, each in accounts.items()
+            for finding in await check_account(each)
         ],
     ]
 
@@ -104,13 +91,14 @@ def _games(config: Config) -> list[str]:
     return [name for name in names if name not in ENGINE_GAMES]
 
 
-async def _run_check(what: str, probe: Callable[[], Awaitable[str]]) -> Finding:
-    try:
-        return Finding(what, True, await probe())
-    except (DesdemonaError, StorageError, EngineError, EngineFault, BadModel) as error:
-        return Finding(what, False, str(error))
-    except MemoryError:
-        return Finding(what, False, "there is not enough memory: engine.table_mb is too large")
+async def _network(accounts: Mapping[str, Config]) -> list[Finding]:
+    """How the network is reached, if the environment says anything about that."""
+
+    async def probe() -> str:
+        return check_network(outgoing_urls(accounts))
+
+    finding = await run_check("network", probe)
+    return [finding] if finding.text else []
 
 
 async def _configuration(config: Config, source: str) -> str:
@@ -228,77 +216,3 @@ async def _online(config: Config) -> str:
         return await lookup.check_services()
     finally:
         await lookup.close()
-
-
-async def _site(config: Config) -> str:
-    """Report which of the configured games the site supports."""
-    dialect, wanted = get_dialect(config.server.dialect), config.challenges.variants
-    kinds = {variant.kind or variant.game for variant in dialect.variants.values()}
-    if dialect.from_positions:
-        kinds.add(FROM_POSITION)
-    played = [name for name in wanted if name in kinds]
-    if not set(played) - {FROM_POSITION}:
-        raise ConfigError(
-            f"challenges.variants: {dialect.name} has none of {', '.join(wanted)}, "
-            f"only {', '.join(sorted(kinds - {FROM_POSITION}))}"
-        )
-    others = [name for name in wanted if name not in kinds]
-    absent = f"; not there: {', '.join(others)}" if others else ""
-    missing = [capability.value for capability in Capability if capability not in dialect.capabilities]
-    without = f"; the site has no {', '.join(missing)}" if missing else ""
-    return f"{dialect.name} plays {', '.join(played)}{absent}{without}"
-
-
-async def _account(config: Config) -> str:
-    if config.uses_arena:
-        database = await Database.open(config.storage.url)
-        try:
-            name = config.server.name
-            async with database.read() as session:
-                try:
-                    await bot_account(session, name)
-                except NameTaken as error:
-                    if name not in config.level_names:
-                        raise
-                    return f"{name} cannot play: {error}"  # `run` goes on without it
-        finally:
-            await database.close()
-        return f"{config.server.name} at the embedded arena, which `desdemona run` starts"
-    dialect = get_dialect(config.server.dialect)
-    url = config.server.url or dialect.home
-    server = make_server(config, dialect, url, read_token(config.server))
-    try:
-        async with _hold_account_role(config, server):
-            account = await server.account()
-    except RoleTaken:
-        who = f"{server.login} at {url}"
-        return f"not tested: the bot is running as {who}, and signing in would disconnect it"
-    except AuthError as error:
-        setting = config.server.token_setting
-        raise AuthError(f"{setting}: {server.site} does not accept it: {error}") from error
-    finally:
-        await server.close()
-    if not account.is_bot:
-        raise ConfigError(
-            f"{config.server.token_setting}: the account {account.name} is not a bot account; "
-            "run `desdemona upgrade-account` to make it one"
-        )
-    return f"{account.name} at {url}{'; ' * bool(account.about)}{account.about}"
-
-
-@asynccontextmanager
-async def _hold_account_role(config: Config, server: Server) -> AsyncIterator[None]:
-    """Hold the account's role on sites where signing in would disconnect a running bot.
-
-    Raises:
-        RoleTaken: The bot is running.
-    """
-    if not server.login:
-        yield
-        return
-    database = await Database.open(config.storage.url)
-    try:
-        async with database.hold_role(role_of(server.login, server.site)):
-            yield
-    finally:
-        await database.close()

@@ -10,6 +10,7 @@ from engine import VERSION
 
 COMMANDS = {
     "run": LazyCommand("bot.daemon.commands", "run"),
+    "init": LazyCommand("bot.cli.init_command", "init_command"),
     "check": LazyCommand("bot.cli.check", "check_command"),
     "challenge": LazyCommand("bot.cli.control.program", "challenge"),
     "tournament": LazyCommand("bot.cli.control.program", "tournament"),
@@ -107,7 +108,7 @@ GROUPS: dict[str, tuple[dict[str, LazyCommand], str]] = {
 DEFAULTS = {"page": "questions"}
 """Default commands, keyed by group; a group without a default command prints its help."""
 PANELS = {
-    "Play": ("run", "check", "challenge", "tournament", "match", "engine", "upgrade-account"),
+    "Play": ("run", "init", "check", "challenge", "tournament", "match", "engine", "upgrade-account"),
     "Watch": ("status", "control", "games", "show", "stats", "page"),
     "Data": ("sql", "export", "import", "replay", "db"),
     "Trial": ("trial",),

@@ -30,6 +30,7 @@ from bot.control.status import (
     Status,
     gather_status,
 )
+from bot.control.status_text import admission_text
 from bot.game.game_runner import GameRunner
 from bot.threads.search_pool import SearchPool
 from storage.database import Database
@@ -188,7 +189,7 @@ class OperatorActions:
                 raise ControlError("the program is not paused")
             self._program.pause.end()
             self._admission = AdmissionStatus(Admission.OPEN, self._now(), None, by)
-            note.result = "new games may start"
+            note.result = admission_text(await self.status())
         return note.result
 
     async def drain(self, *, by: str) -> str:

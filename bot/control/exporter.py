@@ -5,7 +5,7 @@ from collections import Counter
 from prometheus_client import generate_latest
 
 from bot.base.metrics import Metrics
-from bot.control.health_monitor import RecentResults, link_trouble
+from bot.control.health_monitor import RecentResults
 from bot.control.status import Status
 from engine import ENGINE_VERSION
 
@@ -42,7 +42,7 @@ def exposition(
             continue  # the program that plays it has the link
         # One that has not signed in does not know its site yet.
         site = account.site or account.name
-        links[site] = links.get(site, True) and not link_trouble(account)
+        links[site] = links.get(site, True) and not account.link_trouble
     for site, is_up in links.items():
         metrics.link_up.labels(site).set(int(is_up))
     metrics.rating.clear()

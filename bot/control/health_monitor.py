@@ -22,7 +22,7 @@ from bot.alarms.samples import DiskSample, HealthSample, RatingSample
 from bot.base.dialects import rating_list_of
 from bot.base.event_log import log_event
 from bot.base.metrics import Metrics
-from bot.control.status import AccountStatus, Status
+from bot.control.status import Status
 from engine.human.registry import ModelRegistry
 from storage.database import Database
 from storage.errors import StorageError
@@ -186,7 +186,7 @@ class HealthMonitor:
             tally=observed.metrics.tally,
             links=None
             if status is None
-            else {each.name: link_trouble(each) for each in status.accounts if not each.is_standby},
+            else {each.name: each.link_trouble for each in status.accounts if not each.is_standby},
             overdue_s=None
             if status is None
             else {game.key: game.overdue_s for game in status.games if game.overdue_s is not None},
@@ -252,13 +252,6 @@ class HealthMonitor:
         return self._blindness
 
 
-def link_trouble(account: AccountStatus) -> str:
-    """Why an account has no link to its site; empty if the link is up."""
-    if account.link is None:
-        return account.trouble or "signing in"
-    return "" if account.link.is_up else account.link.trouble or "not up yet"
-
-
 def rating_name(curve: RatingCurve) -> str:
     """The name that alarms use for a rating."""
     return f"{curve.account} at {curve.site}, {curve.game} {curve.speed}".rstrip()
@@ -300,7 +293,7 @@ def plain_readiness(status: Status, failures: dict[str, tuple[int, int]]) -> dic
         status: The current status.
         failures: See `engine.human.registry.ModelRegistry.failures`.
     """
-    troubles = {f"account {each.name}": link_trouble(each) for each in status.accounts}
+    troubles = {f"account {each.name}": each.link_trouble for each in status.accounts}
     troubles["database"] = status.database.trouble
     load = status.workers
     is_full = load.busy == load.threads and load.waiting_moves > 2 * load.threads

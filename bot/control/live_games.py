@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from bot.account.lobby import Lobby
+from bot.base.reconnect import RetryStatus
 from bot.game.game_runner import GameRunner
 from engine.game import IllegalMove, replay
 from engine.games import get_rules
@@ -63,6 +64,8 @@ class LiveGame:
     """The bait set by our last move, until it is answered; None if there is none or it is not known yet."""
     opponent_site_id: str = ""
     """The site's key of the opponent's account; empty until the site has sent the game."""
+    retry: RetryStatus | None = None
+    """The failure to open the game's stream; None if there is none."""
 
 
 def live_games(name: str, lobby: Lobby) -> list[LiveGame]:
@@ -106,6 +109,7 @@ def _live_game(account: str, site: str, key: str, player: GameRunner) -> LiveGam
         overdue_s=player.overdue_s,
         bait=_bait(player) if is_shown else None,
         opponent_site_id=stored.opponent_id if stored else "",
+        retry=player.link_retries.status,
     )
 
 

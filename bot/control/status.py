@@ -15,6 +15,7 @@ from bot.account.account_runner import AccountRunner
 from bot.account.lobby import Lobby
 from bot.alarms.evaluator import AlarmStatus
 from bot.base.log import LoggedError
+from bot.base.reconnect import RetryStatus
 from bot.control.live_games import LiveGame, live_games
 from bot.threads.fair_queue import ThreadWaits
 from bot.threads.search_pool import PoolLoad
@@ -90,8 +91,19 @@ class AccountStatus:
     """Number of finished games whose records are being closed."""
     notice: str = ""
     """What the database lacks, as after the restore of an older backup; empty if nothing."""
+    retry: RetryStatus | None = None
+    """The failure to sign in or to open the link; None if there is none."""
+    is_full: bool = False
+    """Whether all slots for games with a real-time clock are taken."""
     thread_waits: ThreadWaits = field(default_factory=ThreadWaits)
     """How long the latest moves waited for a search thread."""
+
+    @property
+    def link_trouble(self) -> str:
+        """Why the account has no link to its site; empty if the link is up."""
+        if self.link is None:
+            return self.trouble or "signing in"
+        return "" if self.link.is_up else self.link.trouble or "not up yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +190,8 @@ def account_status(
     """Return the status of an account and its link; `waits` is as in `gather_status`."""
     lobby = runner.lobby
     if lobby is None:
-        return AccountStatus(name, "", "", None, runner.trouble, 0, 0, runner.is_waiting)
+        retry = runner.retries.status
+        return AccountStatus(name, "", "", None, runner.trouble, 0, 0, runner.is_waiting, retry=retry)
     link = lobby.link
     return AccountStatus(
         name,
@@ -197,6 +210,8 @@ def account_status(
         len(lobby.queue),
         closing=lobby.closing,
         notice=runner.notice,
+        retry=link.retries.status,
+        is_full=lobby.is_full,
         thread_waits=(waits or {}).get(lobby.owner, ThreadWaits()),
     )
 

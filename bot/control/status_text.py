@@ -1,14 +1,15 @@
 """The status as lines of text for the operator's terminal."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from bot.alarms.evaluator import AlarmStatus
+from bot.base.reconnect import RetryStatus
 from bot.base.rounding import duration
 from bot.control.live_games import LiveGame
 from bot.control.status import (
     AccountStatus,
     Admission,
-    AdmissionStatus,
     DatabaseStatus,
     Status,
     WaitingChallenge,
@@ -22,12 +23,12 @@ def status_lines(status: Status) -> list[str]:
     lines = [
         f"desdemona {status.version}, process {status.process}, up {duration(status.at - status.started_at)}",
         f"health: {_health(status)}",
-        admission_words(status.admission, status.at),
+        admission_text(status),
         "",
         *(_account(each, status.at) for each in status.accounts),
         "",
         f"games: {len(status.games_on)}",
-        *map(_game, status.games_on),
+        *(_game(each, status.at) for each in status.games_on),
     ]
     if status.closing:
         lines.append(f"finished games whose records are being closed: {status.closing}")
@@ -58,11 +59,7 @@ def _health(status: Status) -> str:
     wrong = [alarm.headline for alarm in status.firing]
     if status.database.trouble:
         wrong.append("The database does not answer.")
-    wrong += [
-        f"{account.name} is not connected."
-        for account in status.accounts
-        if account.link is None or account.link.up_since is None
-    ]
+    wrong += [f"{account.name} is not connected." for account in status.accounts if account.link_trouble]
     return " ".join(wrong) or "all is well"
 
 
@@ -75,12 +72,13 @@ def _alarm(alarm: AlarmStatus, at: datetime) -> str:
     return f"{line}: {alarm.text}. {alarm.cure}" if alarm.text else line
 
 
-def admission_words(admission: AdmissionStatus, at: datetime) -> str:
+def admission_text(status: Status) -> str:
     """Return a sentence that says whether new games may start."""
+    admission, at = status.admission, status.at
     by = f" by {admission.by}" if admission.by else ""
     match admission.state:
         case Admission.OPEN:
-            return "New games may start."
+            return _open_text(status)
         case Admission.DRAINING:
             return f"Stopping after the running games, requested{by}."
         case Admission.PAUSED:
@@ -89,14 +87,43 @@ def admission_words(admission: AdmissionStatus, at: datetime) -> str:
             return f"Paused{by}{since}, {until}."
 
 
+def _open_text(status: Status) -> str:
+    """Whether and where games can start, if the operator allows it."""
+    if status.database.trouble:
+        return "No new game can start: the database does not answer."
+    away = [each.name for each in status.accounts if each.link_trouble]
+    full = [each.name for each in status.accounts if each.is_full and not each.link_trouble]
+    free = [each.name for each in status.accounts if each.name not in (*away, *full)]
+    if full and not (free or away):
+        return "New games can start when one ends: all slots are taken."
+    reasons = list[str]()
+    if away:
+        reasons.append(f"{listed(away)} {'is' if len(away) == 1 else 'are'} not connected")
+    if full:
+        reasons.append(f"all slots of {listed(full)} are taken")
+    why = " and ".join(reasons)
+    if not free:
+        return f"No new game can start: {why or 'no account is active'}."
+    return f"New games may start at {listed(free)}; {why}." if why else "New games may start."
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as words of a sentence, for instance ``a, b and c``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _retry(retry: RetryStatus | None, at: datetime) -> str:
+    return f" ({retry.text(at)})" if retry is not None else ""
+
+
 def _account(account: AccountStatus, at: datetime) -> str:
     link = account.link
     if link is None:
-        return f"{account.name}: {account.trouble or 'signing in'}"
+        return f"{account.name}: {account.link_trouble}{_retry(account.retry, at)}"
     head = f"{account.name}: playing as {account.login} at {account.site}; games: {account.games}"
     head += f", waiting: {account.waiting}; link: "
-    if link.up_since is None:
-        return head + f"down ({link.trouble or 'not up yet'})"
+    if link.up_since is None or account.link_trouble:
+        return head + f"down: {account.link_trouble}{_retry(account.retry, at)}"
     head += f"up {duration(at - link.up_since)}"
     head += f", last event {duration(at - link.event_at)} ago" if link.event_at else ", no event yet"
     head += f", lag {link.lag_ms} ms" if link.lag_ms else ""
@@ -109,10 +136,11 @@ def thread_wait_text(waits: ThreadWaits) -> str:
     return f"thread wait {waits.mean_s:.2f} s (longest {waits.longest_s:.2f} s)"
 
 
-def _game(game: LiveGame) -> str:
+def _game(game: LiveGame, at: datetime) -> str:
     where = f"  {game.key} ({game.account})"
+    lost = f"; no connection: {game.retry.error}{_retry(game.retry, at)}" if game.retry else ""
     if not game.game:
-        return f"{where}: joining"
+        return f"{where}: joining{lost}"
     who = (
         f"{game.opponent} ({'program, ' if game.opponent_is_bot else ''}{game.opponent_rating or 'unrated'})"
     )
@@ -123,7 +151,7 @@ def _game(game: LiveGame) -> str:
     kind = "rated" if game.rated else "casual"
     drawn = ", at random" if game.is_drawn else ""
     about = f"{where}: {kind} {game.variant} against {who}, ply {game.ply}, {turn}{clocks}"
-    return f"{about}; {game.strategy}{drawn}"
+    return f"{about}; {game.strategy}{drawn}{lost}"
 
 
 def _clock(left_s: float) -> str:

@@ -17,7 +17,7 @@ from bot.base import log
 from bot.base.errors import AuthError, RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd, GameEvent, GameSnapshot, GameState, MoveInfo
 from bot.base.game_server import is_game_running
-from bot.base.reconnect import backoff_delays, stay_connected
+from bot.base.reconnect import Retries, backoff_delays, stay_connected
 from bot.game.assignment import (
     BIASED_COIN_PROBABILITY,
     BLIND_COIN_PROBABILITY,
@@ -97,6 +97,8 @@ class GameRunner:
         self._ledger = GameLedger(services.database, services.owner, services.role, game_id, services.metrics)
         self.session = Session()
         """The current position."""
+        self.link_retries = Retries(services.clock)
+        """Attempts to reopen the game's stream."""
         self._handling = asyncio.Lock()
         self._end: GameEnd | None = None
         self.is_adjourned = False
@@ -271,6 +273,7 @@ class GameRunner:
                     rng=self._services.rng,
                     quick=MAX_QUICK_RECONNECTS,
                     cap_s=MAX_STREAM_RETRY_WAIT_S,
+                    retries=self.link_retries,
                 )
             except RefusedError as error:  # a site that is shaky refuses what it knows a moment later
                 self._unknown += 1

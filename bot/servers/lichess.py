@@ -9,7 +9,7 @@ import logging
 import math
 import re
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, nullcontext, suppress
 from datetime import datetime
 from functools import partial
@@ -21,7 +21,15 @@ import berserk
 
 from bot.base.config import ChallengesConfig
 from bot.base.dialects import Capability, Dialect
-from bot.base.errors import AuthError, ConfigError, ProtocolError, RefusedError, ServerError, TransientError
+from bot.base.errors import (
+    AuthError,
+    ConfigError,
+    NotTried,
+    ProtocolError,
+    RefusedError,
+    ServerError,
+    TransientError,
+)
 from bot.base.events import (
     MAX_CHAT_LENGTH,
     AccountEvent,
@@ -35,7 +43,7 @@ from bot.base.events import (
     Room,
     Tournament,
 )
-from bot.base.game_server import Account, is_game_running
+from bot.base.game_server import Account, Check, is_game_running
 from bot.base.network.failures import describe_failure, page_text
 from bot.base.network.http_session import open_session, proxy_of
 from bot.base.notation import MoveCodec
@@ -54,7 +62,9 @@ from bot.servers.lichess_wire import (
     read_online_bot,
     read_playing,
     read_rating_diff,
+    read_token_info,
     read_tournament,
+    split_scopes,
 )
 from bot.servers.pychess import PychessGame
 from engine import VERSION
@@ -83,6 +93,8 @@ _MAX_BOTS = 150
 """Number of programs requested from ``/api/bot/online``; the site's default is 100."""
 ONLINE_TIMEOUT_S = 30.0
 """Timeout for the list of programs, in seconds; sites send this list slowly."""
+PLAY_SCOPE = "bot:play"
+"""Token scope needed to play."""
 CHALLENGE_SCOPE = "challenge:write"
 """Token scope needed to challenge others."""
 TOURNAMENT_SCOPE = "tournament:write"
@@ -163,6 +175,8 @@ class LichessServer:
         self._silence_s = dialect.keep_alive_s + slack_s
         self._clock = clock
         self._account: Account | None = None
+        self._header_scopes: frozenset[str] | None = None
+        """Scopes of the token according to the headers of an answer; None if none named them."""
         self._lag = Lag()
         self._openings = RateLimiter(STREAM_OPENING_RATE, clock)
         self._refusals = RefusalCounter(clock)
@@ -350,6 +364,49 @@ class LichessServer:
         self._require(Capability.CLAIM)
         await self._act(f"{_game(game_id)}/claim-draw")
 
+    def checks(
+        self,
+        challenges: ChallengesConfig,  # noqa: ARG002 - the site does not enforce our rules
+        *,
+        may_challenge: bool,
+    ) -> Sequence[Check]:
+        return (("token", partial(self._check_token, may_challenge=may_challenge)), ("others", _not_tried))
+
+    async def _check_token(self, *, may_challenge: bool) -> str:
+        """Report what the token permits.
+
+        Raises:
+            AuthError: A scope is missing.
+            NotTried: The site does not say what the token permits.
+        """
+        scopes, about = self._header_scopes, ""
+        try:
+            answer = await self._request("POST", "/api/token/test", self._token)
+            info = read_token_info(answer, self._token)
+        except ServerError as error:  # some sites lack the request
+            if scopes is None:
+                raise NotTried(f"{self.site} does not say what the token permits: {error}") from error
+        else:
+            if info is None:
+                raise AuthError(f"{self.site} does not know the token")
+            scopes, about = info.scopes, info.expiry_text()
+        page = f"; create one that has it: {page}" if (page := self._dialect.tokens_at) else ""
+        if PLAY_SCOPE not in scopes:
+            raise AuthError(f"the token lacks the scope {PLAY_SCOPE}{page}")
+        if may_challenge and CHALLENGE_SCOPE not in scopes:
+            raise AuthError(f"matchmaking.enabled: the token lacks the scope {CHALLENGE_SCOPE}{page}")
+        return f"has the scopes {', '.join(sorted(scopes))}{about}"
+
+    async def check_stream(self, challenges: ChallengesConfig) -> str:
+        self.set_challenge_rules(challenges, lambda _: False)
+        began, path = self._clock(), "/api/stream/event"
+        async with aclosing(self._stream_lines("GET", path, silence_s=self._silence_s)) as lines:
+            await anext(lines)  # only says that the site has answered
+            async for line in lines:
+                read_line(line)
+                return f"opened, and answered after {self._clock() - began:.1f} s"
+        raise TransientError(f"GET {path}: the stream ended at once")
+
     async def upgrade(self) -> None:
         await self._act("/api/bot/account/upgrade")
 
@@ -378,7 +435,7 @@ class LichessServer:
         self,
         method: str,
         path: str,
-        form: Mapping[str, str] | None = None,
+        form: Mapping[str, str] | str | None = None,
         timeout_s: float | None = None,
         accept: str = "application/json",
     ) -> bytes:
@@ -398,6 +455,8 @@ class LichessServer:
                     raise RefusedError(f"{what}: the site has no record of it", 404)
                 if response.status >= 300:
                     raise await self._read_error(response, what)
+                if (scopes := response.headers.get("X-OAuth-Scopes")) is not None:
+                    self._header_scopes = split_scopes(scopes)
                 return await read_answer(response)
         except TimeoutError:
             raise TransientError(f"{what}: no answer in {timeout_s:g} s") from None
@@ -681,6 +740,10 @@ class LichessServer:
             raise TransientError(f"{what}: silent for {answer_s:g} s") from None
         except (aiohttp.ClientError, OSError) as lost:
             raise TransientError(f"{what}: {describe_failure(lost)}") from lost
+
+
+async def _not_tried() -> str:
+    raise NotTried("challenges, moves and chat")
 
 
 def _with_scope_hint(scope: str, error: RefusedError) -> RefusedError:

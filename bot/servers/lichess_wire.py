@@ -128,7 +128,43 @@ def read_account(message: object) -> Account:
         name=_clean(need(raw, "username", str)),
         is_bot=raw.get("title") == "BOT",
         games=_number(count, "all") if isinstance(count, dict) else None,
+        about="marked by the site for breaking its rules" if raw.get("tosViolation") is True else "",
+        is_closed=raw.get("disabled") is True,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class TokenInfo:
+    """What a site says about a token."""
+
+    scopes: frozenset[str]
+    expires_at: datetime | None
+    """None if it does not expire."""
+
+    def expiry_text(self) -> str:
+        """When it expires, as the end of a sentence."""
+        return f"; it expires on {self.expires_at:%Y-%m-%d}" if self.expires_at else ""
+
+
+def split_scopes(text: str) -> frozenset[str]:
+    """Parse a list of scopes, separated by commas."""
+    return frozenset(each.strip() for each in text.split(",")) - {""}
+
+
+def read_token_info(answer: bytes, token: str) -> TokenInfo | None:
+    """Parse the answer of ``/api/token/test`` for one token; None if the site does not know the token."""
+    raw = read_line(answer) or {}
+    if token not in raw:
+        raise ProtocolError("an answer about other tokens")
+    if raw[token] is None:
+        return None
+    info = as_object(raw[token])
+    expires_ms = _number(info, "expires")
+    try:
+        expires_at = None if expires_ms is None else datetime.fromtimestamp(expires_ms / 1000, UTC)
+    except (OverflowError, OSError, ValueError) as error:
+        raise ProtocolError("an impossible time", info) from error
+    return TokenInfo(split_scopes(need(info, "scopes", str)), expires_at)
 
 
 def read_playing(message: object) -> list[str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bot.base.rounding import percent
+from bot.text.chinese_names import with_chinese_names
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -151,7 +152,7 @@ def part_json(place: TextPart) -> Any:
         case ScoreText(text):
             return {"score": text}
         case MoveText(name):
-            return {"move": name}
+            return with_chinese_names({"move": name})
         case WhoText(role):
             return {"who": role}
         case BracketText(inside):

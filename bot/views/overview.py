@@ -2,11 +2,12 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from bot.base.reconnect import RetryStatus
 from bot.base.rounding import duration, percent, plural
 from bot.charts.figure import ChartSize
 from bot.charts.lines import ChartLine, LineChart
@@ -14,7 +15,7 @@ from bot.charts.numbers import PLAIN, NumberStyle
 from bot.charts.sparkline import Sparkline
 from bot.control.actions import OperatorActions
 from bot.control.status import Admission, Status
-from bot.control.status_text import admission_words
+from bot.control.status_text import admission_text
 from bot.parts.values import (
     ActionForm,
     Beside,
@@ -89,6 +90,8 @@ class NowView:
         if self.status is None:
             return
         yield headline(self.status)
+        if retries := tuple(_retries(self.status)):
+            yield _retry_table(retries, self.status.at)
         if self.status.games_on:
             yield Cards(tuple(map(board_card, self.status.games_on)), back=PATH)
         if closing := self.status.closing:
@@ -218,6 +221,34 @@ def _cost(bait: BaitEvent) -> TableCell:
     return TableCell(f"{MINUS}{percent(bait.cost)}", tone="trap" if bait.is_taken else "slip")
 
 
+def _retries(status: Status) -> Iterator[tuple[str, RetryStatus]]:
+    """The accounts' and games' connections that are being retried."""
+    for account in status.accounts:
+        if account.retry is not None:
+            yield account.name, account.retry
+    for game in status.games_on:
+        if game.retry is not None:
+            yield f"{game.account}, game {game.key}", game.retry
+
+
+def _retry_table(retries: Sequence[tuple[str, RetryStatus]], at: datetime) -> TablePart:
+    columns = ("Connection", "Failed attempts", "Since", "Next try", "Last error")
+    return TablePart(
+        "Not connected",
+        tuple(Column(name, is_text=name in ("Connection", "Last error")) for name in columns),
+        tuple(
+            (
+                name,
+                number(retry.attempts),
+                f"{duration(at - retry.since)} ago",
+                f"in {duration(retry.next_at - at)}" if retry.next_at > at else "now",
+                retry.error,
+            )
+            for name, retry in retries
+        ),
+    )
+
+
 def _controls(status: Status) -> ControlsPart:
     forms = [ActionForm("reload", "Reload settings", style="")]
     if status.admission.state is not Admission.DRAINING:
@@ -226,7 +257,7 @@ def _controls(status: Status) -> ControlsPart:
         forms.insert(0, ActionForm("resume", "Resume", style="primary"))
     elif status.admission.state is not Admission.DRAINING:
         forms.insert(0, ActionForm("pause", "Pause", style="", fields=(_HOW_LONG,)))
-    control = Control(tuple(forms), admission_words(status.admission, status.at))
+    control = Control(tuple(forms), admission_text(status))
     return ControlsPart("Controls", (control,), PATH, _CONTROLS_NOTE)
 
 

@@ -5,9 +5,8 @@ from datetime import timedelta
 
 from bot.alarms.evaluator import AlarmStatus
 from bot.base.rounding import duration, plural
-from bot.control.health_monitor import link_trouble
 from bot.control.status import AccountStatus, Admission, Status
-from bot.control.status_text import thread_wait_text
+from bot.control.status_text import listed, thread_wait_text
 from bot.parts.values import Heading, Pill
 
 RECENT_ERROR_PERIOD = timedelta(hours=1)
@@ -57,16 +56,16 @@ def _lead(status: Status) -> str:
         return wrong[0] + (also if more else "")
     if status.admission.state is Admission.DRAINING:
         return "The program is stopping."
-    away = [each.name for each in status.accounts if link_trouble(each)]
+    away = [each.name for each in status.accounts if each.link_trouble]
     if away:
-        return f"{_listed(away)} {'is' if len(away) == 1 else 'are'} not connected."
+        return f"{listed(away)} {'is' if len(away) == 1 else 'are'} not connected."
     return "Paused." if status.admission.state is Admission.PAUSED else "All is well."
 
 
 def sites_and_uptime_text(status: Status) -> str:
     """Describe where the program is playing, and give its uptime."""
     sites = list(dict.fromkeys(each.site or each.name for each in status.accounts))
-    where = f"Playing at {_listed(sites)}" if sites else "No account is active"
+    where = f"Playing at {listed(sites)}" if sites else "No account is active"
     return f"{where}; up for {duration(status.at - status.started_at)}."
 
 
@@ -74,7 +73,7 @@ def pills(status: Status) -> list[Pill]:
     """The state of each part: connections, database, workers, arena, alarms, last error."""
     made = list[Pill]()
     for account in status.accounts:
-        why = link_trouble(account)
+        why = account.link_trouble
         made.append(_pill("bad" if why else "good", account.name, why or _link_and_threads(account)))
     answer_ms = status.database.answer_ms
     alarms = {alarm.name for alarm in status.firing}
@@ -116,7 +115,3 @@ def _link_and_threads(account: AccountStatus) -> str:
 
 def _waiting(number: int, one: str, many: str) -> str:
     return f", {plural(number, one, many)} {'waits' if number == 1 else 'wait'}" if number else ""
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -45,7 +45,9 @@ def detect_format(head: bytes, length: int) -> GameFormat | None:
         return GameFormat.PGN
     if any(_is_transcript(line) for line in lines[:1]):
         return GameFormat.TRANSCRIPT
-    return GameFormat.PGN if any(re.match(r"\s*1\.", line) for line in lines[:1]) else None
+    # Some files begin with a remark or with half a game.
+    is_pgn = any(re.match(r"\s*1\.", line) for line in lines[:1]) or any(map(is_tag, lines))
+    return GameFormat.PGN if is_pgn else None
 
 
 class FoundGame(NamedTuple):

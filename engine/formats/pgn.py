@@ -235,6 +235,8 @@ def _read_as(name: str, tags: Mapping[str, str], text: PgnText, line: Callable[[
     game, sides = GAMES[name], _sides(name)
     usual_start, usual_start_text = _usual_start(name)
     left = dict(tags)
+    if name == "xiangqi" and "Red" not in tags:  # WinBoard and PyChess write White
+        left = {re.sub("^White", "Red", tag): value for tag, value in tags.items()}
 
     def take(*names: str) -> str:
         """Return the value of the first of these tags that has one; mark all of them as used."""

@@ -27,8 +27,10 @@ _TAG_BEGIN = re.compile(rf'\s*{_NAME}"')
 _TAG = re.compile(rf'\s*{_NAME}"((?:[^"\\]|\\.)*)"\s*\]')
 _TAG_WITH_QUOTES = re.compile(rf'\s*{_NAME}"(.*?)"\s*\](?=\s*(?:{_NAME}"|$))')
 """A tag whose value holds quotes without the backslash that should precede them."""
+_BROKEN_TAG = re.compile(r"\s*\[\s*[A-Za-z]")
 _TAG_WITHIN = re.compile(r'\[\s*[A-Z][A-Za-z]+\s+"')
 _ROSTER = frozenset({"Event", "Site", "Date", "Round", "White", "Black", "Red", "Result"})
+_NUMBER = re.compile(r"(?<!\S)[0-9]+\.")
 _MOVE_LIKE = re.compile(r"[A-Ia-i][0-9]|[Oo0]-[Oo0]|[平进退進]")
 _SIGNS = str.maketrans(
     dict(zip("♔♕♖♗♘♚♛♜♝♞", "KQRBN" * 2, strict=True))
@@ -120,6 +122,11 @@ class _Splitter:
         while line:
             if not self._open_comment and _TAG_BEGIN.match(line):
                 line, ended = self._add_tag(line, is_after_blank)
+                line = line.lstrip("] \t")
+            elif self._is_broken_tag(line):
+                ended = self.end() if self._has_moves else []
+                self._game.skipped += [NumberedText(self._number, line)] if self._has_room(line) else []
+                line = ""
             else:
                 line, ended = self._add_movetext(line, is_after_blank)
             yield from ended
@@ -205,8 +212,9 @@ class _Splitter:
                 self._result_line = self._number
                 self._has_moves = self._is_game = True
             else:
-                self._has_moves = True
-                self._is_game |= kind == "word" and _MOVE_LIKE.search(token[0]) is not None
+                is_prose = kind == "word" and _MOVE_LIKE.search(token[0]) is None
+                self._has_moves |= not (is_prose and self._game.tags)
+                self._is_game |= kind == "word" and not is_prose
                 if kind == "number" and self._result_line != self._number:
                     self._result_line = 0
             is_first = False
@@ -231,9 +239,15 @@ class _Splitter:
             return False
         if result is not None:
             self._result_line = self._number
-        self._has_moves |= not text.isspace()
+        is_prose = result is None and not _NUMBER.search(text) and not _MOVE_LIKE.search(text)
+        self._has_moves |= not text.isspace() and not (is_prose and self._game.tags)
         self._is_game = self._is_game or result is not None or _MOVE_LIKE.search(text) is not None
         return True
+
+    def _is_broken_tag(self, line: str) -> bool:
+        """Whether a line among tags, or after a game's result, begins like a tag and is none."""
+        is_in_movetext = self._open_comment or self._depth or (self._has_moves and not self._result_line)
+        return not is_in_movetext and _BROKEN_TAG.match(line) is not None and not _TAG_WITHIN.search(line)
 
     def _begins_game(self, token: re.Match[str], is_first: bool, is_after_blank: bool) -> bool:
         """Whether a token of the main line begins a game without tags."""

@@ -29,6 +29,7 @@ from engine.game import (
     Highlight,
     IllegalMove,
     Move,
+    MoveName,
     lost_centi,
     ply_of_loss,
 )
@@ -327,13 +328,10 @@ class Xiangqi:
             return f"{SQUARES[start]}{SQUARES[target]}"
         return f"move {move}"
 
-    def move_name(self, position: XiangqiPosition, move: Move) -> str:
-        """See `engine.games.xiangqi_notation.wxf_name`."""
-        return wxf_name(position.board, position.side, move)
-
-    def chinese_name(self, position: XiangqiPosition, move: Move) -> str:
-        """See `engine.games.xiangqi_notation.chinese_name`."""
-        return chinese_name(position.board, position.side, move)
+    def move_name(self, position: XiangqiPosition, move: Move) -> MoveName:
+        """The name by `engine.games.xiangqi_notation.wxf_name`, and by `chinese_name` there."""
+        place = position.board, position.side, move
+        return MoveName(wxf_name(*place), chinese_name(*place))
 
     def parse_move(self, position: XiangqiPosition, text: str, first_rank: int = 1) -> Move:
         """Read a move in any notation of `engine.games.xiangqi_notation`.

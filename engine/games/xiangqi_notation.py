@@ -118,7 +118,8 @@ def _columns(board: str, side: int, kind: str) -> dict[int, list[int]]:
     """The squares of a side's pieces of one kind by file, the front one first, files from the right."""
     piece = kind if side == 0 else kind.lower()
     columns: dict[int, list[int]] = {}
-    for square in sorted((s for s in range(len(board)) if board[s] == piece), reverse=side == 0):
+    squares = [square for square, found in enumerate(board) if found == piece]
+    for square in reversed(squares) if side == 0 else squares:
         columns.setdefault(_file(side, square), []).append(square)
     return dict(sorted(columns.items()))
 

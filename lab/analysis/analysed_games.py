@@ -13,7 +13,7 @@ from engine.decision import Candidate, ModelInfo, Person, ReplyProfile
 from engine.formats.record import GameRecord
 from storage.inserts import insert_all_new, insert_new
 from storage.records import columns_of, from_row
-from storage.research.archive import BATCH, add_imported_games, content_key, record_of_row
+from storage.research.archive import BATCH, add_imported_games, content_key, draw_key, record_of_row
 from storage.tables.analysis import AnalysedPositionRow, AnalysisRow, HumanModelRow, PredictionRow
 from storage.tables.archive import ImportedGameRow
 
@@ -88,6 +88,8 @@ class StoredPosition:
     """The requested model's probability for each reply; None if the model has not predicted this position."""
     name: str = ""
     """Name of the person, as written in the source; empty if unknown."""
+    draw_key: str = ""
+    """The game's `storage.research.archive.draw_key`; empty: the same as `game_key`."""
     time_control: str = ""
     """The person's time control as written in the source, such as ``180+2``; empty if unknown."""
 
@@ -202,6 +204,7 @@ async def iterate_positions(
                 found=_position(row),
                 human=None if probabilities is None else tuple(probabilities),
                 name=(game.first_player, game.second_player)[row.side],
+                draw_key=draw_key(record_of_row(game)) if game.place or game.round else game.content_key,
                 time_control=game.detail["clocks"][row.side],
             )
         last = rows[-1][0].id

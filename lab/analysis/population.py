@@ -40,7 +40,7 @@ class Portion:
 
     def holds(self, stored: StoredPosition) -> bool:
         """Whether a position passes the filter."""
-        if self.half is not None and half_of(stored.game_key, self.seed) != self.half:
+        if self.half is not None and half_of(stored.draw_key or stored.game_key, self.seed) != self.half:
             return False
         if self.person_half is not None and (
             not is_person(stored.name) or half_of_person(stored.name, self.seed) != self.person_half

@@ -14,7 +14,7 @@ from engine.formats.record import BadGame, GameRecord, start_position, steps
 from engine.game import Game
 from engine.games import get_rules
 from lab.analysis.reply_profiles import AnalysisError
-from storage.research.archive import content_key
+from storage.research.archive import content_key, draw_key
 
 _MAX_REPORTED = 5
 
@@ -105,8 +105,7 @@ def half_of(key: str, seed: int) -> int:
     """Assign a game to half 0 or 1 of all games, so that one half can be used to learn and the other to test.
 
     Args:
-        key: The game's `storage.research.archive.content_key`; it makes the halves the same in every
-        database.
+        key: The game's `storage.research.archive.draw_key`; it makes the halves the same in every database.
     """
     return _draw(seed, key, "half") & 1
 
@@ -171,12 +170,13 @@ def select_moves(
     """
     games = first_copies(games)
     wanted = [(at, ply) for at, given in enumerate(games) for ply in _plies(given, choice)]
+    keys = [draw_key(given.record) for given in games]
     sample = choice.sample
     if sample is None:
         return list(_answered(games, wanted, len(wanted), on_batch))
     drawn = sample + sample // 8 + 64  # some leave no choice of replies
     while True:
-        draws = ((_draw(choice.seed, games[at].key, ply), at, ply) for at, ply in wanted)
+        draws = ((_draw(choice.seed, keys[at], ply), at, ply) for at, ply in wanted)
         first = [(at, ply) for _, at, ply in heapq.nsmallest(drawn, draws)]
         answered = list(_answered(games, first, sample, on_batch))
         if len(answered) == sample or drawn >= len(wanted):
@@ -191,7 +191,7 @@ def _plies(given: GivenGame, choice: MoveFilter) -> Iterator[int]:
     wanted = [_passes_player_filter(record, side, choice) for side in (0, 1)]
     if not any(wanted):
         return
-    first = _draw(0, given.key, "every") % choice.every
+    first = _draw(0, draw_key(given.record), "every") % choice.every
     game: Game[Any] = get_rules(record.game)
     start_side = 0 if record.start is None else game.side_to_move(start_position(record))
     last = len(record.moves) - 1 if choice.to_ply is None else min(choice.to_ply, len(record.moves) - 1)

@@ -30,6 +30,7 @@ from lab.experiments.experiment import Result
 from lab.experiments.given_games import DEPTHS, given_games, sample_of
 from lab.training.calibrated import ReplyRows
 from storage.evidence.inference.fixed import fixed_mean
+from storage.research.archive import draw_key
 
 Floats = NDArray[np.float64]
 
@@ -119,7 +120,7 @@ def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[AnsweredMo
     """The sampled moves, all from games or persons that were not used to fit a model."""
     games = given_games(game, folder)
     if game == "chess":
-        games = [each for each in games if half_of(each.key, _SPLIT_SEED) == _HALF]
+        games = [each for each in games if half_of(draw_key(each.record), _SPLIT_SEED) == _HALF]
         return sample_of(games, game, most, seed)
     others = [each for each in sample_of(games, game, 3 * most, seed) if _is_other_half(_name(each))]
     return others[:most]

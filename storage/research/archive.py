@@ -19,14 +19,26 @@ BATCH = 500
 
 
 def content_key(record: GameRecord) -> str:
-    """A hash that identifies a game by its players, event, date, start, moves and result.
+    """A hash that identifies a game by its players, event, place, round, date, start, moves and result.
 
     Ratings, clocks, evaluations, times and tags are left out, so that a copy of the game that lacks some of
     these has the same key.
     """
+    where = [clean(record.place), clean(record.round)]
+    return _hash([draw_key(record), *where]) if any(where) else draw_key(record)
+
+
+def draw_key(record: GameRecord) -> str:
+    """A hash for random draws: `content_key` without place and round.
+
+    Halves and samples drawn with earlier versions, whose keys had neither, thus stay as they are.
+    """
     results = [None if part is None else float(part) + 0.0 for part in (record.points, record.margin)]
     texts = [clean(text) for text in (*record.players, record.event, record.date)]
-    content = [record.game, *texts, record.start, record.moves, *results]
+    return _hash([record.game, *texts, record.start, record.moves, *results])
+
+
+def _hash(content: list[Any]) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 

@@ -64,7 +64,8 @@ def migrated_file(database_file: Path, template: Path) -> Path:
 
 @pytest.fixture
 def shallow_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`desdemona check` tries the players at small depth."""
+    """`desdemona check` tries the players at small depth, in an environment without network settings."""
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
     monkeypatch.setattr("bot.cli.check.SELF_TEST_DEPTH", 3)
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -44,7 +44,7 @@ from bot.base.events import (
     Tournament,
     speed_of,
 )
-from bot.base.game_server import Account
+from bot.base.game_server import Account, Check
 from bot.game.services import GameServices
 from bot.threads.fair_queue import JobRank
 from bot.threads.search_pool import SearchPool
@@ -418,6 +418,12 @@ class FakeServer:
     async def rating_diff(self, game_id: str, name: str) -> int | None:
         await self._called("rating_diff", "", game_id, name)
         return 5
+
+    def checks(self, challenges: ChallengesConfig, *, may_challenge: bool) -> Sequence[Check]:  # noqa: ARG002
+        return ()
+
+    async def check_stream(self, challenges: ChallengesConfig) -> str:  # noqa: ARG002
+        return "open"
 
     async def close(self) -> None: ...
 

@@ -101,8 +101,8 @@ class Opponent:
             if game.legal_moves(position) and game.side_to_move(position) == side:
                 await self.may_move.wait()
                 move = self._choose(game, position, moves, decisions)
-                if decisions and record is None:
-                    record = await self._open(full, variant, side, decisions)
+                if decision := decisions.get(len(moves)):
+                    record = record or await self._open(full, variant, side, decision)
                 await self._post(f"/api/bot/game/{game_id}/move/{move}")
 
     def _choose(
@@ -118,12 +118,9 @@ class Opponent:
         decisions[len(moves)] = complete(decision, searcher, StopFlag())
         return decision.move
 
-    async def _open(
-        self, full: Json, variant: ArenaVariant, side: int, decisions: dict[int, Decision]
-    ) -> int:
+    async def _open(self, full: Json, variant: ArenaVariant, side: int, first: Decision) -> int:
         """Open the game's record, as the real bot does before its first move."""
         person = full[variant.colours[1 - side]]
-        first = next(iter(decisions.values()))
         new = NewGame(
             site="arena",
             site_game_id=full["id"],

@@ -1,5 +1,6 @@
 """The trap report of games whose pieces move from square to square."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -55,6 +56,36 @@ def test_moves_are_named_as_people_write_them(finished: Page) -> None:
         assert chip == decision["name"]
         assert f"Desdemona played {decision['name']}" in moment
         assert set(cells) == {each["name"] for each in [*decision["replies"], *decision["candidates"]]}
+
+
+WRITTEN = {
+    "en": (r"[A-Z0-9][1-9+-][=+-][1-9]", ""),
+    "zh-Hans": (r"[兵卒仕士相象马炮车帅将前中后].[进退平][一二三四五六七八九1-9]", "马车进后帅将"),
+    "ja": (r"[兵卒仕士相象馬炮車帥将前中後].[進退平][一二三四五六七八九1-9]", "馬車進後帥将"),
+}
+"""Per language a xiangqi move, and how it writes the signs of `chinese_name` that differ."""
+
+
+@pytest.mark.parametrize("tag", WRITTEN)
+def test_moves_of_xiangqi_are_named_as_the_readers_of_a_language_do(finished: Page, tag: str) -> None:
+    report = report_of(finished)
+    expected = report["names"]
+    look, signs = WRITTEN[tag]
+    if report["game"] == "xiangqi" and tag != "en":
+        expected = [name.translate(str.maketrans("馬車進後帥將", signs)) for name in report["names_chinese"]]
+    finished.driver.execute_script("localStorage.setItem('desdemona.language', arguments[0])", tag)
+    try:
+        finished.driver.refresh()
+        finished.find(".moment")
+        assert finished.moves == expected
+        if report["game"] == "xiangqi":
+            assert all(re.fullmatch(look, name) for name in expected)
+            finished.click(f".chip[data-index='{answered(report)[0]}']")
+            text = finished.text(".report")
+            assert re.search(look, text)
+            assert (re.search(WRITTEN["en"][0], text) is not None) == (tag == "en")
+    finally:
+        finished.driver.execute_script("localStorage.removeItem('desdemona.language')")
 
 
 def test_replies_are_arrows_on_the_board_as_the_person_sees_it(finished: Page) -> None:

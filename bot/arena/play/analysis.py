@@ -10,6 +10,7 @@ from typing import Any
 
 from bot.arena.game import ReplayedGame
 from bot.arena.wire import Json
+from bot.text.chinese_names import with_chinese_names
 from engine.game import Game, replay
 from engine.params import TrapParams
 from engine.search.profiles import Profiler
@@ -122,4 +123,4 @@ def _line(
         reply = rules.parse_move(after, each)
         names.append(rules.move_name(after, reply))
         after = rules.play(after, reply)
-    return line | {"names": names}
+    return {**line, **with_chinese_names({"names": names})}

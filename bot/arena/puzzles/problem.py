@@ -14,11 +14,12 @@ from bot.arena.variants import VARIANTS
 from bot.arena.wire import Json
 from bot.base.old_names import add_old_keys
 from bot.text.bait_text import bait_comparison
+from bot.text.chinese_names import with_chinese_names
 from bot.text.puzzle_text import bait_text, good_replies_text, hint_text, title_text, wrong_text
 from bot.text.sentence import Sentence, part_json
 from bot.text.trap_report import DecisionReport, decision_report
 from engine.errors import EngineFault, IncompleteProfile, RecordError
-from engine.game import Game, continued_position, move_number
+from engine.game import Game, Move, continued_position, move_number
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast, TemptingReply
 from engine.judgement import classify_by_figure_9, judge_decision
@@ -109,7 +110,7 @@ class Problem:
         move = self.rules.parse_move(self.after, text)
         return {
             "move": text,
-            "name": self.rules.move_name(self.after, move),
+            **_named(self.rules, self.after, move),
             "squares": list(self.rules.move_squares(move)),
         }
 
@@ -119,13 +120,17 @@ class Problem:
         position = self.after
         for text in moves:
             move = self.rules.parse_move(position, text)
-            name, squares = self.rules.move_name(position, move), list(self.rules.move_squares(move))
+            named, squares = _named(self.rules, position, move), list(self.rules.move_squares(move))
             position = continued_position(self.rules, self.rules.play(position, move))
-            steps.append({"move": text, "name": name, "squares": squares, "rows": self._rows(position)})
+            steps.append({"move": text, **named, "squares": squares, "rows": self._rows(position)})
         return steps
 
     def _rows(self, position: Any) -> list[str]:
         return list(self.rules.board_rows(position))
+
+
+def _named(rules: Game[Any], position: Any, move: Move) -> Json:
+    return dict(with_chinese_names({"name": rules.move_name(position, move)}))
 
 
 def _comparison(report: DecisionReport, bait: str, best: str) -> Sentence | None:
@@ -166,7 +171,7 @@ def make_problem(
             "sides": list(rules.sides),
             "number": move_number(rules, stored.moves, made.ply),
             "played": {
-                "name": rules.move_name(before, move),
+                **_named(rules, before, move),
                 "squares": list(rules.move_squares(move)),
             },
             "legal": legal,

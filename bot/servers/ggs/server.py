@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from bot.base.config import ChallengesConfig
 from bot.base.dialects import Capability, Dialect
-from bot.base.errors import AuthError, ConfigError, RefusedError, TransientError
+from bot.base.errors import AuthError, ConfigError, NotTried, RefusedError, TransientError
 from bot.base.events import (
     AccountEvent,
     Bot,
@@ -26,7 +26,7 @@ from bot.base.events import (
     Reply,
     Room,
 )
-from bot.base.game_server import Account, Server
+from bot.base.game_server import Account, Check, Server
 from bot.base.network.http_session import names_proxies, proxy_of
 from bot.servers.ggs import wire
 from bot.servers.ggs.account import GgsAccount
@@ -208,6 +208,10 @@ class GgsServer(Server):
         self._state = GgsAccount(login, programs=programs)
         self._has_recalled = False
         self._link: _Link | None = None
+        self._about = ""
+        """What the service said about the account."""
+        self._has_service = False
+        """Whether the service has answered."""
         self._is_listening = False
         self._lag = Lag()
         self._hang_up_backoff = HangUpBackoff()
@@ -309,7 +313,21 @@ class GgsServer(Server):
                 await link.close()
                 raise TransientError(str(error), self._hang_up_backoff.record_hang_up(0.0)) from error
             link.heard = [*heard, *link.heard]
+            self._about = about
         return Account(name, name, is_bot=True, about=about)
+
+    def checks(
+        self,
+        challenges: ChallengesConfig,  # noqa: ARG002 - the service follows them only while we play
+        *,
+        may_challenge: bool,  # noqa: ARG002 - everybody may
+    ) -> Sequence[Check]:
+        return (("service", self._check_service), ("others", _not_tried))
+
+    async def _check_service(self) -> str:
+        if not self._has_service:
+            raise TransientError(f"{wire.SERVICE}: {self._about}")
+        return f"{wire.SERVICE} answers: {self._about}"
 
     async def _read_about(self, link: _Link, heard: list[wire.GgsMessage]) -> str:
         """Return the service's report on the account; keep other messages in `heard` or on the link."""
@@ -319,6 +337,7 @@ class GgsServer(Server):
                 match message:
                     case wire.OtherMessage(wire.SERVICE, "finger", lines):
                         link.heard = messages[number + 1 :]
+                        self._has_service = True
                         return read_about(lines)
                     case wire.CentralError() if message.is_service_away:
                         link.heard = messages[number + 1 :]
@@ -620,6 +639,10 @@ class GgsServer(Server):
             await self._link.close()
             self._link = None
         self._recorder.close()
+
+
+async def _not_tried() -> str:
+    raise NotTried("requests, games and chat")
 
 
 PROVISIONAL = 300.0

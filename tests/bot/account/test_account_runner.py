@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from bot.account.account_runner import (
 )
 from bot.account.missing_games import ACCOUNT_STOPPED, GAMES_MISSING
 from bot.base.config import ChatConfig, Config
-from bot.base.errors import TransientError
+from bot.base.errors import ConfigError, TransientError
 from bot.base.events import ListedGame
 from bot.base.game_server import Account, Server
 from bot.control.status import account_status
@@ -96,9 +97,38 @@ async def test_the_status_of_an_account_whose_site_is_away(database: Database) -
     async with runner_of(database, lambda: door) as (runner, _):
         await until(lambda: runner.trouble)
         assert runner.trouble == "cannot sign in: HTTP 502"
+        assert runner.retries.status is not None
+        assert (runner.retries.status.attempts, runner.retries.status.error) == (1, runner.trouble)
         door.opens.set()
         await until(lambda: runner.lobby)
         assert not runner.trouble
+        assert runner.retries.status is None
+
+
+def test_an_account_whose_site_is_away_is_logged_at_growing_intervals(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def an_hour() -> int:
+        door = Door()
+        door.faults["account"] = [TransientError("HTTP 502")] * 100_000
+        async with runner_of(database, lambda: door) as (runner, _):
+            await asyncio.sleep(3600.0)
+            assert runner.retries.status is not None
+            return runner.retries.status.attempts
+
+    assert 360 < run(an_hour()) < 720
+    # At once, and after 1, 3, 7, 15 and 31 minutes.
+    assert len([record for record in caplog.records if "cannot sign in" in record.message]) == 6
+
+
+async def test_a_closed_account_is_refused(database: Database) -> None:
+    class Closed(FakeServer):
+        async def account(self) -> Account:
+            return replace(await super().account(), is_closed=True)
+
+    async with runner_of(database, Closed) as (_, task):
+        with pytest.raises(ConfigError, match=r"^server\.token: the site has closed the account Desdemona$"):
+            await task
 
 
 async def test_games_that_the_database_lacks_are_named_once(database: Database) -> None:

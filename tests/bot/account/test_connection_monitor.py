@@ -19,7 +19,7 @@ async def test_what_it_notes() -> None:
         finally:
             closed.append(True)
 
-    watch = ConnectionMonitor(lambda: now[0])
+    watch = ConnectionMonitor(now=lambda: now[0])
     assert (watch.up_since, watch.heard_at, watch.event_at, watch.trouble) == (None, None, None, "")
     watch.record_loss("no route")
     assert [event async for event in watch.record_times(stream())] == [None, "event", None]

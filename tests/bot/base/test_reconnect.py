@@ -1,15 +1,21 @@
 import itertools
 import logging
 import random
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from bot.base.errors import AuthError, ProtocolError, RefusedError, ServerError, TransientError
 from bot.base.reconnect import (
+    FIRST_LOG_INTERVAL_S,
     FIRST_WAIT_S,
+    MAX_LOGGED_REASONS,
     MAX_RECONNECT_WAIT_S,
     STABLE_CONNECTION_S,
+    Retries,
+    RetryStatus,
     backoff_delays,
     stay_connected,
 )
@@ -128,15 +134,79 @@ async def test_waits_grow_while_links_do_not_hold_and_start_afresh_when_one_did(
     assert script.slept[5] <= FIRST_WAIT_S
 
 
-async def test_log_says_lost_once_and_back_once(caplog: pytest.LogCaptureFixture) -> None:
+async def test_log_says_lost_each_reason_and_back_once(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     down: list[list[Step]] = [[TransientError("refused")] for _ in range(4)]
     script = MoveCodec(["a"], *down, ["stop"])
     await script.run()
-    assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
+    assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING", "INFO"]
     assert caplog.records[0].getMessage().startswith("test: connection lost: the stream ended; next try in")
-    assert caplog.records[1].getMessage().startswith("test: back after")
+    assert caplog.records[1].getMessage().startswith("test: still not connected: refused (2 failed attempts")
+    assert caplog.records[2].getMessage().startswith("test: back after")
     assert script.changes == ["the stream ended", None]
+
+
+async def test_a_long_outage_is_logged_at_growing_intervals(caplog: pytest.LogCaptureFixture) -> None:
+    down: list[list[Step]] = [[TransientError("refused")] for _ in range(12_000)]
+    script = MoveCodec(["a"], *down, ["stop"])
+    await script.run()
+    hours = (script.now - 1000.0) / 3600
+    assert 15 < hours < 30
+    assert len(caplog.records) == 2 + 6 + int(hours - 63 / 60)  # after 1, 3, 7, .. 63 min, and then hourly
+    last = caplog.records[-1].getMessage()
+    assert re.search(
+        r"^test: still not connected: refused \([0-9,]+ failed attempts in .*, next try in", last
+    )
+
+
+async def test_a_link_that_never_holds_is_logged_at_growing_intervals(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Two programs that disconnect each other, for instance: each connection works for a moment."""
+    caplog.set_level(logging.INFO)
+    brief: list[list[Step]] = [["a"] for _ in range(100)]
+    script = MoveCodec(*brief, ["stop"])
+    await script.run()
+    assert 500 < script.now - 1000.0 < 1000
+    words = [record.getMessage().split(": ")[1].partition(" ")[0] for record in caplog.records]
+    assert words == ["connection", "back"] * 4  # at once, and after 1, 3 and 7 min
+
+
+def test_what_is_known_of_retries() -> None:
+    times = [datetime(2026, 1, 2, tzinfo=UTC)]
+    retries = Retries(lambda: 0.0, lambda: times[0])
+    assert (retries.status, retries.text()) == (None, "")
+    retries.record_failure("down", 4.0)
+    begin = times[0]
+    times[0] += timedelta(seconds=5)
+    assert retries.text() == "1 failed attempt in 5 s, trying again now"
+    retries.record_failure("out", 70.0)
+    assert retries.status == RetryStatus(2, begin, "out", times[0] + timedelta(seconds=70))
+    assert retries.text() == "2 failed attempts in 5 s, next try in 1 min 10 s"
+    retries.record_success(is_stable=False)
+    assert retries.text() == ""
+    retries.record_failure("down", 4.0)
+    assert retries.status == RetryStatus(3, begin, "down", times[0] + timedelta(seconds=4))
+    retries.record_success()
+    retries.record_failure("down", 4.0)
+    assert retries.status == RetryStatus(1, times[0], "down", times[0] + timedelta(seconds=4))
+
+
+def test_new_reasons_are_logged_and_not_without_end() -> None:
+    time_s = [0.0]
+    retries = Retries(lambda: time_s[0])
+    due = [retries.record_failure(f"wait {number} s", 1.0) for number in (1, 1, *range(2, 20))]
+    assert due == [True, False, *[True] * (MAX_LOGGED_REASONS - 1), *[False] * 14]
+    time_s[0] = FIRST_LOG_INTERVAL_S
+    assert [retries.record_failure("wait 99 s", 1.0) for _ in range(2)] == [True, False]
+    time_s[0] += FIRST_LOG_INTERVAL_S
+    assert not retries.record_failure("wait 99 s", 1.0)
+    time_s[0] += FIRST_LOG_INTERVAL_S
+    assert retries.record_failure("wait 99 s", 1.0)
+    retries.record_success()
+    assert [retries.record_failure(f"wait {number} s", 1.0) for number in (2, 1)] == [True, True]
+    time_s[0] += FIRST_LOG_INTERVAL_S
+    assert retries.record_failure("wait 1 s", 1.0)
 
 
 @pytest.mark.parametrize("error", [AuthError("no"), RefusedError("no", 404), ProtocolError("no")])

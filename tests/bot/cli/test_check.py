@@ -13,13 +13,17 @@ from bot.cli.check import check
 from engine.human.calibrated import FEATURES
 from lab.training.calibrated import Part, to_onnx
 from storage.database import Database
+from tests.bot.base.network.sites import clean_environment
 from tests.ggs.server import FakeGgs
+
+__all__ = ["clean_environment"]  # a fixture, used by name
 
 
 def settings(folder: Path, **changes: object) -> Config:
     known: dict[str, object] = {
         "storage": StorageConfig(url=f"sqlite:///{folder / 'desdemona.db'}"),
         "engine": EngineConfig(table_mb=1),
+        "arena": ArenaConfig(port=0),
     }
     return Config.model_validate(known | changes)
 
@@ -31,7 +35,8 @@ async def test_all_is_well(tmp_path: Path) -> None:
         "database",
         "engine",
         "human",
-        "site",
+        "arena",
+        "games",
         "account",
     ]
     assert all(finding.is_good for finding in findings), findings
@@ -103,13 +108,13 @@ async def test_a_guess_is_no_other_model(tmp_path: Path) -> None:
             "lichess",
             ("othello", "chess", "chess960", "from_position", "xiangqi"),
             True,
-            "lichess plays chess, chess960, from_position; not there: othello, xiangqi",
+            "lichess (it was not asked): chess, chess960, from_position; not there: othello, xiangqi",
         ),
         (
             "playstrategy",
             ("othello", "chess"),
             True,
-            "playstrategy plays othello; not there: chess; the site has no takeback, claim, tournaments",
+            "playstrategy (it was not asked): othello; not there: chess; the site has no takeback, claim",
         ),
         (
             "pychess",
@@ -127,7 +132,8 @@ async def test_what_a_site_plays(
         server={"dialect": dialect},
         challenges={"variants": variants},
     )
-    _, _, _, _, site, account = await check(config)
+    found = {each.what: each for each in await check(config)}
+    site, account = found["games"], found["account"]
     assert (site.is_good, text in site.text) == (is_good, True), site
     assert f"{dialect} needs a token" in account.text
 
@@ -141,7 +147,7 @@ async def test_another_server(database: Database, tmp_path: Path) -> None:
             ("wrong", False, "401"),
         ):
             config = settings(tmp_path, server=ServerConfig(url=url, token=SecretStr(token)))
-            account = (await check(config))[-1]
+            account = next(each for each in await check(config) if each.what == "account")
             assert account.is_good is is_good
             assert text in account.text
             assert "wrong" not in account.text
@@ -155,18 +161,19 @@ async def test_ggs(tmp_path: Path) -> None:
         server = ServerConfig(
             dialect="ggs", url=f"ggs://127.0.0.1:{port}", name="desde", token=SecretStr("secret")
         )
-        *_, told, account = await check(settings(tmp_path, server=server))
-        assert told.text.startswith(
-            "ggs plays othello, othello_random; not there: chess, chess960, from_position, xiangqi, connect4"
+        found = {each.what: each for each in await check(settings(tmp_path, server=server))}
+        assert found["games"].text.startswith(
+            "expected at ggs (it was not asked): othello, othello_random; not there: chess, chess960, "
+            "from_position, xiangqi, connect4"
         )
-        assert account.text == f"desde at ggs://127.0.0.1:{port}; registered"
+        assert found["account"].text == f"signed in as desde at ggs://127.0.0.1:{port}; registered"
         database = await Database.open(f"sqlite:///{tmp_path / 'desdemona.db'}")
         async with database.hold_role("account desde at ggs"):
             account = (await check(settings(tmp_path, server=server)))[-1]
         await database.close()
-        assert account.is_good, "there is nothing to put right"
+        assert account.is_good is None, "there is nothing to put right"
         assert account.text == (
-            f"not tested: the bot is running as desde at ggs://127.0.0.1:{port}, "
+            f"not tried: the bot is running as desde at ggs://127.0.0.1:{port}, "
             "and signing in would disconnect it"
         )
 

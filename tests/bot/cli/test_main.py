@@ -18,6 +18,7 @@ from bot.base.dialects import Dialect
 from bot.base.errors import AuthError, RefusedError
 from bot.base.game_server import Account
 from bot.cli import check as checking
+from bot.cli.account_check import Finding
 from bot.daemon import program
 from storage import migrate
 from storage.database import Database
@@ -276,8 +277,8 @@ def test_arena_serves_alone(desdemona: Command, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_check_prints_what_it_finds(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def check(_config: Config, _source: str) -> list[checking.Finding]:
-        return [checking.Finding("database", True, "fine"), checking.Finding("account", False, "no token")]
+    async def check(_config: Config, _source: str) -> list[Finding]:
+        return [Finding("database", True, "fine"), Finding("account", False, "no token")]
 
     monkeypatch.setattr(checking, "check", check)
     assert desdemona("check")[:2] == (1, "ok    database: fine\nFAIL  account: no token\n")

@@ -46,7 +46,7 @@ async def test_a_pause_holds_new_games_and_spares_running_ones(database: Databas
         server.reply()
         await server.until(lambda: len(server.moves) >= 3)  # the running game goes on
         assert (await rig.actions.status()).admission.state is Admission.PAUSED
-        assert await rig.actions.resume(by="socket") == "new games may start"
+        assert await rig.actions.resume(by="socket") == "New games may start."
         with pytest.raises(ControlError, match="the program is not paused"):
             await rig.actions.resume(by="socket")
         assert server.has_room(1)
@@ -55,7 +55,7 @@ async def test_a_pause_holds_new_games_and_spares_running_ones(database: Databas
         assert await rig.trail() == [
             ("", "pause", "dashboard ada", "paused until `resume`; running games: 1"),
             ("desdemona", "challenge", "socket", "refused: no game may start: paused by the operator"),
-            ("", "resume", "socket", "new games may start"),
+            ("", "resume", "socket", "New games may start."),
             ("", "resume", "socket", "refused: the program is not paused"),
         ]
 
@@ -115,6 +115,17 @@ async def test_a_tournament_that_is_over_after_the_pause_is_not_joined_again(dat
         await server.until(lambda: server.calls.count("tournament cypr0001") > asked)
         await tell(server)
         assert sum(call.startswith("join cypr0001") for call in server.calls) == 1
+
+
+async def test_each_account_shows_how_long_its_moves_wait_for_a_thread(database: Database) -> None:
+    server = FakeServer()
+    async with opened_rig(server, database) as rig:
+        (home,) = (await rig.actions.status()).accounts
+        assert home.thread_waits.moves == 0
+        await rig.playing(server, 1)
+        (home,) = (await rig.actions.status()).accounts
+        assert home.thread_waits.moves == 1
+        assert list(rig.program.pool.waits) == [rig.lobby.owner]
 
 
 @pytest.mark.parametrize("minutes", [0, -1, float("nan"), float("inf"), MAX_PAUSE_MIN + 1])

@@ -39,7 +39,7 @@ async def test_the_whole_program(tmp_path: Path) -> None:
             async with http.post("/api/challenge/desdemona", data=terms, headers=headers) as answer:
                 lines = (await answer.text()).split()
             assert '{"done":"declined"}' in "".join(lines)
-            assert await program.ask("resume") == ["new games may start"]
+            assert await program.ask("resume") == ["New games may start."]
             assert (await program.ask("snooze", alarm="disk", minutes=5)) == [
                 "alarm disk: snoozed for 5 minutes"
             ]

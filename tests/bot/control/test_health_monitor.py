@@ -21,7 +21,6 @@ from bot.control.health_monitor import (
     MonitoredParts,
     backup_age,
     disk_sample,
-    link_trouble,
     plain_readiness,
 )
 from bot.control.status import AccountStatus, DatabaseStatus
@@ -224,11 +223,11 @@ def test_backups(tmp_path: Path) -> None:
 def test_links() -> None:
     up = sample_status().accounts[0]
     assert up.link is not None
-    assert link_trouble(up) == ""
-    assert link_trouble(replace(up, link=replace(up.link, is_up=False, trouble="cut off"))) == "cut off"
-    assert link_trouble(replace(up, link=replace(up.link, is_up=False))) == "not up yet"
-    assert link_trouble(AccountStatus("a", "", "", None, "refused", 0, 0)) == "refused"
-    assert link_trouble(AccountStatus("a", "", "", None, "", 0, 0)) == "signing in"
+    assert up.link_trouble == ""
+    assert replace(up, link=replace(up.link, is_up=False, trouble="cut off")).link_trouble == "cut off"
+    assert replace(up, link=replace(up.link, is_up=False)).link_trouble == "not up yet"
+    assert AccountStatus("a", "", "", None, "refused", 0, 0).link_trouble == "refused"
+    assert AccountStatus("a", "", "", None, "", 0, 0).link_trouble == "signing in"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from bot.alarms.evaluator import AlarmStatus
 from bot.alarms.lifecycle import AlarmState
 from bot.base.events import ChallengeReceived, Opponent
 from bot.base.log import LoggedError
+from bot.base.reconnect import Retries, RetryStatus
 from bot.control.live_games import LiveGame
 from bot.control.status import (
     AccountStatus,
@@ -22,7 +23,7 @@ from bot.control.status import (
     WaitingChallenge,
     database_status,
 )
-from bot.control.status_text import status_lines
+from bot.control.status_text import admission_text, status_lines
 from bot.threads.fair_queue import ThreadWaits
 from bot.threads.search_pool import PoolLoad
 from storage.database import Database
@@ -31,12 +32,16 @@ from tests.bot.control.rig import opened_rig
 from tests.bot.fakes import GAME_ID, OFFER, FakeServer
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+RETRY = RetryStatus(7, AT - timedelta(minutes=2), "cannot sign in: 503", AT + timedelta(seconds=10))
 
 
 async def test_what_goes_on(database: Database) -> None:
     server = FakeServer()
     async with opened_rig(server, database, max_games=1) as rig:
-        rig.runners["away"] = SimpleNamespace(lobby=None, trouble="cannot sign in: 503", is_waiting=True)
+        rig.runners["away"] = SimpleNamespace(
+            lobby=None, trouble="cannot sign in: 503", is_waiting=True, retries=Retries()
+        )
+        rig.runners["away"].retries.record_failure("cannot sign in: 503", 60.0)
         await rig.playing(server, 1)
         other = Opponent(id="ben", name="Ben", rating=None, is_bot=True)
         await tell(server, ChallengeReceived(replace(OFFER, id="waits", challenger=other)))
@@ -60,6 +65,9 @@ async def test_what_goes_on(database: Database) -> None:
         assert home.link.is_up
         assert home.link.event_at is not None
         assert (away.link, away.trouble, away.is_standby) == (None, "cannot sign in: 503", True)
+        assert away.retry is not None
+        assert (away.retry.attempts, away.retry.error) == (1, "cannot sign in: 503")
+        assert (home.retry, home.is_full) == (None, True)
         assert status.workers.threads == 1
         assert status.database.answer_ms is not None
         assert json.loads(status.json_text())["games"][0]["opponent"] == "Anna"
@@ -81,6 +89,9 @@ async def test_a_link_that_is_down(database: Database) -> None:
         (account,) = (await rig.actions.status()).accounts
         assert account.link is not None
         assert (account.link.is_up, account.link.trouble) == (False, "the stream ended")
+        rig.lobby.link.retries.record_failure("the stream ended", 3.0)
+        (account,) = (await rig.actions.status()).accounts
+        assert account.retry == rig.lobby.link.retries.status
 
 
 async def test_a_database_that_is_away(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,9 +131,9 @@ def sample() -> Status:
         admission=AdmissionStatus(Admission.OPEN),
         accounts=(
             AccountStatus("home", "arena", "desdemona", link, "", 1, 1),
-            AccountStatus("away", "", "", None, "cannot sign in: 503", 0, 0),
+            AccountStatus("away", "", "", None, "cannot sign in: 503", 0, 0, retry=RETRY),
         ),
-        games=(game, replace(game, key="x", game="")),
+        games=(game, replace(game, key="x", game="", retry=replace(RETRY, error="HTTP 502"))),
         queue=(WaitingChallenge("efgh", "home", "Robot", True, "othello", 75.0),),
         workers=PoolLoad(4, 2, 1, 3),
         database=DatabaseStatus("data/desdemona.db", 0.4, ""),
@@ -157,16 +168,16 @@ def test_as_text() -> None:
     assert status_lines(sample()) == [
         "desdemona 1.2.3, process 42, up 2 d 5 h",
         "health: away is not connected.",
-        "New games may start.",
+        "New games may start at home; away is not connected.",
         "",
         "home: playing as desdemona at arena; games: 1, waiting: 1; link: up 3 h, last event 12 s ago, "
         "lag 35 ms",
-        "away: cannot sign in: 503",
+        "away: cannot sign in: 503 (7 failed attempts in 2 min, next try in 10 s)",
         "",
         "games: 2",
         "  abcd1234 (home): rated standard against Anna (1600), ply 31, our move, clocks 1:05 : 0:07; "
         "trappy, at random",
-        "  x (home): joining",
+        "  x (home): joining; no connection: HTTP 502 (7 failed attempts in 2 min, next try in 10 s)",
         "",
         "waiting challenges: 1",
         "  efgh (home): othello of Robot (program), for 1 min 15 s",
@@ -199,13 +210,37 @@ def test_whether_games_begin(admission: AdmissionStatus, shown: str) -> None:
     assert not any("waiting challenges" in line for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("away", "full", "said"),
+    [
+        ("", "", "New games may start."),
+        ("a", "", "New games may start at b and c; a is not connected."),
+        ("ab", "", "New games may start at c; a and b are not connected."),
+        ("", "a", "New games may start at b and c; all slots of a are taken."),
+        ("a", "b", "New games may start at c; a is not connected and all slots of b are taken."),
+        ("abc", "a", "No new game can start: a, b and c are not connected."),
+        ("ab", "c", "No new game can start: a and b are not connected and all slots of c are taken."),
+        ("", "abc", "New games can start when one ends: all slots are taken."),
+    ],
+)
+def test_where_games_can_start(away: str, full: str, said: str) -> None:
+    home = sample().accounts[0]
+    accounts = (
+        replace(home, name=name, link=None if name in away else home.link, is_full=name in full)
+        for name in "abc"
+    )
+    assert admission_text(replace(sample(), accounts=tuple(accounts))) == said
+    nobody = replace(sample(), accounts=())
+    assert admission_text(nobody) == "No new game can start: no account is active."
+
+
 def test_a_game_that_is_being_closed() -> None:
     game, joining = sample().games
     over = replace(game, key="over", is_over=True, our_turn=None)
     lines = status_lines(replace(sample(), games=(over, joining)))
     start = lines.index("games: 1")
     assert lines[start + 1 : start + 3] == [
-        "  x (home): joining",
+        "  x (home): joining; no connection: HTTP 502 (7 failed attempts in 2 min, next try in 10 s)",
         "finished games whose records are being closed: 1",
     ]
 
@@ -215,10 +250,13 @@ def test_health() -> None:
     assert status_lines(well)[1] == "health: all is well"
     (account,) = well.accounts
     assert account.link is not None
-    down = replace(account, link=replace(account.link, up_since=None))
+    link = replace(account.link, is_up=False, up_since=None, trouble="cut off")
+    down = replace(account, link=link, retry=RETRY)
     silent = DatabaseStatus("data/desdemona.db", None, "no answer in 2 s")
     lines = status_lines(replace(well, accounts=(down,), database=silent))
     assert lines[1] == "health: The database does not answer. home is not connected."
+    assert lines[2] == "No new game can start: the database does not answer."
+    assert lines[4].endswith("link: down: cut off (7 failed attempts in 2 min, next try in 10 s)")
     alarm = AlarmStatus(
         "disk", AlarmState.FIRING, AT, "The disk is full.", "0.8 GB are free", "Make room.", "", None
     )

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import os
 import random
 import signal
@@ -32,8 +33,11 @@ from bot.base.config import (
     load_config,
 )
 from bot.base.errors import AuthError, ConfigError, ProtocolError, RefusedError, TransientError
+from bot.daemon import program
 from bot.daemon.program import ArenaHost, LiveSettings, drop_taken_levels, open_server, play, run
+from bot.game.shared_game_limit import SharedGameLimit
 from bot.servers.lichess import LichessServer
+from bot.threads.fair_queue import FairQueue
 from storage.database import Database, Role
 from storage.errors import RoleLost, RoleTaken, StorageError
 from storage.ledger.decisions import list_decisions
@@ -119,6 +123,24 @@ async def test_a_game_to_its_end(tmp_path: Path, capsys: pytest.CaptureFixture[s
     times = await reply_times(tmp_path)
     assert len(times) >= decisions - 1  # the last move may have ended the game
     assert TimeSource.SERVER in {row.source for row in times}
+
+
+async def test_busy_search_threads_leave_no_room_for_games(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[SharedGameLimit] = []
+
+    class Recorded(SharedGameLimit):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            made.append(self)
+
+    monkeypatch.setattr(program, "SharedGameLimit", Recorded)
+    async with running(settings(tmp_path)):
+        (limit,) = made
+        assert limit.room("arena").max_games == math.inf
+        monkeypatch.setattr(FairQueue, "is_full", lambda *_: True)
+        assert limit.room("arena").max_games == 0
 
 
 async def reply_times(folder: Path) -> list[ReplyTimeRow]:
@@ -324,8 +346,8 @@ async def test_signing_in_waits_for_the_server(caplog: pytest.LogCaptureFixture)
     assert account is not None
     assert account.name == "Desdemona"
     assert server.calls == ["account"] * 4
-    assert "cannot sign in at arena: the answer is not JSON; next try in" in caplog.text
-    assert "cannot sign in at arena: HTTP 404: Not found.; next try in" in caplog.text
+    assert "cannot sign in at arena: the answer is not JSON (2 failed attempts in" in caplog.text
+    assert "cannot sign in at arena: HTTP 404: Not found. (3 failed attempts in" in caplog.text
 
 
 async def test_a_wrong_token_ends_it_at_once() -> None:

@@ -1,5 +1,6 @@
 """The first page: what it shows of the running program, and to whom it gives which buttons."""
 
+import json
 import re
 from dataclasses import replace
 from datetime import timedelta
@@ -7,6 +8,7 @@ from datetime import timedelta
 from bot.alarms.evaluator import AlarmEvaluator
 from bot.alarms.samples import HealthSample
 from bot.base.metrics import MetricTotals
+from bot.base.reconnect import RetryStatus
 from bot.control.status import Admission, AdmissionStatus
 from bot.views.board_cards import board_card, clock_text
 from tests.bot.dashboard.conftest import Opened
@@ -26,6 +28,26 @@ async def test_the_page_of_a_busy_program(opened: Opened) -> None:
         assert "New games may start." in page
         assert "style=" not in page  # the security policy forbids it
         assert 'class="strip"' not in page
+
+
+async def test_what_is_not_connected(opened: Opened) -> None:
+    retry = RetryStatus(1234, NOW - timedelta(hours=3), "<HTTP 502>", NOW + timedelta(seconds=9))
+    busy = sample_status()
+    accounts = (replace(busy.accounts[0], link=None, retry=retry), *busy.accounts[1:])
+    games = (live_game("chess", retry=replace(retry, attempts=2, next_at=NOW)),)
+    async with opened(FakeActions(replace(busy, accounts=accounts, games=games))) as browser:
+        page = re.sub(r"<[^>]*>|\s+", " ", (await browser.get("/dash"))[1])
+        text = re.sub(" +", " ", page)
+        head = "Not connected Connection Failed attempts Since Next try Last error"
+        assert (
+            f"{head} lichess 1,234 3 h ago in 9 s &lt;HTTP 502&gt; lichess, game chess1234 2 3 h ago now "
+            in text
+        )
+        assert "New games may start at playstrategy and arena; lichess is not connected." in text
+        status = json.loads((await browser.get("/dash/api/now"))[1])["status"]
+        assert status["accounts"][0]["retry"]["attempts"] == 1234
+    async with opened(FakeActions()) as browser:
+        assert "Not connected" not in (await browser.get("/dash"))[1]
 
 
 async def test_a_game_that_is_being_closed_is_not_on(opened: Opened) -> None:

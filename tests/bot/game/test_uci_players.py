@@ -185,7 +185,8 @@ async def test_check_tries_the_engines(
         "human",
         "uci.engines, xiangqi",
         "uci.engines, chess",
-        "site",
+        "arena",
+        "games",
         "account",
     ]
     found = findings["uci.engines, xiangqi"]

@@ -26,6 +26,8 @@ from tests.engine.playouts import playouts
         (LICHESS.encode(), GameFormat.PGN),
         (("\ufeff\n" + PLAYOK).encode(), GameFormat.PGN),
         (b"1. e4 e5 *\n", GameFormat.PGN),
+        (b"Games of 2021\n\n" + LICHESS.encode(), GameFormat.PGN),
+        (LICHESS.encode("utf-16"), GameFormat.PGN),
         (b"# openings\nF5d6c3\n", GameFormat.TRANSCRIPT),
         (b"f5 d6\nf5f5\n", GameFormat.TRANSCRIPT),
         (b"f5f5\nf5d6", GameFormat.TRANSCRIPT),

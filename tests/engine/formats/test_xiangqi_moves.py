@@ -78,6 +78,12 @@ def test_names_and_moves_in_every_encoding(encoding: str) -> None:
     assert (record.moves, record.points) == (MOVES, 0.5)
 
 
+def test_red_may_be_called_white() -> None:
+    text = SHORT.replace("[Red ", '[WhiteElo "2100"]\n[White ')
+    record = read_one(text.encode())
+    assert (record.players, record.ratings, record.tags) == (("呂欽", "許銀川"), (2100, None), ())
+
+
 def test_a_start_by_other_letters() -> None:
     fen = "rheakaehr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RHEAKAEHR r"
     assert read_one(SHORT.replace("[Result", f'[FEN "{fen}"]\n[Result').encode()).start is None
@@ -96,7 +102,7 @@ def test_records_of_an_archive(number: int) -> None:
     record = read_one(data)
     for player in record.players:
         assert f'"{player}"' in text
-    written = [in_one_hand(game.chinese_name(position, move)) for position, move in steps(record)]
+    written = [in_one_hand(game.move_name(position, move).chinese) for position, move in steps(record)]
     words = [in_one_hand(word) for line in text.splitlines() if line[:1] != "[" for word in line.split()]
     moves = [word for word in words if word[-2:-1] in ("進", "退", "平")]
     for ours, theirs in zip(written, moves, strict=True):

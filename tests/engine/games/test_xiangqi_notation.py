@@ -27,7 +27,7 @@ CROWDED = (
 
 def name(fen: str, move: str) -> str:
     position = game.parse_position(fen)
-    return game.chinese_name(position, game.parse_move(position, move))
+    return game.move_name(position, game.parse_move(position, move)).chinese
 
 
 def read(fen: str, text: str) -> str:
@@ -42,7 +42,7 @@ def shifted(square: str) -> str:
 def check_every_move(position: XiangqiPosition) -> None:
     """Each legal move, in each notation."""
     legal = game.legal_moves(position)
-    names = {move: game.chinese_name(position, move) for move in legal}
+    names = {move: game.move_name(position, move).chinese for move in legal}
     assert len(set(names.values())) == len(legal)
     for move in legal:
         squares = [SQUARES[move & 127], SQUARES[move >> 7]]

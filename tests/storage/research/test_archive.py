@@ -4,7 +4,7 @@ import pytest
 
 from engine.formats.record import GameRecord
 from storage.database import Database
-from storage.research.archive import BATCH, add_imported_games, content_key, each_game
+from storage.research.archive import BATCH, add_imported_games, content_key, draw_key, each_game
 
 GAME = GameRecord(
     game="othello",
@@ -60,6 +60,8 @@ def test_how_numbers_and_texts_are_written_makes_no_other_game() -> None:
         replace(GAME, players=("Tastet Marc", "Juigner Arnaud")),
         replace(GAME, event="Cup"),
         replace(GAME, date="1985"),
+        replace(GAME, place="Lyon"),
+        replace(GAME, round=""),
         replace(GAME, moves=GAME.moves[:2]),
         replace(GAME, start="8/8/8/3bw3/3wb3/8/8/8 b"),
         replace(GAME, margin=2.0, points=1.0),
@@ -68,6 +70,12 @@ def test_how_numbers_and_texts_are_written_makes_no_other_game() -> None:
 )
 def test_what_makes_another_game(other: GameRecord) -> None:
     assert content_key(other) != content_key(GAME)
+
+
+def test_draws_stay_as_they_were_before_place_and_round_counted() -> None:
+    assert draw_key(GAME) == draw_key(replace(GAME, place="", round="4")) != content_key(GAME)
+    assert draw_key(BARE) == content_key(BARE)
+    assert draw_key(BARE) == "dd136d5c5ec81e81c5c5027654b24823d686cd2b34fc4cdae901773e84fcfee4"
 
 
 async def test_games_can_be_chosen(database: Database) -> None:

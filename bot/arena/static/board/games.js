@@ -166,6 +166,11 @@ export function moveName(name) {
   return name === "pass" ? say("pass") : name;
 }
 
+/** A text's width in Latin letters: a Chinese character is as wide as two. */
+export function letters(text) {
+  return [...text].reduce((width, sign) => width + (sign > "\u2e80" ? 2 : 1), 0);
+}
+
 /** The name of a piece; its letter if it has no name. */
 export function pieceName(game, letter) {
   return theme(game).pieces[letter] ?? letter;

@@ -1,6 +1,6 @@
 // The arena's API: the session, single requests, and streams that reconnect.
 
-import { fromServer, say } from "/static/common/language.js";
+import { fromServer, parseJson, say } from "/static/common/language.js";
 import { keep, loadValue } from "/static/common/stored.js";
 
 const SESSION_KEY = "desdemona.person";
@@ -67,7 +67,7 @@ export async function call(method, path, { form, json } = {}) {
   if (!response.ok) throw await refusal(response);
   if (response.status === 204) return null;
   try {
-    return await response.json();
+    return parseJson(await response.text());
   } catch {
     throw new ApiError(response.status, say("The server sent an unreadable answer."));
   }
@@ -125,7 +125,7 @@ async function* batches(path, { signal, silentAfterMs }) {
       watchdog = setTimeout(stop, silentAfterMs);
       const lines = (rest + value).split("\n");
       rest = lines.pop();
-      yield lines.filter((line) => line.trim()).map((line) => JSON.parse(line));
+      yield lines.filter((line) => line.trim()).map((line) => parseJson(line));
     }
   } catch (error) {
     // Only the link can fail in here: the events are handled outside.

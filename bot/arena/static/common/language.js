@@ -82,6 +82,26 @@ document.documentElement.lang = language;
 const filled = (sentence, places) => sentence.replace(PLACE, (whole, name) => String(places[name] ?? whole));
 const translated = (sentence) => (typeof SENTENCES[sentence] === "string" && SENTENCES[sentence]) || sentence;
 
+/** Xiangqi's signs that languages write differently; the catalogue has them in the same order. */
+const SIGNS = "馬車進後帥將";
+const OWN_SIGNS = say("馬車進後帥將");
+const readsChinese = ["zh", "ja"].includes(kindOf(language).language);
+const inOwnSigns = (name) => name.replace(/./g, (sign) => OWN_SIGNS[SIGNS.indexOf(sign)] ?? sign);
+
+/** Values from JSON, with the moves of xiangqi in Chinese where the page's language has its characters. */
+export function parseJson(text) {
+  return JSON.parse(text, readsChinese ? chosenNames : undefined);
+}
+
+/** Takes `KEY_chinese` for `KEY` (bot/text/chinese_names.py). */
+function chosenNames(_key, value) {
+  for (const key of value && typeof value === "object" ? Object.keys(value) : []) {
+    const chinese = value[`${key}_chinese`];
+    if (chinese) value[key] = Array.isArray(chinese) ? chinese.map(inOwnSigns) : inOwnSigns(chinese);
+  }
+  return value;
+}
+
 /** A sentence in the page's language, with its named places filled: say("{name} won", { name }). */
 export function say(sentence, places = {}) {
   return filled(translated(sentence), places);

@@ -2,7 +2,7 @@
 
 import { call, tried } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
-import { moveName } from "/static/board/games.js";
+import { letters, moveName } from "/static/board/games.js";
 import { say } from "/static/common/language.js";
 
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
@@ -72,7 +72,7 @@ export class Moves {
   draw(moves) {
     this.names = moves;
     // Columns as wide as the longest name.
-    const longest = Math.max(4, ...moves.map((name) => moveName(name).length));
+    const longest = Math.max(4, ...moves.map((name) => letters(moveName(name))));
     this.list.style.setProperty("--longest", longest);
     if (moves.length < this.count) {
       this.list.replaceChildren(); // after a takeback

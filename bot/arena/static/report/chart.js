@@ -1,7 +1,7 @@
 // The chart of reply scores by search depth, person's view: one line per reply.  In a blind report the depths are three
 // fixed steps, since their number would tell the depth of the search, and so the player.
 
-import { theme } from "/static/board/games.js";
+import { letters, theme } from "/static/board/games.js";
 import { el, svg } from "/static/common/dom.js";
 import { baitsOf, depthNames, scoresOf } from "/static/report/bait.js";
 import { marginOf } from "/static/report/verdict.js";
@@ -73,7 +73,7 @@ function draw(lines, width) {
   const room = Math.max(1, Math.max(...values) - Math.min(...values)) * 0.12;
   const [bottom, top] = [Math.min(...values) - room, Math.max(...values) + room];
   const names = depthNames(lines[0].reply);
-  const right = Math.max(46, 14 + LETTER_PX * Math.max(...named.map(({ reply }) => reply.name.length)));
+  const right = Math.max(46, 14 + LETTER_PX * Math.max(...named.map(({ reply }) => letters(reply.name))));
   const x = (at) => LEFT + (at / Math.max(1, names.length - 1)) * (width - LEFT - right);
   const y = (value) => TOP + ((top - value) / (top - bottom)) * (HEIGHT - TOP - BOTTOM);
   const path = (points, top_) => points.map((p) => `${x(p.at).toFixed(1)},${(y(p.value) - top_).toFixed(1)}`).join(" ");

@@ -55,20 +55,26 @@ export class ReportSection {
     if ([401, 403].includes(error?.status)) return this.#note(error.message);
     if (error?.status === 404) return this.#noReport(); // the bot's records are elsewhere
     // The bot finishes its last analyses after the game, and then the forecasts: a moment later the report is complete.
-    const isWhole = report !== null && report.decisions.every(({ outcome, state }) => outcome !== null || state === "dropped");
+    const isEmpty = !report?.decisions.length;
+    const isWhole = !isEmpty && report.decisions.every(({ outcome, state }) => outcome !== null || state === "dropped");
     const text = JSON.stringify(report);
-    if (report !== null && text !== this.shown) this.#show(report, isWhole);
+    if (!isEmpty && text !== this.shown) this.#show(report, isWhole);
     this.shown = text;
     if (isWhole && report.decisions.every((decision) => decision.forecast !== null || !isUnknown(decision))) return undefined;
     if (this.tries < RETRY_MS.length) {
       this.timer = setTimeout(() => this.#load(), RETRY_MS[this.tries]);
       this.tries += 1;
     } else if (report === null) this.#noReport();
+    else if (isEmpty) this.#noMoves();
     return undefined;
   }
 
   #note(text, busy = false) {
     this.box.replaceChildren(el("p", { class: "report-wait" }, busy ? el("span", { class: "spinner", "aria-hidden": "true" }) : null, text));
+  }
+
+  #noMoves() {
+    return this.#note(say("{name} made no move in this game.", { name: this.opponent }));
   }
 
   #noReport() {
@@ -85,7 +91,7 @@ export class ReportSection {
     const report = { ...found, decisions: found.decisions.filter(({ state }) => state !== "dropped").map(inWords) };
     this.report = report;
     this.verdicts = report.decisions.map(({ verdict }) => this.#inWords(verdict));
-    if (!report.decisions.length) return this.#note(say("{name} made no move in this game.", { name: this.opponent }));
+    if (!report.decisions.length) return this.#noMoves();
     if (!this.isChosen) this.index = this.#mostTelling();
     this.chips = el("div", { class: "chips", role: "group", "aria-label": say("Moves of the bot") });
     this.detail = el("article", { class: "card moment" });
