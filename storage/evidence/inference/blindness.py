@@ -112,7 +112,7 @@ def blindness_report(
         games=len(rows) - first,
         wait=wait,
         auc=_auc(mixed[first:], treated[first:]),
-        e_value=float(np.exp(min(evidence.max(), 700.0))),
+        e_value=float(np.exp(min(evidence.max(initial=0.0), 700.0))),
         telling=visible.names[int(alone.argmax())] if alone.max() > 0 else "",
     )
 
