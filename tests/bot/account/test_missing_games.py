@@ -139,6 +139,6 @@ async def test_a_clean_stop_leaves_no_gap(database: Database, monkeypatch: pytes
 async def test_the_embedded_arena_has_the_same_database(database: Database) -> None:
     server = FakeServer()
     server.cannot = {Capability.GAME_LIST}
-    async with services(server, database) as given:
+    async with services(server, database, settings=Config()) as given:
         await store(given, "known")
         assert await named(given) == ""
