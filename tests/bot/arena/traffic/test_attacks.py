@@ -71,7 +71,7 @@ async def test_four_names_do_not_take_all_places_of_the_bot(street: Street) -> N
 
 async def test_who_challenges_and_withdraws_again_and_again_takes_no_last_place(street: Street) -> None:
     house = await behind_proxy(street, games_per_opponent=3)
-    bot, mallory, visitor = await house.bot("Desdemona"), Visitor(house, MALLORY), Visitor(house, ANNA)
+    bot, mallory = await house.bot("Desdemona"), Visitor(house, MALLORY)
     one = await mallory.join("Mal1")
     for _ in range(4):
         status, body = await mallory.challenge(one, bot)
