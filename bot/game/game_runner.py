@@ -8,7 +8,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -120,6 +120,8 @@ class GameRunner:
         """The first message of the game, even if our rules refuse it."""
         self.link_retries = Retries(services.clock)
         """Attempts to reopen the game's stream."""
+        self._doubtful: tuple[str, ...] | None = None
+        """The moves of the latest snapshot, if it lacked moves that we know of."""
         self._handling = asyncio.Lock()
         self._end: GameEnd | None = None
         self.is_adjourned = False
@@ -334,7 +336,7 @@ class GameRunner:
             await self._apply_event(event)
 
     async def _apply_event(self, event: GameEvent) -> None:
-        if isinstance(event, GameState) and self.session.is_ahead_of(event):
+        if self._is_outdated(event):
             raise TransientError("an older state of the game came after a newer one")  # ask for the newest
         if isinstance(event, GameSnapshot):
             self.snapshot = self.snapshot or event
@@ -347,6 +349,22 @@ class GameRunner:
                 return
         self._offers.watch_first_move()
         self._actions.on_change()
+
+    def _is_outdated(self, event: GameEvent) -> bool:
+        """Whether an event lacks moves that we know of, although no takeback was requested.
+
+        A stream that hangs may deliver its first message after another stream has shown newer moves. If two
+        snapshots in a row lack the same moves, the server has taken them back.
+        """
+        state = event.state if isinstance(event, GameSnapshot) else event
+        if not isinstance(state, GameState):
+            return False
+        before, self._doubtful = self._doubtful, None
+        if not self.session.is_ahead_of(state):
+            return False
+        if isinstance(event, GameSnapshot):
+            self._doubtful = state.moves
+        return self._doubtful is None or self._doubtful != before
 
     async def _perform(self, action: Action) -> None:
         match action:
@@ -590,10 +608,14 @@ class GameRunner:
                 )
         except TimeoutError:
             raise TransientError(f"no state in {READ_TIMEOUT_S:g} s") from None
-        if snapshot is None:
-            raise TransientError("the server sent no state")
+        if snapshot is None or self._is_outdated(snapshot):
+            raise TransientError("the server sent no state, or an older one")
         # A task of the game: what it fails to record must end this runner, whoever reads.
-        await self._tasks.create_task(self._handle(snapshot))
+        await self._tasks.create_task(self._handle_read(snapshot))
+
+    async def _handle_read(self, snapshot: GameSnapshot) -> None:
+        with suppress(TransientError):  # meanwhile the game's stream has shown newer moves
+            await self._handle(snapshot)
 
     # --- On the opponent's time -------------------------------------------------------------------------
 
