@@ -53,7 +53,7 @@ _PATTERNS = {
     ),
     "python-chess needs an empty line before a game's tags": rf"{_MOVETEXT}\n{_TAG}",
     "a comment that never ends": r"\{[^}]*(?:\Z|\n\s*\n\s*\[)",
-    "python-chess reads on after a result": r"(?:1-0|0-1|1/2-1/2|\*)(?=\s)\s*(?!\s*\[)\S",
+    "python-chess reads on after a result": r"(?:1-0|0-1|1/2-1/2|\*)(?=[\s)])[\s)]*(?![\s)]*\[)\S",
     "python-chess takes any text for a game": r"\A(?![^\[]*\[)|\n\s*\n(?!\[)",
 }
 _REASONS: dict[str, Callable[[str], object]] = {

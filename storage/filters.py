@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, and_, func, or_, select
 
 from storage.errors import FilterError
 from storage.records import MATCH_SITE, DecisionState
-from storage.tables.games import DecisionRow, EngineConfigRow, GameRow, OpponentRow, TrialRow
+from storage.tables.games import DecisionRow, EngineConfigRow, GameRow, OpponentRow, TrialRow, move_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ _CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
     "opponent_id": lambda key: _opponent(OpponentRow.site_id == key),
     "opponent": _is_named,
     "opponent_is_bot": lambda is_bot: _opponent(OpponentRow.is_bot.is_(is_bot)),
-    "our_side": lambda side: GameRow.our_side == side,
+    "our_side": lambda order: move_order() == order,
     "match": lambda name: and_(GameRow.site == MATCH_SITE, GameRow.selection["match"].as_string() == name),
     "trial": lambda name: GameRow.trial_id.in_(select(TrialRow.id).where(TrialRow.name == name)),
     "since": lambda at: GameRow.started_at >= at,

@@ -126,7 +126,7 @@ class NewGame:
     initial_position: str | None
     """Text of the starting position; None for the standard one."""
     our_side: int
-    """0 if we move first, 1 if the opponent does."""
+    """0 if we play the side that moves first from the standard starting position, such as white in chess."""
     rated: bool
     speed: str
     """The speed class as the site names it."""

@@ -217,6 +217,8 @@ class ArenaLobby:
         challenge = self._waiting.get(challenge_id)
         if challenge is None or challenge.challenger.id != account.id:
             raise NotFound("No such challenge")
+        if challenge.address:  # who challenges and withdraws again and again takes no last places
+            self._referee.games_today.note(challenge.address)
         self._cancel(challenge)
 
     def cancel_all(self, account_id: str) -> None:

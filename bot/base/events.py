@@ -1,7 +1,8 @@
 """Events from game servers, as frozen values independent of the site and its wire format.
 
-Moves are in the game's own notation (``f5``, ``pass``), sides are 0 (moves first) and 1, and times are in
-seconds. Adapters translate each site's own terms; sessions see these terms only where a field says so.
+Moves are in the game's own notation (``f5``, ``pass``), sides are 0 (moves first from the standard starting
+position) and 1, and times are in seconds. Adapters translate each site's own terms; sessions see these terms
+only where a field says so.
 """
 
 from collections.abc import Mapping

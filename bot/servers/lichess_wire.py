@@ -368,34 +368,53 @@ class GameReader:
         if self._our_id not in ids:
             raise ProtocolError("a game between other players", raw)
         our_side = ids.index(self._our_id)
-        state = need(raw, "state", dict)
-        clock = self._clock(raw, state)
-        self._has_clock = clock is not None
-        snapshot = GameSnapshot(
+        known = GameSnapshot(
             game_id=_identifier(raw, "id"),
             game=variant.game,
             variant=key,
             initial_position=None,
             our_side=our_side,
-            rated=need(raw, "rated", bool) if self.dialect.rated is None else self.dialect.rated,
-            speed=_speed(raw, clock),
-            clock=clock,
+            rated=raw.get("rated") is True,
+            speed=Speed.CORRESPONDENCE,
+            clock=None,
             opponent=_opponent(players[1 - our_side], self.dialect),
             our_rating=_rating(players[our_side], "rating"),
             state=GameState((), None, (False, False), (False, False), None),
-            days_per_turn=_days(raw),
             is_tournament=_is_tournament(raw),
         )
         try:
-            start = _start(raw, variant)
-            script = MoveCodec(variant.notation, get_rules(variant.game), start)
-            snapshot = replace(snapshot, initial_position=start, state=self._state(state, variant, script))
+            snapshot, script = self._with_details(known, raw, variant)
         except BadPosition as error:
-            raise UnplayableGame(f"a bad starting position: {error}", raw, snapshot) from error
+            raise UnplayableGame(f"a bad starting position: {error}", raw, known) from error
         except ProtocolError as error:
-            raise UnplayableGame(str(error), raw, snapshot) from error
+            raise UnplayableGame(str(error), raw, known) from error
         self._variant, self.script, self.game_id = variant, script, snapshot.game_id
         return snapshot
+
+    def _with_details(
+        self, known: GameSnapshot, raw: Mapping[str, Any], variant: SiteVariant
+    ) -> tuple[GameSnapshot, MoveCodec]:
+        """Add terms, position and moves to what is known of a game; return the codec of its moves, too.
+
+        Raises:
+            BadPosition: The starting position is invalid.
+            ProtocolError: A field is missing or malformed, or a move is illegal.
+        """
+        state = need(raw, "state", dict)
+        clock = self._clock(raw, state)
+        self._has_clock = clock is not None
+        start = _start(raw, variant)
+        script = MoveCodec(variant.notation, get_rules(variant.game), start)
+        snapshot = replace(
+            known,
+            initial_position=start,
+            rated=need(raw, "rated", bool) if self.dialect.rated is None else self.dialect.rated,
+            speed=_speed(raw, clock),
+            clock=clock,
+            state=self._state(state, variant, script),
+            days_per_turn=_days(raw),
+        )
+        return snapshot, script
 
     def _clock(self, raw: Mapping[str, Any], state: Mapping[str, Any]) -> Clock | None:
         unit_s = self.dialect.increment_unit_s

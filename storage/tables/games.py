@@ -15,7 +15,19 @@ A column has the meaning of the field with the same name in `storage.records`, u
 
 from typing import Any
 
-from sqlalchemy import CheckConstraint, Float, ForeignKey, Index, String, Text, UniqueConstraint, text
+from sqlalchemy import (
+    CheckConstraint,
+    ColumnElement,
+    Float,
+    ForeignKey,
+    Index,
+    String,
+    Text,
+    UniqueConstraint,
+    case,
+    func,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from engine.decision import OutcomeKind
@@ -170,6 +182,25 @@ class GameRow(Base):
 
     opponent: Mapped[OpponentRow] = relationship(lazy="raise")
     engine_config: Mapped[EngineConfigRow] = relationship(lazy="raise")
+
+
+_SECOND_SIDE_TO_MOVE = {"othello": "% w", "connect4": "% y", "tictactoe": "% o"}
+"""The pattern of positions with the second side to move, for each game whose positions end with the side."""
+_SECOND_SIDE_IN_FEN = "% b %"
+
+
+def move_order() -> ColumnElement[int]:
+    """SQL: 0 if we make a game's first move, 1 if the opponent does.
+
+    This differs from `GameRow.our_side` if the second side, such as black in chess, is to move in the
+    starting position.
+    """
+    start = GameRow.initial_position
+    is_second = case(
+        *((GameRow.game == game, start.like(text)) for game, text in _SECOND_SIDE_TO_MOVE.items()),
+        else_=start.like(_SECOND_SIDE_IN_FEN),
+    )
+    return case((func.coalesce(is_second, False), 1 - GameRow.our_side), else_=GameRow.our_side)
 
 
 class DecisionRow(Base):

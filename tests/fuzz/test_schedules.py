@@ -3,7 +3,7 @@
 import pytest
 
 from tests.fuzz import ggs_play
-from tests.fuzz.play import play
+from tests.fuzz.play import play, play_acts
 
 FOUND = (42, 47, 54, 110)
 """Schedules that found faults of the bot: streams refused with 400, and retried too late after a 404."""
@@ -12,6 +12,13 @@ FOUND = (42, 47, 54, 110)
 @pytest.mark.parametrize("seed", [*range(24), *FOUND])
 def test_what_must_hold_whatever_fails(seed: int) -> None:
     outcome = play(seed)
+    assert not outcome.violations, "\n".join([*map(str, outcome.faults), *outcome.story])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_act_has_its_effect_whatever_is_answered(seed: int) -> None:
+    """Between them, the bot aborts, claims, resigns, and answers draws and takebacks."""
+    outcome = play_acts(seed)
     assert not outcome.violations, "\n".join([*map(str, outcome.faults), *outcome.story])
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from engine.games import GAMES, get_rules
 from engine.params import Scale, TrapParams
 from storage.database import Database
 from storage.errors import FilterError
@@ -50,6 +51,33 @@ async def test_each_filter_finds_its_game_and_no_other(database: Database, at: i
         await opened(session, "usual", at=NOON)
         await opened(session, "other", **({"at": NOON} | changes))
         assert [game.site_game_id for game in await list_games(session, filters)] == ["other"]
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("our_side", [0, 1])
+async def test_who_moves_first_is_told_from_the_starting_position(
+    database: Database, name: str, our_side: int
+) -> None:
+    """Black moves first in many set positions of chess."""
+    rules = get_rules(name)
+    starts = {0: rules.initial()}
+    starts[1] = rules.play(starts[0], rules.legal_moves(starts[0])[0])
+    text, _, moves = rules.position_text(starts[1]).partition(" moves ")
+    if moves:  # the same position with the other side to move
+        starts[1] = rules.parse_position(text.replace(" w ", " b "))
+    async with database.write() as session:
+        for side, start in starts.items():
+            text = rules.position_text(start)
+            await opened(session, f"from{side}", game=name, initial_position=text, our_side=our_side)
+        await opened(session, "usual", game=name, our_side=our_side)
+        for order in (0, 1):
+            found = {game.site_game_id for game in await list_games(session, Filters(our_side=order))}
+            expected = {
+                key
+                for key, start in {"from0": starts[0], "from1": starts[1], "usual": starts[0]}.items()
+                if (rules.side_to_move(start) != our_side) == bool(order)
+            }
+            assert found == expected
 
 
 def test_every_filter_has_a_condition() -> None:

@@ -5,7 +5,16 @@ from dataclasses import replace
 from datetime import datetime
 
 from bot.base.errors import ProtocolError
-from bot.base.events import GameFinished, GameSnapshot, GameStarted, GameState, Opponent, speed_of
+from bot.base.events import (
+    EndReason,
+    GameEnd,
+    GameFinished,
+    GameSnapshot,
+    GameStarted,
+    GameState,
+    Opponent,
+    speed_of,
+)
 from bot.servers.ggs.archive import MIN_IDENTIFYING_PLIES
 from bot.servers.ggs.game import (
     RESIGNED_DISCS,
@@ -132,6 +141,7 @@ class Boards:
         if not board.is_played:
             self._add_unplayable_game(match, board.id, board.record, now_s, at)
         elif board.awaits_bids:
+            match.bidding.setdefault(board.id, (board.record, now_s, at))
             self._send_komi_bid(board)
         elif (last := self._undone_last_move(board)) is not None:
             match.ended[board.id] = None
@@ -141,6 +151,7 @@ class Boards:
         elif board.is_done:  # one of two games, already over
             match.ended[board.id] = None
         else:
+            match.bidding.pop(board.id, None)
             game = self._new_game(match, board.id, board.record, now_s, at)
             self._update(game, board, now_s, self._requests.key_of_challenge(board.match))
 
@@ -311,6 +322,15 @@ class Boards:
         self._matches.by_id[game.match].ended[game.board] = game
         self._games.end(game, end_of(game, ours))
 
+    def _bidding_ended(self, match: GgsMatch, message: MatchEnded) -> None:
+        """Report komi games that ended before both players had bid, so that they are stored."""
+        ours = None if message.left_by else message.result_of(self._name)
+        for board, (record, now_s, at) in match.bidding.items():
+            game = self._new_game(match, board, record, now_s, at)
+            self._games.by_id[game.about.game_id] = game
+            aborted = GameEnd(EndReason.ABORTED, None, "ended during the bids")
+            self._games.end(game, aborted if ours is None else end_of(game, ours), match.change)
+
     def match_ended(self, message: MatchEnded) -> None:
         """Handle the end or adjournment of all games of one of our matches."""
         games = list(self._games.of(message.id))
@@ -324,6 +344,8 @@ class Boards:
             if unclear:
                 self._archive.look_up(message, unclear, change)
         self._games.end_match(games, message, change)
+        if match is not None:
+            self._bidding_ended(match, message)
         if match is not None and change is not None:
             # The two games change the rating once: record the change with one of them.
             first = next((game for _, game in sorted(match.ended.items()) if game is not None), None)

@@ -6,10 +6,12 @@ A match has one board; a synchro match has two.
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from bot.servers.ggs.actions import Outbox
 from bot.servers.ggs.game import GgsGame
 from bot.servers.ggs.wire import MatchBegan, MatchList
+from engine.formats.ggf import GgfGame
 
 MAX_QUERIES = 8
 """Maximum number of unanswered queries that we remember; each asks for the running matches."""
@@ -27,6 +29,9 @@ class GgsMatch:
     """Change in our rating, kept until the server reports the end of the match."""
     ended: dict[str, GgsGame | None] = field(default_factory=dict)
     """Boards that ended before the match did; None for a board that ended before we joined."""
+    bidding: dict[str, tuple[GgfGame, float, datetime]] = field(default_factory=dict)
+    """Komi games by board whose players have yet to bid, with the times at which they began; see
+    `bot.servers.ggs.boards`."""
 
 
 class Matches:

@@ -35,6 +35,7 @@ from storage.tables.games import (
     OpponentRow,
     OutcomeRow,
     TrialRow,
+    move_order,
 )
 
 _WHOLE, _NUMBER, _TEXT = ColumnKind.WHOLE, ColumnKind.NUMBER, ColumnKind.TEXT
@@ -101,7 +102,7 @@ GAMES = export_of(
             GameRow.speed,
         ),
         flag("rated", "1: the game is rated", GameRow.rated),
-        whole("our_side", "0: we move first; 1: the opponent moves first", GameRow.our_side),
+        whole("our_side", "0: we move first; 1: the opponent moves first", move_order()),
         text("engine_version", "version of our engine", EngineConfigRow.engine_version),
         text("trial", "name of the game's trial; null: none", TrialRow.name),
         _probability("chance", "old name of probability"),

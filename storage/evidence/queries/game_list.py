@@ -17,7 +17,15 @@ from storage.evidence.slips import is_slip
 from storage.evidence.statistics.encounters import BaitCounts, counts_of_games
 from storage.filters import Filters, game_conditions
 from storage.records import GameResult, GameStatus
-from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow
+from storage.tables.games import (
+    DecisionRow,
+    ForecastRow,
+    GameRow,
+    OpponentRow,
+    OutcomeRow,
+    ReplyTimeRow,
+    move_order,
+)
 
 
 class ResultFilter(StrEnum):
@@ -138,7 +146,7 @@ async def list_game_lines(
             OpponentRow.is_bot.label("opponent_is_bot"),
             GameRow.our_rating,
             GameRow.opponent_rating,
-            GameRow.our_side,
+            move_order().label("our_side"),
             GameRow.state,
             GameRow.result,
             GameRow.end_reason,

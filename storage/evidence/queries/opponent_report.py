@@ -18,7 +18,7 @@ from storage.filters import Filters
 from storage.ledger.blocks import blocked_as
 from storage.ledger.events import OPPONENT_RENAMED
 from storage.records import GameResult, from_row
-from storage.tables.games import EventRow, GameRow, OpponentRow
+from storage.tables.games import EventRow, GameRow, OpponentRow, move_order
 
 _COUNTED = ("games", "days", "decided", "points", "baits_set", "baits_taken", "slips")
 """The fields of `OpponentLine` that are counts, reported as 0 if there is no game."""
@@ -250,7 +250,7 @@ async def _games(
                 GameRow.id,
                 GameRow.game,
                 GameRow.strategy,
-                GameRow.our_side,
+                move_order().label("our_side"),
                 GameRow.result,
                 GameRow.started_at,
                 GameRow.speed,

@@ -738,7 +738,9 @@ async def test_an_error_ahead_of_the_turn_costs_nothing(caplog: pytest.LogCaptur
         found.searcher.error = RuntimeError("no")
         after = GAME.play(START, GAME.parse_move(START, first.move))
         found.mind.start_pondering(at(LIVE, after), first)
-        await found.given.pool.run(lambda *_: None, "tictactoe", rank=JobRank.SPARE)
+        async with asyncio.timeout(PATIENCE_S):
+            while "pondering failed" not in caplog.text:  # noqa: ASYNC110
+                await asyncio.sleep(0)
         reply = expected_reply(first)
         assert reply is not None
         expected = GAME.play(after, GAME.parse_move(after, reply))

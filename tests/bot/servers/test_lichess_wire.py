@@ -28,6 +28,7 @@ from bot.base.events import (
     Speed,
     Tournament,
 )
+from bot.base.game_server import UnplayableGame
 from bot.servers.lichess_wire import (
     ChallengeDone,
     ChallengeMade,
@@ -254,6 +255,31 @@ def test_counts_that_are_none_are_refused(key: str, counts: str) -> None:
     assert read_challenge(variant={"key": key}, initialFen=fen).game is None
     with pytest.raises(ProtocolError, match="bad starting position"):
         read_game(full(variant={"key": key}, initialFen=fen))
+
+
+@pytest.mark.parametrize(
+    "flaw",
+    [
+        {"initialFen": "nonsense"},
+        {"rated": "perhaps"},
+        {"clock": {"initial": "soon"}},
+        {"state": {"type": "gameState"}},
+        {"state": "none"},
+    ],
+)
+def test_a_game_that_cannot_be_played_says_what_is_known_of_it(flaw: dict[str, Any]) -> None:
+    """So that it can be stored."""
+    with pytest.raises(UnplayableGame) as caught:
+        read_game(full(**flaw))
+    known = caught.value.snapshot
+    whole = read_game(full())[0]
+    assert (known.game_id, known.our_side, known.opponent) == (whole.game_id, whole.our_side, whole.opponent)
+    assert (known.initial_position, known.state.moves, known.state.end) == (None, (), None)
+
+
+@pytest.mark.parametrize(("rules", "can_abort"), [(["noAbort"], False), (["noRematch"], True), (None, True)])
+def test_the_rules_of_a_challenge(rules: list[str] | None, can_abort: bool) -> None:
+    assert read_challenge(rules=rules).can_abort is can_abort
 
 
 def test_slow_challenges() -> None:

@@ -69,6 +69,19 @@ async def test_four_names_do_not_take_all_places_of_the_bot(street: Street) -> N
     assert (await visitor.challenge(anna, bot))[0] == 200
 
 
+async def test_who_challenges_and_withdraws_again_and_again_takes_no_last_place(street: Street) -> None:
+    house = await behind_proxy(street, games_per_opponent=3)
+    bot, mallory = await house.bot("Desdemona"), Visitor(house, MALLORY)
+    one = await mallory.join("Mal1")
+    for _ in range(4):
+        status, body = await mallory.challenge(one, bot)
+        assert status == 200
+        assert (await mallory.request("POST", f"/api/challenge/{body['id']}/cancel", one))[0] == 200
+    today = house.arena._parts.referee.games_today
+    assert today.has_played(MALLORY)
+    assert not today.has_played(ANNA)
+
+
 async def test_waiting_challenges_hold_places(street: Street) -> None:
     house = await behind_proxy(street, games_per_account=4, games_per_address=6, games_per_opponent=2)
     bots = [await house.bot(f"Bot{number}") for number in range(8)]

@@ -1096,6 +1096,28 @@ def test_a_komi_game_of_a_tournament_is_bid_for_and_played(black: str, side: int
     assert story.said() == ["look .0"]
 
 
+@pytest.mark.parametrize(
+    ("ending", "reason", "winner"),
+    [
+        ("- match .1 1720 bob 1800 desdemon 8k T +64.00  .7", EndReason.RESIGNATION, 0),
+        ("- match .1 1720 bob 1800 desdemon 8k U aborted", EndReason.ABORTED, None),
+    ],
+)
+def test_a_komi_game_that_ends_during_the_bids_is_told(
+    ending: str, reason: EndReason, winner: int | None
+) -> None:
+    """Else it would be stored nowhere."""
+    story = Story().on_message("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8k T", join(kind="8k"))
+    story.take()
+    told = story.on_message(ending).told()
+    assert told[0] == GameStarted(GAME, True)
+    assert GameFinished(GAME, None) in told
+    about = story.account.games.first_event(GAME, 0)
+    assert isinstance(about, GameSnapshot)
+    assert about.state.end is not None
+    assert (about.state.end.reason, about.state.end.winner, about.state.moves) == (reason, winner, ())
+
+
 def test_the_komi_decides_a_played_out_game() -> None:
     start = f"8 {' '.join(['*' * 8] * 4 + ['O' * 8] * 3 + ['O' * 7 + '-'])} *"
     story = Story().on_message("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8k T")
