@@ -81,7 +81,7 @@ def test_moves_of_xiangqi_are_named_as_the_readers_of_a_language_do(finished: Pa
         if report["game"] == "xiangqi":
             assert all(re.fullmatch(look, name) for name in expected)
             finished.click(f".chip[data-index='{answered(report)[0]}']")
-            text = finished.text(".report")
+            text = finished.text(".moment")
             assert re.search(look, text)
             assert (re.search(WRITTEN["en"][0], text) is not None) == (tag == "en")
     finally:
