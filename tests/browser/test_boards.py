@@ -103,6 +103,29 @@ def test_a_piece_is_touched_and_then_its_goal(page: Page, host: Host) -> None:
     page.until_moves(2)
 
 
+def test_a_redraw_keeps_the_choice_while_it_is_one(page: Page, host: Host) -> None:
+    """As when the clocks come again while somebody has touched a piece."""
+    open_game(page, host, "standard", "white")
+    drawn = page.driver.execute_async_script(
+        "const [done] = arguments;"
+        "import('/static/board/board.js').then(({ Board }) => {"
+        "  const board = new Board({ game: 'chess', label: 'a board', onMove: () => {} });"
+        "  const rows = ['........', '........', '........', '........',"
+        "                '........', '........', 'PP......', '........'];"
+        "  const legal = [{ move: 'a2a3', squares: ['a2', 'a3'] }];"
+        "  board.draw({ rows, legal, enabled: true });"
+        "  board.element.querySelector('[data-square=a2]').click();"
+        "  const goals = () => board.element.querySelectorAll('.goal').length;"
+        "  const touched = goals();"
+        "  board.draw({ rows, legal, enabled: true });"
+        "  const kept = goals();"
+        "  board.draw({ rows, legal: [{ move: 'b2b3', squares: ['b2', 'b3'] }], enabled: true });"
+        "  done([touched, kept, goals()]);"
+        "});"
+    )
+    assert drawn == [1, 1, 0]
+
+
 def test_a_piece_slides_to_its_goal_and_is_there(page: Page, host: Host) -> None:
     """Where people have not asked for less motion; the browser here is told that they have."""
     still = {"name": "prefers-reduced-motion", "value": "no-preference"}

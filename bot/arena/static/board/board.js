@@ -59,7 +59,7 @@ export class Board {
     this.isEnabled = enabled && !pending;
     this.premover = this.isEnabled ? null : premover;
     this.premove = premove;
-    this.touched = [];
+    if (!this.#beginning(this.touched).length) this.touched = []; // else a redraw, as for a clock, keeps the choice
     const placed = lastSquares.length === 1 ? this.cells.get(lastSquares[0]) : null;
     for (const cell of this.cells.values()) {
       this.#setPiece(cell, rows[cell.from.row][cell.from.column], placed);
