@@ -23,7 +23,7 @@ def init_command(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files; copies are kept.")] = False,
 ) -> None:
-    """Write a short config.toml for one site, check it, and say what to do next.
+    """Write a short config.toml and check it.
 
     Asks for what the options omit. The token is not shown and not stored in config.toml, but in a file that
     only you can read. Without a terminal, the token is read from standard input.

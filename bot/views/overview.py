@@ -158,7 +158,7 @@ class NowView:
                 (
                     TableCell(
                         each.opponent,
-                        f"{time_text(each.at, '%d %b %Y, %H:%M')}, {title_of(each.game)}",
+                        f"{time_text(each.at, '%d %b, %H:%M')}, {title_of(each.game)}",
                         opponent_path(each.site, each.opponent_site_id) if each.opponent_site_id else "",
                     ),
                     TableCell(_outcome(each), link=f"/dash/games/{each.game_id}?ply={each.ply}"),

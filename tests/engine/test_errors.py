@@ -34,6 +34,7 @@ PARSING = {
         "is_loopback",
         "load_config",
     },
+    "bot/base/network/http_session.py": {"proxy_of"},  # yarl
     "bot/base/old_names.py": {"_new_json"},
     "lab/cli/analyse.py": {"_settings"},  # quotes of a command
     "bot/cli/stats/stats_command.py": {"_keys"},
@@ -48,8 +49,10 @@ PARSING = {
     "bot/servers/ggs/wire.py": {"_flag"},
     "bot/servers/lichess.py": {"_is_origin"},
     "bot/servers/lichess_calls.py": {"ask"},  # berserk
-    "bot/servers/lichess_errors.py": {"read_error", "_retry_after_s"},
-    "bot/servers/lichess_wire.py": {"read_line"},
+    "bot/servers/lichess_errors.py": {"read_error", "_redirect", "_retry_after_s"},
+    "bot/servers/lichess_wire.py": {"read_line", "read_token_info"},
+    "bot/servers/recording.py": {"data", "read", "write"},  # JSON, base64
+    "bot/threads/cores.py": {"_cgroup_limits"},
     "storage/database.py": {"parse_url", "_create_engine"},  # SQLAlchemy
 }
 

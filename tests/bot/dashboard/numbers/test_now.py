@@ -160,7 +160,7 @@ def _bait_line(bait: Row) -> str:
     left = "left the bait, but slipped" if is_slip else "left the bait"
     how = "took the bait" if bait["is_taken"] else "saw through it" if bait["is_best"] else left
     end = f"\N{MINUS SIGN}{percent(bait['cost'])}" if bait["is_taken"] or is_slip else "held"
-    when, who = of_day(bait["at"], "%d %b %Y, %H:%M"), " ".join(bait["opponent"].split())
+    when, who = of_day(bait["at"], "%d %b, %H:%M"), " ".join(bait["opponent"].split())
     return f"{who} / {when}, {TITLES[bait['game']]} | {how} | {end}"
 
 

@@ -119,6 +119,15 @@ def _clear_since(funnel: list[str]) -> str:
     return f" From {clear} games on, the interval excludes 0." if clear else ""
 
 
+_BLINDNESS = (
+    "mean wait for a move",
+    "games in which the strategy was",
+    "AUC of the guesses",
+    "e-value against",
+)
+"""Beginnings of the lines about waits, which the exports lack; see tests/bot/views/statistics."""
+
+
 def _stratum(name: Row) -> str:
     least = name["rating_from"]
     band = "unrated" if least is None else f"{least} to {least + 199}"
@@ -178,7 +187,8 @@ async def test_works(visitor: Visitor, exported: Exported, query: Query) -> None
     whom.append(" ".join(f"All games | {mean} | {interval} | {score['n']}".split()))
     whom += [f"{_stratum(each['stratum'])} | | | {each['score']['n']}" for each in strata[:12]]
     early = [] if funnel else [_NOTHING]
-    assert printed.numbers(html) == [
+    shown = [line for line in printed.numbers(html) if not line.startswith(_BLINDNESS)]
+    assert shown == [
         *_headline(games),
         *band,
         *funnel,
