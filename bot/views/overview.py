@@ -153,7 +153,11 @@ class NowView:
         """The latest replies to baits."""
         return TablePart(
             "Latest replies to baits",
-            (Column("Opponent", is_text=True), Column("Reply", is_text=True), Column("Cost")),
+            (
+                Column("Opponent", is_text=True, is_long=True),
+                Column("Reply", is_text=True, is_long=True),
+                Column("Cost"),
+            ),
             tuple(
                 (
                     TableCell(

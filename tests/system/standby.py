@@ -12,7 +12,7 @@ from tests.system.daemon import Daemon
 from tests.system.person import Habits, Person, Wish
 
 PEOPLE = 2
-PLAYS, WAITS = "playing the account", "; next try in"
+PLAYS, WAITS = "playing the account", ", next try in"
 """What a program logs when it has taken the account over, and when another program plays it."""
 
 
