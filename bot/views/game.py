@@ -33,7 +33,7 @@ from engine.formats import files
 from engine.formats.files import GameFormat
 from engine.formats.record import BadGame
 from engine.game import continued_position
-from engine.games import GAMES, get_rules
+from engine.games import GAMES
 from storage.database import Database
 from storage.errors import VALUE_ERRORS, reason_of
 from storage.evidence.queries.game_list import MoveMark, list_marks
@@ -164,8 +164,9 @@ class GameView:
     @property
     def _cells(self) -> Iterator[ListedMove]:
         ours = {mark.ply: mark for mark in self.marks}
-        rules, text = get_rules(self.stored.game), self.stored.initial_position
-        first_side = rules.side_to_move(rules.initial() if text is None else rules.parse_position(text))
+        rules, text, first_side = GAMES.get(self.stored.game), self.stored.initial_position, 0
+        if rules is not None and text is not None:
+            first_side = rules.side_to_move(rules.parse_position(text))
         for ply, name in enumerate(self.names):
             of, mark, word = ply if ply in ours else ply - 1, ours.get(ply), ""
             if mark is not None and mark.bait is not None:

@@ -426,7 +426,7 @@ def _head(data: Exported, game: Row) -> list[str]:
         f"Games · {TITLES[game['game']]} · {game['site']} · {game['account']} · {game['site_game_id']}",
         f"{game['opponent']}{rating}",
         f"{ended(game)} {game['end_reason'] or ''}",
-        f"{game['strategy']} with {rules.sides[game['our_side']]}{ours}, engine {game['engine_version']}",
+        f"{game['strategy']} with {rules.sides[_side(game)]}{ours}, engine {game['engine_version']}",
         f"{'rated' if game['rated'] else 'casual'} {game['speed']}{clock}",
         *(["match m1"] if game["site"] == "match" else []),
         of_day(game["started_at"], "%Y-%m-%d %H:%M"),
@@ -523,6 +523,13 @@ def _chosen(data: Exported) -> dict[str, Story]:
     return found
 
 
+def _side(game: Row) -> int:
+    """Our side; the export says instead whether we move first."""
+    rules, start = get_rules(game["game"]), game["initial_position"]
+    first = 0 if start is None else rules.side_to_move(rules.parse_position(start))
+    return int((game["our_side"] + first) % 2)
+
+
 async def test_game(visitor: Visitor, exported: Exported) -> None:
     chosen = _chosen(exported)
     assert chosen.keys() == {*KINDS, "draw"}
@@ -531,7 +538,8 @@ async def test_game(visitor: Visitor, exported: Exported) -> None:
         told = await visitor.json(f"/dash/api/game/{game['game_id']}?ply={ply}")
         assert told["our_moves"] == nearly(_marks(exported, game["game_id"])), kind
         assert told["names"] == _names(game), kind
-        same = ("our_rating", "opponent_rating", "clock_initial_s", "clock_increment_s", "our_side")
+        assert told["our_side"] == _side(game), kind
+        same = ("our_rating", "opponent_rating", "clock_initial_s", "clock_increment_s")
         assert {name: told[name] for name in same} == {name: game[name] for name in same}, kind
         assert _told(told["decision"]) == nearly(story.json()), kind
         html = await visitor.text(f"/dash/games/{game['game_id']}?ply={ply}")
