@@ -18,7 +18,7 @@ from bot.account.game_slots import GameSlots
 from bot.base.errors import AuthError, PausedError, RefusedError, ServerError, TransientError
 from bot.base.events import Challenge, DeclineReason
 from bot.base.metrics import ChallengeAnswer
-from bot.base.reconnect import MAX_RECONNECT_WAIT_S, backoff_delays
+from bot.base.reconnect import MAX_RECONNECT_WAIT_S, EndableWaits, backoff_delays
 from bot.game.services import GameServices
 
 logger = logging.getLogger(__name__)
@@ -75,8 +75,8 @@ class ChallengeResponder:
         """Serialises answers, so that we do not answer a challenge that no longer exists."""
         self._declining = asyncio.Lock()
         """Serialises declines, so that an acceptance waits for at most one decline."""
-        self._naps: dict[asyncio.Future[None], Callable[[], bool]] = {}
-        """Current delays between attempts, each with a function that says whether to end the delay early."""
+        self._waits = EndableWaits(services.sleep)
+        """Current delays between attempts."""
 
     def accept(self, challenge: Challenge) -> None:
         """Accept a challenge that already holds a slot."""
@@ -114,9 +114,7 @@ class ChallengeResponder:
 
     def recheck_waits(self) -> None:
         """End the waits that are no longer needed; call this after every change to the slots."""
-        for nap, is_needless in self._naps.items():
-            if is_needless():
-                nap.cancel()
+        self._waits.recheck()
 
     # --- Yes --------------------------------------------------------------------------------------------
 
@@ -146,7 +144,7 @@ class ChallengeResponder:
                     return
                 answer_lost = answer_lost or was_sent
                 logger.info("%s: %s; retrying to accept it in %.1f s", label_of(challenge), error, wait_s)
-                await self._wait_before_retry(wait_s, lambda: not self._slots.is_open or not is_held())
+                await self._waits.wait(wait_s, lambda: not self._slots.is_open or not is_held())
                 if not self._slots.is_open and is_held():
                     await self._decline_after_acceptance(challenge, error, was_heard=True)
                     return
@@ -250,7 +248,7 @@ class ChallengeResponder:
             detail = {**challenge_detail(challenge), "reason": reason, "why": decision.why}
             await self._background.record_event("challenge_declined", detail)
             for wait_s in DECLINE_AGAIN_WAITS_S:
-                await self._wait_before_retry(wait_s, is_settled)
+                await self._waits.wait(wait_s, is_settled)
                 if is_settled():
                     return
                 await self._repeat_until_answered(challenge, decision, is_gone)
@@ -283,19 +281,7 @@ class ChallengeResponder:
                 longest_s = MAX_RECONNECT_WAIT_S if self._slots.is_stopping else MAX_DECLINE_RETRY_TIME_S
                 if (was_sent and clock() - began_s > longest_s) or is_needless():
                     raise
-                await self._wait_before_retry(max(next(waits) if was_sent else 0.0, requested_s), is_needless)
-
-    async def _wait_before_retry(self, wait_s: float, is_needless: Callable[[], bool]) -> None:
-        """Wait the given number of seconds before the next attempt, but only while an attempt is needed."""
-        if is_needless():
-            return
-        nap = asyncio.ensure_future(self._services.sleep(wait_s))
-        self._naps[nap] = is_needless
-        try:
-            await asyncio.wait([nap])
-        finally:
-            del self._naps[nap]
-            nap.cancel()
+                await self._waits.wait(max(next(waits) if was_sent else 0.0, requested_s), is_needless)
 
 
 def _is_waiting_person(challenge: Challenge) -> bool:

@@ -6,6 +6,7 @@ A `TransientError` or the normal end of a stream leads to a retry; any other exc
 
 import asyncio
 import logging
+import math
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -143,6 +144,38 @@ def backoff_delays(
     while True:
         yield rng.uniform(upper / 2, upper)
         upper = min(2 * upper, cap_s)
+
+
+class EndableWaits:
+    """Waits that end early when they have become needless.
+
+    Args:
+        sleep: Waits the given number of seconds.
+    """
+
+    def __init__(self, sleep: Callable[[float], Awaitable[None]]) -> None:
+        self._sleep = sleep
+        self._naps: dict[asyncio.Future[None], Callable[[], bool]] = {}
+        """Current waits, each with a function that says whether it has become needless."""
+
+    async def wait(self, wait_s: float, is_needless: Callable[[], bool]) -> None:
+        """Wait until the time is over (infinity: without end) or the wait is needless."""
+        if is_needless():
+            return
+        forever: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        nap = forever if wait_s == math.inf else asyncio.ensure_future(self._sleep(wait_s))
+        self._naps[nap] = is_needless
+        try:
+            await asyncio.wait([nap])
+        finally:
+            del self._naps[nap]
+            nap.cancel()
+
+    def recheck(self) -> None:
+        """End the waits that have become needless; call this whenever one may have."""
+        for nap, is_needless in self._naps.items():
+            if is_needless():
+                nap.cancel()
 
 
 async def stay_connected(

@@ -31,7 +31,7 @@ from engine.bait_rule import FORECAST_RULE
 from engine.decision import Decision
 from engine.forecasts import decision_expectations
 from engine.game import BadPosition
-from engine.games import get_rules
+from engine.games import first_side, get_rules
 from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import classify_by_figure_9, judge_decision, judge_profile
 from engine.params import TrapParams
@@ -599,10 +599,7 @@ class GameLedger:
     def _is_ours(self, ply: int) -> bool:
         # Sides alternate in every game, because a pass is a move.
         if self._first_side is None:
-            rules = get_rules(self.game.game)
-            text = self.game.initial_position
-            start = rules.initial() if text is None else rules.parse_position(text)
-            self._first_side = rules.side_to_move(start)
+            self._first_side = first_side(self.game.game, self.game.initial_position)
         return (self._first_side + ply) % 2 == self.game.our_side
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
-from bot.base.reconnect import FIRST_WAIT_S
+from bot.base.reconnect import FIRST_WAIT_S, EndableWaits
 from bot.game.services import GameServices
 
 logger = logging.getLogger(__name__)
@@ -134,14 +134,11 @@ class PendingActions:
         self._services = services
         self._read = read
         self._reading = asyncio.Lock()
-        self._naps: dict[asyncio.Future[None], Callable[[], bool]] = {}
-        """Current waits, each with a function that says whether it has become needless."""
+        self._waits = EndableWaits(services.sleep)
 
     def on_change(self) -> None:
         """End the waits that have become needless; call this after every change in the game."""
-        for nap, is_needless in self._naps.items():
-            if is_needless():
-                nap.cancel()
+        self._waits.recheck()
 
     async def perform(
         self,
@@ -169,7 +166,7 @@ class PendingActions:
         while action.is_wanted():
             match state:
                 case _S.SENDING if not action.can_count():
-                    await self._wait(math.inf, lambda: action.can_count() or not action.is_wanted())
+                    await self._waits.wait(math.inf, lambda: action.can_count() or not action.is_wanted())
                     continue
                 case _S.SENDING:
                     attempts += 1
@@ -188,7 +185,7 @@ class PendingActions:
                     else:
                         upper_s = min(longest_s, FIRST_WAIT_S * 2.0 ** min(attempts - 1, 16))
                         wait_s = max(self._services.rng.uniform(upper_s / 2, upper_s), requested_s)
-                    await self._wait(wait_s, lambda: not action.is_wanted())
+                    await self._waits.wait(wait_s, lambda: not action.is_wanted())
                     event = _E.WAITED
             state = next_state(state, event, is_safe_to_repeat=action.is_safe_to_repeat)
             is_end = state is not _S.CONFIRMING and event is not _E.WAITED
@@ -218,16 +215,3 @@ class PendingActions:
             logger.info("game %s: cannot read it again: %s", self._game_id, error)
             return _E.UNREADABLE
         return _E.READ
-
-    async def _wait(self, wait_s: float, is_needless: Callable[[], bool]) -> None:
-        """Wait until the time is over (infinity: without end) or the wait is needless."""
-        if is_needless():
-            return
-        forever: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        nap = forever if wait_s == math.inf else asyncio.ensure_future(self._services.sleep(wait_s))
-        self._naps[nap] = is_needless
-        try:
-            await asyncio.wait([nap])
-        finally:
-            del self._naps[nap]
-            nap.cancel()

@@ -33,7 +33,7 @@ from engine.formats import files
 from engine.formats.files import GameFormat
 from engine.formats.record import BadGame
 from engine.game import continued_position
-from engine.games import GAMES
+from engine.games import GAMES, first_side
 from storage.database import Database
 from storage.errors import VALUE_ERRORS, reason_of
 from storage.evidence.queries.game_list import MoveMark, list_marks
@@ -164,16 +164,15 @@ class GameView:
     @property
     def _cells(self) -> Iterator[ListedMove]:
         ours = {mark.ply: mark for mark in self.marks}
-        rules, text, first_side = GAMES.get(self.stored.game), self.stored.initial_position, 0
-        if rules is not None and text is not None:
-            first_side = rules.side_to_move(rules.parse_position(text))
+        game = self.stored.game
+        first = first_side(game, self.stored.initial_position) if game in GAMES else 0
         for ply, name in enumerate(self.names):
             of, mark, word = ply if ply in ours else ply - 1, ours.get(ply), ""
             if mark is not None and mark.bait is not None:
                 word = BaitOutcome.of(mark.is_taken).value
             if mark is not None and mark.is_slip:
                 word = "slip"
-            is_ours = (first_side + ply) % 2 == self.stored.our_side or mark is not None
+            is_ours = (first + ply) % 2 == self.stored.our_side or mark is not None
             yield ListedMove(name, self._at(of) if of in ours else "", is_ours, ply == self.ply, word)
 
     def _at(self, ply: int) -> str:

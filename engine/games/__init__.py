@@ -28,3 +28,15 @@ def get_rules(name: str) -> Game[Any]:
         return GAMES[name]
     except KeyError:
         raise KeyError(f"no game named {name!r}; known: {', '.join(GAMES)}") from None
+
+
+def first_side(game: str, initial_position: str | None) -> int:
+    """The side, 0 or 1, that moves first from a starting position (None: the standard one).
+
+    Raises:
+        KeyError: No game has this name.
+        BadPosition: The position is invalid.
+    """
+    rules = get_rules(game)
+    start = rules.initial() if initial_position is None else rules.parse_position(initial_position)
+    return rules.side_to_move(start)

@@ -88,7 +88,7 @@ class _SimulatedPool:
 
 
 class _Site(FakeServer):
-    """A game whose person takes time, and resigns after so many moves of ours."""
+    """A game whose person takes time, and resigns after this many of our moves."""
 
     def __init__(self, number: int) -> None:
         super().__init__("othello")

@@ -40,7 +40,7 @@ class Side:
     initial_s: float
     increment_s: float
     moves: int
-    """The game ends after so many of ours."""
+    """The game ends after this many of our moves."""
     clock_s: float = field(init=False)
     unthinking_s: float = field(init=False)
     least_unthinking_s: float = field(init=False)

@@ -36,7 +36,7 @@ def _now(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def listed(game_id: str, hours: float, opponent: str = "Anna") -> ListedGame:
-    """A game that began so many hours after the latest record."""
+    """A game that began this many hours after the latest record."""
     return ListedGame(game_id, opponent, LATEST + timedelta(hours=hours))
 
 

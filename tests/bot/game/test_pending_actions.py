@@ -277,7 +277,7 @@ def test_every_action_has_its_effect_soon_after_the_server_is_well(
     # Each request that may do harm follows a reading that showed no effect, except the first one.
     if not is_safe:
         assert all(before == "read" for before, what in pairwise(world.calls) if what == "send")
-    # Nothing is hurried, and nothing is put off beyond what the server or the rule asks for.
+    # Nothing is hurried, and nothing is put off beyond what the server or the rule requires.
     longest_s = SLOW_WAIT_S if not is_urgent else MAX_ACTION_WAIT_S
     times = [when for _, when in world.asked]
     gaps = [after - before for before, after in pairwise(times)]
