@@ -150,11 +150,11 @@ def test_a_bot_that_is_away_is_not_offered(page: Page, host: Host) -> None:
     assert page.count(".bot") == 1
 
 
-def test_a_name_that_is_taken_is_refused(page: Page, host: Host) -> None:
+def test_a_name_of_the_bot_is_refused(page: Page, host: Host) -> None:
     page.driver.get(host.url)
     page.find("#nickname").send_keys("desdemona")
     page.click("[data-test=challenge]")
-    page.until_text(".form-status", "The name desdemona is taken; choose another")
+    page.until_text(".form-status", "The name desdemona is reserved; choose another")
     page.find("#nickname")
 
 

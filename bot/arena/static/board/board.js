@@ -326,11 +326,9 @@ export class Board {
       announce(sayCount("{square} chosen, {n} move.", "{square} chosen, {n} moves.", goals, { square: this.touched.at(-1) }));
       return;
     }
-    const { legal } = this;
     const move = complete.length === 1 ? complete[0].move : await this.#choose(complete);
-    if (legal !== this.legal) return; // the position has changed meanwhile
-    if (move) this.onMove(move);
-    else this.#touch([]);
+    this.#touch([]);
+    if (this.legal.some((other) => other.move === move)) this.onMove(move); // else the position has changed meanwhile
   }
 
   #worth(letter) {
