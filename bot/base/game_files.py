@@ -17,9 +17,9 @@ from typing import IO, TYPE_CHECKING, Protocol
 from bot.base.files import open_regular, read_regular
 from engine.formats import files, wthor
 from engine.formats.encodings import text_lines
-from engine.formats.files import FoundGame, GameFormat
+from engine.formats.files import GameFormat
 from engine.formats.pgn_splitter import NumberedText
-from engine.formats.record import BadGame
+from engine.formats.record import BadGame, GameRecord
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -54,17 +54,17 @@ class GameSource:
     name: str
     """Name of the file, for messages."""
     form: GameFormat
-    games: Iterable[FoundGame | BadGame]
+    games: Iterable[GameRecord | BadGame]
     refused: int = 0
     """Number of games that were found but are not valid."""
     skipped_bytes: int = 0
     """Length as UTF-8 of the text that no game uses, in bytes."""
     first_skipped: NumberedText | None = None
 
-    def __iter__(self) -> Iterator[FoundGame | BadGame]:
-        for found in self.games:
-            self.refused += isinstance(found, BadGame)
-            yield found
+    def __iter__(self) -> Iterator[GameRecord | BadGame]:
+        for game in self.games:
+            self.refused += isinstance(game, BadGame)
+            yield game
 
     def skip(self, text: NumberedText) -> None:
         """Count text that no game uses."""
@@ -183,13 +183,13 @@ def _source(
         return GameSource(name, form, _wthor_games(name, head, beside, on_note))
     blocks = chain([head], iter(partial(content.read, _BLOCK_BYTES), b""))
     source = GameSource(name, form, ())
-    source.games = files.read_all(text_lines(blocks), form, game, source.skip)
+    source.games = files.read(text_lines(blocks), form, game, source.skip)
     return source
 
 
 def _wthor_games(
     path: str, data: bytes, beside: Mapping[str, Callable[[], bytes]], on_note: Callable[[str], None]
-) -> Iterator[FoundGame | BadGame]:
+) -> Iterator[GameRecord | BadGame]:
     """Yield the games of a .wtb file; for an invalid game, yield the reason.
 
     Raises:
@@ -202,10 +202,7 @@ def _wthor_games(
     players, tournaments = (_names(path, suffix, beside, on_note) for suffix in (".jou", ".trn"))
     for game in base.games():
         try:
-            if isinstance(game, BadGame):
-                yield game
-            else:
-                yield FoundGame(wthor.to_record(game, base, players, tournaments))
+            yield game if isinstance(game, BadGame) else wthor.to_record(game, base, players, tournaments)
         except BadGame as error:
             yield error
 

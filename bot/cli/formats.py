@@ -222,12 +222,12 @@ async def _import_source(database: Database, source: GameSource, tally: _Tally) 
         BadGame, OSError: The source cannot be read further; the games before are stored and counted.
     """
     try:
-        for number, found in enumerate(source, start=1):
-            if isinstance(found, BadGame):
+        for number, record in enumerate(source, start=1):
+            if isinstance(record, BadGame):
                 if source.refused <= _MAX_REPORTED_BAD_GAMES:
-                    print_note(f"{source.name}: game {number}: {found}")
+                    print_note(f"{source.name}: game {number}: {record}")
                 continue
-            tally.batch.append(found.record)
+            tally.batch.append(record)
             if len(tally.batch) == BATCH:
                 await _store_batch(database, tally, source)
     finally:

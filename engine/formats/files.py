@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from itertools import chain
-from typing import NamedTuple
 
 from engine.formats import ggf, pgn, transcripts, wthor
 from engine.formats.encodings import decode
@@ -50,26 +49,12 @@ def detect_format(head: bytes, length: int) -> GameFormat | None:
     return GameFormat.PGN if is_pgn else None
 
 
-class FoundGame(NamedTuple):
-    """A game found in a text."""
-
-    record: GameRecord
-    clocks_s: tuple[float | None, ...] = ()
-    """The mover's remaining time after each move, in seconds; empty: not recorded."""
-
-
-def read(lines: Iterable[str], form: GameFormat, game: str | None = None) -> Iterator[GameRecord | BadGame]:
-    """Yield the records of `read_all`."""
-    for found in read_all(lines, form, game):
-        yield found if isinstance(found, BadGame) else found.record
-
-
-def read_all(
+def read(
     lines: Iterable[str],
     form: GameFormat,
     game: str | None = None,
     on_skipped: Callable[[NumberedText], None] = lambda _: None,
-) -> Iterator[FoundGame | BadGame]:
+) -> Iterator[GameRecord | BadGame]:
     """Yield each game of a text in order; for an unreadable game, yield the reason instead.
 
     Args:
@@ -90,7 +75,7 @@ def read_all(
             if transcripts.is_remark(line):
                 continue
             try:
-                yield FoundGame(transcripts.parse(line, game or "othello"))
+                yield transcripts.parse(line, game or "othello")
             except BadGame as error:
                 yield error
 
@@ -110,7 +95,7 @@ def write(record: GameRecord, form: GameFormat) -> str:
 
 def _each_pgn(
     lines: Iterable[str], game: str | None, on_skipped: Callable[[NumberedText], None]
-) -> Iterator[FoundGame | BadGame]:
+) -> Iterator[GameRecord | BadGame]:
     for part in split(lines):
         if isinstance(part, NumberedText):
             on_skipped(part)
@@ -122,12 +107,12 @@ def _each_pgn(
             continue
         for text in found.skipped:
             on_skipped(text)
-        yield FoundGame(found.record, found.clocks_s)
+        yield found.record
 
 
 def _each_ggf(
     lines: Iterable[str], on_skipped: Callable[[NumberedText], None]
-) -> Iterator[FoundGame | BadGame]:
+) -> Iterator[GameRecord | BadGame]:
     waiting: list[str] = []
     length = 0
     for number, line in enumerate(chain(lines, [None]), start=1):
@@ -144,7 +129,7 @@ def _each_ggf(
             on_skipped(NumberedText(number - len(waiting) + before.index(skipped[0]), "\n".join(skipped)))
         for game in ggf.find(text):
             try:
-                yield game if isinstance(game, BadGame) else FoundGame(ggf.to_record(game))
+                yield game if isinstance(game, BadGame) else ggf.to_record(game)
             except BadGame as error:
                 yield error
         waiting.clear()

@@ -41,7 +41,7 @@ from engine.formats.record import (
 )
 from engine.formats.xiangqi_moves import moves_of_words
 from engine.game import BadPosition, Game
-from engine.games import GAMES
+from engine.games import GAMES, first_side
 from engine.games.othello import PASS, SQUARES, OthelloPosition
 from engine.games.standard_chess import StandardChess
 
@@ -73,8 +73,6 @@ class PgnGame(NamedTuple):
     """A game as read from PGN."""
 
     record: GameRecord
-    clocks_s: tuple[float | None, ...]
-    """The mover's remaining time after each move, in seconds; empty: not recorded."""
     skipped: list[NumberedText]
     """Text within the game that is not used."""
 
@@ -158,7 +156,7 @@ def write(record: GameRecord) -> str:
         names, tags = _moves_as_written(record), _tags(record)
     except BadGame as error:
         raise BadPgn(str(error)) from None
-    start_side = GAMES[record.game].side_to_move(start_position(record))
+    start_side = first_side(record.game, record.start)
     words: list[str] = []
     for ply, name in enumerate(names):
         number, second = divmod(ply + start_side, 2)
@@ -292,9 +290,10 @@ def _read_as(name: str, tags: Mapping[str, str], text: PgnText, line: Callable[[
         clocks=(take(f"{sides[0]}TimeControl") or clock, take(f"{sides[1]}TimeControl") or clock),
         evaluations=_flip_evaluations(evaluations, first),
         times_s=times_s,
+        clocks_s=clocks_s,
         tags=tuple((name, value) for name, value in left.items() if value),
     )
-    return PgnGame(record, clocks_s, skipped)
+    return PgnGame(record, skipped)
 
 
 @cache

@@ -1,7 +1,7 @@
 """`GameRecord`: a game independent of file formats, with players, place, moves and result."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from engine._native import othello_moves_mask
@@ -61,6 +61,8 @@ class GameRecord:
     """Each mover's own evaluation of the position, in discs or pawns; empty: not recorded."""
     times_s: tuple[float | None, ...] = ()
     """Thinking time of each move in seconds; empty: not recorded."""
+    clocks_s: tuple[float | None, ...] = field(default=(), compare=False)
+    """The mover's remaining time after each move, in seconds; empty: not recorded. Not written or stored."""
     tags: tuple[tuple[str, str], ...] = ()
     """Other data from the source, under the names used there."""
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from bot.base.game_files import GameSource, game_sources
-from engine.formats.files import FoundGame, GameFormat
-from engine.formats.record import BadGame, GameRecord, start_position, steps
+from engine.formats.files import GameFormat
+from engine.formats.record import BadGame, GameRecord, steps
 from engine.game import Game
-from engine.games import get_rules
+from engine.games import first_side, get_rules
 from lab.analysis.reply_profiles import AnalysisError
 from storage.research.archive import content_key, draw_key
 
@@ -136,12 +136,12 @@ def read_games(
             continue
         try:
             for source in game_sources(path, form, game, names=names, on_note=on_bad):
-                for found in source:
-                    if not isinstance(found, BadGame):
-                        if found.record.game == game and found.record.moves:
-                            yield _given(found, source)
+                for record in source:
+                    if not isinstance(record, BadGame):
+                        if record.game == game and record.moves:
+                            yield _given(record, source)
                     elif source.refused <= _MAX_REPORTED:
-                        on_bad(f"{source.name}: {found}")
+                        on_bad(f"{source.name}: {record}")
                 if source.refused > _MAX_REPORTED:
                     on_bad(f"{source.name}: and {source.refused - _MAX_REPORTED} more bad games")
                 if source.skipped_text:
@@ -192,8 +192,7 @@ def _plies(given: GivenGame, choice: MoveFilter) -> Iterator[int]:
     if not any(wanted):
         return
     first = _draw(0, draw_key(given.record), "every") % choice.every
-    game: Game[Any] = get_rules(record.game)
-    start_side = 0 if record.start is None else game.side_to_move(start_position(record))
+    start_side = first_side(record.game, record.start)
     last = len(record.moves) - 1 if choice.to_ply is None else min(choice.to_ply, len(record.moves) - 1)
     for ply in range(max(1, choice.from_ply), last + 1):
         # Passes are moves, so sides alternate.
@@ -255,10 +254,10 @@ def _of_game(given: GivenGame, plies: set[int]) -> Iterator[AnsweredMove]:
         before = position, move
 
 
-def _given(found: FoundGame, source: GameSource) -> GivenGame:
-    clocks_s = tuple(clock_s for clock_s in found.clocks_s if clock_s is not None)
-    known = clocks_s if len(clocks_s) == len(found.record.moves) else ()
-    return GivenGame(found.record, content_key(found.record), known, Path(source.name).name, source.form)
+def _given(record: GameRecord, source: GameSource) -> GivenGame:
+    clocks_s = tuple(clock_s for clock_s in record.clocks_s if clock_s is not None)
+    known = clocks_s if len(clocks_s) == len(record.moves) else ()
+    return GivenGame(record, content_key(record), known, Path(source.name).name, source.form)
 
 
 def _draw(seed: int, key: str, what: object) -> int:

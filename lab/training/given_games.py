@@ -36,14 +36,14 @@ def read_games(path: Path) -> Iterator[TrainingGame]:
             yield from _wthor(path.read_bytes())
             return
         for source in game_sources(path, game="othello"):
-            for number, found in enumerate(source, start=1):
-                if isinstance(found, BadGame):
-                    raise BadGame(f"game {number}: {found}")
-                if found.record.game != "othello":
-                    raise BadGame(f"game {number} is a game of {found.record.game}")
-                if found.record.start is None:
-                    squares = tuple(SQUARES.index(move) for move in found.record.moves if move != "pass")
-                    yield TrainingGame(squares, found.record.margin)
+            for number, record in enumerate(source, start=1):
+                if isinstance(record, BadGame):
+                    raise BadGame(f"game {number}: {record}")
+                if record.game != "othello":
+                    raise BadGame(f"game {number} is a game of {record.game}")
+                if record.start is None:
+                    squares = tuple(SQUARES.index(move) for move in record.moves if move != "pass")
+                    yield TrainingGame(squares, record.margin)
     except OSError as error:
         raise BadGameFile(f"{path}: cannot be read: {error.strerror}") from None
     except BadGame as error:

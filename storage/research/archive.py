@@ -130,5 +130,6 @@ def record_of_row(row: ImportedGameRow) -> GameRecord:
         clocks=(detail["clocks"][0], detail["clocks"][1]),
         evaluations=tuple(detail["evaluations"]),
         times_s=tuple(detail["times_s"]),
+        clocks_s=(),
         tags=tuple((name, value) for name, value in detail["tags"]),
     )

@@ -38,7 +38,7 @@ def zipped(contents: dict[str, bytes]) -> bytes:
 
 def shown(path: Path) -> list[str]:
     return [
-        f"{source.name} {'bad' if isinstance(found, BadGame) else found.record.players[0]}"
+        f"{source.name} {'bad' if isinstance(found, BadGame) else found.players[0]}"
         for source in game_sources(path)
         for found in source
     ]

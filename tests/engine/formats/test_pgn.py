@@ -264,7 +264,7 @@ def test_real_games_make_the_round_trip() -> None:
         assert isinstance(text, PgnText)
         found = pgn.read(text)
         assert found.record.points is not None
-        assert len(found.clocks_s) == len(found.record.moves)
+        assert len(found.record.clocks_s) == len(found.record.moves)
         assert found.skipped == []
         assert pgn.parse(pgn.write(found.record)) == found.record
 
@@ -301,13 +301,13 @@ def test_remarks_and_moves_of_all_kinds() -> None:
 
 
 def test_the_last_of_a_moves_annotations_counts() -> None:
-    (found,) = files.read_all(
+    (found,) = files.read(
         ["1. e4 {[%eval 0.1] [%clk 0:01:02.5]} {[%eval -0.2]} (1. d4 {[%clk 0:0:1]}) e5 {[%emt 1:0:0]} *"],
         GameFormat.PGN,
     )
-    assert isinstance(found, files.FoundGame)
-    assert found.record.evaluations == (-0.2, None)
-    assert found.record.times_s == (None, 3600.0)
+    assert isinstance(found, GameRecord)
+    assert found.evaluations == (-0.2, None)
+    assert found.times_s == (None, 3600.0)
     assert found.clocks_s == (62.5, None)
 
 

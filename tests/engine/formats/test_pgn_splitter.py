@@ -29,14 +29,11 @@ def shown(text: str | bytes) -> list[str]:
     """Each game as ``event white plies`` or ``bad: reason``, and each skipped text."""
     found: list[str] = []
     lines = text.split("\n") if isinstance(text, str) else text_lines([text])
-    for game in files.read_all(
-        lines, GameFormat.PGN, None, lambda text: found.append(f"skipped {text.line}")
-    ):
+    for game in files.read(lines, GameFormat.PGN, None, lambda text: found.append(f"skipped {text.line}")):
         if isinstance(game, BadGame):
             found.append(f"bad: {game}")
         else:
-            record = game.record
-            found.append(f"{record.event} {record.players[0]} {len(record.moves)}")
+            found.append(f"{game.event} {game.players[0]} {len(game.moves)}")
     return found
 
 
