@@ -30,20 +30,20 @@ def main() -> int:
     longest = 0.0
     for name, speeds in (("no increments", SPEEDS), ("increments", INCREMENTS)):
         crowd = Crowd(day_rows(speeds), threads, end_s).play()
-        longest = max(longest, _tell(f"day, {name}", crowd, list(crowd.seen.values())))
+        longest = max(longest, _print_waits(f"day, {name}", crowd, list(crowd.seen.values())))
     crowd = Crowd(day_rows(INCREMENTS, games=6), threads, end_s / 6).play()
-    _tell(f"above capacity, {crowd.refused} refusals", crowd, list(crowd.seen.values()))
+    _print_waits(f"above capacity, {crowd.refused} refusals", crowd, list(crowd.seen.values()))
     rows = [*(Row(0, 60, 1, 0.3, number=number) for number in range(4)), Row(0, 1800, 0, 5.0)]
     orders: list[tuple[str, type[FairQueue[MoveJob]]]] = [("before", ServedByFlag), ("now", FairQueue)]
     for name, queue in orders:
         crowd = Crowd(rows, 1, 3600, queue=queue, is_refusing=False).play()
-        _tell(f"the 30-minute game beside four 1+1 games, {name}", crowd, [crowd.seen[rows[-1]]])
+        _print_waits(f"the 30-minute game beside four 1+1 games, {name}", crowd, [crowd.seen[rows[-1]]])
     sys.stdout.write(f"longest wait below the capacity: {longest:.2f} of the planned time; ")
     sys.stdout.write(f"{longest / MAX_RELATIVE_WAIT:.2f} of the limit\n")
     return 1 if longest > MAX_RELATIVE_WAIT else 0
 
 
-def _tell(name: str, crowd: Crowd, rows: list[Seen]) -> float:
+def _print_waits(name: str, crowd: Crowd, rows: list[Seen]) -> float:
     """Print a line about some rows of games; return their longest relative wait."""
     waits = sorted(wait for seen in rows for wait in seen.waits)
     shares = [share for seen in rows for share in seen.shares]

@@ -22,12 +22,12 @@ from engine.variety import RepetitionAvoidance
 
 logger = logging.getLogger(__name__)
 
-_PLAIN_DEPTH = 6
-"""Maximum depth of `plain_decision`, in plies."""
-_PLAIN_TABLE_MB = 1
+_FALLBACK_DEPTH = 6
+"""Maximum depth of `fallback_decision`, in plies."""
+_FALLBACK_TABLE_MB = 1
 
 
-def plain_decision(
+def fallback_decision(
     game: Game[Any], position: Any, params: TrapParams, limits: Limits, stop: StopFlag
 ) -> Decision:
     """Choose a move by a small plain search, after a better search has failed with an exception.
@@ -42,9 +42,9 @@ def plain_decision(
         limits: The limits of the search that failed; half of the time is left for this one.
         stop: Flag that ends the search early.
     """
-    depth, time_s = min(limits.depth, _PLAIN_DEPTH), limits.time_s and limits.time_s / 2
+    depth, time_s = min(limits.depth, _FALLBACK_DEPTH), limits.time_s and limits.time_s / 2
     try:
-        searcher = make_searcher(game.name, _PLAIN_TABLE_MB)
+        searcher = make_searcher(game.name, _FALLBACK_TABLE_MB)
         return MoveChooser(STANDARD, game, params, searcher).choose(position, Limits(depth, time_s), stop)
     except Exception:
         logger.exception("the core failed; the reference search decides this move")

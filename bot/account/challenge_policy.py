@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from bot.base.config import MAX_GAMES_PER_PLACE, BotPolicy, ChallengesConfig
 from bot.base.events import FROM_POSITION, Challenge, Clock, DeclineReason, Opponent, Speed
-from bot.game.shared_game_limit import MachineRoom
+from bot.game.shared_game_limit import MachineCapacity
 from engine.game import BadPosition
 from engine.games import get_rules
 
@@ -37,8 +37,8 @@ class Load:
     """Number of games in the last 24 hours with each program, keyed by its id, including those in `games`."""
     closed_reason: str = ""
     """Why no game can start at the moment; empty if games can start."""
-    machine: MachineRoom = field(default_factory=MachineRoom)
-    """The room for games with a real-time clock on this machine, including those in `games`."""
+    machine: MachineCapacity = field(default_factory=MachineCapacity)
+    """The capacity for games with a real-time clock on this machine, including those in `games`."""
     resting: int = 0
     """Number of `games` that need no slot, because their opponents have been thinking for a while."""
 

@@ -18,7 +18,7 @@ from bot.account.game_slots import GameSlots
 from bot.base.errors import AuthError, PausedError, RefusedError, ServerError, TransientError
 from bot.base.events import Challenge, DeclineReason
 from bot.base.metrics import ChallengeAnswer
-from bot.base.reconnect import MAX_RECONNECT_WAIT_S, EndableWaits, backoff_delays
+from bot.base.reconnect import MAX_RECONNECT_WAIT_S, InterruptibleWaits, backoff_delays
 from bot.game.services import GameServices
 
 logger = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ class ChallengeResponder:
         """Serialises answers, so that we do not answer a challenge that no longer exists."""
         self._declining = asyncio.Lock()
         """Serialises declines, so that an acceptance waits for at most one decline."""
-        self._waits = EndableWaits(services.sleep)
+        self._waits = InterruptibleWaits(services.sleep)
         """Current delays between attempts."""
 
     def accept(self, challenge: Challenge) -> None:

@@ -27,7 +27,7 @@ from bot.account.challenge_policy import (
 )
 from bot.base.config import ChallengesConfig
 from bot.base.events import Challenge, DeclineReason
-from bot.game.shared_game_limit import MachineRoom
+from bot.game.shared_game_limit import MachineCapacity
 
 MAX_CHALLENGE_WAIT_S = 60.0
 """Maximum time in seconds for which a challenge with a real-time clock waits for a slot. After a longer
@@ -68,7 +68,7 @@ class GameSlots:
     def __init__(
         self,
         config: ChallengesConfig,
-        machine: Callable[[], MachineRoom] = MachineRoom,
+        machine: Callable[[], MachineCapacity] = MachineCapacity,
         is_paused: Callable[[], bool] = lambda: False,
         resting: Callable[[], int] | None = None,
     ) -> None:

@@ -69,7 +69,7 @@ class Lobby:
         limit = services.shared_limit
         self._slots = GameSlots(
             services.config.challenges,
-            lambda: limit.room(services.owner),
+            lambda: limit.capacity(services.owner),
             self._is_paused,
             # Elsewhere nobody ends idle games, so too many might wake up at once.
             (lambda: self._games.resting_count) if services.config.uses_arena else None,

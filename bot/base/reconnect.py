@@ -146,7 +146,7 @@ def backoff_delays(
         upper = min(2 * upper, cap_s)
 
 
-class EndableWaits:
+class InterruptibleWaits:
     """Waits that end early when they have become needless.
 
     Args:
@@ -155,7 +155,7 @@ class EndableWaits:
 
     def __init__(self, sleep: Callable[[float], Awaitable[None]]) -> None:
         self._sleep = sleep
-        self._naps: dict[asyncio.Future[None], Callable[[], bool]] = {}
+        self._running: dict[asyncio.Future[None], Callable[[], bool]] = {}
         """Current waits, each with a function that says whether it has become needless."""
 
     async def wait(self, wait_s: float, is_needless: Callable[[], bool]) -> None:
@@ -163,19 +163,19 @@ class EndableWaits:
         if is_needless():
             return
         forever: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        nap = forever if wait_s == math.inf else asyncio.ensure_future(self._sleep(wait_s))
-        self._naps[nap] = is_needless
+        sleeping = forever if wait_s == math.inf else asyncio.ensure_future(self._sleep(wait_s))
+        self._running[sleeping] = is_needless
         try:
-            await asyncio.wait([nap])
+            await asyncio.wait([sleeping])
         finally:
-            del self._naps[nap]
-            nap.cancel()
+            del self._running[sleeping]
+            sleeping.cancel()
 
     def recheck(self) -> None:
         """End the waits that have become needless; call this whenever one may have."""
-        for nap, is_needless in self._naps.items():
+        for sleeping, is_needless in self._running.items():
             if is_needless():
-                nap.cancel()
+                sleeping.cancel()
 
 
 async def stay_connected(

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
-from bot.base.reconnect import FIRST_WAIT_S, EndableWaits
+from bot.base.reconnect import FIRST_WAIT_S, InterruptibleWaits
 from bot.game.services import GameServices
 
 logger = logging.getLogger(__name__)
@@ -134,7 +134,7 @@ class PendingActions:
         self._services = services
         self._read = read
         self._reading = asyncio.Lock()
-        self._waits = EndableWaits(services.sleep)
+        self._waits = InterruptibleWaits(services.sleep)
 
     def on_change(self) -> None:
         """End the waits that have become needless; call this after every change in the game."""

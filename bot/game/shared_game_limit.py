@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class MachineRoom:
+class MachineCapacity:
     """How many games with a real-time clock this machine allows one account, including running games."""
 
     max_games: float = math.inf
@@ -31,11 +31,11 @@ class SharedGameLimit:
         self._wanting: set[object] = set()
         """Accounts with a waiting challenger."""
 
-    def room(self, account: object) -> MachineRoom:
-        """The room for one account now, given the games of the other accounts."""
+    def capacity(self, account: object) -> MachineCapacity:
+        """The capacity for one account now, given the games of the other accounts."""
         if self._is_busy():
-            return MachineRoom(0, "the search threads are too busy for another game")
-        return MachineRoom(self._max_games - (self._games.total() - self._games[account]))
+            return MachineCapacity(0, "the search threads are too busy for another game")
+        return MachineCapacity(self._max_games - (self._games.total() - self._games[account]))
 
     def is_wanted_elsewhere(self, account: object) -> bool:
         """Whether a challenger is waiting at another account; if so, we send no challenges ourselves."""

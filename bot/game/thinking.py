@@ -29,7 +29,7 @@ from engine.errors import BadSettings
 from engine.game import Game, positions
 from engine.human.opponent_model_search import Background
 from engine.lookup.source import LookupMove, SingleMoveSource
-from engine.move_chooser import MoveChooser, plain_decision
+from engine.move_chooser import MoveChooser, fallback_decision
 from engine.params import RandomisedParams
 from engine.protocols.score_settings import MoveLimit
 from engine.search.reference import Searcher
@@ -184,7 +184,7 @@ class MoveSearch:
         except Exception as error:
             if self._turn.received_at is None:  # there will be another search when the turn begins
                 raise
-            decision = self._decide_plainly(limits, stop, error)
+            decision = self._fall_back(limits, stop, error)
         finally:
             self._running = None
         self._spent_s += stop.now_s() - began_s
@@ -200,7 +200,7 @@ class MoveSearch:
             raise Stopped
         return self._best
 
-    def _decide_plainly(self, limits: Limits, stop: JobStop, error: Exception) -> Decision:
+    def _fall_back(self, limits: Limits, stop: JobStop, error: Exception) -> Decision:
         """Choose by a smaller search, and log the error once."""
         at, text = self._at, f"{type(error).__name__}: {error}"
         if text not in self._services.search_errors:
@@ -212,7 +212,7 @@ class MoveSearch:
                 text,
                 exc_info=error,
             )
-        return plain_decision(at.game, at.position, at.stored.params, limits, stop)
+        return fallback_decision(at.game, at.position, at.stored.params, limits, stop)
 
     def _choose(self, searcher: Searcher, limits: Limits, stop: JobStop) -> Decision:
         services, stored, game = self._services, self._at.stored, self._at.game
@@ -479,7 +479,7 @@ class GameThinker:
             rank=rank,
             plan_s=plan_s,
             account=services.owner,
-            yields=not services.holds_moves(at.stored),
+            is_preemptible=not services.holds_moves(at.stored),
         )
 
     async def _ponder(self, search: MoveSearch, at: PositionToMove) -> Decision | None:

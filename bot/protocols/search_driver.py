@@ -16,7 +16,7 @@ from engine.game import WIN_CENTI, Game, Move, margin_centi
 from engine.human.model import BadModel
 from engine.human.opponent_model_search import Background, GameModels, OpponentModelSearch
 from engine.human.registry import ModelRegistry
-from engine.move_chooser import MoveChooser, plain_decision
+from engine.move_chooser import MoveChooser, fallback_decision
 from engine.params import TrapParams
 from engine.search.profiles import Profiler, whole_profile
 from engine.search.reference import Searcher, exact_score, principal_variation
@@ -201,7 +201,7 @@ class SearchDriver:
         try:
             return self._decide(position, limits, stop)
         except Exception as error:
-            return self._plain(position, limits, stop, (), error)
+            return self._fallback(position, limits, stop, (), error)
 
     def _decide(self, position: Any, limits: Limits, stop: StopFlag) -> SearchReport:
         if self._is_selective:
@@ -212,14 +212,14 @@ class SearchDriver:
         decision = self._player().choose(position, limits, stop, background=self.background)
         return self._report(decision, began)
 
-    def _plain(
+    def _fallback(
         self, position: Any, limits: Limits, stop: StopFlag, moves: Sequence[Move], error: Exception
     ) -> SearchReport:
         """The move of a smaller search, after an error."""
         began = time.monotonic()
         self._notify_failure(error)
         game = RestrictedGame(self.game, self.game.for_search(position), moves) if moves else self.game
-        decision = plain_decision(cast(Game[Any], game), position, self.settings.params, limits, stop)
+        decision = fallback_decision(cast(Game[Any], game), position, self.settings.params, limits, stop)
         return self._report(decision, began)
 
     def _notify_failure(self, error: Exception) -> None:
@@ -348,7 +348,7 @@ class SearchDriver:
                 yield report
         except Exception as error:
             if report is None:
-                yield self._plain(position, Limits(depth), StopFlag(), moves, error)
+                yield self._fallback(position, Limits(depth), StopFlag(), moves, error)
             else:  # the depths before it count
                 self._notify_failure(error)
 

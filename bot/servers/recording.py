@@ -3,10 +3,10 @@
 A recording is a file of JSON lines.  The first one describes it; each other line has ``s``, seconds since the
 first, ``n``, the number of its exchange, and one part of it:
 
-- ``ask``: our HTTP request, or ``connect`` for a connection to GGS; with ``form``, if it has one;
+- ``request``: our HTTP request, or ``connect`` for a connection to GGS; with ``form``, if it has one;
 - ``status`` and ``headers``: the beginning of the answer to an HTTP request;
-- ``say``: a command that we send to GGS;
-- ``data``: what we receive: a line of a stream, a whole answer, or text from GGS;
+- ``sent``: a command that we send to GGS;
+- ``received``: what we receive: a line of a stream, a whole answer, or text from GGS;
 - ``end``: the end, with our reason; empty if the site ended it.
 
 The same name is masked alike everywhere, so that a replayed recording still fits together.
@@ -157,12 +157,12 @@ class Recorder:
         self._bytes = 0
         self._exchanges = 0
 
-    def begin(self, ask: str, form: Mapping[str, str] | None = None) -> "RecordedExchange":
+    def begin(self, request: str, form: Mapping[str, str] | None = None) -> "RecordedExchange":
         """Record a request (``GET /path``) or a connection, and return its exchange."""
         self._exchanges += 1
         exchange = RecordedExchange(self, self._exchanges)
-        method, _, path = ask.partition(" ")
-        fields: dict[str, Any] = {"ask": f"{method} {self.mask.path(path)}" if path else method}
+        method, _, path = request.partition(" ")
+        fields: dict[str, Any] = {"request": f"{method} {self.mask.path(path)}" if path else method}
         if form:
             fields["form"] = {key: self.mask.text(value) for key, value in form.items()}
         exchange.write(**fields)
@@ -222,16 +222,16 @@ class RecordedExchange:
         """Write a part of the exchange, as it is."""
         self._recorder.write(self._number, **fields)
 
-    def answered(self, status: int, headers: Mapping[str, str]) -> None:
+    def response(self, status: int, headers: Mapping[str, str]) -> None:
         """Record the beginning of an answer."""
         self.write(status=status, headers={name: headers[name] for name in _HEADERS if name in headers})
 
-    def heard(self, data: bytes) -> None:
+    def received(self, data: bytes) -> None:
         """Record a line or a whole answer."""
         text = data.decode("utf-8", "surrogateescape")
-        self.write(data=self._recorder.mask.data(text) if text.strip() else "")
+        self.write(received=self._recorder.mask.data(text) if text.strip() else "")
 
-    def heard_text(self, data: bytes, messages: Iterable[object]) -> None:
+    def received_text(self, data: bytes, messages: Iterable[object]) -> None:
         """Record text from GGS in whole lines, except for prompts.
 
         Args:
@@ -246,11 +246,11 @@ class RecordedExchange:
         if self._rest.endswith(": "):
             whole, newline, self._rest = whole + newline, self._rest, ""
         if whole or newline:
-            self.write(data=mask.text(whole + newline))
+            self.write(received=mask.text(whole + newline))
 
-    def said(self, command: str) -> None:
+    def sent(self, command: str) -> None:
         """Record a command."""
-        self.write(say=self._recorder.mask.text(command))
+        self.write(sent=self._recorder.mask.text(command))
 
     def ended(self, reason: str = "") -> None:
         """Record the end."""
@@ -292,7 +292,7 @@ class RecordedSession:
         exchange = self._recorder.begin(f"{method} {URL(url).raw_path_qs}", data)
         try:
             async with self._http.request(method, url, data=data, **more) as response:
-                exchange.answered(response.status, response.headers)
+                exchange.response(response.status, response.headers)
                 yield _RecordedResponse(response, exchange)
         except BaseException as error:
             exchange.ended(f"{type(error).__name__}: {error}")
@@ -318,16 +318,16 @@ class _RecordedResponse:
         chunk = await self._content.readany()
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         for line in lines if chunk or not self._rest else [self._rest]:
-            self._exchange.heard(line)
+            self._exchange.received(line)
         return chunk
 
     async def readexactly(self, count: int) -> bytes:
         try:
             data = await self._content.readexactly(count)
         except asyncio.IncompleteReadError as error:
-            self._exchange.heard(error.partial)
+            self._exchange.received(error.partial)
             raise
-        self._exchange.heard(data)
+        self._exchange.received(data)
         return data
 
 
@@ -343,18 +343,18 @@ class Exchange:
     index: int
     """Number of the line with the request."""
     at_s: float
-    ask: str
+    request: str
     form: dict[str, str]
     status: int = 0
     """HTTP status; 0 if there was no answer."""
     headers: dict[str, str] = dataclasses.field(default_factory=dict)
     parts: list[tuple[int, float, str, str]] = dataclasses.field(default_factory=list)
-    """What follows: number of the line, time in seconds, kind (``say``, ``data`` or ``end``), text."""
+    """What follows: number of the line, time in seconds, kind (``sent``, ``received`` or ``end``), text."""
 
     @property
     def body(self) -> str:
         """The whole answer."""
-        return "".join(text for _, _, kind, text in self.parts if kind == "data")
+        return "".join(text for _, _, kind, text in self.parts if kind == "received")
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,12 +400,12 @@ class Recording:
 
 def _add_line(exchanges: dict[int, Exchange], number: int, fields: Mapping[str, Any]) -> None:
     key, at_s = fields["n"], float(fields["s"])
-    if "ask" in fields:
-        exchanges[key] = Exchange(number, at_s, str(fields["ask"]), dict(fields.get("form") or {}))
+    if "request" in fields:
+        exchanges[key] = Exchange(number, at_s, str(fields["request"]), dict(fields.get("form") or {}))
         return
     exchange = exchanges[key]
     if "status" in fields:
         exchange.status, exchange.headers = int(fields["status"]), dict(fields["headers"])
         return
-    (kind,) = {"say", "data", "end"} & fields.keys()
+    (kind,) = {"sent", "received", "end"} & fields.keys()
     exchange.parts.append((number, at_s, kind, str(fields[kind])))

@@ -30,8 +30,8 @@ _CHALLENGE = re.compile(r"POST /api/challenge/[^/]+")
 _NOT_REPLAYED = re.compile(r"GET /api/(?:games/user|bot/online|tournament)\b")
 """Reads for what a replay leaves out: comparing the database, matchmaking, and tournaments."""
 _HTTP_MOVE = re.compile(r"POST /api/bot/game/([^/]+)/move/([^/?]+)")
-_GGS_MOVE = re.compile(r"say .*?/os play (\S+) ([A-Ha-h][1-8]|pa)", re.IGNORECASE)
-_GGS_CHAT = re.compile(r"say tell (?:/os tell \S+ \S+|(?!/os )\S+)")
+_GGS_MOVE = re.compile(r"send .*?/os play (\S+) ([A-Ha-h][1-8]|pa)", re.IGNORECASE)
+_GGS_CHAT = re.compile(r"send tell (?:/os tell \S+ \S+|(?!/os )\S+)")
 
 
 @dataclass(slots=True, eq=False)
@@ -77,9 +77,9 @@ class ReplayedSite:
         self._undelivered = {
             index
             for exchange in recording.exchanges
-            if is_stream(exchange) and not _NOT_REPLAYED.match(exchange.ask)
+            if is_stream(exchange) and not _NOT_REPLAYED.match(exchange.request)
             for index, _, kind, _ in exchange.parts
-            if kind != "say"
+            if kind != "sent"
         }
         self._delivered_s = 0.0
 
@@ -163,16 +163,16 @@ def compared_text(text: str) -> str:
 def is_stream(exchange: Exchange) -> bool:
     """Whether an answer is delivered line by line."""
     kind = exchange.headers.get("Content-Type", "")
-    return exchange.ask == "connect" or "ndjson" in kind or "/stream/" in exchange.ask
+    return exchange.request == "connect" or "ndjson" in kind or "/stream/" in exchange.request
 
 
 def _expected(exchange: Exchange) -> list[_Expected]:
-    said = [
-        _Expected(index, at_s, f"say {text}", {}, exchange)
+    sent = [
+        _Expected(index, at_s, f"send {text}", {}, exchange)
         for index, at_s, kind, text in exchange.parts
-        if kind == "say" and text  # an empty command only probes the connection
+        if kind == "sent" and text  # an empty command only probes the connection
     ]
-    return [_Expected(exchange.index, exchange.at_s, exchange.ask, exchange.form, exchange), *said]
+    return [_Expected(exchange.index, exchange.at_s, exchange.request, exchange.form, exchange), *sent]
 
 
 # --- HTTP -----------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ class _ReplayedSession:
         exchange = self._site.take(f"{method} {address.raw_path_qs}", data)
         if exchange is None:
             status, text = (404, '{"error":"not recorded"}') if method == "GET" else (200, '{"ok":true}')
-            exchange = Exchange(0, 0.0, "", {}, status, {}, [(0, 0.0, "data", text)])
+            exchange = Exchange(0, 0.0, "", {}, status, {}, [(0, 0.0, "received", text)])
         elif not exchange.status:
             raise aiohttp.ClientConnectionError(exchange.parts[-1][3] if exchange.parts else "no answer")
         try:
@@ -239,7 +239,7 @@ class _ReplayedResponse:
                 return b"\n"
         self._site.delivered(index, at_s)
         self._next = None
-        if kind == "data":
+        if kind == "received":
             return _encoded(text) + b"\n"
         if not text:
             return b""
@@ -273,7 +273,7 @@ class _ReplayedWriter:
 
     def write(self, data: bytes) -> None:
         if command := data.decode("latin-1").strip():
-            self._site.take(f"say {command}")
+            self._site.take(f"send {command}")
 
     async def wait_closed(self) -> None: ...
 
@@ -297,7 +297,7 @@ class _ReplayedConnections:
     async def _feed(self, exchange: Exchange, reader: asyncio.StreamReader) -> None:
         try:
             for index, at_s, kind, text in exchange.parts:
-                if kind == "say":
+                if kind == "sent":
                     continue
                 await self._site.until_due(index)
                 self._site.delivered(index, at_s)
@@ -348,7 +348,7 @@ def recorded_moves(recording: Recording) -> dict[str, list[str]]:
     for exchange in recording.exchanges:
         for each in _expected(exchange):
             if match := _HTTP_MOVE.match(each.text) or _GGS_MOVE.match(each.text):
-                played = moves.setdefault("" if each.text.startswith("say ") else match[1], [])
+                played = moves.setdefault("" if each.text.startswith("send ") else match[1], [])
                 if played[-1:] != [move := unquote(match[2])]:  # else it was sent again
                     played.append(move)
     return moves

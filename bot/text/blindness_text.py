@@ -10,7 +10,7 @@ def blindness_finding(report: BlindnessReport) -> str:
         return "It is too early to check whether the strategy can be recognised."
     if not report.is_revealed:
         return "Nothing that people see reveals the strategy so far."
-    best = f", best from {report.telling}" if report.telling else ""
+    best = f", best from {report.best_feature}" if report.best_feature else ""
     return (
         f"People can recognise the strategy{best}: in {plural(report.games, 'game')}, a classifier reaches "
         f"an AUC of {report.auc or 0.5:.2f}. A blind trial is accused with a probability of at most "

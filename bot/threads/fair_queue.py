@@ -1,10 +1,11 @@
 """The order in which jobs run on a few threads: a policy without threads or I/O.
 
-The next thread goes to the job of the best rank that has waited longest in multiples of its planned time. A
-job of a better rank pauses one of a lower rank at once; a live job that has waited for half its plan pauses
-the live job that has waited least. While live jobs wait, each gets its plan divided by 1 + q, where q is the
-number of waiting jobs for each thread of its account's share, so that all together take about as long as one
-plan. Waits are therefore in proportion to plans, and on a busy machine all moves get less time in the same
+Scheduling is preemptive, by rank, and within a rank by "highest response ratio next": the next thread goes to
+the job that has waited longest in multiples of its planned time, so that waiting jobs age. A job of a better
+rank preempts one of a lower rank at once; a live job that has waited for half its plan preempts the live job
+that has waited least. While live jobs wait, each gets its plan divided by 1 + q, where q is the number of
+waiting jobs for each thread of its account's share, so that all together take about as long as one plan.
+Waits are therefore in proportion to plans, and on a busy machine all moves get less time in the same
 proportion. The queue is full when two live jobs for each thread have waited on average in the last half
 minute: moves then get a third of their planned time, and no new game should start.
 """
@@ -20,9 +21,9 @@ from typing import Generic, TypeVar
 MIN_PATIENCE_S = 0.005
 """Shorter plans count as this long, in seconds."""
 PATIENCE = 0.5
-"""A live job pauses another after waiting this many planned times."""
+"""A live job preempts another after waiting this many planned times."""
 MARGIN = 0.25
-"""A job pauses another only if it has waited this many planned times more; each pause costs a restart."""
+"""A job preempts another only if it has waited this many planned times more; each time costs a restart."""
 MAX_QUEUE_PER_THREAD = 2.0
 """Mean number of waiting live jobs per thread at which the queue is full."""
 AVERAGING_TIME_S = 30.0
@@ -52,8 +53,8 @@ class QueuedJob:
     plan_s: float
     """Planned time for the job; infinite if it has none."""
     account: object
-    yields: bool = True
-    """Whether a live job that has waited for long may pause this one while it is live."""
+    is_preemptible: bool = True
+    """Whether a live job that has waited for long may preempt this one while it is live."""
     queued_at: float
     """When the job was last queued."""
     waited_s: float = 0.0
@@ -167,8 +168,8 @@ class FairQueue(Generic[J]):
         """Jobs by rank, then by relative wait, longest first, then by arrival."""
         return sorted(jobs, key=lambda job: (job.rank, -job.relative_wait(now), job.number))
 
-    def outranked(self, now: float) -> list[J]:
-        """The running jobs to pause, as waiting jobs of better ranks need their threads or lent cores."""
+    def preempted_by_rank(self, now: float) -> list[J]:
+        """The running jobs to preempt, as waiting jobs of better ranks need their threads or lent cores."""
         waiting = self.by_urgency(self.waiting, now)
         staying = self.by_urgency((job for job in self.running if not job.is_leaving), now)[::-1]
         borrowers = [job for job in staying if job.borrowed > 0]
@@ -178,13 +179,13 @@ class FairQueue(Generic[J]):
         pairs += zip(waiting[free_cores:], borrowers, strict=False)
         return [victim for job, victim in pairs if victim.rank > job.rank]
 
-    def overtaken(self, job: J, now: float) -> J | None:
-        """The live job to pause if this job is live and has waited for long; None if there is none."""
+    def preempted_by_wait(self, job: J, now: float) -> J | None:
+        """The live job to preempt if this job is live and has waited for long; None if there is none."""
         wait = job.relative_wait(now)
         is_waiting = job.rank is JobRank.LIVE and not job.is_running
         if not is_waiting or wait < PATIENCE or any(other.is_leaving for other in self.running):
             return None
-        live = [other for other in self.running if other.rank is JobRank.LIVE and other.yields]
+        live = [other for other in self.running if other.rank is JobRank.LIVE and other.is_preemptible]
         victim = self.by_urgency(live, now)[-1] if live else None
         return victim if victim is not None and victim.relative_wait(now) < wait - MARGIN else None
 

@@ -1,6 +1,6 @@
 """The search pool: a few threads run searches in the order of `bot.threads.fair_queue`.
 
-A job runs on one thread to its end, unless it is paused for another; it is then restarted later. Most of its
+A job runs on one thread to its end, unless another preempts it; it is then restarted later. Most of its
 results are still in the transposition table of the thread that ran it, so this thread goes on with it if it
 can.
 
@@ -57,7 +57,7 @@ class _Task(QueuedJob):
     stop: JobStop | None = None
     """The stop flag of the current run; None while the job waits."""
     timer: asyncio.TimerHandle | None = None
-    """The next check whether the job has waited so long that it pauses another."""
+    """The next check whether the job has waited so long that it preempts another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class SearchPool:
         rank: JobRank = JobRank.LIVE,
         plan_s: float = math.inf,
         account: object = None,
-        yields: bool = True,
+        is_preemptible: bool = True,
     ) -> T:
         """Run a job. If the caller is cancelled, stop the job and wait until its thread is free.
 
@@ -161,7 +161,7 @@ class SearchPool:
             plan_s: Planned time for the job, in seconds: the longer, the longer the job may have to wait.
                 By default the job is served after all others of its rank, in order of arrival.
             account: The account that plays. Accounts with live jobs have equal shares of the threads.
-            yields: Whether a live job that has waited for long may pause this one while it is live.
+            is_preemptible: Whether a live job that has waited for long may preempt this one while it is live.
 
         Raises:
             Any exception that the job raises.
@@ -175,7 +175,7 @@ class SearchPool:
                 rank=rank,
                 plan_s=plan_s,
                 account=account,
-                yields=yields,
+                is_preemptible=is_preemptible,
                 queued_at=now,
                 job=job,
                 game=game,
@@ -213,7 +213,7 @@ class SearchPool:
         self._check_later(task)
 
     def _make_room(self) -> None:
-        for victim in self._queue.outranked(self.clock()):
+        for victim in self._queue.preempted_by_rank(self.clock()):
             self._pause(victim)
 
     def _pause(self, task: _Task) -> None:
@@ -223,7 +223,7 @@ class SearchPool:
             task.stop.set()
 
     def _check_later(self, task: _Task) -> None:
-        """Schedule the next check whether a job has waited so long that it pauses another."""
+        """Schedule the next check whether a job has waited so long that it preempts another."""
         if task.timer is not None:
             task.timer.cancel()
         if task.rank is JobRank.LIVE and task.plan_s < math.inf:
@@ -231,7 +231,7 @@ class SearchPool:
 
     def _check(self, task: _Task) -> None:
         with self._changed:
-            victim = self._queue.overtaken(task, self.clock())
+            victim = self._queue.preempted_by_wait(task, self.clock())
             if victim is not None:
                 self._pause(victim)
         self._check_later(task)

@@ -91,7 +91,7 @@ class _Link:
         """Send a command line to the server."""
         # The password never gets here.
         logger.debug("GGS < %s", command)
-        self.exchange.said(command)
+        self.exchange.sent(command)
         self.writer.write(wire.command(command))
         if self.writer.transport.get_write_buffer_size() > MAX_UNSENT_BYTES:
             raise TransientError("the server has stopped reading")
@@ -114,7 +114,7 @@ class _Link:
             self.exchange.ended()
             raise ConnectionClosed("the server has hung up")
         messages = list(self.parser.feed(data))
-        self.exchange.heard_text(data, messages)
+        self.exchange.received_text(data, messages)
         return messages
 
     async def close(self) -> None:
@@ -284,10 +284,10 @@ class GgsServer(Server):
                     case wire.LoginPrompt():
                         if refusal:
                             raise AuthError(refusal)
-                        link.exchange.said(self._state.name)
+                        link.exchange.sent(self._state.name)
                         link.writer.write(wire.command(self._state.name))
                     case wire.PasswordPrompt():
-                        link.exchange.said(MASK)
+                        link.exchange.sent(MASK)
                         link.writer.write(wire.command(self._password))
                         has_sent_password = True
                     case wire.Ready() | wire.Alert() if has_sent_password:

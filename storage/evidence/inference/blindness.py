@@ -66,7 +66,7 @@ class BlindnessReport:
     strategies."""
     e_value: float
     """The largest value of e so far."""
-    telling: str
+    best_feature: str
     """The feature that predicts best by itself; empty if none predicts better than chance."""
 
     @property
@@ -113,7 +113,7 @@ def blindness_report(
         wait=wait,
         auc=_auc(mixed[first:], treated[first:]),
         e_value=float(np.exp(min(evidence.max(initial=0.0), 700.0))),
-        telling=visible.names[int(alone.argmax())] if alone.max() > 0 else "",
+        best_feature=visible.names[int(alone.argmax())] if alone.max() > 0 else "",
     )
 
 

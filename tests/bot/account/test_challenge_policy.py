@@ -18,7 +18,7 @@ from bot.account.challenge_policy import (
 )
 from bot.base.config import BotPolicy, ChallengesConfig
 from bot.base.events import Challenge, Clock, DeclineReason, Opponent, Speed
-from bot.game.shared_game_limit import MachineRoom
+from bot.game.shared_game_limit import MachineCapacity
 
 ANNA = Opponent(id="anna", name="Anna", rating=1600, is_bot=False)
 ROBOT = Opponent(id="robot", name="Robot", rating=1600, is_bot=True)
@@ -224,7 +224,7 @@ def test_games_that_rest_need_no_place() -> None:
     ):
         told = respond(OFFER, Load(games[:running], resting=resting), config)
         assert isinstance(told, Accept) == has_place, (running, resting)
-    shared = Load(games[:2], resting=1, machine=MachineRoom(1))
+    shared = Load(games[:2], resting=1, machine=MachineCapacity(1))
     assert isinstance(respond(OFFER, shared, config), WaitForSlot), "a machine has its limit, too"
 
 

@@ -18,7 +18,7 @@ HOUR_S = 3600.0
 
 def blindness(e_value: float) -> BlindnessReport:
     wait = estimate([], [], TrialTerms().design(1000))
-    return BlindnessReport(games=200, wait=wait, auc=0.84, e_value=e_value, telling="longest waits")
+    return BlindnessReport(games=200, wait=wait, auc=0.84, e_value=e_value, best_feature="longest waits")
 
 
 def test_a_healthy_program_has_no_alarm() -> None:

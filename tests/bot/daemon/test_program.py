@@ -138,9 +138,9 @@ async def test_busy_search_threads_leave_no_room_for_games(
     monkeypatch.setattr(program, "SharedGameLimit", Recorded)
     async with running(settings(tmp_path)):
         (limit,) = made
-        assert limit.room("arena").max_games == math.inf
+        assert limit.capacity("arena").max_games == math.inf
         monkeypatch.setattr(FairQueue, "is_full", lambda *_: True)
-        assert limit.room("arena").max_games == 0
+        assert limit.capacity("arena").max_games == 0
 
 
 async def reply_times(folder: Path) -> list[ReplyTimeRow]:

@@ -112,9 +112,9 @@ def test_reads_that_a_replay_leaves_out(tmp_path: Path) -> None:
     """The temporary database is compared with no list, and nobody is looked for."""
     lines = EXAMPLE.read_text().splitlines()
     more = (
-        '{"s": 0.1, "n": 900, "ask": "GET /api/games/user/user1?since=1"}',
+        '{"s": 0.1, "n": 900, "request": "GET /api/games/user/user1?since=1"}',
         '{"s": 0.1, "n": 900, "status": 200, "headers": {"Content-Type": "application/x-ndjson"}}',
-        '{"s": 0.1, "n": 900, "data": "{}"}',
+        '{"s": 0.1, "n": 900, "received": "{}"}',
     )
     (path := tmp_path / "more.jsonl").write_text("\n".join([*lines[:5], *more, *lines[5:], ""]))
     assert replayed(path).differences == []

@@ -6,7 +6,7 @@ from bot.game.shared_game_limit import SharedGameLimit
 
 
 def free(limit: SharedGameLimit, account: str) -> float:
-    return limit.room(account).max_games
+    return limit.capacity(account).max_games
 
 
 def test_what_others_play_is_not_free() -> None:
@@ -41,9 +41,9 @@ def test_busy_threads_leave_no_room() -> None:
     limit = SharedGameLimit(3, lambda: is_busy[0])
     limit.count("a", 1, lambda: None)
     assert free(limit, "a") == 3
-    assert limit.room("a").reason == "all accounts together have reached engine.max_games"
+    assert limit.capacity("a").reason == "all accounts together have reached engine.max_games"
     is_busy[0] = True
     assert (free(limit, "a"), free(limit, "b")) == (0, 0)
-    assert limit.room("a").reason == "the search threads are too busy for another game"
+    assert limit.capacity("a").reason == "the search threads are too busy for another game"
     is_busy[0] = False
     assert free(limit, "b") == 2

@@ -83,17 +83,17 @@ def test_text_of_ggs_comes_in_whole_lines(tmp_path: Path) -> None:
     """A name that is cut in two is masked; a prompt waits for no line's end."""
     made = recorder(tmp_path)
     exchange = made.begin("connect")
-    exchange.heard_text(b": Enter login : ", [])
-    exchange.said("Desdemona")
-    exchange.heard_text(b"READY\r\nfrom An", [])
-    exchange.heard_text(b"na: hello\nREA", [PlayerList((GgsPlayer("Anna", True, 1500.0, 50.0),))])
+    exchange.received_text(b": Enter login : ", [])
+    exchange.sent("Desdemona")
+    exchange.received_text(b"READY\r\nfrom An", [])
+    exchange.received_text(b"na: hello\nREA", [PlayerList((GgsPlayer("Anna", True, 1500.0, 50.0),))])
     exchange.ended("lost Anna")
     made.close()
     assert lines(tmp_path)[2:] == [
-        {"s": 0.0, "n": 1, "data": ": Enter login : "},
-        {"s": 0.0, "n": 1, "say": "User1"},
-        {"s": 0.0, "n": 1, "data": "READY\r\n"},
-        {"s": 0.0, "n": 1, "data": "from User2: hello\n"},
+        {"s": 0.0, "n": 1, "received": ": Enter login : "},
+        {"s": 0.0, "n": 1, "sent": "User1"},
+        {"s": 0.0, "n": 1, "received": "READY\r\n"},
+        {"s": 0.0, "n": 1, "received": "from User2: hello\n"},
         {"s": 0.0, "n": 1, "end": "lost User2"},
     ]
 
@@ -122,13 +122,13 @@ async def test_both_directions_are_recorded(peer: Peer, tmp_path: Path) -> None:
     assert "desdemona" not in text.lower()
     found = Recording.read(path)
     account, game, decline, accept = found.exchanges
-    assert (found.site, account.ask, account.status) == ("arena", "GET /api/account", 200)
+    assert (found.site, account.request, account.status) == ("arena", "GET /api/account", 200)
     assert json.loads(account.body) == {"id": "user1", "username": "User1", "title": "BOT"}
     kinds = [kind for _, _, kind, _ in game.parts]
-    assert (kinds[:3], kinds[-1]) == (["data", "data", "data"], "end")
+    assert (kinds[:3], kinds[-1]) == (["received", "received", "received"], "end")
     assert json.loads(game.parts[2][3])["moves"] == "e2e4"
     assert game.parts[-1][3].startswith("ClientPayloadError: ")
-    assert (decline.ask, decline.form) == ("POST /api/challenge/c1/decline", {"reason": "later"})
+    assert (decline.request, decline.form) == ("POST /api/challenge/c1/decline", {"reason": "later"})
     assert (decline.status, json.loads(decline.body)) == (400, {"error": "no ***"})
     assert (accept.status, accept.parts[0][2]) == (0, "end")
 
@@ -187,9 +187,9 @@ HEAD = '{"recording": 1, "site": "arena", "login": ""}\n'
         (HEAD, "is not a recording, or an empty one"),
         ('{"recording": 2}\n', "line 1: .*its format is 2, not 1"),
         ("[]\n", "line 1: not a line"),
-        (HEAD + '{"s": 0, "n": 1, "data": ""}\n\n', "line 2: not a line"),
-        (HEAD + '{"s": 0, "n": 1, "ask": "GET /"}\n{"s": 0, "n": 1}\n', "line 3: not a line"),
-        (HEAD + '{"s": 0, "n": 1, "ask": "GET /"}\nhello\n', "line 3: not a line"),
+        (HEAD + '{"s": 0, "n": 1, "received": ""}\n\n', "line 2: not a line"),
+        (HEAD + '{"s": 0, "n": 1, "request": "GET /"}\n{"s": 0, "n": 1}\n', "line 3: not a line"),
+        (HEAD + '{"s": 0, "n": 1, "request": "GET /"}\nhello\n', "line 3: not a line"),
     ],
 )
 def test_what_is_no_recording(tmp_path: Path, text: str, message: str) -> None:

@@ -8,7 +8,7 @@ from storage.evidence.inference.blindness import BlindnessReport
 from storage.evidence.inference.trial import TrialTerms
 
 WAIT = estimate([], [], TrialTerms().design(1000))
-BLIND = BlindnessReport(games=190, wait=WAIT, auc=0.512, e_value=1.25, telling="longest waits")
+BLIND = BlindnessReport(games=190, wait=WAIT, auc=0.512, e_value=1.25, best_feature="longest waits")
 
 
 def test_whether_the_strategy_can_be_recognised() -> None:
@@ -19,4 +19,4 @@ def test_whether_the_strategy_can_be_recognised() -> None:
         "People can recognise the strategy, best from longest waits: in 190 games, a classifier reaches an "
         "AUC of 0.84. A blind trial is accused with a probability of at most 0.1%, however long it runs."
     )
-    assert "best from" not in blindness_finding(replace(revealed, telling=""))
+    assert "best from" not in blindness_finding(replace(revealed, best_feature=""))

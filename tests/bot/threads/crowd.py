@@ -206,7 +206,7 @@ class Crowd:
     def _check(self, now: float, job: MoveJob) -> None:
         if job.is_running or job.is_over:
             return
-        victim = self.queue.overtaken(job, now)
+        victim = self.queue.preempted_by_wait(job, now)
         if victim is not None:
             victim.is_paused = True
             victim.ends = math.inf
@@ -250,7 +250,7 @@ class ServedByFlag(FairQueue[MoveJob]):
     def by_urgency(self, jobs: Iterable[MoveJob], now: float) -> list[MoveJob]:  # noqa: ARG002
         return sorted(jobs, key=lambda job: (job.since + job.game.side.clock_s, job.number))
 
-    def overtaken(self, job: MoveJob, now: float) -> MoveJob | None:
+    def preempted_by_wait(self, job: MoveJob, now: float) -> MoveJob | None:
         if job.is_running or job not in self.waiting or now < job.since + 0.05 * job.game.side.clock_s:
             return None
         victim = self.by_urgency(self.running, now)[-1] if self.running else None

@@ -82,12 +82,12 @@ def test_half_a_plan_of_waiting_pauses_who_has_waited_least() -> None:
     queue.add(spoilt, 2.0)
     assert queue.start(1, (), 2.0) is spoilt
     queue.add(waiting, 2.0)
-    assert queue.overtaken(waiting, 2.9) is None
-    assert queue.overtaken(waiting, 3.0) is spoilt
+    assert queue.preempted_by_wait(waiting, 2.9) is None
+    assert queue.preempted_by_wait(waiting, 3.0) is spoilt
     spoilt.is_paused = True
-    assert queue.overtaken(waiting, 9.0) is None  # a thread becomes free
+    assert queue.preempted_by_wait(waiting, 9.0) is None  # a thread becomes free
     spoilt.is_paused, spoilt.is_cancelled = False, True
-    assert queue.overtaken(waiting, 9.0) is None
+    assert queue.preempted_by_wait(waiting, 9.0) is None
 
 
 def test_who_has_waited_nearly_as_long_is_not_paused() -> None:
@@ -95,9 +95,9 @@ def test_who_has_waited_nearly_as_long_is_not_paused() -> None:
     queue = queue_of(1, running)
     assert queue.start(0, (), 5.0) is running
     queue.add(waiting, 5.0)
-    assert queue.overtaken(waiting, 6.5) is None
-    assert queue.overtaken(waiting, 6.6) is running
-    assert queue.overtaken(running, 6.6) is None
+    assert queue.preempted_by_wait(waiting, 6.5) is None
+    assert queue.preempted_by_wait(waiting, 6.6) is running
+    assert queue.preempted_by_wait(running, 6.6) is None
 
 
 @pytest.mark.parametrize("rank", [JobRank.SLOW, JobRank.BACKGROUND])
@@ -106,29 +106,29 @@ def test_only_live_jobs_pause_each_other_for_waiting(rank: JobRank) -> None:
     queue = queue_of(1, live)
     assert begin(queue) == [live]
     queue.add(slow, 0.0)
-    assert queue.overtaken(slow, 99.0) is None
+    assert queue.preempted_by_wait(slow, 99.0) is None
     slow, live = a_job(1.0, rank=rank), a_job(1.0)
     other = queue_of(1, slow)
     assert begin(other) == [slow]
     other.add(live, 0.0)
-    assert other.overtaken(live, 99.0) is None  # it is outranked
-    assert other.outranked(0.0) == [slow]
+    assert other.preempted_by_wait(live, 99.0) is None  # it is outranked
+    assert other.preempted_by_rank(0.0) == [slow]
     other.promote(slow, JobRank.LIVE, 5.0, 0.0)
-    assert other.outranked(0.0) == []
-    assert other.overtaken(live, 99.0) is slow
+    assert other.preempted_by_rank(0.0) == []
+    assert other.preempted_by_wait(live, 99.0) is slow
 
 
 def test_who_does_not_yield_is_paused_only_by_better_ranks() -> None:
     fixed, other, waiting = a_job(), a_job(), a_job()
-    fixed.yields = False
+    fixed.is_preemptible = False
     queue = queue_of(2, fixed)
     assert queue.start(0, (), 0.0) is fixed
     queue.add(other, 0.0)
     assert queue.start(1, (), 1.0) is other
     queue.add(waiting, 1.0)
-    assert queue.overtaken(waiting, 9.0) is other
+    assert queue.preempted_by_wait(waiting, 9.0) is other
     fixed.rank = JobRank.SPARE
-    assert queue.outranked(9.0) == [fixed]
+    assert queue.preempted_by_rank(9.0) == [fixed]
 
 
 # --- How much time each gets ----------------------------------------------------------------------------

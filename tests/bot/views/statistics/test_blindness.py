@@ -14,7 +14,7 @@ ARMS = ("trappy", "standard")
 DESIGN = TrialTerms().design(1000)
 EARLY = estimate([0.5] * 4, [1, 2, 3, 4], DESIGN)
 KNOWN = estimate([0.5, 0.25] * 100, [*range(200)], DESIGN)
-BLIND = BlindnessReport(games=190, wait=KNOWN, auc=0.512, e_value=1.25, telling="longest waits")
+BLIND = BlindnessReport(games=190, wait=KNOWN, auc=0.512, e_value=1.25, best_feature="longest waits")
 
 
 @pytest.mark.parametrize(

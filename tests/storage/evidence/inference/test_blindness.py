@@ -65,7 +65,7 @@ def test_a_leak_is_found_and_named(column: int, leak: float) -> None:
     treated = np.array([row.treated for row in rows])
     least = (values[treated, column][:, None] > values[~treated, column]).mean()
     assert found.is_revealed
-    assert found.telling == NAMES[column]
+    assert found.best_feature == NAMES[column]
     assert found.auc == pytest.approx(max(least, 1 - least), abs=0.03)
     assert found.games == 390
 
@@ -121,7 +121,7 @@ def test_missing_features_tell_nothing(missing: int) -> None:
 def test_few_games_and_one_strategy(rows: list[Game]) -> None:
     found = report_on(rows, np.zeros((len(rows), len(NAMES))))
     assert (found.games, found.auc, found.is_revealed) == (max(0, len(rows) - 10), None, False)
-    assert (found.e_value >= 1, found.telling) == (True, "")
+    assert (found.e_value >= 1, found.best_feature) == (True, "")
 
 
 def test_the_difference_in_waits() -> None:

@@ -142,7 +142,7 @@ async def test_the_open_trial_is_watched(database: Database) -> None:
     assert found.is_revealed
     assert found.auc is not None
     assert found.auc > 0.95
-    assert "wait" in found.telling
+    assert "wait" in found.best_feature
     async with database.write() as session:
         await end_trial(session, at=NOON)
     assert await open_trial_blindness(database, NOON) == {}
