@@ -221,6 +221,15 @@ class Game(Protocol[P]):
         """Upper bound on the remaining plies: every line of this length ends in a finished game."""
 
 
+def starting_position(game: Game[P], text: str | None) -> P:
+    """The position that a text describes, or the game's standard starting position if the text is None.
+
+    Raises:
+        BadPosition: The text is not a valid position.
+    """
+    return game.initial() if text is None else game.parse_position(text)
+
+
 def positions(game: Game[P], moves: Iterable[str], start: P | None = None) -> Iterator[P]:
     """The positions of a game: the start position, followed by the position after each move.
 

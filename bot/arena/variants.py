@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import chess
 
-from engine.game import Game, Move
+from engine.game import Game, Move, starting_position
 from engine.games import get_rules
 
 ColourName = Literal["white", "black"]
@@ -40,8 +40,7 @@ class ArenaVariant:
 
     def start(self, initial_fen: str | None) -> Any:
         """Return the position that a FEN describes, or the variant's standard position if the FEN is None."""
-        rules = self.rules
-        return rules.initial() if initial_fen is None else rules.parse_position(initial_fen)
+        return starting_position(self.rules, initial_fen)
 
     def api_move(self, position: Any, move: Move) -> str:
         """Write a legal move in the API's notation; castling in chess is written as "king takes own rook"."""

@@ -11,7 +11,7 @@ from typing import Any
 import chess
 
 from bot.base.errors import ProtocolError
-from engine.game import BadPosition, Game, IllegalMove, continued_position
+from engine.game import BadPosition, Game, IllegalMove, continued_position, starting_position
 
 
 class Notation:
@@ -125,7 +125,7 @@ class MoveCodec:
     def __init__(self, notation: Notation, game: Game[Any], start: str | None) -> None:
         self._notation = notation
         self._game = game
-        self._start = game.initial() if start is None else game.parse_position(start)
+        self._start = starting_position(game, start)
         self._position = self._start
         self._site_moves: tuple[str, ...] = ()
         self._moves: list[str] = []

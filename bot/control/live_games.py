@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from bot.account.lobby import Lobby
 from bot.base.reconnect import RetryStatus
 from bot.game.game_runner import GameRunner
-from engine.game import IllegalMove, replay
+from engine.game import IllegalMove, replay, starting_position
 from engine.games import get_rules
 
 
@@ -119,9 +119,8 @@ def _last_move(player: GameRunner) -> tuple[str, ...]:
     if not session.moves or stored is None:
         return ()
     rules = get_rules(session.game)
-    text = stored.initial_position
     try:
-        before = replay(rules, session.moves[:-1], None if text is None else rules.parse_position(text))
+        before = replay(rules, session.moves[:-1], starting_position(rules, stored.initial_position))
         return rules.move_squares(rules.parse_move(before, session.moves[-1]))
     except IllegalMove:  # the site goes on where our rules end the game
         return ()

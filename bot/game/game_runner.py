@@ -61,7 +61,7 @@ from engine.completion import MAX_COMPLETION_S, complete
 from engine.decision import Decision
 from engine.errors import EngineMismatch
 from engine.forecasts import forecast_job
-from engine.game import IllegalMove, continued_position, positions, replay
+from engine.game import IllegalMove, continued_position, positions, replay, starting_position
 from engine.games import get_rules
 from engine.human.reply_forecast import TemptingReply
 from engine.search.reference import Searcher
@@ -678,10 +678,10 @@ class GameRunner:
     def _positions_before(self, stored: StoredDecision) -> tuple[Any, ...]:
         """The game's positions up to a decision; empty if the server now shows other moves."""
         moves = (self.session.moves or self._ledger.game.moves)[: stored.ply]
-        text = self._ledger.game.initial_position
         game = get_rules(self._ledger.game.game)
+        start = starting_position(game, self._ledger.game.initial_position)
         try:
-            known = tuple(positions(game, moves, None if text is None else game.parse_position(text)))
+            known = tuple(positions(game, moves, start))
         except IllegalMove:
             return ()
         return known if game.position_text(known[-1]) == stored.decision.position else ()
@@ -710,7 +710,7 @@ class GameRunner:
         moves = (*moves, move)
         stored = self._ledger.game
         rules = get_rules(stored.game)
-        start = None if stored.initial_position is None else rules.parse_position(stored.initial_position)
+        start = starting_position(rules, stored.initial_position)
         return moves, end_by_rules(end, rules, replay(rules, moves, start))
 
     async def _close_forgotten_game(self, error: RefusedError) -> None:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from engine.bait_rule import FORECAST_RULE
 from engine.decision import Decision
 from engine.errors import RecordError
-from engine.game import IllegalMove, continued_position, positions
+from engine.game import IllegalMove, continued_position, positions, starting_position
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import judge_decision
@@ -65,7 +65,7 @@ class RecordChecks:
             if len(self._positions) == _MAX_GAMES:
                 del self._positions[next(iter(self._positions))]
             game = get_rules(found.game)
-            start = None if found.initial_position is None else game.parse_position(found.initial_position)
+            start = starting_position(game, found.initial_position)
             try:
                 self._positions[found.game_id] = [
                     game.position_text(continued_position(game, position))

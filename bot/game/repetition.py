@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.game import BadPosition, Game, IllegalMove, continued_position
+from engine.game import BadPosition, Game, IllegalMove, continued_position, starting_position
 from engine.variety import RepetitionAvoidance
 from storage.database import Database
 from storage.errors import StorageError
@@ -63,8 +63,7 @@ def paths(game: Game[Any], games: Sequence[StoredGame]) -> Paths:
     paths: dict[str, tuple[str, ...]] = {}
     for stored in games:
         try:
-            text = stored.initial_position
-            position = game.initial() if text is None else game.parse_position(text)
+            position = starting_position(game, stored.initial_position)
             for move in stored.moves[:WINDOW_PLIES]:
                 here = game.position_text(position)
                 paths[here] = tuple(dict.fromkeys((*paths.get(here, ()), move)))

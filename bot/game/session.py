@@ -28,7 +28,7 @@ from bot.base.events import (
     OpponentGone,
 )
 from bot.game.offer_policy import MIN_COUNTED_PLIES
-from engine.game import BadPosition, Game, IllegalMove, continued_position, replay
+from engine.game import BadPosition, Game, IllegalMove, continued_position, replay, starting_position
 from engine.games import get_rules
 
 
@@ -262,8 +262,7 @@ def position_of(session: Session, moves: tuple[str, ...]) -> tuple[Game[Any], An
     try:
         if session.position is not None and moves[: len(known)] == known:
             return game, replay(game, moves[len(known) :], session.position)
-        start = None if session.initial_position is None else game.parse_position(session.initial_position)
-        return game, replay(game, moves, start)
+        return game, replay(game, moves, starting_position(game, session.initial_position))
     except (BadPosition, IllegalMove) as error:
         raise ProtocolError(f"the server shows an impossible game: {error}", moves) from error
 

@@ -26,7 +26,7 @@ from bot.threads.fair_queue import JobRank
 from bot.threads.search_pool import JobStop
 from engine.decision import Decision, Person
 from engine.errors import BadSettings
-from engine.game import Game, positions
+from engine.game import Game, positions, starting_position
 from engine.human.opponent_model_search import Background
 from engine.lookup.source import LookupMove, SingleMoveSource
 from engine.move_chooser import MoveChooser, fallback_decision
@@ -242,8 +242,8 @@ class MoveSearch:
             return player.choose(self._at.position, limits, stop, self._avoidance, background, self._seed)
 
     def _background(self) -> Background:
-        game, text = self._at.game, self._at.stored.initial_position
-        start = None if text is None else game.parse_position(text)
+        game = self._at.game
+        start = starting_position(game, self._at.stored.initial_position)
         *before, _ = positions(game, self._at.moves, start)
         return Background(tuple(before), self._person)
 

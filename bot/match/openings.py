@@ -16,7 +16,7 @@ from engine.formats import files, transcripts
 from engine.formats.encodings import decode
 from engine.formats.files import GameFormat
 from engine.formats.record import BadGame, GameRecord, start_position
-from engine.game import BadPosition, Game, IllegalMove, replay
+from engine.game import BadPosition, Game, IllegalMove, replay, starting_position
 from engine.games import get_rules
 from engine.search.reference import exact_score
 from engine.search.searchers import NativeSearcher, make_searcher
@@ -171,7 +171,7 @@ def position_after(game: Game[Any], opening: Opening) -> tuple[Any, Any]:
     Raises:
         BadPosition, IllegalMove: The opening is not legal.
     """
-    start = game.initial() if opening.start is None else game.parse_position(opening.start)
+    start = starting_position(game, opening.start)
     return start, replay(game, opening.moves, start)
 
 

@@ -34,6 +34,7 @@ from engine.game import (
     continued_position,
     move_count,
     move_number,
+    starting_position,
 )
 from engine.games import get_rules
 from engine.human.opponent_value import UNSEARCHED
@@ -285,9 +286,7 @@ def _build_report(
     forecasts: Mapping[int, ReplyForecast],
 ) -> GameReport:
     names = []
-    position = (
-        game.initial() if stored.initial_position is None else game.parse_position(stored.initial_position)
-    )
+    position = starting_position(game, stored.initial_position)
     for text in stored.moves:
         position = continued_position(game, position)
         move = game.parse_move(position, text)

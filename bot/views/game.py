@@ -32,7 +32,7 @@ from engine.expected import WHOLE
 from engine.formats import files
 from engine.formats.files import GameFormat
 from engine.formats.record import BadGame
-from engine.game import continued_position
+from engine.game import continued_position, starting_position
 from engine.games import GAMES, first_side
 from storage.database import Database
 from storage.errors import VALUE_ERRORS, reason_of
@@ -343,8 +343,7 @@ def _replay(stored: StoredGame, ply: int) -> tuple[tuple[str, ...], tuple[str, .
         return (), stored.moves, (), f"this program does not know the rules of {stored.game!a:.40}"
     names, rows = list[str](), tuple[str, ...]()
     try:
-        start = stored.initial_position
-        position = game.initial() if start is None else game.parse_position(start)
+        position = starting_position(game, stored.initial_position)
         for text in stored.moves:
             if len(names) == ply:
                 rows = game.board_rows(position)

@@ -20,7 +20,7 @@ from bot.text.trap_report import GameReport
 from bot.views.game import game_heading
 from bot.views.moments import Moment, moment_of
 from engine.expected import WHOLE
-from engine.game import replay
+from engine.game import replay, starting_position
 from engine.games import get_rules
 from storage.evidence.queries.game_list import MoveMark
 
@@ -45,7 +45,7 @@ def report_parts(
     """
     header = report.header
     rules = get_rules(header.game)
-    start = None if header.initial_position is None else rules.parse_position(header.initial_position)
+    start = starting_position(rules, header.initial_position)
     last = rules.board_rows(replay(rules, header.moves, start))
     moments = [moment_of(header, decision) for decision in report.decisions]
     found: list[Part] = [

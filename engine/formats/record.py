@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine._native import othello_moves_mask
-from engine.game import BadPosition, Game, IllegalMove, Move, continued_position
+from engine.game import BadPosition, Game, IllegalMove, Move, continued_position, starting_position
 from engine.games import GAMES
 from engine.games.othello import PASS, SQUARES, Othello, OthelloPosition
 from engine.games.standard_chess import StandardChess
@@ -100,9 +100,8 @@ def start_position(record: GameRecord) -> Any:
     Raises:
         BadGame: The record's start is not a valid position.
     """
-    game = GAMES[record.game]
     try:
-        return game.initial() if record.start is None else game.parse_position(record.start)
+        return starting_position(GAMES[record.game], record.start)
     except BadPosition as error:
         raise BadGame(f"start: {error}") from None
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from engine.game import Game
+from engine.game import Game, starting_position
 from engine.games.chess_variants import CHESS_VARIANTS
 from engine.games.connect4 import Connect4
 from engine.games.othello import Othello
@@ -38,5 +38,4 @@ def first_side(game: str, initial_position: str | None) -> int:
         BadPosition: The position is invalid.
     """
     rules = get_rules(game)
-    start = rules.initial() if initial_position is None else rules.parse_position(initial_position)
-    return rules.side_to_move(start)
+    return rules.side_to_move(starting_position(rules, initial_position))
